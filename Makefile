@@ -1,0 +1,61 @@
+# Everything a contributor runs. `make` alone lists the targets.
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help setup test test-unit test-java test-streams test-kafka lint format typecheck imports golden demo bench lock clean
+
+BIN := .venv/bin
+PYTEST := $(BIN)/pytest
+PURE := tests/unit tests/golden tests/repo
+CHECKED := $(wildcard image/src tests ci/tools demo bench)
+# PYTHON=python3.12 chooses the interpreter; ARGS='-k window -x' is handed to pytest.
+export PYTHON
+
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Make .venv: locked Python packages, the runner (editable), JVM jars. Does nothing when nothing changed
+	@python=$$(ci/tools/check-prerequisites.sh) && "$$python" ci/tools/setup.py
+
+test: setup lint typecheck imports test-java test-unit test-streams test-kafka ## Everything CI runs, layer by layer
+
+test-unit: setup ## The pure tests: no JVM, no broker
+	$(PYTEST) $(PURE) $(ARGS)
+
+test-streams: setup ## The stream cases on Spark with memory sources
+	$(PYTEST) tests/streams $(ARGS)
+
+test-kafka: setup ## The tests on a real Kafka broker
+	$(PYTEST) tests/kafka $(ARGS)
+
+test-java: setup ## The tests of the Java classes
+	mvn --batch-mode --no-transfer-progress -Dstyle.color=never -f image/jvm/pom.xml test
+
+lint: setup ## ruff: rules and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: setup ## ruff: put right what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+typecheck: setup ## mypy, strict
+	$(BIN)/mypy $(CHECKED)
+
+imports: setup ## import-linter: who may import whom
+	$(BIN)/lint-imports
+
+golden: setup ## Rewrite the golden files; the review is the diff
+	$(PYTEST) tests/golden --update-goldens $(ARGS)
+
+demo: setup ## A broker, a processor and a page to look at; SQL=file.sql runs your own program
+	$(BIN)/python -m demo $(if $(SQL),--sql $(SQL))
+
+bench: setup ## Throughput and latency, side by side with the peers
+	$(BIN)/python -m bench
+
+lock: ## Write the lock files anew from the .in files; UPGRADE=1 moves every pin
+	@python=$$(ci/tools/check-prerequisites.sh) && ci/tools/lock.sh "$$python" $(if $(UPGRADE),--upgrade)
+
+clean: ## Remove what was built here (not the shared cache of downloads and jars)
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache image/jvm/target image/build image/src/*.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""lsql-runner: one streaming-SQL program as a Kafka processor."""

@@ -1,0 +1,99 @@
+"""The Flask app over one processor: thin views, all of them named in the table of routes."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from flask import Flask, Response, request
+from pydantic_core import to_json
+
+from lsql_runner.api import guard, openapi, problems, views
+from lsql_runner.api.models import HealthReport, Model
+from lsql_runner.api.routes import JSON, ROUTES
+from lsql_runner.runtime.port import Processor
+
+STATIC = Path(__file__).parent / "static"
+REQUEST_LIMIT_BYTES = 64 * 1024
+"""No request of this API needs a body."""
+
+RenderMetrics = Callable[[str], tuple[bytes, str]]
+"""From an Accept header to a body and its content type."""
+
+View = Callable[..., Response]
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)
+
+
+def create_app(
+    processor: Processor, render_metrics: RenderMetrics, now_ms: Callable[[], int] = _now_ms
+) -> Flask:
+    """The REST API and the page of `processor`: the routes of the table and the page's files, no more."""
+    app = Flask("lsql_runner.api", static_folder=str(STATIC), static_url_path="/static")
+    app.config["MAX_CONTENT_LENGTH"] = REQUEST_LIMIT_BYTES
+    app.url_map.merge_slashes = False
+    guard.install(app)
+    problems.install(app)
+    found = _views(processor, render_metrics, now_ms)
+    for route in ROUTES:
+        app.add_url_rule(route.path, route.name, found[route.name], methods=[route.method])
+    return app
+
+
+def _views(processor: Processor, render_metrics: RenderMetrics, now_ms: Callable[[], int]) -> dict[str, View]:
+    document = json.dumps(openapi.document(), ensure_ascii=False)
+    html = (STATIC / "index.html").read_bytes()
+
+    def page() -> Response:
+        return Response(html, content_type="text/html; charset=utf-8", headers={"Cache-Control": "no-cache"})
+
+    def metrics() -> Response:
+        body, content_type = render_metrics(request.headers.get("Accept", ""))
+        return Response(body, content_type=content_type, headers={"Vary": "Accept"})
+
+    def store_rows(name: str) -> Response:
+        views.store_rows(processor, name)
+
+    def stop() -> Response:
+        processor.stop(_asker())
+        return _json(views.state(processor), 202)
+
+    def start() -> Response:
+        processor.start(_asker())
+        return _json(views.state(processor), 202)
+
+    return {
+        "page": page,
+        "health": lambda: _health(views.health(processor)),
+        "live": lambda: _health(views.live(processor)),
+        "ready": lambda: _health(views.ready(processor)),
+        "startup": lambda: _health(views.startup(processor)),
+        "metrics": metrics,
+        "stores": lambda: _json(views.stores(processor)),
+        "store_rows": store_rows,
+        "stream": lambda: _json(views.stream(processor, now_ms())),
+        "stop": stop,
+        "start": start,
+        "topology": lambda: _json(views.topology(processor)),
+        "openapi": lambda: Response(document, content_type=JSON),
+    }
+
+
+def _json(body: Model | Sequence[Model], status: int = 200) -> Response:
+    return Response(to_json(body, by_alias=True), status=status, content_type=JSON)
+
+
+def _health(report: HealthReport) -> Response:
+    return _json(report, 200 if report.status == "ok" else 503)
+
+
+def _asker() -> str:
+    """Who asks, for the log: the user that a proxy names, else the address."""
+    user = request.headers.get("X-Forwarded-User", "").strip()
+    if user and len(user) <= 128 and user.isprintable():
+        return user
+    return request.remote_addr or "unknown"

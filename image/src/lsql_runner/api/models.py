@@ -1,0 +1,195 @@
+"""What the REST API answers, as pydantic models.
+
+Field names are camelCase on the wire, times are RFC 3339 in UTC. The models are the contract:
+docs/reference/openapi.json is made from them.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from lsql_runner.runtime.lifecycle import State
+
+StateName = Literal["starting", "waiting", "running", "stopping", "stopped", "restarting", "failed", "ended"]
+assert set(StateName.__args__) == {state.value for state in State}  # type: ignore[attr-defined]  # typing's own
+
+Count = Annotated[int, Field(ge=0)]
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid")
+
+
+class Problem(Model):
+    """Every error of the API, as RFC 9457 describes it (`application/problem+json`)."""
+
+    type: str = Field(description="A URN of the code.")
+    title: str = Field(description="The HTTP status in words.")
+    status: int = Field(ge=400, le=599)
+    code: str = Field(description="A key of the error catalogue; stable.")
+    detail: str = Field(description="What was found: one sentence.")
+    way_out: str = Field(description="What to do: one sentence.")
+    instance: str = Field(description="The path that was asked for.")
+
+
+class Place(Model):
+    """A place in the SQL, line and column from 1."""
+
+    line: int = Field(ge=1)
+    column: int = Field(ge=1)
+
+
+class Error(Model):
+    """An error of the processor."""
+
+    code: str = Field(description="A key of the error catalogue; stable.")
+    message: str
+    way_out: str
+    params: dict[str, str | int | float] = Field(description="The values in the sentences, by name.")
+    position: Place | None
+
+
+class DatedError(Error):
+    at: datetime
+
+
+class HealthReason(Model):
+    code: str = Field(description="One word for machines, as query-stuck.")
+    text: str
+
+
+class HealthReport(Model):
+    """Healthy, or the reasons why not. Waiting for a first record and being stopped are healthy."""
+
+    status: Literal["ok", "failing"]
+    state: StateName
+    reasons: list[HealthReason]
+
+
+class Store(Model):
+    """A state store of the program."""
+
+    name: str
+    query: str
+    key_schema: str
+    value_schema: str
+    rows: Count | None = Field(description="At the end of the last batch; null before the first.")
+    bytes: Count | None = Field(description="Memory at the end of the last batch; null before the first.")
+
+
+class Offsets(Model):
+    """Where the processor stands in one source partition."""
+
+    topic: str
+    partition: Count
+    position: Count | None = Field(description="Next offset to read; null before the first batch.")
+    end: Count | None = Field(description="Offset behind the last record; null until the brokers told it.")
+    lag: Count | None
+
+
+class Topic(Model):
+    """One topic of the program, as it was resolved."""
+
+    topic: str
+    role: Literal["source", "target"]
+    key_format: str
+    value_format: str
+    key_type: str
+    value_type: str
+    schema_origin: str = Field(description="declared, pinned, sampled, or program for targets.")
+    partitions: Count | None
+
+
+class Rates(Model):
+    """Records per second in the last batch; 0 while there is nothing to read."""
+
+    records_in_per_second: float = Field(ge=0)
+    records_out_per_second: float = Field(ge=0)
+
+
+class Batch(Model):
+    """The micro-batch that ended last."""
+
+    query: str
+    id: Count
+    ended_at: datetime
+    duration_ms: Count
+    records_in: Count
+    records_out: Count
+    phases_ms: dict[str, int]
+
+
+class StreamReport(Model):
+    """The processor: its program, where it stands and what ails it."""
+
+    at: datetime = Field(description="The moment of this answer, by the processor's clock.")
+    app_id: str
+    version: str
+    sql: str
+    runners: Count
+    consumer_group_id: str
+    username: str
+    delivery_guarantee: Literal["at_least_once", "exactly_once"]
+    started_at: datetime
+    state: StateName
+    since: datetime
+    reason: Error | None = Field(description="Why it waits, restarts or has failed.")
+    health: HealthReport
+    last_error: DatedError | None
+    warnings: list[str]
+    restarts: Count
+    next_restart_at: datetime | None
+    generation: Count = Field(description="Which life of the state this is; 0 before there is one.")
+    stateful: bool
+    topics: list[Topic]
+    offsets: list[Offsets]
+    lag: Count = Field(description="Over all partitions of which position and end are known.")
+    records_in: Count = Field(description="Since the process began.")
+    records_out: Count = Field(description="Since the process began.")
+    rates: Rates
+    batches: Count
+    last_batch: Batch | None
+    watermark: datetime | None = Field(description="The least over the queries that have one.")
+    late_records_dropped: Count
+
+
+class StateReport(Model):
+    """The state just after a request was taken; GET /stream shows how it goes on."""
+
+    state: StateName
+
+
+class Node(Model):
+    id: str
+    kind: str
+    label: str
+    detail: str
+
+
+class Edge(Model):
+    from_: str = Field(alias="from")
+    to: str
+
+
+class Topology(Model):
+    """The program as a graph, and its plan as `lsql explain` prints it. Empty until topics are known."""
+
+    nodes: list[Node]
+    edges: list[Edge]
+    plan: str
+
+
+def topology_model(graph: dict[str, Any], plan: str) -> Topology:
+    """The graph of runtime.port.Described; keys that this version does not know are left out."""
+    nodes = [
+        Node(id=str(n["id"]), kind=str(n["kind"]), label=str(n["label"]), detail=str(n.get("detail") or ""))
+        for n in graph.get("nodes", ())
+    ]
+    edges = [
+        Edge.model_validate({"from": str(e["from"]), "to": str(e["to"])}) for e in graph.get("edges", ())
+    ]
+    return Topology(nodes=nodes, edges=edges, plan=plan)

@@ -1,0 +1,162 @@
+"""The one table of routes: the app registers them from here and the OpenAPI document is made from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from lsql_runner.api.models import HealthReport, Problem, StateReport, Store, StreamReport, Topology
+from lsql_runner.api.problems import MEDIA_TYPE as PROBLEM
+
+JSON = "application/json"
+PLAIN_METRICS = "text/plain"
+OPEN_METRICS = "application/openmetrics-text"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One possible answer: `model` is any type that pydantic can describe."""
+
+    status: int
+    description: str
+    model: Any
+    media_types: tuple[str, ...] = (JSON,)
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One operation. `name` is its operationId and the name of the view that answers it."""
+
+    method: str
+    path: str
+    name: str
+    tag: str
+    summary: str
+    answers: tuple[Answer, ...]
+    description: str = ""
+
+
+def _problem(status: int, description: str) -> Answer:
+    return Answer(status, description, Problem, (PROBLEM,))
+
+
+def _health(healthy: str) -> tuple[Answer, ...]:
+    return Answer(200, healthy, HealthReport), Answer(503, "It is not; the reasons say why.", HealthReport)
+
+
+BROKEN = _problem(500, "Something broke; the log has the details under the reference in `detail`.")
+"""Every operation may answer this."""
+
+REFUSED = (
+    Answer(202, "Taken. It is carried out in the background.", StateReport),
+    _problem(403, "A page of another site asked for it."),
+    _problem(409, "It does not go together with the present state."),
+)
+
+ROUTES: tuple[Route, ...] = (
+    Route(
+        "GET", "/", "page", "page", "The processor's page", (Answer(200, "The page.", str, ("text/html",)),)
+    ),
+    Route("GET", "/health", "health", "health", "Is the processor well?", _health("It is.")),
+    Route(
+        "GET",
+        "/health/live",
+        "live",
+        "health",
+        "Do the process and its JVM live?",
+        _health("They do."),
+        "For a liveness probe: fails only where nothing but a new process helps.",
+    ),
+    Route(
+        "GET",
+        "/health/ready",
+        "ready",
+        "health",
+        "Is the processor well and past its start?",
+        _health("It is."),
+        "For a readiness probe. One that a person stopped, or that waits for a first record, is ready.",
+    ),
+    Route(
+        "GET",
+        "/health/startup",
+        "startup",
+        "health",
+        "Has the processor once come past its start?",
+        _health("It has."),
+        "For a startup probe.",
+    ),
+    Route(
+        "GET",
+        "/metrics",
+        "metrics",
+        "metrics",
+        "Metrics for Prometheus",
+        (
+            Answer(
+                200, "The metrics; OpenMetrics where `Accept` names it.", str, (PLAIN_METRICS, OPEN_METRICS)
+            ),
+        ),
+    ),
+    Route(
+        "GET",
+        "/metadata",
+        "stores",
+        "state",
+        "The state stores",
+        (Answer(200, "All stores of the program.", list[Store]),),
+    ),
+    Route(
+        "GET",
+        "/metadata/<name>",
+        "store_rows",
+        "state",
+        "What a state store holds",
+        (
+            _problem(404, "The program has no store of this name."),
+            _problem(501, "The store exists; reading it is not supported in this version."),
+        ),
+        "Reserved: this version always answers with a problem.",
+    ),
+    Route(
+        "GET",
+        "/stream",
+        "stream",
+        "processor",
+        "The processor: program, state, offsets, lag, errors",
+        (Answer(200, "The processor as it is now.", StreamReport),),
+    ),
+    Route(
+        "POST",
+        "/stop",
+        "stop",
+        "processor",
+        "Stop the processor",
+        REFUSED,
+        "The batch under way ends; position and state are kept, also over a restart of the process.",
+    ),
+    Route(
+        "POST",
+        "/start",
+        "start",
+        "processor",
+        "Start the processor after a stop or a failure",
+        REFUSED,
+        "It goes on at the position it has kept.",
+    ),
+    Route(
+        "GET",
+        "/topology",
+        "topology",
+        "processor",
+        "The program as a graph, and its plan",
+        (Answer(200, "The graph; empty until the topics are known.", Topology),),
+    ),
+    Route(
+        "GET",
+        "/openapi.json",
+        "openapi",
+        "page",
+        "This document",
+        (Answer(200, "OpenAPI 3.1.", dict[str, Any]),),
+    ),
+)

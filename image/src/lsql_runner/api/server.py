@@ -1,0 +1,267 @@
+"""gunicorn inside this process: one worker with threads, which holds the supervisor and its JVM.
+
+serve -> binds the port -> master -> forks the worker -> make_app() -> serves
+SIGTERM, Ctrl-C        -> worker: on_exit() while requests end -> both leave, 0
+the worker is gone     -> the master leaves too, with its code (3 for a kill): the orchestrator restarts us
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import queue
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from types import FrameType
+from typing import Any, ClassVar
+
+from flask import Flask
+from gunicorn.app.base import BaseApplication
+from gunicorn.arbiter import Arbiter
+from gunicorn.config import Config
+from gunicorn.errors import HaltServer
+from gunicorn.glogging import Logger
+from gunicorn.http.errors import ParseException
+from gunicorn.http.message import Request
+from gunicorn.workers.gthread import ThreadWorker
+
+from lsql_runner.api.problems import MEDIA_TYPE, problem
+from lsql_runner.error_catalogue import RUNTIME
+from lsql_runner.errors import LsqlError
+
+THREADS = 8
+GRACEFUL_S = 30
+LOG = logging.getLogger("lsql_runner.server")
+
+
+def serve(
+    make_app: Callable[[], Flask], port: int, on_exit: Callable[[], None], graceful_s: int = GRACEFUL_S
+) -> int:
+    """Serve on all IPv4 addresses until a signal or the worker's end; the exit code of the process.
+
+    `make_app` is called in the worker, after the fork. An LsqlError there ends the server with the error's
+    exit code, any other exception with 3. `on_exit` is called once in the worker when it is asked to end,
+    only after `make_app` has returned; it may take `graceful_s`, then the worker is killed. A second Ctrl-C
+    leaves it 2 s.
+
+    Raises:
+        LsqlError: PORT_IN_USE or ENV_INVALID, before anything is started.
+    """
+    listener = bind(port)
+    master = os.getpid()
+    arbiter = _Arbiter(_Application(make_app, on_exit, listener.detach(), graceful_s))
+    code = RUNTIME
+    try:
+        arbiter.run()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else RUNTIME
+    except HaltServer as end:
+        code = end.exit_status
+    if os.getpid() != master:
+        _leave(code)
+    return code or arbiter.worker_code
+
+
+def bind(port: int) -> socket.socket:
+    """The listening socket, ready for gunicorn.
+
+    Raises:
+        LsqlError: PORT_IN_USE; ENV_INVALID for a port that may not be bound at all.
+    """
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("0.0.0.0", port))
+        listener.listen()
+    except (OSError, OverflowError) as error:
+        listener.close()
+        if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+            raise LsqlError("PORT_IN_USE", port=port) from None
+        raise LsqlError(
+            "ENV_INVALID", name="SQL_PORT", value=port, expected="a port that this user may bind"
+        ) from None
+    return listener
+
+
+class _Application(BaseApplication):
+    """gunicorn's view of us: the settings, and the app once the worker asks for it."""
+
+    def __init__(
+        self, make_app: Callable[[], Flask], on_exit: Callable[[], None], listener: int, graceful_s: int
+    ) -> None:
+        self._make_app = make_app
+        self._listener = listener
+        self._graceful_s = graceful_s
+        self._master = os.getpid()
+        self.farewell = _Farewell(on_exit)
+        super().__init__()
+
+    def load_config(self) -> None:
+        settings: dict[str, Any] = {
+            "bind": f"fd://{self._listener}",
+            "worker_class": _Worker,
+            "workers": 1,
+            "threads": THREADS,
+            # The liveness probe judges a worker that hangs; gunicorn's watch would count the JVM's start.
+            "timeout": 0,
+            "graceful_timeout": self._graceful_s,
+            # An idle connection would hold up the end; pollers here come seconds apart.
+            "keepalive": 0,
+            "worker_exit": self._worker_exit,
+            "logger_class": _Logger,
+            "control_socket_disable": True,
+        }
+        if os.access("/dev/shm", os.W_OK):  # the root file system may be read-only
+            settings["worker_tmp_dir"] = "/dev/shm"
+        for name, value in settings.items():
+            self.cfg.set(name, value)
+
+    def load(self) -> Callable[..., Iterable[bytes]]:
+        try:
+            app = self._make_app()
+        except LsqlError as error:
+            LOG.error(
+                "cannot start", extra={"code": error.code, "error": error.message, "way_out": error.way_out}
+            )
+            sys.exit(error.exit_code)
+        except Exception as error:
+            LOG.critical("cannot start", exc_info=error)
+            sys.exit(RUNTIME)
+        self.farewell.arm()
+        return app.wsgi_app
+
+    def _worker_exit(self, _arbiter: Arbiter, _worker: ThreadWorker) -> None:
+        if os.getpid() != self._master:  # gunicorn also calls this in the master, for a worker that vanished
+            self.farewell.say()
+            self.farewell.wait(self._graceful_s)
+
+
+class _Farewell:
+    """Calls `on_exit` once, on its own thread: it waits for no request and no signal cuts it."""
+
+    def __init__(self, on_exit: Callable[[], None]) -> None:
+        self._on_exit = on_exit
+        self._said: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    def arm(self) -> None:
+        self._thread = threading.Thread(target=self._run, name="farewell", daemon=True)
+        self._thread.start()
+
+    def say(self) -> None:
+        """May be called from a signal handler: it takes no lock."""
+        self._said.put(None)
+
+    def wait(self, timeout_s: float) -> None:
+        if self._thread is not None:
+            self._thread.join(timeout_s)
+
+    def _run(self) -> None:
+        self._said.get()
+        try:
+            self._on_exit()
+        except Exception as error:
+            LOG.error("the end was not clean", exc_info=error)
+
+
+class _Worker(ThreadWorker):
+    """Ends gracefully on every signal that asks for an end; no exception ever rises from a handler."""
+
+    app: _Application
+
+    def init_signals(self) -> None:
+        super().init_signals()
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+            signal.signal(number, self.handle_exit)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        self.app.farewell.say()
+
+    def handle_error(self, req: Request | None, client: socket.socket, addr: Any, exc: BaseException) -> None:
+        """Answer what is not even HTTP in the API's own shape; the app itself lets no exception out."""
+        if not isinstance(exc, ParseException):
+            super().handle_error(req, client, addr, exc)
+            return
+        error = LsqlError("REQUEST_INVALID", why=f"it is not HTTP that can be read ({type(exc).__name__})")
+        body = problem(error, "").model_dump_json(by_alias=True).encode()
+        lines = (
+            "HTTP/1.1 400 Bad Request",
+            "Connection: close",
+            f"Content-Type: {MEDIA_TYPE}",
+            f"Content-Length: {len(body)}",
+        )
+        with suppress(OSError):
+            client.sendall("\r\n".join((*lines, "", "")).encode() + body)
+
+
+class _Arbiter(Arbiter):
+    """A master that never puts a second worker beside or after the first: there is one JVM and one state."""
+
+    SIGNALS: ClassVar[list[int]] = [signal.SIGHUP, signal.SIGQUIT, signal.SIGINT, signal.SIGTERM]
+    """No reload, no re-execution, no scaling: those signals keep their default."""
+
+    def __init__(self, app: _Application) -> None:
+        self.worker_code = 0
+        self._stopping = False
+        super().__init__(app)
+
+    def handle_term(self) -> None:
+        raise StopIteration
+
+    handle_hup = handle_int = handle_quit = handle_term
+
+    def stop(self, graceful: bool = True) -> None:
+        self._stopping = True
+        super().stop(graceful)
+        for pid in self.WORKERS:  # killed just now for want of an end; its death may take a moment
+            os.waitpid(pid, 0)
+            self.worker_code = RUNTIME
+
+    def reap_workers(self) -> None:
+        """Take note of children that ended; a worker that did so unasked ends the server, with its code."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            worker = self.WORKERS.pop(pid, None)
+            if worker is None:  # somebody's orphan: we are process 1 of a container
+                continue
+            worker.tmp.close()
+            code = os.waitstatus_to_exitcode(status)
+            self.worker_code = code if code >= 0 else RUNTIME
+            if code < 0:
+                LOG.error("worker killed", extra={"signal": signal.Signals(-code).name})
+            if not self._stopping:
+                raise HaltServer("the worker ended", self.worker_code)
+
+
+class _Logger(Logger):
+    """gunicorn's lines go where all others go; what it calls info is debug to us."""
+
+    def setup(self, cfg: Config) -> None:
+        self.error_log = LOG
+
+    def info(self, msg: object, *args: object, **kwargs: Any) -> None:
+        self.error_log.debug(msg, *args, **kwargs)
+
+    def close_on_exec(self) -> None:
+        """No log file is open."""
+
+    def reopen_files(self) -> None:
+        """No log file is open."""
+
+
+def _leave(code: int) -> None:
+    """End the worker here: what stands behind `serve` is the master's to run."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

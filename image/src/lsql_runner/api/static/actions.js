@@ -1,0 +1,62 @@
+// Stop and start, each after a question.
+
+import { post } from "./client.js";
+import { byId, setText } from "./dom.js";
+
+const QUESTIONS = {
+  stop: {
+    title: (app) => `Stop ${app}?`,
+    text: "The batch under way ends. Position and state are kept, also when the process is restarted, until someone starts it again.",
+    yes: "Stop it",
+  },
+  start: {
+    title: (app) => `Start ${app}?`,
+    text: "It goes on at the position it has kept.",
+    yes: "Start it",
+  },
+};
+
+const POSSIBLE = {
+  stop: new Set(["starting", "waiting", "running", "restarting", "failed"]),
+  start: new Set(["stopped", "failed"]),
+};
+
+let app = "";
+
+/** Shows the actions that the state allows; a focus on one that goes moves to the one that comes. */
+export function offer(stream) {
+  app = stream.appId;
+  const focused = document.activeElement;
+  for (const action of ["stop", "start"]) byId(action).hidden = !POSSIBLE[action].has(stream.state);
+  if (focused?.hidden) (byId("start").hidden ? byId("stop") : byId("start")).focus();
+}
+
+/** Wires the buttons; `done` is called after a request was taken. */
+export function wire(done) {
+  const dialog = byId("confirm");
+  let action;
+  for (const name of ["stop", "start"]) {
+    byId(name).addEventListener("click", () => {
+      action = name;
+      setText(byId("confirm-title"), QUESTIONS[name].title(app));
+      setText(byId("confirm-text"), QUESTIONS[name].text);
+      setText(byId("confirm-yes"), QUESTIONS[name].yes);
+      byId("confirm-problem").hidden = true;
+      dialog.showModal();
+    });
+  }
+  byId("confirm-no").addEventListener("click", () => dialog.close());
+  byId("confirm-yes").addEventListener("click", async () => {
+    const button = byId("confirm-yes");
+    button.disabled = true;
+    try {
+      await post(action);
+      dialog.close();
+    } catch (problem) {
+      setText(byId("confirm-problem"), [problem.message, problem.wayOut].filter(Boolean).join(" "));
+      byId("confirm-problem").hidden = false;
+    }
+    button.disabled = false;
+    done();
+  });
+}

@@ -1,0 +1,65 @@
+// The processor's page: asks GET /stream every two seconds and shows what has changed.
+
+import { offer, wire } from "./actions.js";
+import { Problem, get, poll } from "./client.js";
+import { byId, setText } from "./dom.js";
+import { duration } from "./format.js";
+import * as panels from "./panels.js";
+import { placeTiles, updateTiles } from "./tiles.js";
+
+const EVERY_MS = 2_000;
+
+let lastAnswerAt = Date.now();
+let shownTopology;
+
+async function turn() {
+  try {
+    await show(await get("stream"));
+    lastAnswerAt = Date.now();
+    byId("connection").hidden = true;
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    tellLost(error);
+  }
+}
+
+async function show(stream) {
+  panels.showHead(stream);
+  panels.showReason(stream);
+  panels.showSql(stream);
+  panels.showOffsets(stream);
+  panels.showTopics(stream);
+  panels.showFacts(stream);
+  panels.showNotes(stream);
+  updateTiles(stream);
+  offer(stream);
+  panels.showStores(await get("metadata"), stream.topics.length > 0);
+  const program = JSON.stringify([stream.generation, stream.topics]);
+  if (program !== shownTopology) {
+    panels.showTopology(await get("topology"));
+    shownTopology = program;
+  }
+}
+
+function tellLost(problem) {
+  const silent = duration((Date.now() - lastAnswerAt) / 1000);
+  panels.showState("unknown");
+  setText(byId("since"), "");
+  setText(byId("connection"), `No answer from the processor for ${silent}: ${problem.message} It is asked again every 2 s.`);
+  byId("connection").hidden = false;
+}
+
+function wireCopy() {
+  const button = byId("copy");
+  if (!navigator.clipboard) return;
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(byId("sql").textContent);
+    setText(button, "Copied");
+    setTimeout(() => setText(button, "Copy"), EVERY_MS);
+  });
+}
+
+placeTiles();
+wireCopy();
+wire(poll(turn, EVERY_MS));

@@ -1,0 +1,149 @@
+// From an answer of GET /stream (and of /metadata, /topology) to what the panels show.
+
+import { byId, el, renew, renewRows, setText } from "./dom.js";
+import { NONE, bytes, count, duration, moment, plural, secondsBetween } from "./format.js";
+import { lines } from "./sql.js";
+import { draw } from "./topology.js";
+
+const UNKNOWN = "not known yet";
+const NEEDS_REASON = { failed: "bad", restarting: "warn", waiting: "info" };
+
+export function showHead(s) {
+  document.title = `${s.appId} – ${s.state}`;
+  setText(byId("app-id"), s.appId);
+  const words = [`Consumer group ${s.consumerGroupId}`, s.username && `by ${s.username}`, guarantee(s)];
+  setText(byId("subtitle"), words.filter(Boolean).join("  ·  "));
+  setText(byId("version"), `lsql-runner ${s.version}`);
+  showState(s.state);
+  const retry = s.nextRestartAt ? `, next try in ${duration(secondsBetween(s.at, s.nextRestartAt))}` : "";
+  setText(byId("since"), `for ${duration(secondsBetween(s.since, s.at))}${retry}`);
+}
+
+export function showState(state) {
+  const pill = byId("state");
+  setText(pill, state);
+  pill.dataset.state = state;
+}
+
+/** What is wrong, most pressing first: the state's own reason, then what else health complains of. */
+export function showReason(s) {
+  const box = byId("reason");
+  const told = s.reason?.message;
+  const others = s.health.reasons.filter((reason) => reason.text !== told);
+  box.hidden = !s.reason && !others.length;
+  box.dataset.level = s.health.status === "failing" ? (NEEDS_REASON[s.state] ?? "bad") : "info";
+  renew(box, [s.reason, others], () => [
+    ...(s.reason ? [errorText(s.reason)] : []),
+    ...others.map((reason) => el("p", {}, el("code", {}, reason.code), ` ${reason.text}`)),
+  ]);
+}
+
+function errorText(error) {
+  const place = error.position ? ` Line ${error.position.line}, column ${error.position.column}.` : "";
+  return el(
+    "div",
+    {},
+    el("p", { class: "found" }, error.message + place),
+    el("p", { class: "way-out" }, error.wayOut, " ", el("code", {}, error.code)),
+  );
+}
+
+export function showSql(s) {
+  const marked = s.reason?.position?.line;
+  renew(byId("sql"), [s.sql, marked], () =>
+    lines(s.sql).map((pieces, index) =>
+      el(
+        "span",
+        { class: index + 1 === marked ? "line marked" : "line" },
+        ...pieces.map(({ kind, text }) => (kind === "plain" ? text : el("span", { class: kind }, text))),
+        "\n",
+      ),
+    ),
+  );
+}
+
+export function showOffsets(s) {
+  const most = Math.max(1, ...s.offsets.map((o) => o.lag ?? 0));
+  setText(byId("offsets-note"), s.offsets.length ? `lag ${count(s.lag)} in all` : UNKNOWN);
+  const again = new Set(s.offsets.filter((o, index) => s.offsets[index - 1]?.topic === o.topic));
+  renewRows(
+    byId("offsets").tBodies[0],
+    s.offsets,
+    (o) => `${o.topic}/${o.partition}`,
+    (o) => [
+      { text: o.topic, header: true, class: again.has(o) ? "again" : undefined },
+      { text: count(o.partition), class: "number" },
+      { text: count(o.position), class: "number" },
+      { text: count(o.end), class: "number" },
+      { text: count(o.lag), class: "number lag", "data-share": Math.ceil(((o.lag ?? 0) / most) * 10) },
+    ],
+  );
+}
+
+export function showTopics(s) {
+  setText(byId("topics-note"), s.topics.length ? "" : UNKNOWN);
+  renewRows(
+    byId("topics").tBodies[0],
+    s.topics,
+    (t) => `${t.role}/${t.topic}`,
+    (t) => [
+      { text: t.topic, header: true },
+      { text: t.role, class: "role" },
+      { text: `${t.keyFormat}\n${t.keyType}`, class: "type lined" },
+      { text: `${t.valueFormat}\n${t.valueType}`, class: "type lined" },
+      { text: t.schemaOrigin + (t.partitions === null ? "" : `\n${plural(t.partitions, "partition")}`), class: "lined" },
+    ],
+  );
+}
+
+export function showStores(stores, planned) {
+  setText(byId("stores-note"), stores.length ? "" : planned ? "the program keeps no state" : UNKNOWN);
+  renewRows(
+    byId("stores").tBodies[0],
+    stores,
+    (store) => `${store.query}/${store.name}`,
+    (store) => [
+      { text: store.name, header: true },
+      { text: `${store.keySchema} → ${store.valueSchema}`, class: "type" },
+      { text: count(store.rows), class: "number" },
+      { text: bytes(store.bytes), class: "number" },
+    ],
+  );
+}
+
+export function showFacts(s) {
+  const behind = s.watermark && secondsBetween(s.watermark, s.at);
+  const facts = [
+    ["Started", moment(s.startedAt)],
+    ["Delivery", guarantee(s)],
+    ["Watermark", s.watermark ? `${duration(behind)} behind (${moment(s.watermark).slice(11)})` : NONE],
+    ["Late records dropped", count(s.lateRecordsDropped)],
+    ["Batches", count(s.batches)],
+    ["Restarts", count(s.restarts)],
+    ["State", s.stateful ? `generation ${count(s.generation)}` : s.topics.length ? "none kept" : NONE],
+    ["Runners", count(s.runners)],
+  ];
+  const list = byId("facts");
+  if (!list.childElementCount) {
+    list.append(...facts.map(([name]) => el("div", {}, el("dt", {}, name), el("dd"))));
+  }
+  facts.forEach(([, value], index) => setText(list.children[index].lastChild, value));
+}
+
+export function showNotes(s) {
+  renew(byId("notes"), [s.warnings, s.lastError], () => {
+    const notes = s.warnings.map((text) => el("p", { class: "warning" }, text));
+    if (s.lastError) notes.push(el("div", { class: "error" }, el("p", { class: "muted" }, moment(s.lastError.at)), errorText(s.lastError)));
+    return notes.length ? notes : [el("p", { class: "muted" }, "None.")];
+  });
+}
+
+export function showTopology(topology) {
+  const known = topology.nodes.length > 0;
+  setText(byId("topology-note"), known ? "" : UNKNOWN);
+  renew(byId("topology"), topology, () => (known ? [draw(topology)] : []));
+  byId("plan").hidden = !topology.plan;
+  setText(byId("plan-text"), topology.plan);
+}
+
+const guarantee = (s) => s.deliveryGuarantee.replaceAll("_", " ");

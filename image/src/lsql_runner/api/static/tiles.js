@@ -1,0 +1,85 @@
+// The live figures: a number, a curve of the last minutes, a line below.
+
+import { byId, el, setText } from "./dom.js";
+import { count, duration, figure, milliseconds, plural, secondsBetween } from "./format.js";
+import { History } from "./history.js";
+import { Sparkline } from "./sparkline.js";
+
+const ago = (seconds) => (seconds < 1 ? "just now" : `${duration(seconds)} ago`);
+const perSecond = (n) => ({ value: figure(n), unit: "/s" });
+
+const TILES = [
+  {
+    title: "Records in",
+    of: (s) => s.rates.recordsInPerSecond,
+    show: perSecond,
+    below: (s) => `${count(s.recordsIn)} since start`,
+  },
+  {
+    title: "Records out",
+    of: (s) => s.rates.recordsOutPerSecond,
+    show: perSecond,
+    below: (s) => `${count(s.recordsOut)} since start`,
+  },
+  {
+    title: "Lag",
+    of: (s) => (s.offsets.some((o) => o.lag !== null) ? s.lag : null),
+    show: (n) => ({ value: figure(n), unit: n === 1 ? "record" : "records" }),
+    below: (s) => (s.lag ? `over ${plural(s.offsets.filter((o) => o.lag > 0).length, "partition")}` : "caught up"),
+  },
+  {
+    title: "Batch",
+    of: (s) => s.lastBatch?.durationMs ?? null,
+    show: milliseconds,
+    below: (s) => `number ${count(s.lastBatch.id)}, ended ${ago(secondsBetween(s.lastBatch.endedAt, s.at))}`,
+  },
+];
+
+class Tile {
+  constructor({ title, of, show, below }) {
+    Object.assign(this, { title, of, show, below });
+    this.history = new History();
+    this.spark = new Sparkline(this.history, (point) => this.#read(point));
+    this.value = el("strong");
+    this.unit = el("span", { class: "unit" });
+    this.foot = el("p", { class: "muted foot-line" });
+    const number = el("p", { class: "figure" }, this.value, this.unit);
+    this.element = el("article", { class: "tile" }, el("h2", {}, title), number, this.spark.element, this.foot);
+  }
+
+  update(stream) {
+    const now = this.of(stream);
+    if (now === null) {
+      setText(this.value, "–");
+      setText(this.foot, "not known yet");
+      return;
+    }
+    this.history.add(Date.parse(stream.at), now);
+    const { value, unit } = this.show(now);
+    setText(this.value, value);
+    setText(this.unit, unit);
+    this.usual = this.below(stream);
+    if (!this.reading) setText(this.foot, this.usual);
+    const [least, peak] = [this.history.least, this.history.peak].map((n) => this.show(n).value);
+    this.spark.draw(`${this.title} over the last 5 minutes: now ${value} ${unit}, least ${least}, peak ${peak}`);
+  }
+
+  #read(point) {
+    this.reading = point !== undefined;
+    if (!point) setText(this.foot, this.usual ?? "");
+    else {
+      const { value, unit } = this.show(point.value);
+      setText(this.foot, `${new Date(point.at).toISOString().slice(11, 19)} UTC: ${value} ${unit}`);
+    }
+  }
+}
+
+const tiles = TILES.map((tile) => new Tile(tile));
+
+export function placeTiles() {
+  byId("tiles").replaceChildren(...tiles.map((tile) => tile.element));
+}
+
+export function updateTiles(stream) {
+  for (const tile of tiles) tile.update(stream);
+}

@@ -1,0 +1,224 @@
+"""From the processor to the answers of the API: pure functions, no Flask."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, NoReturn, cast
+
+from lsql_runner.api.models import (
+    Batch,
+    DatedError,
+    Error,
+    HealthReason,
+    HealthReport,
+    Offsets,
+    Place,
+    Rates,
+    StateName,
+    StateReport,
+    Store,
+    StreamReport,
+    Topic,
+    Topology,
+    topology_model,
+)
+from lsql_runner.errors import ErrorReport, LsqlError
+from lsql_runner.runtime.events import TopicUse
+from lsql_runner.runtime.health import Health, Reason
+from lsql_runner.runtime.lifecycle import State
+from lsql_runner.runtime.port import Processor
+from lsql_runner.runtime.status import Status
+
+
+def stream(processor: Processor, now_ms: int) -> StreamReport:
+    """GET /stream."""
+    identity, status = processor.identity, processor.status()
+    rates = Rates(
+        records_in_per_second=status.records_in_per_s, records_out_per_second=status.records_out_per_s
+    )
+    return StreamReport(
+        at=moment(now_ms),
+        app_id=identity.app_id,
+        version=identity.version,
+        sql=identity.sql,
+        runners=identity.runners,
+        consumer_group_id=identity.app_id,
+        username=identity.user,
+        delivery_guarantee=cast(Any, identity.guarantee),
+        started_at=moment(identity.started_at_ms),
+        state=_name(status.state),
+        since=moment(status.since_ms),
+        reason=_error(status.reason),
+        health=_health(status, processor.health()),
+        last_error=_last_error(status),
+        warnings=list(status.warnings),
+        restarts=status.restarts,
+        next_restart_at=_maybe(status.restart_at_ms),
+        generation=status.generation,
+        stateful=status.stateful,
+        topics=[_topic(t) for t in status.topics],
+        offsets=_offsets(status),
+        lag=status.lag,
+        records_in=status.records_in,
+        records_out=status.records_out,
+        rates=rates,
+        batches=status.batches,
+        last_batch=_batch(status),
+        watermark=_maybe(min(status.watermarks_ms.values(), default=None)),
+        late_records_dropped=status.late_records_dropped,
+    )
+
+
+def health(processor: Processor) -> HealthReport:
+    """GET /health: is it well?"""
+    return _health(processor.status(), processor.health())
+
+
+def live(processor: Processor) -> HealthReport:
+    """GET /health/live: would only a new process help? So for a JVM that is gone, and for nothing else."""
+    status = processor.status()
+    reasons = tuple(r for r in processor.health().reasons if r.code == "jvm-gone")
+    if status.state is State.ENDED:
+        reasons += (Reason("ended", "the process is going"),)
+    return _health(status, Health(reasons))
+
+
+def ready(processor: Processor) -> HealthReport:
+    """GET /health/ready: well, and past its start."""
+    status = processor.status()
+    reasons = processor.health().reasons
+    if status.state in (State.STARTING, State.ENDED):
+        reasons += (Reason(status.state.value, f"the processor is {status.state.value}"),)
+    return _health(status, Health(reasons))
+
+
+def startup(processor: Processor) -> HealthReport:
+    """GET /health/startup: has it once come past its start? A later restart is no new start."""
+    status = processor.status()
+    begun = status.state is not State.STARTING or status.restarts > 0 or status.batches > 0
+    return _health(status, Health(() if begun else (Reason("starting", "the processor is starting"),)))
+
+
+def stores(processor: Processor) -> list[Store]:
+    """GET /metadata."""
+    reports = processor.status().stores
+    found = []
+    for info in processor.described.stores:
+        seen = reports.get(info.query, {}).get(info.name)
+        found.append(
+            Store(
+                name=info.name,
+                query=info.query,
+                key_schema=info.key_type,
+                value_schema=info.value_type,
+                rows=seen.rows if seen else None,
+                bytes=seen.memory_bytes if seen else None,
+            )
+        )
+    return found
+
+
+def store_rows(processor: Processor, name: str) -> NoReturn:
+    """GET /metadata/<name>: what a store holds cannot be read yet.
+
+    Raises:
+        LsqlError: FEATURE_UNSUPPORTED for a store of this program, NOT_FOUND for any other name.
+    """
+    if any(info.name == name for info in processor.described.stores):
+        raise LsqlError(
+            "FEATURE_UNSUPPORTED", feature="Reading a state store", instead="read the target topic"
+        )
+    raise LsqlError("NOT_FOUND", path=f"/metadata/{name}")
+
+
+def topology(processor: Processor) -> Topology:
+    """GET /topology."""
+    described = processor.described
+    return topology_model(described.topology, described.plan)
+
+
+def state(processor: Processor) -> StateReport:
+    """The answer to a stop or a start."""
+    return StateReport(state=_name(processor.status().state))
+
+
+def moment(at_ms: int) -> datetime:
+    """Milliseconds of Unix time as a time in UTC."""
+    return datetime.fromtimestamp(at_ms / 1000, UTC)
+
+
+def _maybe(at_ms: int | None) -> datetime | None:
+    return None if at_ms is None else moment(at_ms)
+
+
+def _name(state: State) -> StateName:
+    return state.value
+
+
+def _health(status: Status, found: Health) -> HealthReport:
+    reasons = [HealthReason(code=r.code, text=r.text) for r in found.reasons]
+    return HealthReport(status="ok" if found.ok else "failing", state=_name(status.state), reasons=reasons)
+
+
+def _error_fields(report: ErrorReport) -> dict[str, Any]:
+    place = Place(line=report.position.line, column=report.position.column) if report.position else None
+    return {
+        "code": report.code,
+        "message": report.message,
+        "way_out": report.way_out,
+        "params": report.params,
+        "position": place,
+    }
+
+
+def _error(report: ErrorReport | None) -> Error | None:
+    return None if report is None else Error(**_error_fields(report))
+
+
+def _last_error(status: Status) -> DatedError | None:
+    if status.last_error is None:
+        return None
+    return DatedError(at=moment(status.last_error_at_ms or 0), **_error_fields(status.last_error))
+
+
+def _topic(use: TopicUse) -> Topic:
+    return Topic(
+        topic=use.topic,
+        role=cast(Any, use.role),
+        key_format=use.key_format,
+        value_format=use.value_format,
+        key_type=use.key_type,
+        value_type=use.value_type,
+        schema_origin=use.schema_origin,
+        partitions=use.partitions,
+    )
+
+
+def _offsets(status: Status) -> list[Offsets]:
+    positions, lags = status.committed, status.lags
+    partitions = sorted(positions.keys() | status.ends.keys(), key=lambda p: (p.topic, p.partition))
+    return [
+        Offsets(
+            topic=p.topic,
+            partition=p.partition,
+            position=positions.get(p),
+            end=status.ends.get(p),
+            lag=lags.get(p),
+        )
+        for p in partitions
+    ]
+
+
+def _batch(status: Status) -> Batch | None:
+    last = status.last_batch
+    if last is None:
+        return None
+    return Batch(
+        query=last.query,
+        id=last.batch_id,
+        ended_at=moment(last.at_ms),
+        duration_ms=last.duration_ms,
+        records_in=last.records_in,
+        records_out=last.records_out,
+        phases_ms=last.phases_ms,
+    )

@@ -1,0 +1,117 @@
+"""A program in which every name, type and format is known. The planner reads nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal as OneOf
+
+from lsql_runner.bind.catalog import Format, Serde, TopicSchema
+from lsql_runner.bind.expr import Expr
+from lsql_runner.bind.settings import ProgramSettings
+from lsql_runner.types import DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The part of the record as it came, byte for byte."""
+
+
+@dataclass(frozen=True, slots=True)
+class Single:
+    """One value without a name: `AS _value`, `AS _key`; a constant null is a tombstone."""
+
+    expr: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """A struct of named values. With `extends`, all fields of the source come first and these replace or follow."""
+
+    fields: tuple[tuple[str, Expr], ...]
+    extends: bool = False
+
+
+Part = Whole | Single | Fields
+
+
+def part_exprs(part: Part) -> tuple[Expr, ...]:
+    match part:
+        case Single(expr):
+            return (expr,)
+        case Fields(fields):
+            return tuple(expr for _, expr in fields)
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The records that a SELECT gives: its two parts, and which facets (`topic`, `offset` ...) still mean something."""
+
+    key: Serde
+    value: Serde
+    facets: frozenset[str]
+    """Of `topic`, `partition`, `offset`, `ts`, `headers`, and `raw_key`: the key is still the source record's, byte for byte."""
+
+
+ALL_FACETS = frozenset({"topic", "partition", "offset", "ts", "headers", "raw_key"})
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSpec:
+    """Windows aligned to 1970 UTC: `[n * advance, n * advance + size)`. A TUMBLE has advance = size."""
+
+    kind: OneOf["TUMBLE", "HOP"]
+    size_ms: int
+    advance_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """What an aggregate SELECT groups by and computes. `by_record_key`: no field is named, so the raw key is the group."""
+
+    keys: tuple[tuple[str, Expr], ...]
+    window: WindowSpec | None
+    grace_ms: int
+    calls: tuple[tuple[str, str, Expr | None, DataType], ...]
+    """Slot, aggregate, argument (None for COUNT(*)), type of the result."""
+
+    @property
+    def by_record_key(self) -> bool:
+        return not self.keys
+
+
+@dataclass(frozen=True, slots=True)
+class BoundTopic:
+    schema: TopicSchema
+
+    @property
+    def shape(self) -> Shape:
+        return Shape(self.schema.key, self.schema.value, ALL_FACETS)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundSelect:
+    source: BoundTopic | BoundSelect
+    laterals: tuple[tuple[str, Expr], ...]
+    where: Expr | None
+    grouping: Grouping | None
+    event_time: Expr
+    """LONG, milliseconds since 1970 UTC: what windows go by, and the timestamp of the output record."""
+    key: Part
+    value: Part
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class BoundInsert:
+    target: str
+    key_format: Format
+    value_format: Format
+    select: BoundSelect
+
+
+@dataclass(frozen=True, slots=True)
+class BoundProgram:
+    inserts: tuple[BoundInsert, ...]
+    settings: ProgramSettings
+    warnings: tuple[str, ...] = field(default=())

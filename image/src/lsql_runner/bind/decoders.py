@@ -1,0 +1,125 @@
+"""Formats that a program names for its sources: `_ktype=JSON AND _vtype=JSON` in WHERE, or SET (both legacy)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lsql_runner.bind.catalog import PRIMITIVE_FORMATS, READABLE, Format
+from lsql_runner.errors import LsqlError
+from lsql_runner.spans import Span
+from lsql_runner.sql import ast
+
+_WORDS = ("_ktype", "_vtype")
+
+
+@dataclass(frozen=True, slots=True)
+class Decoder:
+    """One condition that names a format instead of filtering records."""
+
+    name: str
+    format: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFormats:
+    """The formats that the program names for a topic; None where it leaves them to the catalog."""
+
+    key: Format | None = None
+    value: Format | None = None
+
+
+def decoder_conditions(where: ast.Expr | None) -> list[Decoder]:
+    """The decoders among the AND-ed conditions of a WHERE."""
+    found = [_decoder(condition) for condition in _conditions(where)]
+    return [decoder for decoder in found if decoder is not None]
+
+
+def without_decoders(where: ast.Expr | None) -> ast.Expr | None:
+    """The WHERE with its decoders taken out; None if nothing is left."""
+    left = tuple(c for c in _conditions(where) if _decoder(c) is None)
+    if not left:
+        return None
+    return left[0] if len(left) == 1 else ast.Logical("AND", left, left[0].span.to(left[-1].span))
+
+
+def _conditions(where: ast.Expr | None) -> tuple[ast.Expr, ...]:
+    if where is None:
+        return ()
+    return where.operands if isinstance(where, ast.Logical) and where.op == "AND" else (where,)
+
+
+def _decoder(condition: ast.Expr) -> Decoder | None:
+    match condition:
+        case ast.Binary("=", ast.Path(head, ()), right) if head.name.lower() in _WORDS and not head.quoted:
+            match right:
+                case ast.Path(word, ()):
+                    return Decoder(head.name.lower(), word.name.upper(), condition.span)
+                case ast.StringLiteral(text):
+                    return Decoder(head.name.lower(), text.upper(), condition.span)
+    return None
+
+
+def source_formats(program: ast.Program) -> dict[str, SourceFormats]:
+    """By topic, what the program says of its formats; the catalog's maker asks before it samples.
+
+    Raises:
+        LsqlError: FORMAT_UNSUPPORTED for a format that this version does not read.
+    """
+    key = value = None
+    for statement in program.settings:
+        if statement.key.lower() == "_ktype":
+            key = readable_format(statement.value.upper(), statement.value_span)
+        if statement.key.lower() == "_vtype":
+            value = readable_format(statement.value.upper(), statement.value_span)
+    found: dict[str, SourceFormats] = {}
+    for select in all_selects(program):
+        formats = {"_ktype": key, "_vtype": value}
+        for decoder in decoder_conditions(select.where):
+            formats[decoder.name] = readable_format(decoder.format, decoder.span)
+        found[select.source.name.name] = SourceFormats(formats["_ktype"], formats["_vtype"])
+    return found
+
+
+def readable_format(name: str, span: Span) -> Format:
+    """The format called `name`, as `JSON` or `TW[STRING]`.
+
+    Raises:
+        LsqlError: FORMAT_UNSUPPORTED.
+    """
+    outer, _, inner = name.partition("[")
+    inner = inner.removesuffix("]")
+    if outer not in READABLE or (outer == "TW") != bool(inner) or (inner and inner not in (*PRIMITIVE_FORMATS, "JSON")):
+        known = ", ".join(f"{word}[...]" if word == "TW" else word for word in READABLE)
+        raise LsqlError("FORMAT_UNSUPPORTED", span, format=name, known=known)
+    return Format(outer, inner or None)
+
+
+def all_selects(program: ast.Program) -> list[ast.Select]:
+    """Every SELECT of a program, WITH queries included."""
+    found = [table.select for table in program.shared_tables]
+    for insert in program.inserts:
+        found += [table.select for table in insert.tables]
+        found.append(insert.select)
+    return found
+
+
+def source_topics(program: ast.Program) -> dict[str, Span]:
+    """The topics that a program reads, each with the first place that names it; WITH names are not topics."""
+    found: dict[str, Span] = {}
+    shared = {table.name.name for table in program.shared_tables}
+    for insert in program.inserts:
+        local = shared | {table.name.name for table in insert.tables}
+        for select in (*(t.select for t in program.shared_tables), *(t.select for t in insert.tables), insert.select):
+            for source in (select.source, *(join.source for join in select.joins)):
+                if source.name.name not in local:
+                    found.setdefault(source.name.name, source.name.span)
+    return found
+
+
+def target_topics(program: ast.Program) -> dict[str, Span]:
+    """The topics that a program writes, each with the first place that names it."""
+    found: dict[str, Span] = {}
+    for insert in program.inserts:
+        found.setdefault(insert.target.name, insert.target.span)
+    return found

@@ -1,0 +1,168 @@
+"""Typed expressions: every name resolved, every conversion explicit. The engine turns them into columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from lsql_runner.bind.functions.lowering import Lowering
+from lsql_runner.types import BOOLEAN, BYTES, DataType, Field, Struct
+
+Scalar = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRef:
+    """A column of the relation below, and steps into it: names into structs, numbers into arrays."""
+
+    column: str
+    path: tuple[str | int, ...]
+    type: DataType
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    value: Scalar
+    type: DataType
+
+    @property
+    def nullable(self) -> bool:
+        return self.value is None
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operator by its symbol: arithmetic, comparison, AND, OR, NOT, IS NULL, IN, LIKE, NEG."""
+
+    op: str
+    args: tuple[Expr, ...]
+    type: DataType
+    nullable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A scalar function of the table."""
+
+    function: str
+    lowering: Lowering
+    args: tuple[Expr, ...]
+    type: DataType
+    nullable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Convert:
+    """A conversion. Between long and timestamp the long counts milliseconds since 1970 UTC."""
+
+    operand: Expr
+    type: DataType
+
+    @property
+    def nullable(self) -> bool:
+        return self.operand.nullable
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """CASE: the value of the first branch whose condition holds."""
+
+    branches: tuple[tuple[Expr, Expr], ...]
+    otherwise: Expr
+    type: DataType
+
+    @property
+    def nullable(self) -> bool:
+        return self.otherwise.nullable or any(value.nullable for _, value in self.branches)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A struct put together from expressions."""
+
+    fields: tuple[tuple[str, Expr], ...]
+
+    @property
+    def type(self) -> Struct:
+        return Struct(tuple(Field(name, expr.type, expr.nullable) for name, expr in self.fields))
+
+    @property
+    def nullable(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderValue:
+    """The bytes of the first header called `name`; null if there is none."""
+
+    name: str
+
+    @property
+    def type(self) -> DataType:
+        return BYTES
+
+    @property
+    def nullable(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateCall:
+    """An aggregate over the records of a group; only beneath a projection of a grouped SELECT."""
+
+    function: str
+    arg: Expr | None
+    """None for COUNT(*)."""
+    type: DataType
+    nullable: bool
+
+
+Expr = ColumnRef | Const | Operation | Apply | Convert | Choose | Record | HeaderValue | AggregateCall
+
+
+def children(expr: Expr) -> tuple[Expr, ...]:
+    match expr:
+        case Operation(args=args) | Apply(args=args):
+            return args
+        case Convert(operand):
+            return (operand,)
+        case Choose(branches, otherwise):
+            return (*(part for branch in branches for part in branch), otherwise)
+        case Record(fields):
+            return tuple(value for _, value in fields)
+        case AggregateCall(arg=arg) if arg is not None:
+            return (arg,)
+    return ()
+
+
+def rewrite(expr: Expr, visit: Callable[[Expr], Expr | None]) -> Expr:
+    """The expression with parts replaced: `visit` gives a replacement, or None to look inside instead."""
+    replaced = visit(expr)
+    if replaced is not None:
+        return replaced
+    match expr:
+        case Operation(args=args) | Apply(args=args):
+            return replace(expr, args=tuple(rewrite(arg, visit) for arg in args))
+        case Convert(operand):
+            return replace(expr, operand=rewrite(operand, visit))
+        case Choose(branches, otherwise):
+            new = tuple((rewrite(when, visit), rewrite(then, visit)) for when, then in branches)
+            return replace(expr, branches=new, otherwise=rewrite(otherwise, visit))
+        case Record(fields):
+            return Record(tuple((name, rewrite(value, visit)) for name, value in fields))
+        case AggregateCall(arg=arg) if arg is not None:
+            return replace(expr, arg=rewrite(arg, visit))
+    return expr
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """The expression and everything inside it."""
+    yield expr
+    for child in children(expr):
+        yield from walk(child)
+
+
+def boolean(op: str, *args: Expr) -> Operation:
+    """A condition that is null where any operand is."""
+    return Operation(op, args, BOOLEAN, any(arg.nullable for arg in args))

@@ -1,0 +1,87 @@
+"""Output formats: what a part is written as when the program does not say, and what fits into what."""
+
+from __future__ import annotations
+
+from lsql_runner.bind.bound import Part, Whole
+from lsql_runner.bind.catalog import BYTES_FORMAT, JSON_FORMAT, PRIMITIVE_FORMATS, STRING_FORMAT, Format, Serde, windowed
+from lsql_runner.errors import LsqlError
+from lsql_runner.spans import Span
+from lsql_runner.sql import ast
+from lsql_runner.types import BYTES, INT, LONG, Array, DataType, Map, Struct, describe
+
+WRITABLE = ("STRING", "INT", "LONG", "BYTES", "JSON")
+
+
+def default_format(kind: DataType) -> Format:
+    """The format for a computed part: a struct is JSON, one value takes the format of its type."""
+    if isinstance(kind, Struct | Array | Map):
+        return JSON_FORMAT
+    return {INT: Format("INT"), LONG: Format("LONG"), BYTES: BYTES_FORMAT}.get(kind, STRING_FORMAT)
+
+
+def computed_value_format(kind: DataType, source: Format) -> Format:
+    """The format of a computed value: the source's if it can hold a struct, else by type."""
+    return source if isinstance(kind, Struct) and source == JSON_FORMAT else default_format(kind)
+
+
+def output_serde(part: Part, kind: DataType, source: Serde, asked: ast.FormatName | None, name: str, span: Span) -> Serde:
+    """How a part goes out; `asked` is its STORE clause. A part passed through whole keeps its format.
+
+    Raises:
+        LsqlError: FORMAT_UNSUPPORTED, FORMAT_MISFIT.
+    """
+    if asked is None:
+        if isinstance(part, Whole):
+            return source
+        chosen = default_format(kind) if name == "The key" else computed_value_format(kind, source.format)
+        chosen = windowed(chosen) if source.format.name == "TW" else chosen
+    else:
+        chosen = _asked_format(asked)
+        if source.format.name == "TW" and chosen.inner is None:
+            chosen = windowed(chosen)  # the window stays in the key; what is asked for is the key inside
+        span = asked.span
+    if chosen == source.format and (isinstance(part, Whole) or fits(kind, Format(chosen.inner or chosen.name))):
+        return Serde(chosen, kind)
+    inner = Format(chosen.inner) if chosen.inner else chosen
+    window_fits = (chosen.name == "TW") == (source.format.name == "TW") and not (chosen.name == "TW" and isinstance(part, Whole))
+    if not window_fits or not fits(kind, inner):
+        raise LsqlError("FORMAT_MISFIT", span, part=name, type=describe(kind), format=str(chosen), instead=str(default_format(kind)))
+    return Serde(chosen, kind)
+
+
+def _asked_format(asked: ast.FormatName) -> Format:
+    inner = asked.inner or asked.name
+    windowed_well = (asked.name == "TW") == (asked.inner is not None)
+    if (asked.name not in (*WRITABLE, "TW")) or inner not in WRITABLE or not windowed_well:
+        raise LsqlError("FORMAT_UNSUPPORTED", asked.span, format=str(Format(asked.name, asked.inner)), known=", ".join(WRITABLE))
+    return Format(asked.name, asked.inner)
+
+
+def fits(kind: DataType, form: Format) -> bool:
+    """Whether a value of this type can be written in this format without loss."""
+    match form.name:
+        case "JSON":
+            return kind != BYTES
+        case "STRING":
+            return not isinstance(kind, Struct | Array | Map) and kind != BYTES
+        case "INT":
+            return kind == INT
+        case "LONG":
+            return kind in (INT, LONG)
+        case "BYTES":
+            return kind in (BYTES, STRING)
+    return False
+
+
+def grouped_key_serde(serde: Serde, has_window: bool) -> Serde:
+    """The serde of an aggregate's key: inside a window it gains the window's start."""
+    return Serde(windowed(serde.format), serde.type) if has_window else serde
+
+
+def source_type(form: Format) -> DataType | None:
+    """The type that a format alone tells; None where a schema is needed (JSON)."""
+    if form.name == "TW":
+        return PRIMITIVE_FORMATS.get(form.inner or "")
+    return PRIMITIVE_FORMATS.get(form.name)
+
+

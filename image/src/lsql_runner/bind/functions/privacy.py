@@ -1,0 +1,80 @@
+"""Hiding personal data. Numbers, dates and booleans are taken as their text. What stays is said by each
+row."""
+
+from __future__ import annotations
+
+from lsql_runner.bind.functions.lowering import Arg, native
+from lsql_runner.bind.functions.spec import Function, signature
+
+GROUP = "Privacy"
+
+TEXT = Arg(0)
+STARS = "*****"
+"""Always five, so that the length of what is hidden stays hidden too."""
+
+
+def _first(count: int, example: str, result: str) -> Function:
+    return Function(
+        signature(f"FIRST{count}(value: text) -> string"),
+        native("concat", native("left", TEXT, count), STARS),
+        f"{_characters('first', count)}, then five asterisks whatever the length; shorter text stays "
+        f"readable.",
+        example,
+        result,
+        GROUP,
+    )
+
+
+def _last(count: int, example: str, result: str) -> Function:
+    return Function(
+        signature(f"LAST{count}(value: text) -> string"),
+        native("concat", STARS, native("right", TEXT, count)),
+        f"Five asterisks whatever the length, then {_characters('last', count).lower()}; shorter text stays "
+        f"readable.",
+        example,
+        result,
+        GROUP,
+    )
+
+
+def _characters(which: str, count: int) -> str:
+    return f"The {which} character" if count == 1 else f"The {which} {count} characters"
+
+
+FUNCTIONS = (
+    Function(
+        signature("ANONYMIZE(value: text) -> string"),
+        native("repeat", "*", native("length", TEXT)),
+        "An asterisk for each character: only the length stays.",
+        "ANONYMIZE('Charles')",
+        '"*******"',
+        GROUP,
+        aliases=("MASK",),
+    ),
+    Function(
+        signature("EMAIL(value: text) -> string"),
+        native("concat", native("left", TEXT, 1), STARS, native("regexp_extract", TEXT, r"@[^@]*\z", 0)),
+        "The first character, five asterisks, and from the last @ on the domain; without an @ no more than "
+        "that "
+        "first character stays.",
+        "EMAIL('Brenda.Pierce@hotmail.com')",
+        '"B*****@hotmail.com"',
+        GROUP,
+    ),
+    _first(1, "FIRST1('Melissa')", '"M*****"'),
+    _first(2, "FIRST2('Melissa')", '"Me*****"'),
+    _first(3, "FIRST3('Melissa')", '"Mel*****"'),
+    _first(4, "FIRST4(123456)", '"1234*****"'),
+    Function(
+        signature("INITIALS(value: text) -> string"),
+        native("regexp_replace", TEXT, r"\s+|(\S)\S*", "$1"),
+        "The first character of each word, one after the other; words end at white space.",
+        "INITIALS('Charles de Gaulle')",
+        '"CdG"',
+        GROUP,
+    ),
+    _last(1, "LAST1('Charles')", '"*****s"'),
+    _last(2, "LAST2('Charles')", '"*****es"'),
+    _last(3, "LAST3('Brenda')", '"*****nda"'),
+    _last(4, "LAST4('Brenda')", '"*****enda"'),
+)

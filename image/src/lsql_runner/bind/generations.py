@@ -1,0 +1,45 @@
+"""Which generation of the language a SELECT is written in, and the refusal of one that is written in both."""
+
+from __future__ import annotations
+
+from typing import Literal as OneOf
+
+from lsql_runner.bind.decoders import decoder_conditions
+from lsql_runner.errors import LsqlError
+from lsql_runner.spans import Span
+from lsql_runner.sql import ast
+
+Generation = OneOf["legacy", "modern"]
+
+_MODERN_CLAUSES = ("TABLE", "EVENTTIME BY", "WITHIN", "WINDOW BY", "GRACE BY")
+
+
+def generation_of(select: ast.Select, inside_insert: bool) -> Generation:
+    """The generation of one SELECT. `inside_insert`: it is a legacy WITH, or the body of an INSERT that has one.
+
+    Raises:
+        LsqlError: GENERATIONS_MIXED, with both places.
+    """
+    legacy = _legacy_marks(select, inside_insert)
+    modern = [(name, place) for name, place in select.clauses if name in _MODERN_CLAUSES]
+    if legacy and modern:
+        (old_name, old), (new_name, new) = legacy[0], modern[0]
+        raise LsqlError("GENERATIONS_MIXED", old, [("modern", new)], legacy=old_name, modern=new_name)
+    if modern:
+        if select.mode is None:
+            place = modern[0][1]
+            raise LsqlError(
+                "GENERATIONS_MIXED", select.span, [("modern", place)], legacy="SELECT without STREAM or TABLE", modern=modern[0][0]
+            )
+        return "modern"
+    return "legacy" if legacy or select.mode is None else "modern"
+
+
+def _legacy_marks(select: ast.Select, inside_insert: bool) -> list[tuple[str, Span]]:
+    marks: list[tuple[str, Span]] = []
+    if select.window is not None and select.window.legacy:
+        marks.append((f"{select.window.kind} in GROUP BY", select.window.span))
+    marks += [(f"{c.name} in WHERE", c.span) for c in decoder_conditions(select.where)]
+    if inside_insert:
+        marks.append(("WITH inside INSERT", select.span))
+    return marks

@@ -1,0 +1,155 @@
+"""The SELECT list to the two parts of the output record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from lsql_runner.bind.bound import Fields, Part, Single, Whole
+from lsql_runner.bind.expr import ColumnRef, Expr, Record
+from lsql_runner.bind.expressions import Binder
+from lsql_runner.bind.operators import DURATION, convert
+from lsql_runner.bind.scope import FACET_WORDS, Scope
+from lsql_runner.errors import LsqlError
+from lsql_runner.spans import Span
+from lsql_runner.sql import ast
+from lsql_runner.types import LONG, NULL, STRING, DataType, Struct, describe
+
+Tree = dict[str, "Tree | Expr"]
+
+
+@dataclass(slots=True)
+class _PartBuilder:
+    """Collects what is projected to the key or to the value."""
+
+    name: str
+    single: Expr | None = None
+    whole: bool = False
+    tree: Tree = field(default_factory=dict)
+
+    def set_single(self, expr: Expr, span: Span) -> None:
+        if self.single is not None:
+            raise LsqlError("PROJECTION_TWICE", span, name=self.name)
+        if self.tree or self.whole:
+            raise LsqlError("PROJECTION_OVERLAPS", span, name=self.name)
+        self.single = expr
+
+    def set_field(self, path: tuple[str, ...], expr: Expr, span: Span) -> None:
+        if self.single is not None:
+            raise LsqlError("PROJECTION_OVERLAPS", span, name=self.name)
+        inside = self.tree
+        for step in path[:-1]:
+            below = inside.setdefault(step, {})
+            if not isinstance(below, dict):
+                raise LsqlError("PROJECTION_OVERLAPS", span, name=step)
+            inside = below
+        last = path[-1]
+        if last in inside:
+            code = "PROJECTION_OVERLAPS" if isinstance(inside[last], dict) else "PROJECTION_TWICE"
+            raise LsqlError(code, span, name=".".join(path))
+        inside[last] = expr
+
+    def set_whole(self, span: Span) -> None:
+        if self.single is not None:
+            raise LsqlError("PROJECTION_OVERLAPS", span, name=self.name)
+        self.whole = True
+
+    def build(self) -> Part | None:
+        """The part; None if the SELECT list says nothing of it."""
+        if self.single is not None:
+            return Single(self.single)
+        if self.tree:
+            return Fields(tuple((name, _expression(value)) for name, value in self.tree.items()), extends=self.whole)
+        return Whole() if self.whole else None
+
+
+def _expression(value: Tree | Expr) -> Expr:
+    if isinstance(value, dict):
+        return Record(tuple((name, _expression(inner)) for name, inner in value.items()))
+    return value
+
+
+def bind_projections(binder: Binder, items: tuple[ast.Projection, ...]) -> tuple[Part | None, Part | None]:
+    """Key and value as the SELECT list sets them; None for a part that it does not mention.
+
+    Raises:
+        LsqlError: PROJECTION_TWICE, PROJECTION_OVERLAPS, PROJECTION_TARGET, STAR_OF_SCALAR, and what Binder raises.
+    """
+    key, value = _PartBuilder("_key"), _PartBuilder("_value")
+    for item in items:
+        if isinstance(item.expr, ast.Star):
+            _add_star(binder, item.expr, item, value)
+            continue
+        expr = _projectable(binder.bind(item.expr))
+        path = _output_path(item, binder.scope)
+        part = key if path[0] == "_key" else value
+        if path in (("_key",), ("_value",)):
+            part.set_single(expr, item.span)
+        else:
+            part.set_field(path[1:] if path[0] in ("_key", "_value") else path, expr, item.span)
+    return key.build(), value.build()
+
+
+def _projectable(expr: Expr) -> Expr:
+    """A bare NULL goes out as a null string, a length of time as milliseconds."""
+    if expr.type == NULL:
+        return convert(expr, STRING)
+    return convert(expr, LONG) if expr.type == DURATION else expr
+
+
+def _add_star(binder: Binder, star: ast.Star, item: ast.Projection, value: _PartBuilder) -> None:
+    if item.alias is not None:
+        raise LsqlError("STAR_MISPLACED", item.span)
+    scope, qualifier = binder.scope, star.qualifier
+    names_value = qualifier is None or (
+        not qualifier.steps and (qualifier.head.name == "_value" or (qualifier.head.name in scope.aliases and qualifier.head.name not in scope.laterals))
+    )
+    if names_value:
+        value.set_whole(item.span)
+        return
+    assert qualifier is not None
+    inside = scope.resolve(qualifier)
+    if not isinstance(inside, ColumnRef) or not isinstance(inside.type, Struct):
+        raise LsqlError("STAR_OF_SCALAR", item.span, name=item.text.removesuffix(".*"), found=describe(inside.type))
+    for member in inside.type.fields:
+        value.set_field((member.name,), ColumnRef(inside.column, (*inside.path, member.name), member.type), item.span)
+
+
+def _output_path(item: ast.Projection, scope: Scope) -> tuple[str, ...]:
+    """Where a projection goes, as names. Without an alias a path goes to itself, anything else to its own text."""
+    if item.alias is None:
+        return _own_path(item, scope)
+    steps: list[str] = []
+    for step in (item.alias.head, *item.alias.steps):
+        if isinstance(step, ast.Index):
+            raise LsqlError("PROJECTION_TARGET", step.span, name=f"[{step.position}]")
+        steps.append(step.name)
+    head = item.alias.head
+    if not head.quoted and head.name in FACET_WORDS - {"_key", "_value"}:
+        raise LsqlError("PROJECTION_TARGET", item.alias.span, name=head.name)
+    return ("_value", *steps) if head.quoted else tuple(steps)
+
+
+def _own_path(item: ast.Projection, scope: Scope) -> tuple[str, ...]:
+    match item.expr:
+        case ast.Path(head, steps) if all(isinstance(step, ast.Ident) for step in steps):
+            names = (head.name, *(step.name for step in steps if isinstance(step, ast.Ident)))
+            if head.name in FACET_WORDS and not head.quoted:
+                return ("_value", names[-1])  # `_key.id` becomes the field `id`; only AS sets the key
+            return ("_value", *(names[1:] if scope.is_qualifier(item.expr) else names))
+    return ("_value", item.text)
+
+
+def part_type(part: Part, whole: DataType) -> DataType:
+    """The type of an output part, given the type of the source's."""
+    match part:
+        case Whole():
+            return whole
+        case Single(expr):
+            return expr.type
+        case Fields(fields, extends):
+            new = Record(fields).type.fields
+            if not extends:
+                return Struct(new)
+            assert isinstance(whole, Struct)
+            names = {f.name for f in new}
+            return Struct((*(f for f in whole.fields if f.name not in names), *new))

@@ -1,0 +1,193 @@
+"""SET: every key that a program may set, in both generations, and what it becomes.
+
+A key is refused with the near names unless a table here knows it; nothing is dropped in silence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+
+from lsql_runner.bind.kafka_keys import CONSUMER_KEYS, OWNED_KEYS, PRODUCER_KEYS, STREAMS_ONLY_KEYS, TOPIC_KEYS
+from lsql_runner.errors import LsqlError
+from lsql_runner.sql.ast import UNIT_MS, SetStatement
+
+DEFAULT_GRACE_MS = 24 * 3_600_000
+"""How late a record may be, where the program does not say; the value that Kafka Streams had."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSettings:
+    """How a missing target topic is made. None and the empty tuple leave the choice to the brokers."""
+
+    autocreate: bool = False
+    partitions: int | None = None
+    replication: int | None = None
+    config: tuple[tuple[str, str], ...] = ()
+
+    def with_config(self, key: str, value: str) -> TopicSettings:
+        return replace(self, config=tuple(sorted((dict(self.config) | {key: value}).items())))
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramSettings:
+    """All SETs of a program, understood."""
+
+    topics: TopicSettings = TopicSettings()
+    overrides: tuple[tuple[str, TopicSettings], ...] = ()
+    """By topic, where `topic.<name>.<key>` is set: the defaults with those keys replaced."""
+    grace_ms: int = DEFAULT_GRACE_MS
+    auto_offset_reset: str = "earliest"
+    decimal_precision: int = 38
+    decimal_scale: int = 18
+    key_decoder: str | None = None
+    value_decoder: str | None = None
+    consumer: tuple[tuple[str, str], ...] = ()
+    producer: tuple[tuple[str, str], ...] = ()
+    warnings: tuple[str, ...] = field(default=())
+
+    def topic(self, name: str) -> TopicSettings:
+        """How the target topic `name` is made."""
+        return dict(self.overrides).get(name, self.topics)
+
+
+def bind_settings(statements: Iterable[SetStatement]) -> ProgramSettings:
+    """Read all SETs.
+
+    Raises:
+        LsqlError: SETTING_UNKNOWN, SETTING_INVALID, SETTING_TWICE, FEATURE_UNSUPPORTED, at the key or the value.
+    """
+    settings = ProgramSettings()
+    seen: dict[str, SetStatement] = {}
+    later: list[SetStatement] = []
+    for statement in statements:
+        first = seen.setdefault(statement.key, statement)
+        if first.value != statement.value:
+            places = [("first set here", first.span)]
+            raise LsqlError("SETTING_TWICE", statement.key_span, places, key=statement.key, first=first.value, second=statement.value)
+        if _topic_override(statement.key):
+            later.append(statement)  # an override starts from the defaults, wherever these are set
+        else:
+            settings = _apply(settings, statement)
+    for statement in later:
+        settings = _apply_override(settings, statement)
+    return settings
+
+
+def _apply(settings: ProgramSettings, statement: SetStatement) -> ProgramSettings:
+    key = statement.key
+    for prefix in ("defaults.topic.", "topic."):
+        if key.startswith(prefix) and key.removeprefix(prefix) in TOPIC_KEYS:
+            return replace(settings, topics=settings.topics.with_config(key.removeprefix(prefix), statement.value))
+    name = key.removeprefix("defaults.topic.")
+    if name in _TOPIC_WORDS:
+        return replace(settings, topics=_TOPIC_WORDS[name](settings.topics, statement))
+    if key in _WORDS:
+        return _WORDS[key](settings, statement)
+    if key in OWNED_KEYS:
+        raise LsqlError("FEATURE_UNSUPPORTED", statement.key_span, feature=f"SET {key}", instead=OWNED_KEYS[key])
+    consumer, producer = key.removeprefix("consumer."), key.removeprefix("producer.")
+    if (consumer in CONSUMER_KEYS and producer == key) or (producer in PRODUCER_KEYS and consumer == key):
+        if consumer in CONSUMER_KEYS and not key.startswith("producer."):
+            settings = replace(settings, consumer=(*settings.consumer, (consumer, statement.value)))
+        if producer in PRODUCER_KEYS and not key.startswith("consumer."):
+            settings = replace(settings, producer=(*settings.producer, (producer, statement.value)))
+        return settings
+    if key in STREAMS_ONLY_KEYS:
+        return replace(settings, warnings=(*settings.warnings, f"SET {key} has no meaning here and is ignored: {STREAMS_ONLY_KEYS[key]}"))
+    raise LsqlError("SETTING_UNKNOWN", statement.key_span, key=key, near=_near(key))
+
+
+def _near(key: str) -> str:
+    known = [*_WORDS, *_TOPIC_WORDS, *(f"defaults.topic.{word}" for word in (*_TOPIC_WORDS, *TOPIC_KEYS)), *CONSUMER_KEYS, *PRODUCER_KEYS]
+    return ", ".join(get_close_matches(key, known, n=4, cutoff=0.5)) or "autocreate, partitions, replication, grace"
+
+
+# --- topics ---
+
+
+def _topic_override(key: str) -> tuple[str, str] | None:
+    """The topic and the key of `topic.<name>.<key>`; the name may hold dots, so the longest known key wins."""
+    if not key.startswith("topic.") or key.removeprefix("topic.") in TOPIC_KEYS:
+        return None
+    rest = key.removeprefix("topic.")
+    for word in sorted((*TOPIC_KEYS, *_TOPIC_WORDS), key=len, reverse=True):
+        if rest.endswith("." + word):
+            return rest[: -len(word) - 1], word
+    return None
+
+
+def _apply_override(settings: ProgramSettings, statement: SetStatement) -> ProgramSettings:
+    found = _topic_override(statement.key)
+    assert found is not None
+    topic, word = found
+    before = settings.topic(topic)
+    after = _TOPIC_WORDS[word](before, statement) if word in _TOPIC_WORDS else before.with_config(word, statement.value)
+    return replace(settings, overrides=tuple({**dict(settings.overrides), topic: after}.items()))
+
+
+_TOPIC_WORDS: dict[str, Callable[[TopicSettings, SetStatement], TopicSettings]] = {
+    "autocreate": lambda topics, s: replace(topics, autocreate=_boolean(s)),
+    "partitions": lambda topics, s: replace(topics, partitions=_whole(s, 1, 100_000)),
+    "replication": lambda topics, s: replace(topics, replication=_whole(s, 1, 1_000)),
+}
+
+# --- values ---
+
+
+def _invalid(statement: SetStatement, expected: str) -> LsqlError:
+    return LsqlError("SETTING_INVALID", statement.value_span, key=statement.key, value=statement.value, expected=expected)
+
+
+def _boolean(statement: SetStatement) -> bool:
+    if statement.value.lower() not in ("true", "false"):
+        raise _invalid(statement, "true or false")
+    return statement.value.lower() == "true"
+
+
+def _whole(statement: SetStatement, least: int, most: int) -> int:
+    if not re.fullmatch(r"\d{1,9}", statement.value) or not least <= int(statement.value) <= most:
+        raise _invalid(statement, f"a whole number from {least} to {most}")
+    return int(statement.value)
+
+
+def _duration_ms(statement: SetStatement) -> int:
+    found = re.fullmatch(r"(\d{1,12})\s*(ms|s|m|h|d)", statement.value.strip().lower())
+    if not found:
+        raise _invalid(statement, "a length of time, as 30s, 5m, 1h or 1d")
+    return int(found[1]) * UNIT_MS[found[2]]
+
+
+def _one_of(statement: SetStatement, *words: str) -> str:
+    if statement.value.lower() not in words:
+        raise _invalid(statement, " or ".join(words))
+    return statement.value.lower()
+
+
+def _only(word: str, *planned: str) -> Callable[[ProgramSettings, SetStatement], ProgramSettings]:
+    """A key that has one value in this version and others that are refused by name."""
+
+    def apply(settings: ProgramSettings, statement: SetStatement) -> ProgramSettings:
+        if _one_of(statement, word, *planned) != word:
+            feature = f"SET {statement.key}='{statement.value}'"
+            raise LsqlError("FEATURE_UNSUPPORTED", statement.value_span, feature=feature, instead=f"use {word}")
+        return settings
+
+    return apply
+
+
+_WORDS: dict[str, Callable[[ProgramSettings, SetStatement], ProgramSettings]] = {
+    "grace": lambda settings, s: replace(settings, grace_ms=_duration_ms(s)),
+    "auto.offset.reset": lambda settings, s: replace(settings, auto_offset_reset=_one_of(s, "earliest", "latest")),
+    "decimal.precision": lambda settings, s: replace(settings, decimal_precision=_whole(s, 1, 38)),
+    "decimal.scale": lambda settings, s: replace(settings, decimal_scale=_whole(s, 0, 38)),
+    "_ktype": lambda settings, s: replace(settings, key_decoder=s.value.upper()),
+    "_vtype": lambda settings, s: replace(settings, value_decoder=s.value.upper()),
+    "emit": _only("changes", "final"),
+    "error.policy": _only("fail", "continue", "dlq"),
+    "error.policy.read": _only("fail", "continue", "dlq"),
+    "error.policy.write": _only("fail", "continue", "dlq"),
+    "processing.guarantee": _only("at_least_once", "exactly_once"),
+}

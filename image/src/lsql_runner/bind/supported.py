@@ -1,0 +1,50 @@
+"""What the grammar reads but this version does not run: a table, refused by name, with the place and a way out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lsql_runner.errors import LsqlError
+from lsql_runner.sql import ast
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    feature: str
+    instead: str
+    clause: str
+    """The clause whose place is shown."""
+    applies: Callable[[ast.Select], bool]
+
+
+def _window(kind: str) -> Callable[[ast.Select], bool]:
+    return lambda select: select.window is not None and select.window.kind == kind
+
+
+REFUSALS: tuple[Refusal, ...] = (
+    Refusal("joins", "enrich the records before they reach the topic", "JOIN", lambda s: bool(s.joins)),
+    Refusal("SELECT TABLE", "write SELECT STREAM; every record then counts as an event", "TABLE", lambda s: s.mode == "TABLE"),
+    Refusal(
+        "GROUP BY over a table (a SELECT without STREAM reads a table)",
+        "write SELECT STREAM; every record then counts as an event",
+        "GROUP BY",
+        lambda s: s.mode is None and (bool(s.group_by) or s.window is not None),
+    ),
+    Refusal("HAVING", "filter the result in a second processor", "HAVING", lambda s: s.having is not None),
+    Refusal("SESSION windows", "use TUMBLE or HOP", "", _window("SESSION")),
+    Refusal("SLIDING windows", "use HOP with a small advance", "", _window("SLIDING")),
+)
+
+
+def refuse_unsupported(select: ast.Select) -> None:
+    """Check a SELECT against the table.
+
+    Raises:
+        LsqlError: FEATURE_UNSUPPORTED at the clause.
+    """
+    for refusal in REFUSALS:
+        if refusal.applies(select):
+            at_window = not refusal.clause and select.window is not None
+            place = select.window.span if at_window and select.window else select.place_of(refusal.clause)
+            raise LsqlError("FEATURE_UNSUPPORTED", place, feature=refusal.feature, instead=refusal.instead)

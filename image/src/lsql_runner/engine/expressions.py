@@ -1,0 +1,134 @@
+"""Typed expressions to Spark columns. Everything here runs in the JVM, generated into one loop with its neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import reduce, singledispatch
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from lsql_runner.bind.expr import Apply, Choose, ColumnRef, Const, Convert, Expr, HeaderValue, Operation, Record
+from lsql_runner.engine.lowering import to_column
+from lsql_runner.engine.schema import spark_type
+from lsql_runner.types import BOOLEAN, BYTES, DATE, INT, LONG, STRING, TIMESTAMP, DataType, Decimal
+
+Columns = Mapping[str, Column]
+"""The columns of the relation below, by the names of the plan."""
+
+
+@singledispatch
+def column(expr: Expr, columns: Columns) -> Column:
+    """The Spark column for an expression over the given columns."""
+    raise TypeError(f"not computable for a single record: {type(expr).__name__}")
+
+
+@column.register
+def _(expr: ColumnRef, columns: Columns) -> Column:
+    found = columns[expr.column]
+    for step in expr.path:
+        # `get` gives null outside the array, where [] would stop the query.
+        found = F.get(found, F.lit(step)) if isinstance(step, int) else found.getField(step)
+    return found
+
+
+@column.register
+def _(expr: Const, columns: Columns) -> Column:
+    if expr.value is None:
+        return F.lit(None).cast(spark_type(expr.type))
+    return F.lit(expr.value).cast(spark_type(expr.type)) if expr.type == LONG else F.lit(expr.value)
+
+
+_BINARY: dict[str, Callable[[Column, Column], Column]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "%": lambda a, b: a % b,
+    "=": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+    "LIKE": lambda a, b: F.call_function("like", a, b),
+}
+
+
+@column.register
+def _(expr: Operation, columns: Columns) -> Column:
+    args = [column(arg, columns) for arg in expr.args]
+    match expr.op:
+        case "AND":
+            return reduce(lambda a, b: a & b, args)
+        case "OR":
+            return reduce(lambda a, b: a | b, args)
+        case "NOT":
+            return ~args[0]
+        case "NEG":
+            return -args[0]
+        case "IS NULL":
+            return args[0].isNull()
+        case "IS NOT NULL":
+            return args[0].isNotNull()
+        case "IN":
+            return args[0].isin(*args[1:])
+        case "/" if expr.type in (INT, LONG):
+            return F.call_function("div", *args).cast(spark_type(expr.type))
+        case "/":
+            return _exact(args[0] / args[1], expr.type)
+    return _exact(_BINARY[expr.op](*args), expr.type)
+
+
+def _exact(result: Column, kind: DataType) -> Column:
+    """Spark widens decimals with each operation; the plan's type is the one that was promised."""
+    return result.cast(spark_type(kind)) if isinstance(kind, Decimal) else result
+
+
+@column.register
+def _(expr: Apply, columns: Columns) -> Column:
+    return to_column(expr.lowering, [column(arg, columns) for arg in expr.args])
+
+
+@column.register
+def _(expr: Choose, columns: Columns) -> Column:
+    (when, then), *others = [(column(a, columns), column(b, columns)) for a, b in expr.branches]
+    chosen = F.when(when, then)
+    for when, then in others:
+        chosen = chosen.when(when, then)
+    return chosen.otherwise(column(expr.otherwise, columns))
+
+
+@column.register
+def _(expr: Record, columns: Columns) -> Column:
+    return F.struct(*(column(value, columns).alias(name) for name, value in expr.fields))
+
+
+@column.register
+def _(expr: HeaderValue, columns: Columns) -> Column:
+    same = F.filter(columns["headers"], lambda header: header["key"] == F.lit(expr.name))
+    return F.get(same, F.lit(0))["value"]
+
+
+@column.register
+def _(expr: Convert, columns: Columns) -> Column:
+    return convert(column(expr.operand, columns), expr.operand.type, expr.type)
+
+
+def convert(value: Column, source: DataType, target: DataType) -> Column:
+    """A value of one type as another. A long that stands for a time counts milliseconds."""
+    match source, target:
+        case (s, t) if s == LONG and t == TIMESTAMP:
+            return F.timestamp_millis(value)
+        case (s, t) if s == TIMESTAMP and t == LONG:
+            return F.unix_millis(value)
+        case (s, t) if s == DATE and t == LONG:
+            return F.unix_millis(value.cast("timestamp"))
+        case (s, t) if s == TIMESTAMP and t == STRING:
+            return F.date_format(value, "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'")
+        case (s, t) if s == BYTES and t == STRING:
+            return F.decode(value, "UTF-8")
+        case (s, t) if s == STRING and t == BYTES:
+            return F.encode(value, "UTF-8")
+        case (s, t) if s == STRING and t == BOOLEAN:
+            return value.cast("boolean")
+    return value.cast(spark_type(target))

@@ -1,0 +1,70 @@
+"""Spark's progress reports to the processor's own events. Pure: JSON in, frozen data out."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+from lsql_runner.runtime.events import BatchEnded, Partition, StoreReport
+
+OUTPUT_METRIC = "output"
+
+
+def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded | None:
+    """The event for one of Spark's progress reports; None for a report that no batch stands behind.
+
+    Args:
+        progress: the JSON of a StreamingQueryProgress.
+        stores: names of the query's state stores, in the plan's order.
+    """
+    phases = {name: int(value) for name, value in progress["durationMs"].items()}
+    if "addBatch" not in phases:
+        return None
+    times = progress.get("eventTime") or {}
+    started_ms = _epoch_ms(progress["timestamp"])
+    duration = int(progress["batchDuration"])
+    observed = (progress.get("observedMetrics") or {}).get(OUTPUT_METRIC) or {}
+    return BatchEnded(
+        at_ms=started_ms + duration,
+        query=str(progress["name"]),
+        batch_id=int(progress["batchId"]),
+        records_in=int(progress["numInputRows"]),
+        records_out=int(observed.get("records", 0)),
+        duration_ms=duration,
+        phases_ms=phases,
+        positions=_positions(progress["sources"]),
+        stores=tuple(_store(name, report) for name, report in zip(stores, progress["stateOperators"], strict=False)),
+        watermark_ms=_event_time(times.get("watermark")),
+        event_time_max_ms=_event_time(times.get("max")),
+    )
+
+
+def _positions(sources: list[dict[str, Any]]) -> dict[Partition, int]:
+    found: dict[Partition, int] = {}
+    for source in sources:
+        end = source["endOffset"]
+        end = json.loads(end) if isinstance(end, str) else end
+        for topic, partitions in (end or {}).items():
+            found |= {Partition(topic, int(number)): int(offset) for number, offset in partitions.items()}
+    return found
+
+
+def _store(name: str, report: dict[str, Any]) -> StoreReport:
+    return StoreReport(
+        name=name,
+        rows=int(report["numRowsTotal"]),
+        memory_bytes=int(report["memoryUsedBytes"]),
+        rows_updated=int(report["numRowsUpdated"]),
+        late_rows_dropped=int(report["numRowsDroppedByWatermark"]),
+    )
+
+
+def _event_time(text: str | None) -> int | None:
+    """Milliseconds since 1970 UTC; None before the first record, when Spark says 1970 itself."""
+    at = None if text is None else _epoch_ms(text)
+    return at or None
+
+
+def _epoch_ms(text: str) -> int:
+    return round(datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() * 1000)

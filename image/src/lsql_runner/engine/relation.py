@@ -1,0 +1,66 @@
+"""A plan node on the way to Spark: a DataFrame and what each of the node's columns is over it.
+
+Columns are expressions until a node needs them as data. The source's key and value are decoded anew at
+each place that looks into them, and there only the fields that this place needs: parsing a few fields
+for a filter and the rest for what passes costs less than parsing everything once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from lsql_runner.bind.catalog import Serde
+from lsql_runner.bind.expr import Expr
+from lsql_runner.engine.serde import decode
+from lsql_runner.plan.usage import narrowed, paths_into
+
+
+@dataclass(frozen=True, slots=True)
+class Undecoded:
+    """A part of the record that is still bytes."""
+
+    raw: Column
+    serde: Serde
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    frame: DataFrame
+    ready: dict[str, Column]
+    undecoded: dict[str, Undecoded]
+    """`key`, `value`: decoded where an expression looks into them."""
+
+    def columns_for(self, exprs: Iterable[Expr]) -> dict[str, Column]:
+        """The columns that the expressions read, with as little decoding as they allow."""
+        wanted = list(exprs)
+        found = dict(self.ready)
+        for name, part in self.undecoded.items():
+            paths = paths_into(name, wanted)
+            if paths:
+                found[name] = decode(part.raw, part.serde, narrowed(part.serde.type, paths))
+        return found
+
+    def whole(self, name: str) -> Column:
+        """All of `key` or `value`, decoded."""
+        if name in self.ready:
+            return self.ready[name]
+        part = self.undecoded[name]
+        return decode(part.raw, part.serde, part.serde.type)
+
+    def with_ready(self, name: str, value: Column) -> Relation:
+        return replace(self, ready={**self.ready, name: value})
+
+    def with_undecoded(self, name: str, part: Undecoded) -> Relation:
+        return replace(self, undecoded={**self.undecoded, name: part})
+
+    def materialized(self, extra: dict[str, Column]) -> Relation:
+        """The same columns and `extra` as columns of a new DataFrame, so that a generator can stand among them."""
+        raw = {f"raw_{name}": part.raw for name, part in self.undecoded.items()}
+        ready = self.ready | extra
+        frame = self.frame.select(*(value.alias(name) for name, value in (raw | ready).items()))
+        undecoded = {name: replace(part, raw=F.col(f"raw_{name}")) for name, part in self.undecoded.items()}
+        return Relation(frame, {name: F.col(f"`{name}`") for name in ready}, undecoded)

@@ -1,0 +1,35 @@
+"""LSQL types to Spark's."""
+
+from __future__ import annotations
+
+from pyspark.sql import types as spark
+
+from lsql_runner import types as lsql
+from lsql_runner.types import Array, DataType, Decimal, Map, Struct
+
+_SCALARS: dict[DataType, spark.DataType] = {
+    lsql.INT: spark.IntegerType(),
+    lsql.LONG: spark.LongType(),
+    lsql.FLOAT: spark.FloatType(),
+    lsql.DOUBLE: spark.DoubleType(),
+    lsql.STRING: spark.StringType(),
+    lsql.BOOLEAN: spark.BooleanType(),
+    lsql.BYTES: spark.BinaryType(),
+    lsql.DATE: spark.DateType(),
+    lsql.TIMESTAMP: spark.TimestampType(),
+    lsql.NULL: spark.NullType(),
+}
+
+
+def spark_type(kind: DataType) -> spark.DataType:
+    """The Spark type for a type of the language. Fields are nullable: what a topic holds is not Spark's to promise."""
+    match kind:
+        case Decimal(precision, scale):
+            return spark.DecimalType(precision, scale)
+        case Array(element):
+            return spark.ArrayType(spark_type(element))
+        case Map(value):
+            return spark.MapType(spark.StringType(), spark_type(value))
+        case Struct(fields):
+            return spark.StructType([spark.StructField(f.name, spark_type(f.type)) for f in fields])
+    return _SCALARS[kind]

@@ -1,0 +1,96 @@
+"""Bytes to typed columns and back, for every format of this version. Malformed bytes stop the query."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from lsql_runner.bind.catalog import Format, Serde
+from lsql_runner.engine.expressions import convert
+from lsql_runner.engine.schema import spark_type
+from lsql_runner.engine.wire import be_int, be_long, int_be, long_be
+from lsql_runner.types import BYTES, STRING, DataType, Field, Struct
+
+_READ_JSON = {"mode": "FAILFAST"}
+_WRITE_JSON = {"ignoreNullFields": "false", "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'"}
+
+EXTEND_JSON = "lsql_extend_json"
+"""Our own JVM function of this name is registered with each session."""
+
+WINDOW_BYTES = 8
+"""A windowed key ends with the window's start: 8 bytes, big-endian, milliseconds since 1970 UTC."""
+
+
+def decode(raw: Column, serde: Serde, kind: DataType) -> Column:
+    """The typed value of `raw` (binary); null stays null. `kind` is the serde's type or a narrowing of it."""
+    match serde.format.name:
+        case "STRING":
+            return F.decode(raw, "UTF-8")
+        case "BYTES":
+            return raw
+        case "INT":
+            return be_int(raw)
+        case "LONG":
+            return be_long(raw)
+        case "TW":
+            inner = F.substring(raw, 1, F.length(raw) - WINDOW_BYTES)
+            return decode(inner, Serde(Format(serde.format.inner or "BYTES"), serde.type), kind)
+    return _decode_json(raw, kind)
+
+
+def _decode_json(raw: Column, kind: DataType) -> Column:
+    """JSON text to a value. FAILFAST also keeps Spark from parsing once for each field: it prunes only without options."""
+    text = F.when(F.length(raw) == 0, F.raise_error(F.lit("the record is empty"))).otherwise(raw.cast("string"))
+    if isinstance(kind, Struct):
+        return F.from_json(text, spark_type(kind), _READ_JSON)  # type: ignore[arg-type]  # a struct type here
+    # A JSON text that is one value and not an object: read it as the only field of an object.
+    wrapped = F.concat(F.lit('{"v":'), text, F.lit("}"))
+    return F.from_json(wrapped, spark_type(Struct((Field("v", kind),))), _READ_JSON)["v"]  # type: ignore[arg-type]
+
+
+def encode(value: Column, form: Format, kind: DataType, window_start: Column | None = None) -> Column:
+    """The bytes of a typed value; null is null (a tombstone).
+
+    Args:
+        window_start: for TW formats, milliseconds since 1970 UTC.
+    """
+    match form.name:
+        case "TW":
+            assert window_start is not None
+            return windowed_key(encode(value, Format(form.inner or "BYTES"), kind), window_start)
+        case "STRING":
+            return F.encode(convert(value, kind, STRING), "UTF-8")
+        case "BYTES":
+            return value if kind == BYTES else F.encode(value, "UTF-8")
+        case "INT":
+            return int_be(value)
+        case "LONG":
+            return long_be(value)
+    return json_text(value, kind).cast("binary")
+
+
+def windowed_key(key: Column, window_start: Column) -> Column:
+    """Key bytes with the window's start behind them; a null key counts as no bytes."""
+    return F.concat(F.coalesce(key, F.lit(b"")), long_be(window_start))
+
+
+def json_text(value: Column, kind: DataType) -> Column:
+    """A value as JSON text; null fields are written, a null value is null."""
+    if isinstance(kind, Struct):
+        return F.to_json(value, _WRITE_JSON)
+    wrapped = F.to_json(F.struct(value.alias("v")), _WRITE_JSON)
+    bare = F.substring(wrapped, F.lit(6), F.length(wrapped) - F.lit(6))  # without {"v": and }
+    return F.when(value.isNull(), F.lit(None).cast("string")).otherwise(bare)
+
+
+def extend_json(raw: Column, fields: list[tuple[str, Column]]) -> Column:
+    """The JSON object in `raw` with fields set: replaced where it has them, else added; all others stay, known or not."""
+    new = F.to_json(F.struct(*(value.alias(name) for name, value in fields)), _WRITE_JSON).cast("binary")
+    return F.call_function(EXTEND_JSON, raw, new)
+
+
+def merged_struct(whole: Column, names: list[str], fields: list[tuple[str, Column]]) -> Column:
+    """A struct with fields set: replaced where it has them, else added."""
+    new = dict(fields)
+    kept = [whole.getField(name).alias(name) for name in names if name not in new]
+    return F.struct(*kept, *(value.alias(name) for name, value in fields))

@@ -1,0 +1,68 @@
+"""The one Spark session of a process."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+from pyspark.sql.types import BinaryType
+
+from lsql_runner.engine.serde import EXTEND_JSON
+
+_FIXED = {
+    # The language: names are case-sensitive, nothing wraps or turns into null unasked, time is UTC.
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    # State: these cannot be switched on later for a checkpoint that was made without them.
+    "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
+    "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "true",
+    # A processor has one kind of work; the pages and listeners of a shared cluster only cost memory.
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.streaming.numRecentProgressUpdates": "5",
+    "spark.sql.ui.retainedExecutions": "1",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.adaptive.enabled": "false",  # micro-batches are too small to plan them twice
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",  # updates are sent when records come; nothing waits for time
+    "spark.sql.streaming.pollingDelay": "5ms",
+    "spark.sql.streaming.metricsEnabled": "false",
+    "spark.sql.streaming.stopTimeout": "30s",
+    "spark.cleaner.periodicGC.interval": "10min",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOptions:
+    """What differs between processors. `scratch` is a directory for Spark's temporary files."""
+
+    app_id: str
+    scratch: Path
+    threads: int | None = None
+    """Task slots; None takes the cores that the process may use."""
+    partitions: int = 0
+    """Partitions of state, fixed with the first checkpoint; 0 takes the number of threads."""
+
+
+def open_session(options: SessionOptions) -> SparkSession:
+    """Start Spark in the JVM that this process is connected to (or, in tests, in one that pyspark starts)."""
+    threads = options.threads or len(os.sched_getaffinity(0))
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.master(f"local[{threads}]").appName(options.app_id)
+    settings = _FIXED | {
+        "spark.sql.shuffle.partitions": str(options.partitions or threads),
+        "spark.local.dir": str(options.scratch),
+        "spark.sql.warehouse.dir": str(options.scratch / "warehouse"),
+    }
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.udf.registerJavaFunction(EXTEND_JSON, "com.lsqlrunner.json.ExtendJson", BinaryType())
+    return session

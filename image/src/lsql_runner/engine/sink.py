@@ -1,0 +1,51 @@
+"""Batches to Kafka. One writer for all targets of a query: each row names its topic.
+
+Every record carries its batch in a header, so that a later run can tell what a batch has already
+written. The record's time travels in a second header, which our interceptor in the producer takes out
+again and sets as the timestamp: Spark's own sink cannot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lsql_runner.engine.compile import HEADERS_TYPE
+from lsql_runner.engine.wire import long_be
+from lsql_runner.kafka.client import KafkaConnection
+
+BATCH_HEADER = "lsql.batch"
+"""`<app id>/<query>/<batch id>`, UTF-8."""
+TIME_HEADER = "lsql.ts"
+"""8 bytes, big-endian, milliseconds since 1970 UTC; never reaches the topic."""
+
+_TUNED = {
+    "kafka.linger.ms": "20",
+    "kafka.batch.size": "131072",
+    "kafka.compression.type": "lz4",
+    "kafka.buffer.memory": str(64 * 1024 * 1024),
+}
+_FIXED = {
+    "kafka.enable.idempotence": "true",
+    "kafka.acks": "all",
+    "kafka.interceptor.classes": "com.lsqlrunner.kafka.RecordTimestampInterceptor",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SinkOptions:
+    kafka: KafkaConnection
+    app_id: str
+    producer: tuple[tuple[str, str], ...] = ()
+
+
+def write_batch(frame: DataFrame, query: str, batch_id: int, options: SinkOptions) -> None:
+    """Write the records of one batch (columns of `compile_query`) and wait until the brokers have them all."""
+    batch = F.struct(F.lit(BATCH_HEADER).alias("key"), F.lit(f"{options.app_id}/{query}/{batch_id}".encode()).alias("value"))
+    time = F.struct(F.lit(TIME_HEADER).alias("key"), long_be(F.col("ts")).alias("value"))
+    passed = F.filter("headers", lambda header: header["key"] != F.lit(BATCH_HEADER))
+    headers = F.concat(F.coalesce(passed, F.array().cast(HEADERS_TYPE)), F.array(batch, time))
+    settings = _TUNED | {f"kafka.{key}": value for key, value in options.producer} | options.kafka.spark() | _FIXED
+    frame.select("topic", "key", "value", headers.alias("headers")).write.format("kafka").options(**settings).save()

@@ -1,0 +1,114 @@
+"""A listener that tells the log what happens: states, deaths, waits and warnings; each batch at debug."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import singledispatchmethod
+from typing import Any
+
+import structlog
+
+from lsql_runner.errors import ErrorReport
+from lsql_runner.runtime.events import (
+    BatchEnded,
+    BrokerFound,
+    BrokerLost,
+    Event,
+    JvmGone,
+    LateRecordsDropped,
+    Planned,
+    QueryDied,
+    StateChanged,
+    Warned,
+)
+from lsql_runner.runtime.lifecycle import State
+
+LATE_EVERY_MS = 60_000
+"""Late records may come with every batch: they are logged at once, then summed up at most this often."""
+
+
+class EventLog:
+    """Writes one line for an event, with `app_id`. Events of unknown kinds are passed over."""
+
+    def __init__(self, app_id: str) -> None:
+        self._log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger("lsql_runner").bind(
+            app_id=app_id
+        )
+        self._late: Counter[str] = Counter()
+        self._late_logged_at_ms: dict[str, int] = {}
+
+    def __call__(self, event: Event) -> None:
+        self._tell(event)
+
+    @singledispatchmethod
+    def _tell(self, event: Event) -> None:
+        """LagMeasured and the like say nothing that a batch or a metric does not."""
+
+    @_tell.register
+    def _(self, event: StateChanged) -> None:
+        reason = _error_fields(event.reason) if event.reason else {}
+        fields = {"old": event.old.value, "new": event.new.value, **reason}
+        if event.new is State.FAILED:
+            self._log.error("state changed", **fields)
+        elif event.new in (State.RESTARTING, State.WAITING):
+            self._log.warning("state changed", **fields)
+        else:
+            self._log.info("state changed", **fields)
+
+    @_tell.register
+    def _(self, event: QueryDied) -> None:
+        self._log.error("query died", retry_in_s=event.retry_in_s, **_error_fields(event.error))
+
+    @_tell.register
+    def _(self, event: JvmGone) -> None:
+        self._log.critical("jvm gone", **_error_fields(event.error))
+
+    @_tell.register
+    def _(self, event: BrokerLost) -> None:
+        self._log.warning("broker lost", **_error_fields(event.error))
+
+    @_tell.register
+    def _(self, event: BrokerFound) -> None:
+        self._log.info("broker found")
+
+    @_tell.register
+    def _(self, event: Warned) -> None:
+        self._log.warning("warning", text=event.text)
+
+    @_tell.register
+    def _(self, event: Planned) -> None:
+        self._log.info(
+            "planned",
+            sources=[t.topic for t in event.topics if t.role == "source"],
+            targets=[t.topic for t in event.topics if t.role == "target"],
+            stores=list(event.stores),
+            generation=event.generation,
+            stateful=event.stateful,
+        )
+        for text in event.warnings:
+            self._log.warning("warning", text=text)
+
+    @_tell.register
+    def _(self, event: BatchEnded) -> None:
+        self._log.debug(
+            "batch ended",
+            query=event.query,
+            batch_id=event.batch_id,
+            records_in=event.records_in,
+            records_out=event.records_out,
+            duration_ms=event.duration_ms,
+            phases_ms=event.phases_ms,
+        )
+
+    @_tell.register
+    def _(self, event: LateRecordsDropped) -> None:
+        self._late[event.query] += event.count
+        last = self._late_logged_at_ms.get(event.query)
+        if last is None or event.at_ms - last >= LATE_EVERY_MS:
+            self._log.warning("late records dropped", query=event.query, count=self._late.pop(event.query))
+            self._late_logged_at_ms[event.query] = event.at_ms
+
+
+def _error_fields(error: ErrorReport) -> dict[str, Any]:
+    place = {"line": error.position.line, "column": error.position.column} if error.position else {}
+    return {"code": error.code, "error": error.message, "way_out": error.way_out, **place}

@@ -1,0 +1,153 @@
+"""How the process logs: structlog over the standard library, so that all libraries' lines look alike.
+
+JSON lines on stderr, or aligned text when stderr is a terminal. Values of secrets never get that far.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from collections.abc import Mapping
+from typing import TextIO
+
+import structlog
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+from lsql_runner.errors import LsqlError
+
+LEVELS: dict[str, int] = {
+    "ALL": logging.DEBUG,
+    "TRACE": logging.DEBUG,
+    "DEBUG": logging.DEBUG,
+    "INFO": logging.INFO,
+    "WARN": logging.WARNING,
+    "WARNING": logging.WARNING,
+    "ERROR": logging.ERROR,
+    "FATAL": logging.CRITICAL,
+    "CRITICAL": logging.CRITICAL,
+    "OFF": logging.CRITICAL + 1,
+}
+"""What ROOT_LOG_LEVEL may say: the names of log4j, which the public runner took, and Python's."""
+
+NOISY = ("py4j", "urllib3", "httpx2", "httpcore2")
+"""Libraries whose debug lines repeat every call; they stay at INFO unless the level is TRACE or ALL."""
+
+MASK = "***"
+_SECRET_KEY = re.compile(
+    r"passw|secret|token|credential|api[_.-]?key|private[_.-]?key|jaas|authorization|basic[_.]auth", re.I
+)
+_SECRET_IN_TEXT = (
+    re.compile(
+        r"(?i)((?:passw(?:or)?d|secret|token|api[_.-]?key|basic\.auth\.user\.info)\b[\"']?\s*[=:]\s*)(\"[^\"]*\"|'[^']*'|[^\s,;}&]+)"
+    ),
+    re.compile(r"(://[^/\s:@]{0,200}:)([^/\s@]{1,200})(?=@)"),
+    re.compile(r"(?i)(\b(?:bearer|basic)\s+)([a-z0-9+/._~=-]{8,})"),
+)
+
+
+def level_of(name: str) -> int:
+    """The level that ROOT_LOG_LEVEL names, in any case.
+
+    Raises:
+        LsqlError: ENV_INVALID for a name that is none.
+    """
+    try:
+        return LEVELS[name.strip().upper()]
+    except KeyError:
+        raise LsqlError(
+            "ENV_INVALID", name="ROOT_LOG_LEVEL", value=name, expected="one of " + ", ".join(LEVELS)
+        ) from None
+
+
+def configure(
+    level: str = "INFO", stream: TextIO | None = None, fields: Mapping[str, str] | None = None
+) -> None:
+    """Send every log line of the process to `stream` (stderr), each with `fields`.
+
+    May be called again, as after a fork; the last call counts.
+
+    Raises:
+        LsqlError: ENV_INVALID for a level that is none.
+    """
+    threshold = level_of(level)
+    stream = stream if stream is not None else sys.stderr
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _adder(dict(fields or {})),
+    ]
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[*shared, structlog.stdlib.ExtraAdder()],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_renderers(stream)],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(threshold)
+    everything = level.strip().upper() in ("TRACE", "ALL")
+    for name in NOISY:
+        logging.getLogger(name).setLevel(logging.NOTSET if everything else max(threshold, logging.INFO))
+    logging.captureWarnings(True)
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *shared,
+            structlog.stdlib.PositionalArgumentsFormatter(),
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+
+
+def mask_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """The event with the values of secrets replaced, by the name of their key or by their form in a text."""
+    return {
+        key: MASK if _SECRET_KEY.search(key) and value is not None else _masked(value)
+        for key, value in event.items()
+    }
+
+
+def _masked(value: object) -> object:
+    if isinstance(value, str):
+        for pattern in _SECRET_IN_TEXT:
+            value = pattern.sub(rf"\g<1>{MASK}", value)
+        return value
+    if isinstance(value, Mapping):
+        return {
+            k: MASK if _SECRET_KEY.search(str(k)) and v is not None else _masked(v) for k, v in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_masked(item) for item in value]
+    return value
+
+
+def _adder(fields: dict[str, str]) -> Processor:
+    def add(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+        return {**fields, **event}
+
+    return add
+
+
+def _first_things_first(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    return {key: event[key] for key in ("timestamp", "level", "message", "logger") if key in event} | dict(
+        event
+    )
+
+
+def _renderers(stream: TextIO) -> list[Processor]:
+    if stream.isatty():
+        return [structlog.processors.format_exc_info, mask_secrets, structlog.dev.ConsoleRenderer()]
+    return [
+        structlog.processors.format_exc_info,
+        mask_secrets,
+        structlog.processors.EventRenamer("message"),
+        _first_things_first,
+        structlog.processors.JSONRenderer(ensure_ascii=False, default=str),
+    ]

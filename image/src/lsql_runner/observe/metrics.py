@@ -1,0 +1,171 @@
+"""The processor in Prometheus' words: one table of metrics, filled by events and by the Status.
+
+What happens (batches, records, errors) is counted as its event comes; what is (lag, state, rates) is read
+from the Status when somebody scrapes. `python -m lsql_runner.observe.metrics` prints the table as Markdown.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import singledispatchmethod
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+)
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from prometheus_client.openmetrics import exposition as openmetrics
+from prometheus_client.registry import Collector
+
+from lsql_runner.errors import ErrorReport
+from lsql_runner.observe.metric_table import METRICS, MetricSpec, as_markdown
+from lsql_runner.runtime.events import BatchEnded, BrokerLost, Event, JvmGone, LateRecordsDropped, QueryDied
+from lsql_runner.runtime.lifecycle import State
+from lsql_runner.runtime.port import Identity
+from lsql_runner.runtime.status import Status
+
+BUCKETS_S = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+"""From a real-time batch to one that is in trouble."""
+
+Sample = tuple[tuple[str, ...], float]
+"""Label values in the order of the table, and the value."""
+
+
+class Metrics:
+    """The metrics of one processor. Call it with each event; `render` answers a scrape."""
+
+    def __init__(
+        self,
+        identity: Identity,
+        status: Callable[[], Status],
+        now_ms: Callable[[], int] = lambda: int(time.time() * 1000),
+    ) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call]
+        self._registry = CollectorRegistry(auto_describe=False)
+        self._counters = {
+            m.name: _counter(m, self._registry) for m in METRICS if m.type == "counter" and m.by_event
+        }
+        self._gauges = {
+            m.name: _gauge(m, self._registry) for m in METRICS if m.type == "gauge" and m.by_event
+        }
+        self._histograms = {m.name: _histogram(m, self._registry) for m in METRICS if m.type == "histogram"}
+        self._registry.register(_StatusCollector(identity, status, now_ms))
+        ProcessCollector(registry=self._registry)
+
+    def __call__(self, event: Event) -> None:
+        self._count(event)
+
+    def render(self, accept: str) -> tuple[bytes, str]:
+        """A scrape's answer and its content type: OpenMetrics where `accept` names it, else plain text."""
+        media_types = {part.split(";")[0].strip().lower() for part in accept.split(",")}
+        if "application/openmetrics-text" in media_types:
+            body: bytes = openmetrics.generate_latest(self._registry)  # type: ignore[no-untyped-call]
+            return body, openmetrics.CONTENT_TYPE_LATEST
+        return generate_latest(self._registry), CONTENT_TYPE_PLAIN_0_0_4
+
+    @singledispatchmethod
+    def _count(self, event: Event) -> None:
+        """Events that only change the Status are counted there."""
+
+    @_count.register
+    def _(self, event: BatchEnded) -> None:
+        self._counters["lsql_records_in_total"].labels(event.query).inc(event.records_in)
+        self._counters["lsql_records_out_total"].labels(event.query).inc(event.records_out)
+        self._counters["lsql_batches_total"].labels(event.query).inc()
+        self._histograms["lsql_batch_duration_seconds"].labels(event.query).observe(event.duration_ms / 1000)
+        phases = self._histograms["lsql_batch_phase_duration_seconds"]
+        for phase, duration_ms in event.phases_ms.items():
+            phases.labels(event.query, phase).observe(duration_ms / 1000)
+        if event.event_time_max_ms is not None:
+            delay_s = (event.at_ms - event.event_time_max_ms) / 1000
+            self._gauges["lsql_event_time_delay_seconds"].labels(event.query).set(delay_s)
+
+    @_count.register
+    def _(self, event: LateRecordsDropped) -> None:
+        self._counters["lsql_late_records_dropped_total"].labels(event.query).inc(event.count)
+
+    @_count.register
+    def _(self, event: QueryDied) -> None:
+        self._count_error(event.error)
+
+    @_count.register
+    def _(self, event: BrokerLost) -> None:
+        self._count_error(event.error)
+
+    @_count.register
+    def _(self, event: JvmGone) -> None:
+        self._count_error(event.error)
+
+    def _count_error(self, error: ErrorReport) -> None:
+        self._counters["lsql_errors_total"].labels(error.code).inc()
+
+
+class _StatusCollector(Collector):
+    """The metrics that are a reading of the Status at the moment of the scrape."""
+
+    def __init__(self, identity: Identity, status: Callable[[], Status], now_ms: Callable[[], int]) -> None:
+        self._identity = identity
+        self._status = status
+        self._now_ms = now_ms
+
+    def collect(self) -> Iterator[Metric]:
+        samples = {
+            name: list(found) for name, found in read(self._identity, self._status(), self._now_ms()).items()
+        }
+        for spec in METRICS:
+            if spec.by_event:
+                continue
+            family = CounterMetricFamily if spec.type == "counter" else GaugeMetricFamily
+            metric = family(spec.family, spec.help, labels=spec.labels)
+            for labels, value in samples[spec.name]:
+                metric.add_metric(labels, value)
+            yield metric
+
+
+def read(identity: Identity, status: Status, now_ms: int) -> dict[str, Iterable[Sample]]:
+    """The samples of every metric that is not counted by events."""
+    stores = [(query, s) for query, reports in status.stores.items() for s in reports.values()]
+    return {
+        "lsql_build_info": [((identity.version, identity.app_id, identity.guarantee), 1)],
+        "lsql_processor_state": [((state.value,), state is status.state) for state in State],
+        "lsql_processor_state_since_timestamp_seconds": [((), status.since_ms / 1000)],
+        "lsql_restarts_total": [((), status.restarts)],
+        "lsql_broker_up": [((), status.broker_error is None)],
+        "lsql_jvm_up": [((), status.jvm_error is None)],
+        "lsql_records_in_per_second": [((), status.records_in_per_s)],
+        "lsql_records_out_per_second": [((), status.records_out_per_s)],
+        "lsql_lag_records": [((p.topic, str(p.partition)), lag) for p, lag in status.lags.items()],
+        "lsql_position_offset": [((p.topic, str(p.partition)), o) for p, o in status.committed.items()],
+        "lsql_end_offset": [((p.topic, str(p.partition)), offset) for p, offset in status.ends.items()],
+        "lsql_watermark_delay_seconds": [
+            ((q,), (now_ms - at) / 1000) for q, at in status.watermarks_ms.items()
+        ],
+        "lsql_state_rows": [((query, s.name), s.rows) for query, s in stores],
+        "lsql_state_memory_bytes": [((query, s.name), s.memory_bytes) for query, s in stores],
+        "lsql_last_batch_timestamp_seconds": [((), status.last_batch.at_ms / 1000)]
+        if status.last_batch
+        else [],
+    }
+
+
+def _counter(spec: MetricSpec, registry: CollectorRegistry) -> Counter:
+    return Counter(spec.name, spec.help, spec.labels, registry=registry)
+
+
+def _gauge(spec: MetricSpec, registry: CollectorRegistry) -> Gauge:
+    return Gauge(spec.name, spec.help, spec.labels, registry=registry)
+
+
+def _histogram(spec: MetricSpec, registry: CollectorRegistry) -> Histogram:
+    return Histogram(spec.name, spec.help, spec.labels, buckets=BUCKETS_S, registry=registry)
+
+
+if __name__ == "__main__":
+    print(as_markdown())

@@ -1,0 +1,63 @@
+"""What a checkpoint depends on: may this program go on with the state of that one?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from lsql_runner.plan.explain import explain_node
+from lsql_runner.plan.nodes import Plan, nodes
+
+
+@dataclass(frozen=True, slots=True)
+class QueryFingerprint:
+    """`sources` in the order in which the engine numbers them; `stores` with all that decides what is in them."""
+
+    sources: tuple[str, ...]
+    stores: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    queries: tuple[tuple[str, QueryFingerprint], ...]
+
+    def as_json(self) -> dict[str, Any]:
+        return {name: {"sources": list(q.sources), "stores": dict(q.stores)} for name, q in self.queries}
+
+    @staticmethod
+    def from_json(value: dict[str, Any]) -> Fingerprint:
+        """Read back what `as_json` gave."""
+        return Fingerprint(
+            tuple((name, QueryFingerprint(tuple(q["sources"]), tuple(q["stores"].items()))) for name, q in value.items())
+        )
+
+
+def fingerprint(plan: Plan) -> Fingerprint:
+    """The fingerprint of a plan."""
+    found = []
+    for query in plan.queries:
+        stores = []
+        for store in query.stores:
+            lines = [line.strip() for node in nodes(store) for line in explain_node(query, node) if not _is_detail(line)]
+            stores.append((store.store, "\n".join(lines)))
+        found.append((query.name, QueryFingerprint(tuple(s.topic for s in query.sources), tuple(stores))))
+    return Fingerprint(tuple(found))
+
+
+def _is_detail(line: str) -> bool:
+    """How a topic's schema was found, and which fields are decoded, change nothing in a store."""
+    return line.strip().startswith(("decodes ", "value ", "key "))
+
+
+def changes(old: Fingerprint, new: Fingerprint) -> tuple[str, ...]:
+    """Why the checkpoint of `old` does not fit `new`; empty if it does. Each is half a sentence."""
+    found: list[str] = []
+    was, now = dict(old.queries), dict(new.queries)
+    for name in {*was, *now}:
+        if name not in was or name not in now:
+            found.append(f"the query {name} is {'new' if name in now else 'gone'}")
+        elif was[name].sources != now[name].sources:
+            found.append(f"it reads {', '.join(now[name].sources)} where it read {', '.join(was[name].sources)}")
+        elif was[name].stores != now[name].stores:
+            found.append(f"the aggregate of {name} is another one")
+    return tuple(sorted(found))

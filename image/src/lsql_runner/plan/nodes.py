@@ -1,0 +1,239 @@
+"""The plan: frozen nodes, each with the columns it gives. A node that asks for a column that is not there cannot be made.
+
+Columns: `key`, `value`, `ts` (LONG, milliseconds since 1970 UTC), `topic`, `partition`, `offset`, `headers`;
+`raw_key`, `raw_value` where the bytes as they came are still right; `lateral_<alias>`; below an aggregate
+`group_<name>`, `agg_<n>`, `window_start` (LONG, milliseconds).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from lsql_runner.bind.bound import Fields, Part, Whole, WindowSpec, part_exprs
+from lsql_runner.bind.catalog import Format, Serde, TopicSchema
+from lsql_runner.bind.expr import ColumnRef, Expr, HeaderValue, walk
+from lsql_runner.bind.grouping import group_column
+from lsql_runner.bind.operators import HEADERS
+from lsql_runner.bind.scope import lateral_column
+from lsql_runner.types import BYTES, INT, LONG, STRING, Array, DataType, Map, Struct, describe
+
+Columns = Mapping[str, DataType]
+
+
+class InvalidPlan(Exception):
+    """A node was asked to read what the one below does not give: a fault of the planner, not of the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTopic:
+    """Every record of a topic."""
+
+    schema: TopicSchema
+
+    @property
+    def columns(self) -> Columns:
+        return {
+            "raw_key": BYTES,
+            "raw_value": BYTES,
+            "key": self.schema.key.type,
+            "value": self.schema.value.type,
+            "topic": STRING,
+            "partition": INT,
+            "offset": LONG,
+            "ts": LONG,
+            "headers": HEADERS,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    input: Node
+    condition: Expr
+
+    def __post_init__(self) -> None:
+        check(self.input, self.condition)
+
+    @property
+    def columns(self) -> Columns:
+        return self.input.columns
+
+
+@dataclass(frozen=True, slots=True)
+class Unnest:
+    """One row for each element of an array (LATERAL); none for a null or empty one."""
+
+    input: Node
+    alias: str
+    array: Expr
+
+    def __post_init__(self) -> None:
+        check(self.input, self.array)
+        if not isinstance(self.array.type, Array):
+            raise InvalidPlan(f"cannot unnest {describe(self.array.type)}")
+
+    @property
+    def columns(self) -> Columns:
+        assert isinstance(self.array.type, Array)
+        return {**self.input.columns, lateral_column(self.alias): self.array.type.element}
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """One row for each group (and window) that a batch changed. Without keys the record's raw key is the group."""
+
+    input: Node
+    keys: tuple[tuple[str, Expr], ...]
+    window: WindowSpec | None
+    grace_ms: int
+    event_time: Expr
+    calls: tuple[tuple[str, str, Expr | None, DataType], ...]
+    store: str
+
+    def __post_init__(self) -> None:
+        arguments = [arg for _, _, arg, _ in self.calls if arg is not None]
+        check(self.input, self.event_time, *(expr for _, expr in self.keys), *arguments)
+        if not self.keys and "raw_key" not in self.input.columns:
+            raise InvalidPlan("grouping by the record's key needs its bytes")
+
+    @property
+    def columns(self) -> Columns:
+        groups = {group_column(name): expr.type for name, expr in self.keys} or {"raw_key": BYTES}
+        window = {} if self.window is None else {"window_start": LONG}
+        return {**groups, **window, **{slot: kind for slot, _, _, kind in self.calls}, "ts": LONG}
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Records made of the rows below. `ts` is their timestamp; facets of the record below that stay true pass through."""
+
+    input: Node
+    key: Part
+    value: Part
+    ts: Expr
+    key_type: DataType
+    value_type: DataType
+    windowed: bool
+    """The window's start goes into the key."""
+
+    def __post_init__(self) -> None:
+        check(self.input, self.ts, *part_exprs(self.key), *part_exprs(self.value))
+        for part, raw in ((self.key, "raw_key"), (self.value, "raw_value")):
+            passes = isinstance(part, Whole) or (isinstance(part, Fields) and part.extends)
+            if passes and raw not in self.input.columns and raw.removeprefix("raw_") not in self.input.columns:
+                raise InvalidPlan(f"{raw} cannot pass through: it is not below")
+
+    @property
+    def columns(self) -> Columns:
+        below = self.input.columns
+        found: dict[str, DataType] = {"key": self.key_type, "value": self.value_type, "ts": LONG}
+        for part, raw in ((self.key, "raw_key"), (self.value, "raw_value")):
+            if raw in below and (isinstance(part, Whole) or (isinstance(part, Fields) and part.extends)):
+                found[raw] = BYTES
+        found |= {name: below[name] for name in ("topic", "partition", "offset", "headers", "window_start") if name in below}
+        return found
+
+
+Node = ReadTopic | Filter | Unnest | Aggregate | Project
+
+
+@dataclass(frozen=True, slots=True)
+class WriteTopic:
+    """Every row of the input as a record of a topic."""
+
+    input: Project
+    topic: str
+    key_format: Format
+    value_format: Format
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What runs as one streaming query: one loop of batches, one checkpoint, one position.
+
+    All stateless INSERTs of a program share one query; each stateful one has its own, since the
+    watermark that closes its windows must not depend on the others' topics.
+    """
+
+    name: str
+    sinks: tuple[WriteTopic, ...]
+
+    @property
+    def stateful(self) -> bool:
+        return bool(self.stores)
+
+    @property
+    def stores(self) -> tuple[Aggregate, ...]:
+        return tuple(node for sink in self.sinks for node in nodes(sink.input) if isinstance(node, Aggregate))
+
+    @property
+    def sources(self) -> tuple[TopicSchema, ...]:
+        found: dict[str, TopicSchema] = {}
+        for sink in self.sinks:
+            found |= {n.schema.topic: n.schema for n in nodes(sink.input) if isinstance(n, ReadTopic)}
+        return tuple(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A whole program, ready to be run, explained, drawn or fingerprinted."""
+
+    queries: tuple[Query, ...]
+
+    @property
+    def sinks(self) -> tuple[WriteTopic, ...]:
+        return tuple(sink for query in self.queries for sink in query.sinks)
+
+    @property
+    def sources(self) -> tuple[TopicSchema, ...]:
+        return tuple({s.topic: s for query in self.queries for s in query.sources}.values())
+
+    @property
+    def stateful(self) -> bool:
+        return any(query.stateful for query in self.queries)
+
+
+def nodes(node: Node) -> Iterator[Node]:
+    """A node and everything below it, from the top."""
+    yield node
+    if not isinstance(node, ReadTopic):
+        yield from nodes(node.input)
+
+
+def key_serde(node: Node) -> Serde:
+    """The serde of the raw key that a node passes on: the source topic's."""
+    return next(n.schema.key for n in nodes(node) if isinstance(n, ReadTopic))
+
+
+def check(below: Node, *exprs: Expr) -> None:
+    """Check that every column an expression reads is given below, with the type it expects.
+
+    Raises:
+        InvalidPlan: listing what there is.
+    """
+    columns = below.columns
+    for expr in exprs:
+        for part in walk(expr):
+            name = part.column if isinstance(part, ColumnRef) else "headers" if isinstance(part, HeaderValue) else None
+            if name is not None and name not in columns:
+                raise InvalidPlan(f"there is no column {name}; there are {', '.join(columns)}")
+            if isinstance(part, ColumnRef) and type_at(columns[part.column], part.path) != part.type:
+                raise InvalidPlan(f"{part.column}{part.path} is not {describe(part.type)}")
+
+
+def type_at(kind: DataType, path: tuple[str | int, ...]) -> DataType | None:
+    """The type found by following a path into a type; None where it leads nowhere."""
+    for step in path:
+        match kind:
+            case Struct() as struct if isinstance(step, str):
+                member = struct.field(step)
+                if member is None:
+                    return None
+                kind = member.type
+            case Array(element) if isinstance(step, int):
+                kind = element
+            case Map(value) if isinstance(step, str):
+                kind = value
+            case _:
+                return None
+    return kind

@@ -1,0 +1,18 @@
+"""WHERE TRUE costs a pass over every record and says nothing."""
+
+from __future__ import annotations
+
+from lsql_runner.bind.expr import Const
+from lsql_runner.plan.nodes import Filter, Node, Plan
+from lsql_runner.plan.rewrite import rewrite_nodes
+
+
+def drop_constant_filters(plan: Plan) -> Plan:
+    """Take out filters whose condition is the constant true."""
+
+    def change(node: Node) -> Node:
+        if isinstance(node, Filter) and isinstance(node.condition, Const) and node.condition.value is True:
+            return node.input
+        return node
+
+    return rewrite_nodes(plan, change)

@@ -1,0 +1,47 @@
+"""A condition that does not look at the elements is decided once for the record, not once for each element."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lsql_runner.bind.expr import ColumnRef, Expr, Operation, walk
+from lsql_runner.bind.scope import lateral_column
+from lsql_runner.plan.nodes import Filter, Node, Plan, Unnest
+from lsql_runner.plan.rewrite import rewrite_nodes
+from lsql_runner.types import BOOLEAN
+
+
+def filter_before_unnest(plan: Plan) -> Plan:
+    """Move the AND-ed conditions that name no LATERAL alias below the Unnest."""
+    return rewrite_nodes(plan, _push)
+
+
+def _push(node: Node) -> Node:
+    if not (isinstance(node, Filter) and isinstance(node.input, Unnest)):
+        return node
+    unnest = node.input
+    column = lateral_column(unnest.alias)
+    above = [c for c in conjuncts(node.condition) if _reads(c, column)]
+    below = [c for c in conjuncts(node.condition) if not _reads(c, column)]
+    if not below:
+        return node
+    moved = replace(unnest, input=_push(Filter(unnest.input, conjunction(below))))
+    return Filter(moved, conjunction(above)) if above else moved
+
+
+def conjuncts(condition: Expr) -> tuple[Expr, ...]:
+    """The conditions that are AND-ed together."""
+    if isinstance(condition, Operation) and condition.op == "AND":
+        return condition.args
+    return (condition,)
+
+
+def conjunction(conditions: list[Expr]) -> Expr:
+    """All of them at once."""
+    if len(conditions) == 1:
+        return conditions[0]
+    return Operation("AND", tuple(conditions), BOOLEAN, any(c.nullable for c in conditions))
+
+
+def _reads(expr: Expr, column: str) -> bool:
+    return any(isinstance(part, ColumnRef) and part.column == column for part in walk(expr))

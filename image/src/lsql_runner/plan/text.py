@@ -1,0 +1,92 @@
+"""Typed expressions as people read them, in `explain` and on the topology."""
+
+from __future__ import annotations
+
+import json
+from functools import singledispatch
+
+from lsql_runner.bind.bound import Fields, Part, Single
+from lsql_runner.bind.expr import AggregateCall, Apply, Choose, ColumnRef, Const, Convert, Expr, HeaderValue, Operation, Record
+from lsql_runner.types import describe
+
+_PREFIX = {"NOT": "NOT ", "NEG": "-"}
+_SUFFIX = {"IS NULL": " IS NULL", "IS NOT NULL": " IS NOT NULL"}
+
+
+@singledispatch
+def show(expr: Expr) -> str:
+    """One line of text for an expression; for reading, not for parsing."""
+    raise TypeError(f"no such expression: {expr!r}")
+
+
+@show.register
+def _(expr: ColumnRef) -> str:
+    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in expr.path)
+    return path[1:] if expr.column == "value" and path else f"{expr.column}{path}"
+
+
+@show.register
+def _(expr: Const) -> str:
+    return json.dumps(expr.value, ensure_ascii=False)
+
+
+@show.register
+def _(expr: Operation) -> str:
+    shown = [show(arg) for arg in expr.args]
+    if expr.op in _PREFIX:
+        return f"{_PREFIX[expr.op]}{shown[0]}"
+    if expr.op in _SUFFIX:
+        return f"{shown[0]}{_SUFFIX[expr.op]}"
+    if expr.op == "IN":
+        return f"({shown[0]} IN ({', '.join(shown[1:])}))"
+    return f"({f' {expr.op} '.join(shown)})"
+
+
+@show.register
+def _(expr: Apply) -> str:
+    return f"{expr.function}({', '.join(show(arg) for arg in expr.args)})"
+
+
+@show.register
+def _(expr: Convert) -> str:
+    return f"CAST({show(expr.operand)} AS {describe(expr.type)})"
+
+
+@show.register
+def _(expr: Choose) -> str:
+    branches = " ".join(f"WHEN {show(when)} THEN {show(then)}" for when, then in expr.branches)
+    return f"CASE {branches} ELSE {show(expr.otherwise)} END"
+
+
+@show.register
+def _(expr: Record) -> str:
+    return "{" + ", ".join(f"{name}: {show(value)}" for name, value in expr.fields) + "}"
+
+
+@show.register
+def _(expr: HeaderValue) -> str:
+    return f"header {json.dumps(expr.name)}"
+
+
+@show.register
+def _(expr: AggregateCall) -> str:
+    return f"{expr.function}({'*' if expr.arg is None else show(expr.arg)})"
+
+
+def show_part(part: Part) -> str:
+    """One line for a part of the output record."""
+    match part:
+        case Single(expr):
+            return show(expr)
+        case Fields(fields, extends):
+            items = [f"{name}: {show(expr)}" for name, expr in fields]
+            return "{" + ", ".join(["*", *items] if extends else items) + "}"
+    return "as it came"
+
+
+def show_duration(milliseconds: int) -> str:
+    """`90000` as `90s`, in the largest unit that divides it."""
+    for unit, length in (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000)):
+        if milliseconds and milliseconds % length == 0:
+            return f"{milliseconds // length}{unit}"
+    return f"{milliseconds}ms"

@@ -1,0 +1,63 @@
+"""The plan as a graph for pages and tools: nodes and edges in plain JSON values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lsql_runner.plan.nodes import Aggregate, Filter, Node, Plan, Project, ReadTopic, Unnest
+from lsql_runner.plan.text import show, show_duration, show_part
+from lsql_runner.types import describe
+
+
+def topology(plan: Plan) -> dict[str, Any]:
+    """`{"nodes": [{"id", "kind", "label", "detail"}], "edges": [{"from", "to"}]}`, sources first.
+
+    A topic that several queries read or that is both read and written is one node.
+    """
+    graph = _Graph()
+    for query in plan.queries:
+        for number, sink in enumerate(query.sinks):
+            last = graph.chain(sink.input, f"{query.name}/{number}")
+            target = graph.topic(sink.topic, f"{sink.key_format} key, {sink.value_format} value")
+            graph.edge(last, target)
+    return {"nodes": list(graph.nodes.values()), "edges": graph.edges}
+
+
+class _Graph:
+    def __init__(self) -> None:
+        self.nodes: dict[str, dict[str, str]] = {}
+        self.edges: list[dict[str, str]] = []
+
+    def topic(self, name: str, detail: str) -> str:
+        identity = f"topic/{name}"
+        self.nodes.setdefault(identity, {"id": identity, "kind": "topic", "label": name, "detail": detail})
+        return identity
+
+    def edge(self, start: str, end: str) -> None:
+        self.edges.append({"from": start, "to": end})
+
+    def chain(self, node: Node, prefix: str) -> str:
+        """Add a node and all below it; the identity of the node."""
+        if isinstance(node, ReadTopic):
+            schema = node.schema
+            return self.topic(schema.topic, f"{schema.key.format} key, {schema.value.format} value")
+        below = self.chain(node.input, prefix)
+        identity = f"{prefix}/{len(self.nodes)}"
+        kind, label, detail = _describe(node)
+        self.nodes[identity] = {"id": identity, "kind": kind, "label": label, "detail": detail}
+        self.edge(below, identity)
+        return identity
+
+
+def _describe(node: Filter | Unnest | Aggregate | Project) -> tuple[str, str, str]:
+    match node:
+        case Filter(condition=condition):
+            return "filter", "filter", show(condition)
+        case Unnest(alias=alias, array=array):
+            return "unnest", f"each {alias}", show(array)
+        case Aggregate():
+            calls = ", ".join(f"{function}({'*' if arg is None else show(arg)}) {describe(kind)}" for _, function, arg, kind in node.calls)
+            window = "" if node.window is None else f"{node.window.kind} {show_duration(node.window.size_ms)}: "
+            return "aggregate", node.store, window + calls
+        case Project():
+            return "project", "project", show_part(node.value)

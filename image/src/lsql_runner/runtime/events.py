@@ -1,0 +1,152 @@
+"""What happens to a processor, as frozen facts. Status, metrics and logs are readers of these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from lsql_runner.errors import ErrorReport
+from lsql_runner.runtime.lifecycle import State
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    topic: str
+    partition: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoreReport:
+    """A state store at the end of a batch."""
+
+    name: str
+    rows: int
+    memory_bytes: int
+    rows_updated: int
+    late_rows_dropped: int
+
+
+@dataclass(frozen=True, slots=True)
+class StateChanged:
+    """The processor moved. `reason` says why, where the new state needs one (waiting, restarting, failed)."""
+
+    at_ms: int
+    old: State
+    new: State
+    reason: ErrorReport | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchEnded:
+    """One micro-batch ended and its position is in the checkpoint.
+
+    `positions` is the next offset to read for each source partition; `phases_ms` names the phases as the
+    engine does (`latestOffset`, `queryPlanning`, `addBatch`, `walCommit`, ...).
+    """
+
+    at_ms: int
+    query: str
+    batch_id: int
+    records_in: int
+    records_out: int
+    duration_ms: int
+    phases_ms: dict[str, int]
+    positions: dict[Partition, int]
+    stores: tuple[StoreReport, ...] = ()
+    watermark_ms: int | None = None
+    event_time_max_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LateRecordsDropped:
+    """Records of one batch that came after the grace of a window they belong to, one for each such window."""
+
+    at_ms: int
+    query: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class LagMeasured:
+    """The end of each source partition, as the brokers tell it."""
+
+    at_ms: int
+    ends: dict[Partition, int]
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerLost:
+    at_ms: int
+    error: ErrorReport
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerFound:
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueryDied:
+    """A query ended by itself. `retry_in_s` is None where only a person can start it again."""
+
+    at_ms: int
+    error: ErrorReport
+    retry_in_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class JvmGone:
+    at_ms: int
+    error: ErrorReport
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """Something the operator should know that stops nothing, as a setting without effect here."""
+
+    at_ms: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TopicUse:
+    """One topic of the program as it was resolved."""
+
+    topic: str
+    role: str
+    """`source` or `target`."""
+    key_format: str
+    value_format: str
+    key_type: str
+    value_type: str
+    schema_origin: str
+    """Where formats and types come from: `declared`, `pinned`, `sampled`, or `program` for targets."""
+    partitions: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The program was bound to its topics."""
+
+    at_ms: int
+    topics: tuple[TopicUse, ...]
+    stores: tuple[str, ...]
+    generation: int
+    stateful: bool
+    warnings: tuple[str, ...] = field(default=())
+
+
+Event = (
+    StateChanged
+    | BatchEnded
+    | LateRecordsDropped
+    | LagMeasured
+    | BrokerLost
+    | BrokerFound
+    | QueryDied
+    | JvmGone
+    | Warned
+    | Planned
+)
+
+Listener = Callable[[Event], None]

@@ -1,0 +1,91 @@
+"""The states of a processor and the moves between them. Pure: no clock, no threads.
+
+    starting -> waiting (broker away, or an empty topic without a schema)
+    starting -> running -> stopping -> stopped -> starting
+    running -> restarting (backoff) -> starting
+    running -> failed (a record that the program cannot take; only a person can say what to do)
+    any -> ended (the process is going)
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from lsql_runner.errors import LsqlError
+
+
+class State(Enum):
+    STARTING = "starting"
+    WAITING = "waiting"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+    RESTARTING = "restarting"
+    FAILED = "failed"
+    ENDED = "ended"
+
+
+class Trigger(Enum):
+    """What moves a processor from one state to another."""
+
+    WAIT = "wait"
+    """Something outside must happen first: a broker must answer, a first record must arrive."""
+    RETRY = "retry"
+    """The time to try again has come."""
+    RUN = "run"
+    """The query runs."""
+    DIE = "die"
+    """The query died of something that may pass."""
+    REFUSE = "refuse"
+    """The query or its start met something that does not pass by itself."""
+    STOP = "stop"
+    """A person asked to stop."""
+    HALTED = "halted"
+    """The last batch has ended and its position is kept."""
+    START = "start"
+    """A person asked to start."""
+    END = "end"
+    """The process ends."""
+
+
+TRANSITIONS: dict[tuple[State, Trigger], State] = {
+    (State.STARTING, Trigger.WAIT): State.WAITING,
+    (State.STARTING, Trigger.RUN): State.RUNNING,
+    (State.STARTING, Trigger.DIE): State.RESTARTING,
+    (State.STARTING, Trigger.REFUSE): State.FAILED,
+    (State.STARTING, Trigger.STOP): State.STOPPING,
+    (State.WAITING, Trigger.RETRY): State.STARTING,
+    (State.WAITING, Trigger.WAIT): State.WAITING,
+    (State.WAITING, Trigger.STOP): State.STOPPED,
+    (State.RUNNING, Trigger.DIE): State.RESTARTING,
+    (State.RUNNING, Trigger.REFUSE): State.FAILED,
+    (State.RUNNING, Trigger.STOP): State.STOPPING,
+    (State.STOPPING, Trigger.HALTED): State.STOPPED,
+    (State.STOPPING, Trigger.DIE): State.STOPPED,
+    (State.STOPPING, Trigger.REFUSE): State.STOPPED,
+    (State.STOPPED, Trigger.START): State.STARTING,
+    (State.RESTARTING, Trigger.RETRY): State.STARTING,
+    (State.RESTARTING, Trigger.STOP): State.STOPPED,
+    (State.FAILED, Trigger.START): State.STARTING,
+    (State.FAILED, Trigger.STOP): State.STOPPED,
+} | {(state, Trigger.END): State.ENDED for state in State}
+
+IDEMPOTENT: frozenset[tuple[State, Trigger]] = frozenset(
+    {(state, Trigger.START) for state in (State.STARTING, State.WAITING, State.RUNNING, State.RESTARTING)}
+    | {(state, Trigger.STOP) for state in (State.STOPPING, State.STOPPED)}
+)
+"""Requests for what already is so: they change nothing and are no error."""
+
+
+def move(state: State, trigger: Trigger) -> State:
+    """The state after `trigger`.
+
+    Raises:
+        LsqlError: TRANSITION_REFUSED when the two do not go together.
+    """
+    if (state, trigger) in IDEMPOTENT:
+        return state
+    try:
+        return TRANSITIONS[state, trigger]
+    except KeyError:
+        raise LsqlError("TRANSITION_REFUSED", action=trigger.value, state=state.value) from None

@@ -1,0 +1,216 @@
+"""The processor as it is now: a fold over its events. /stream, /health and the page read this and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import singledispatch
+from threading import Lock
+
+from lsql_runner.errors import ErrorReport
+from lsql_runner.runtime.events import (
+    BatchEnded,
+    BrokerFound,
+    BrokerLost,
+    Event,
+    JvmGone,
+    LagMeasured,
+    LateRecordsDropped,
+    Partition,
+    Planned,
+    QueryDied,
+    StateChanged,
+    StoreReport,
+    TopicUse,
+    Warned,
+)
+from lsql_runner.runtime.lifecycle import State
+
+IDLE_AFTER_MS = 10_000
+"""A query that has read everything and ended no batch for this long has a rate of zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What one query did in its last batch, over the time since the batch before."""
+
+    records_in_per_s: float
+    records_out_per_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Everything that is known of the processor at one moment."""
+
+    state: State = State.STARTING
+    since_ms: int = 0
+    reason: ErrorReport | None = None
+    """Why it waits, restarts or has failed; None while all is well."""
+    last_error: ErrorReport | None = None
+    last_error_at_ms: int | None = None
+    broker_error: ErrorReport | None = None
+    jvm_error: ErrorReport | None = None
+    restarts: int = 0
+    restart_at_ms: int | None = None
+    generation: int = 0
+    stateful: bool = False
+    topics: tuple[TopicUse, ...] = ()
+    warnings: tuple[str, ...] = ()
+    records_in: int = 0
+    records_out: int = 0
+    rates: dict[str, Rates] = field(default_factory=dict)
+    """By query: what its last batch read and wrote; empty while there is nothing to read."""
+    late_records_dropped: int = 0
+    batches: int = 0
+    last_batch: BatchEnded | None = None
+    last_batch_at_ms: dict[str, int] = field(default_factory=dict)
+    """By query."""
+    positions: dict[str, dict[Partition, int]] = field(default_factory=dict)
+    """By query: several queries of one program may stand at different offsets of one topic."""
+    ends: dict[Partition, int] = field(default_factory=dict)
+    stores: dict[str, dict[str, StoreReport]] = field(default_factory=dict)
+    watermarks_ms: dict[str, int] = field(default_factory=dict)
+    progress_at_ms: int = 0
+    """When a batch last ended, or when there was last nothing to do."""
+    lag_at_progress: int = 0
+
+    @property
+    def records_in_per_s(self) -> float:
+        return sum(rates.records_in_per_s for rates in self.rates.values())
+
+    @property
+    def records_out_per_s(self) -> float:
+        return sum(rates.records_out_per_s for rates in self.rates.values())
+
+    @property
+    def committed(self) -> dict[Partition, int]:
+        """The position that is safe for every query: the least of them for each partition."""
+        least: dict[Partition, int] = {}
+        for positions in self.positions.values():
+            for partition, offset in positions.items():
+                least[partition] = min(offset, least.get(partition, offset))
+        return least
+
+    @property
+    def lags(self) -> dict[Partition, int]:
+        """Records behind the end, for each source partition of which both sides are known."""
+        return {p: max(0, self.ends[p] - offset) for p, offset in self.committed.items() if p in self.ends}
+
+    @property
+    def lag(self) -> int:
+        return sum(self.lags.values())
+
+
+@singledispatch
+def advance(event: Event, status: Status) -> Status:
+    """The status after `event`."""
+    raise TypeError(f"no such event: {event!r}")
+
+
+@advance.register
+def _(event: StateChanged, status: Status) -> Status:
+    running = event.new is State.RUNNING
+    return replace(
+        status,
+        state=event.new,
+        since_ms=event.at_ms,
+        reason=event.reason,
+        restart_at_ms=status.restart_at_ms if event.new is State.RESTARTING else None,
+        restarts=status.restarts + (event.old is State.RESTARTING and event.new is State.STARTING),
+        progress_at_ms=event.at_ms if running else status.progress_at_ms,
+        lag_at_progress=status.lag if running else status.lag_at_progress,
+        rates=status.rates if running else {},
+    )
+
+
+@advance.register
+def _(event: BatchEnded, status: Status) -> Status:
+    seconds = max(event.duration_ms, 1) / 1000
+    if event.query in status.rates:
+        seconds = max((event.at_ms - status.last_batch_at_ms[event.query]) / 1000, seconds)
+    rates = Rates(event.records_in / seconds, event.records_out / seconds)
+    watermarks = status.watermarks_ms
+    if event.watermark_ms is not None:
+        watermarks = watermarks | {event.query: event.watermark_ms}
+    after = replace(
+        status,
+        records_in=status.records_in + event.records_in,
+        records_out=status.records_out + event.records_out,
+        rates=status.rates | {event.query: rates},
+        batches=status.batches + 1,
+        last_batch=event,
+        last_batch_at_ms=status.last_batch_at_ms | {event.query: event.at_ms},
+        positions=status.positions | {event.query: event.positions},
+        stores=status.stores | {event.query: {store.name: store for store in event.stores}},
+        watermarks_ms=watermarks,
+        progress_at_ms=event.at_ms,
+    )
+    return replace(after, lag_at_progress=after.lag)
+
+
+@advance.register
+def _(event: LagMeasured, status: Status) -> Status:
+    after = replace(status, ends=status.ends | event.ends)
+    if after.lag == 0:
+        lately = event.at_ms - IDLE_AFTER_MS
+        rates = {query: r for query, r in after.rates.items() if after.last_batch_at_ms[query] > lately}
+        after = replace(after, progress_at_ms=event.at_ms, lag_at_progress=0, rates=rates)
+    return after
+
+
+@advance.register
+def _(event: LateRecordsDropped, status: Status) -> Status:
+    return replace(status, late_records_dropped=status.late_records_dropped + event.count)
+
+
+@advance.register
+def _(event: BrokerLost, status: Status) -> Status:
+    return replace(status, broker_error=event.error)
+
+
+@advance.register
+def _(event: BrokerFound, status: Status) -> Status:
+    return replace(status, broker_error=None)
+
+
+@advance.register
+def _(event: QueryDied, status: Status) -> Status:
+    restart_at = None if event.retry_in_s is None else event.at_ms + int(event.retry_in_s * 1000)
+    return replace(status, last_error=event.error, last_error_at_ms=event.at_ms, restart_at_ms=restart_at)
+
+
+@advance.register
+def _(event: JvmGone, status: Status) -> Status:
+    return replace(status, jvm_error=event.error, last_error=event.error, last_error_at_ms=event.at_ms)
+
+
+@advance.register
+def _(event: Warned, status: Status) -> Status:
+    return status if event.text in status.warnings else replace(status, warnings=(*status.warnings, event.text))
+
+
+@advance.register
+def _(event: Planned, status: Status) -> Status:
+    new = tuple(w for w in event.warnings if w not in status.warnings)
+    return replace(
+        status,
+        topics=event.topics,
+        generation=event.generation,
+        stateful=event.stateful,
+        warnings=status.warnings + new,
+    )
+
+
+class StatusBoard:
+    """The one place that holds the current Status; events come from several threads."""
+
+    def __init__(self, status: Status) -> None:
+        self._status = status
+        self._lock = Lock()
+
+    @property
+    def now(self) -> Status:
+        return self._status
+
+    def __call__(self, event: Event) -> None:
+        with self._lock:
+            self._status = advance(event, self._status)

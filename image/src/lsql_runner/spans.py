@@ -1,0 +1,50 @@
+"""Places in a program's text. Every stage carries them; nothing here knows SQL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A half-open range of character offsets `[start, end)` into a program's text."""
+
+    start: int
+    end: int
+
+    def to(self, other: Span) -> Span:
+        """The smallest span that covers this one and `other`."""
+        return Span(min(self.start, other.start), max(self.end, other.end))
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place as people count it: line and column from 1."""
+
+    line: int
+    column: int
+
+
+def position_of(text: str, offset: int) -> Position:
+    """Line and column (both from 1) of the character at `offset`; an offset past the end is the end."""
+    before = text[: min(offset, len(text))]
+    return Position(before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1)
+
+
+def underline(text: str, span: Span, width: int = 100) -> tuple[str, str]:
+    """The line on which `span` starts, and a line of blanks and carets that marks it.
+
+    Lines longer than `width` characters are cut to a window around the span, so that a
+    one-line program of many kilobytes still gives a readable message.
+    """
+    line_start = text.rfind("\n", 0, span.start) + 1
+    line_end = text.find("\n", span.start)
+    line_end = len(text) if line_end < 0 else line_end
+    line = text[line_start:line_end].replace("\t", " ").rstrip("\r")
+    first = min(span.start - line_start, len(line))
+    length = max(1, min(span.end - line_start, len(line)) - first)
+    if len(line) > width:
+        cut = max(0, min(first - width // 3, len(line) - width))
+        line, first = line[cut : cut + width], first - cut
+        length = min(length, max(1, width - first))
+    return line, " " * first + "^" * length

@@ -1,0 +1,359 @@
+"""What a program says, before any name in it means anything.
+
+Frozen nodes with the place they were written at. `span` takes no part in equality: two texts that
+say the same are equal, which is what the print-and-read-again tests rely on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal as OneOf
+
+from lsql_runner.spans import Span
+
+NOWHERE = Span(0, 0)
+
+
+def _place() -> Span:
+    return field(default=NOWHERE, compare=False, repr=False)
+
+
+# --- names -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Ident:
+    """One name. `quoted` tells `` `Timestamp` `` from a bare word, so that it prints as it was written."""
+
+    name: str
+    quoted: bool = False
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A zero-based step into an array: the `[0]` of `x[0]`."""
+
+    position: int
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A name with steps into it: `a.b.c`, `x[0].y`, `_key.id`, `payments.customerId`."""
+
+    head: Ident
+    steps: tuple[Ident | Index, ...] = ()
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Star:
+    """`*`, or everything inside a source, a facet or a struct: `t.*`, `_key.*`, `a.b.*`."""
+
+    qualifier: Path | None = None
+    span: Span = _place()
+
+
+# --- expressions -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class StringLiteral:
+    value: str
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class NumberLiteral:
+    """An unsigned number as written; a whole number is an int or long, any other a double."""
+
+    text: str
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class BooleanLiteral:
+    value: bool
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class NullLiteral:
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class DurationLiteral:
+    """A length of time: `1d`, `90s`, `250ms`."""
+
+    amount: int
+    unit: str
+    span: Span = _place()
+
+    @property
+    def milliseconds(self) -> int:
+        return self.amount * UNIT_MS[self.unit]
+
+
+UNIT_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    op: OneOf["NOT", "-"]
+    operand: Expr
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """Arithmetic or comparison. `op` is the symbol; `<>` is read as `!=`."""
+
+    op: OneOf["+", "-", "*", "/", "%", "=", "!=", "<", "<=", ">", ">="]
+    left: Expr
+    right: Expr
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Logical:
+    """A flat chain of AND or of OR: long filters stay shallow."""
+
+    op: OneOf["AND", "OR"]
+    operands: tuple[Expr, ...]
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull:
+    operand: Expr
+    negated: bool = False
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    operand: Expr
+    low: Expr
+    high: Expr
+    negated: bool = False
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class InList:
+    operand: Expr
+    items: tuple[Expr, ...]
+    negated: bool = False
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    operand: Expr
+    pattern: Expr
+    negated: bool = False
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """`CASE [operand] WHEN x THEN y ... [ELSE z] END`."""
+
+    operand: Expr | None
+    branches: tuple[tuple[Expr, Expr], ...]
+    otherwise: Expr | None
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class TypeName:
+    """A type as written in CAST: `int`, `decimal(10,2)`."""
+
+    name: str
+    parameters: tuple[int, ...] = ()
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    operand: Expr
+    target: TypeName
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function or aggregate by its name as written; `COUNT(*)` has the one argument `Star()`."""
+
+    name: str
+    args: tuple[Expr | Star, ...]
+    span: Span = _place()
+
+
+Expr = (
+    Path
+    | StringLiteral
+    | NumberLiteral
+    | BooleanLiteral
+    | NullLiteral
+    | DurationLiteral
+    | Unary
+    | Binary
+    | Logical
+    | IsNull
+    | Between
+    | InList
+    | Like
+    | Case
+    | Cast
+    | Call
+)
+
+# --- clauses ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """One item of a SELECT. `text` is the expression as written: its name when there is no alias."""
+
+    expr: Expr | Star
+    alias: Path | None = None
+    text: str = field(default="", compare=False)
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A topic or a WITH name in FROM or JOIN."""
+
+    name: Ident
+    alias: Ident | None = None
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    kind: OneOf["INNER", "LEFT", "RIGHT", "FULL"]
+    source: Source
+    on: Expr | None
+    within: DurationLiteral | None
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Lateral:
+    """`LATERAL <array> AS <alias>`: one row for each element."""
+
+    array: Expr
+    alias: Ident
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """`WINDOW BY TUMBLE 1m` (modern) or `GROUP BY TUMBLE(1,m)` (legacy)."""
+
+    kind: OneOf["TUMBLE", "HOP", "SLIDING", "SESSION"]
+    size: DurationLiteral
+    advance: DurationLiteral | None
+    legacy: bool
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """One SELECT. `mode` is None where neither STREAM nor TABLE is written (legacy)."""
+
+    mode: OneOf["STREAM", "TABLE"] | None
+    projections: tuple[Projection, ...]
+    source: Source
+    event_time: Expr | None = None
+    joins: tuple[Join, ...] = ()
+    laterals: tuple[Lateral, ...] = ()
+    where: Expr | None = None
+    window: Window | None = None
+    grace: DurationLiteral | None = None
+    group_by: tuple[Expr, ...] = ()
+    having: Expr | None = None
+    clauses: tuple[tuple[str, Span], ...] = field(default=(), compare=False, repr=False)
+    """Every clause keyword with its place, for errors about a clause as such."""
+    span: Span = _place()
+
+    def place_of(self, clause: str) -> Span:
+        """Where the clause called `clause` (as `HAVING`, `JOIN`) begins; the SELECT itself if it is not there."""
+        return next((place for name, place in self.clauses if name == clause), self.span)
+
+
+@dataclass(frozen=True, slots=True)
+class FormatName:
+    """A wire format as written: `JSON`, `TW[STRING]`."""
+
+    name: str
+    inner: str | None = None
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class CommonTable:
+    """`WITH name AS (SELECT ...)`."""
+
+    name: Ident
+    select: Select
+    span: Span = _place()
+
+
+# --- statements ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SetStatement:
+    key: str
+    value: str
+    key_span: Span = _place()
+    value_span: Span = _place()
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class WithStatement:
+    """The modern form: WITH as a statement of its own."""
+
+    tables: tuple[CommonTable, ...]
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    target: Ident
+    select: Select
+    key_format: FormatName | None = None
+    value_format: FormatName | None = None
+    tables: tuple[CommonTable, ...] = ()
+    """The legacy form: WITH inside the INSERT."""
+    clauses: tuple[tuple[str, Span], ...] = field(default=(), compare=False, repr=False)
+    span: Span = _place()
+
+
+Statement = SetStatement | WithStatement | Insert
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A whole program, in the order it was written, with its text for error messages."""
+
+    statements: tuple[Statement, ...]
+    text: str = field(default="", compare=False, repr=False)
+
+    @property
+    def settings(self) -> tuple[SetStatement, ...]:
+        return tuple(s for s in self.statements if isinstance(s, SetStatement))
+
+    @property
+    def inserts(self) -> tuple[Insert, ...]:
+        return tuple(s for s in self.statements if isinstance(s, Insert))
+
+    @property
+    def shared_tables(self) -> tuple[CommonTable, ...]:
+        return tuple(t for s in self.statements if isinstance(s, WithStatement) for t in s.tables)

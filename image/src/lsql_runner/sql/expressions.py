@@ -1,0 +1,282 @@
+"""Expressions, by precedence climbing: OR, AND, NOT, comparison, + -, * / %, unary minus, then what stands alone.
+
+The reader itself recurses only into brackets and operands (three Python frames a level); chains are loops.
+"""
+
+from __future__ import annotations
+
+from typing import Literal as OneOf
+from typing import cast
+
+from lsql_runner.errors import LsqlError
+from lsql_runner.sql import ast
+from lsql_runner.sql.cursor import MAX_DEPTH, Cursor
+from lsql_runner.sql.lexer import Kind, Token
+
+_OR, _AND, _NOT, _COMPARE, _ADD, _MULTIPLY = 1, 2, 3, 4, 5, 6
+
+_POWER = {"OR": _OR, "AND": _AND}
+_POWER |= dict.fromkeys(("=", "!=", "<>", "<", "<=", ">", ">=", "IS", "NOT", "IN", "LIKE", "BETWEEN"), _COMPARE)
+_POWER |= {"+": _ADD, "-": _ADD, "*": _MULTIPLY, "/": _MULTIPLY, "%": _MULTIPLY}
+
+
+def read_expression(cursor: Cursor) -> ast.Expr:
+    """One whole expression.
+
+    Raises:
+        LsqlError: SQL_SYNTAX, NUMBER_INVALID, CLAUSE_UNSUPPORTED, or SQL_TOO_DEEP for a tree of more than
+            MAX_DEPTH levels: the stages after this one walk it by recursion.
+    """
+    expr = _read(cursor, 0)
+    check_height(expr)
+    return expr
+
+
+def check_height(expr: ast.Expr) -> None:
+    """Refuse a tree of more than MAX_DEPTH levels; a long `a + b + ...` grows one level for each operator."""
+    level: list[ast.Expr] = [expr]
+    for _ in range(MAX_DEPTH):
+        level = [child for node in level for child in children(node)]
+        if not level:
+            return
+    raise LsqlError("SQL_TOO_DEEP", level[0].span, limit=MAX_DEPTH)
+
+
+def children(expr: ast.Expr) -> tuple[ast.Expr, ...]:
+    """The expressions directly inside one."""
+    match expr:
+        case ast.Unary(_, operand) | ast.IsNull(operand) | ast.Cast(operand):
+            return (operand,)
+        case ast.Binary(_, left, right) | ast.Like(left, right):
+            return (left, right)
+        case ast.Logical(_, operands):
+            return operands
+        case ast.Between(operand, low, high):
+            return (operand, low, high)
+        case ast.InList(operand, items):
+            return (operand, *items)
+        case ast.Case(operand, branches, otherwise):
+            parts = [part for branch in branches for part in branch]
+            return tuple(part for part in (operand, *parts, otherwise) if part is not None)
+        case ast.Call(_, args):
+            return tuple(arg for arg in args if not isinstance(arg, ast.Star))
+    return ()
+
+
+def _read(cursor: Cursor, floor: int) -> ast.Expr:
+    """An expression of operators that bind tighter than `floor`."""
+    with cursor.deeper():
+        left = _read_prefix(cursor)
+        while (power := _power_ahead(cursor)) > floor:
+            left = _read_infix(cursor, left, power)
+        return left
+
+
+def _power_ahead(cursor: Cursor) -> int:
+    token = cursor.peek()
+    if token.kind not in (Kind.SYMBOL, Kind.WORD):
+        return 0
+    if token.upper == "NOT" and not cursor.at_word("IN", "LIKE", "BETWEEN", distance=1):
+        return 0
+    return _POWER.get(token.upper or token.text, 0)
+
+
+def _read_prefix(cursor: Cursor) -> ast.Expr:
+    if word := cursor.take_word("NOT"):
+        operand = _read(cursor, _NOT)
+        return ast.Unary("NOT", operand, word.span.to(operand.span))
+    if sign := cursor.take_symbol("-"):
+        operand = _read(cursor, _MULTIPLY)
+        return ast.Unary("-", operand, sign.span.to(operand.span))
+    return _read_primary(cursor)
+
+
+def _read_infix(cursor: Cursor, left: ast.Expr, power: int) -> ast.Expr:
+    if power in (_OR, _AND):
+        return _read_chain(cursor, left, power)
+    if power == _COMPARE and cursor.peek().kind is Kind.WORD:
+        return _read_predicate(cursor, left)
+    op = cursor.next().text
+    right = _read(cursor, power)
+    op = "!=" if op == "<>" else op
+    return ast.Binary(cast("OneOf['+']", op), left, right, left.span.to(right.span))
+
+
+def _read_chain(cursor: Cursor, first: ast.Expr, power: int) -> ast.Logical:
+    op: OneOf["AND", "OR"] = "OR" if power == _OR else "AND"
+    operands = [first]
+    while cursor.take_word(op):
+        operands.append(_read(cursor, power))
+    return ast.Logical(op, tuple(operands), first.span.to(cursor.last))
+
+
+def _read_predicate(cursor: Cursor, left: ast.Expr) -> ast.Expr:
+    """`IS [NOT] NULL`, and `[NOT] BETWEEN | IN | LIKE`."""
+    if cursor.take_word("IS"):
+        negated = cursor.take_word("NOT") is not None
+        cursor.expect_word("NULL")
+        return ast.IsNull(left, negated, left.span.to(cursor.last))
+    negated = cursor.take_word("NOT") is not None
+    if cursor.take_word("BETWEEN"):
+        low = _read(cursor, _COMPARE)
+        cursor.expect_word("AND")
+        high = _read(cursor, _COMPARE)
+        return ast.Between(left, low, high, negated, left.span.to(high.span))
+    if cursor.take_word("LIKE"):
+        pattern = _read(cursor, _COMPARE)
+        return ast.Like(left, pattern, negated, left.span.to(pattern.span))
+    cursor.expect_word("IN")
+    cursor.expect_symbol("(")
+    items = _read_list(cursor)
+    cursor.expect_symbol(")")
+    return ast.InList(left, items, negated, left.span.to(cursor.last))
+
+
+def _read_list(cursor: Cursor) -> tuple[ast.Expr, ...]:
+    items = [_read(cursor, 0)]
+    while cursor.take_symbol(","):
+        items.append(_read(cursor, 0))
+    return tuple(items)
+
+
+def _read_primary(cursor: Cursor) -> ast.Expr:
+    token = cursor.peek()
+    match token.kind:
+        case Kind.STRING:
+            cursor.next()
+            return ast.StringLiteral(token.value, token.span)
+        case Kind.NUMBER:
+            cursor.next()
+            return ast.NumberLiteral(token.text, token.span)
+        case Kind.DURATION:
+            return read_duration(cursor)
+        case Kind.SYMBOL if token.text == "(":
+            cursor.next()
+            inner = _read(cursor, 0)
+            cursor.expect_symbol(")")
+            return inner
+        case Kind.WORD | Kind.QUOTED_NAME:
+            return _read_word(cursor, token)
+    cursor.refuse("an expression")
+
+
+def _read_word(cursor: Cursor, token: Token) -> ast.Expr:
+    match token.upper:
+        case "NULL":
+            cursor.next()
+            return ast.NullLiteral(token.span)
+        case "TRUE" | "FALSE":
+            cursor.next()
+            return ast.BooleanLiteral(token.upper == "TRUE", token.span)
+        case "CASE":
+            return _read_case(cursor)
+        case "CAST":
+            return _read_cast(cursor)
+    if token.kind is Kind.WORD and cursor.at_symbol("(", distance=1) and (token.upper not in _NOT_CALLABLE):
+        return _read_call(cursor)
+    return read_path(cursor)
+
+
+_NOT_CALLABLE = frozenset({"SELECT", "FROM", "WHERE", "AND", "OR", "ON", "AS", "IN", "WHEN", "THEN", "ELSE", "INTO"})
+
+
+def _read_call(cursor: Cursor) -> ast.Call:
+    name = cursor.next()
+    cursor.expect_symbol("(")
+    args: list[ast.Expr | ast.Star] = []
+    if not cursor.at_symbol(")"):
+        args.append(_read_argument(cursor))
+        while cursor.take_symbol(","):
+            args.append(_read_argument(cursor))
+    cursor.expect_symbol(")")
+    return ast.Call(name.text, tuple(args), name.span.to(cursor.last))
+
+
+def _read_argument(cursor: Cursor) -> ast.Expr | ast.Star:
+    if cursor.at_word("DISTINCT"):
+        raise LsqlError("CLAUSE_UNSUPPORTED", cursor.peek().span, clause="DISTINCT", instead="COLLECT_UNIQUE, or a GROUP BY on the field")
+    if star := cursor.take_symbol("*"):
+        return ast.Star(None, star.span)
+    return _read(cursor, 0)
+
+
+def _read_case(cursor: Cursor) -> ast.Case:
+    start = cursor.expect_word("CASE").span
+    operand = None if cursor.at_word("WHEN") else _read(cursor, 0)
+    branches: list[tuple[ast.Expr, ast.Expr]] = []
+    while cursor.take_word("WHEN"):
+        condition = _read(cursor, 0)
+        cursor.expect_word("THEN")
+        branches.append((condition, _read(cursor, 0)))
+    if not branches:
+        cursor.refuse("WHEN")
+    otherwise = _read(cursor, 0) if cursor.take_word("ELSE") else None
+    cursor.expect_word("END")
+    return ast.Case(operand, tuple(branches), otherwise, start.to(cursor.last))
+
+
+def _read_cast(cursor: Cursor) -> ast.Cast:
+    start = cursor.expect_word("CAST").span
+    cursor.expect_symbol("(")
+    operand = _read(cursor, 0)
+    cursor.expect_word("AS")
+    name = cursor.expect(Kind.WORD, "a type")
+    parameters: list[int] = []
+    if cursor.take_symbol("("):
+        parameters.append(_read_whole_number(cursor))
+        while cursor.take_symbol(","):
+            parameters.append(_read_whole_number(cursor))
+        cursor.expect_symbol(")")
+    target = ast.TypeName(name.text.lower(), tuple(parameters), name.span.to(cursor.last))
+    cursor.expect_symbol(")")
+    return ast.Cast(operand, target, start.to(cursor.last))
+
+
+def _read_whole_number(cursor: Cursor) -> int:
+    token = cursor.peek()
+    if token.kind is Kind.NUMBER and token.text.isdigit() and len(token.text) < 10:
+        cursor.next()
+        return int(token.text)
+    cursor.refuse("a whole number")
+
+
+def read_path(cursor: Cursor) -> ast.Path:
+    """`a`, `a.b`, `x[0].y`; each step is a name or an array position."""
+    head = cursor.ident("an expression")
+    steps: list[ast.Ident | ast.Index] = []
+    while True:
+        if cursor.at_symbol(".") and not cursor.at_symbol("*", distance=1):
+            cursor.next()
+            steps.append(_read_step(cursor))
+        elif bracket := cursor.take_symbol("["):
+            position = _read_whole_number(cursor)
+            cursor.expect_symbol("]")
+            steps.append(ast.Index(position, bracket.span.to(cursor.last)))
+        else:
+            return ast.Path(head, tuple(steps), head.span.to(cursor.last))
+
+
+def _read_step(cursor: Cursor) -> ast.Ident:
+    token = cursor.peek()
+    if token.kind is Kind.WORD:  # after a dot even a reserved word can only be a name
+        cursor.next()
+        return ast.Ident(token.value, False, token.span)
+    return cursor.ident("a field name")
+
+
+def read_duration(cursor: Cursor) -> ast.DurationLiteral:
+    """`1m`, `250ms`."""
+    token = cursor.expect(Kind.DURATION, "a length of time, as 30s, 5m or 1h")
+    digits = token.value.rstrip("mshd")
+    return make_duration(cursor, digits, token.value[len(digits) :], token)
+
+
+def make_duration(cursor: Cursor, digits: str, unit: str, token: Token) -> ast.DurationLiteral:
+    """A duration from its parts; `token` is where it stands.
+
+    Raises:
+        LsqlError: NUMBER_INVALID when it is longer than a thousand years.
+    """
+    if len(digits) > 15 or int(digits) * ast.UNIT_MS[unit] > 1000 * 365 * ast.UNIT_MS["d"]:
+        raise LsqlError("NUMBER_INVALID", token.span, found=f"{digits[:20]}{unit}")
+    return ast.DurationLiteral(int(digits), unit, token.span)

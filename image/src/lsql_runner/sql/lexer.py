@@ -1,0 +1,105 @@
+"""Text to tokens, on demand: the parser may ask for the next token from any offset.
+
+It is lazy because one place in the language is not made of tokens: the bare value of a SET runs to
+the next blank or `;` and may hold `//`, which elsewhere opens a comment.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from lsql_runner.errors import LsqlError
+from lsql_runner.spans import Span
+
+
+class Kind(Enum):
+    WORD = auto()
+    QUOTED_NAME = auto()
+    STRING = auto()
+    NUMBER = auto()
+    DURATION = auto()
+    SYMBOL = auto()
+    END = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One token. `text` is the source text; `value` what it stands for (quotes taken off)."""
+
+    kind: Kind
+    text: str
+    value: str
+    span: Span
+
+    @property
+    def upper(self) -> str:
+        return self.text.upper() if self.kind is Kind.WORD else ""
+
+
+_BLANK = re.compile(r"(?:\s+|--[^\n]*|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_WORD = re.compile(r"[^\W\d]\w*")
+_NUMBER = re.compile(r"(?:\d+\.\d+|\.\d+|\d+)(?:[eE][+-]?\d+)?")
+_UNIT = re.compile(r"[^\W\d]\w*")
+_SYMBOL = re.compile(r"<=|>=|<>|!=|[-+*/%=<>(),.;\[\]{}:]")
+_QUOTED = {
+    "'": re.compile(r"'(?:[^']|'')*'"),
+    '"': re.compile(r'"(?:[^"]|"")*"'),
+    "`": re.compile(r"`(?:[^`]|``)*`"),
+}
+
+
+def skip_blank(text: str, at: int) -> int:
+    """The offset of the first character at or after `at` that is neither white space nor comment."""
+    found = _BLANK.match(text, at)
+    end = found.end() if found else at
+    if text.startswith("/*", end):
+        raise LsqlError("SQL_SYNTAX", Span(end, end + 2), found="a comment that never ends", expected="*/")
+    return end
+
+
+def next_token(text: str, at: int) -> Token:
+    """The token that starts at or after `at`.
+
+    Raises:
+        LsqlError: SQL_SYNTAX (a quote or comment that never ends, a character that is in no token),
+            NUMBER_INVALID (a number with a tail that is no unit of time).
+    """
+    start = skip_blank(text, at)
+    if start >= len(text):
+        return Token(Kind.END, "", "", Span(len(text), len(text)))
+    if text[start] in _QUOTED:
+        return _quoted(text, start)
+    if found := _NUMBER.match(text, start):
+        return _number(text, start, found.group())
+    if found := _WORD.match(text, start):
+        return Token(Kind.WORD, found.group(), found.group(), Span(start, found.end()))
+    if found := _SYMBOL.match(text, start):
+        return Token(Kind.SYMBOL, found.group(), found.group(), Span(start, found.end()))
+    raise LsqlError("SQL_SYNTAX", Span(start, start + 1), found=repr(text[start]), expected="a word, a number, a string or an operator")
+
+
+def _quoted(text: str, start: int) -> Token:
+    quote = text[start]
+    found = _QUOTED[quote].match(text, start)
+    if not found:
+        raise LsqlError("SQL_SYNTAX", Span(start, start + 1), found=f"a {quote} that is never closed", expected=f"a closing {quote}")
+    body = found.group()[1:-1].replace(quote * 2, quote)
+    span = Span(start, found.end())
+    if quote != "`":
+        return Token(Kind.STRING, found.group(), body, span)
+    if not body:
+        raise LsqlError("SQL_SYNTAX", span, found="an empty name", expected="a name between the back-ticks")
+    return Token(Kind.QUOTED_NAME, found.group(), body, span)
+
+
+def _number(text: str, start: int, digits: str) -> Token:
+    end = start + len(digits)
+    tail = _UNIT.match(text, end)
+    if not tail:
+        return Token(Kind.NUMBER, digits, digits, Span(start, end))
+    span = Span(start, tail.end())
+    if tail.group().lower() not in ("ms", "s", "m", "h", "d") or not digits.isdigit():
+        raise LsqlError("NUMBER_INVALID", span, found=text[start : tail.end()])
+    return Token(Kind.DURATION, text[start : tail.end()], text[start : tail.end()].lower(), span)

@@ -1,0 +1,175 @@
+"""Text to Program: statements and their order. Both generations of LSQL are read by this one grammar."""
+
+from __future__ import annotations
+
+import re
+
+from lsql_runner.errors import LsqlError
+from lsql_runner.spans import Span
+from lsql_runner.sql import ast
+from lsql_runner.sql.cursor import Cursor, shorten
+from lsql_runner.sql.lexer import Kind
+from lsql_runner.sql.select import read_select, read_topic
+
+MAX_BYTES = 512 * 1024
+"""Longest program, in bytes of UTF-8. A pod's environment holds at most 128 KiB in one variable."""
+
+_SET_KEY = re.compile(r"[\w.\-]+")
+_BARE_VALUE = re.compile(r"[^\s;]+")
+
+_FOREIGN_STATEMENTS = {
+    "UPSERT": ("UPSERT INTO (a connector statement, KCQL)", "write INSERT INTO <topic> SELECT ... ; sinks other than topics are not in this version"),
+    "CREATE": ("CREATE TABLE", "declare the topic's format and schema in LSQL_TOPICS"),
+    "UPDATE": ("UPDATE", "write INSERT INTO <topic> SELECT ... ; a topic's records cannot be changed"),
+    "DELETE": ("DELETE", "write a tombstone: INSERT INTO <topic> SELECT STREAM NULL AS _value ..."),
+    "DROP": ("DROP", "delete topics with Kafka's own tools"),
+}
+
+
+def parse(text: str) -> ast.Program:
+    """Read a program.
+
+    Raises:
+        LsqlError: with the place, when the text is not a program: SQL_EMPTY, SQL_TOO_LARGE, SQL_NOT_UTF8,
+            SQL_SYNTAX, SQL_TOO_DEEP, NUMBER_INVALID, CLAUSE_UNSUPPORTED, STATEMENT_UNSUPPORTED,
+            ONE_STATEMENT_ONLY, INSERT_MISSING.
+    """
+    _check_text(text)
+    cursor = Cursor(text)
+    statements: list[ast.Statement] = []
+    while True:
+        while cursor.take_symbol(";"):
+            pass
+        if cursor.at_end():
+            break
+        statements.append(_read_statement(cursor))
+        if not cursor.at_end() and not cursor.at_symbol(";"):
+            cursor.refuse("`;` or the end of the program")
+    if not statements:
+        raise LsqlError("SQL_EMPTY")
+    program = ast.Program(tuple(statements), text)
+    if not program.inserts:
+        raise LsqlError("INSERT_MISSING", statements[-1].span)
+    return program
+
+
+def _check_text(text: str) -> None:
+    size = len(text.encode("utf-8", "surrogateescape"))
+    if size > MAX_BYTES:
+        raise LsqlError("SQL_TOO_LARGE", size_bytes=size, limit_bytes=MAX_BYTES)
+    broken = re.search("[\ud800-\udfff]", text)
+    if broken:
+        raise LsqlError("SQL_NOT_UTF8", Span(broken.start(), broken.end()), byte=f"0x{ord(broken.group()) & 0xFF:02x}")
+    zero = text.find("\0")
+    if zero >= 0:
+        raise LsqlError("SQL_SYNTAX", Span(zero, zero + 1), found="a zero byte", expected="text")
+
+
+def _read_statement(cursor: Cursor) -> ast.Statement:
+    token = cursor.peek()
+    match token.upper:
+        case "SET":
+            return _read_set(cursor)
+        case "WITH":
+            tables = _read_tables(cursor)
+            if cursor.at_word("INSERT"):
+                cursor.refuse("`;` after WITH (a WITH inside the INSERT stands after the target's name)")
+            return ast.WithStatement(tables, token.span.to(cursor.last))
+        case "INSERT":
+            return _read_insert(cursor)
+        case "SELECT":
+            raise LsqlError("INSERT_MISSING", token.span)
+        case word if word in _FOREIGN_STATEMENTS:
+            statement, instead = _FOREIGN_STATEMENTS[word]
+            raise LsqlError("STATEMENT_UNSUPPORTED", token.span, statement=statement, instead=instead)
+    cursor.refuse("SET, WITH or INSERT INTO")
+
+
+# --- SET ---
+
+
+def _read_set(cursor: Cursor) -> ast.SetStatement:
+    start = cursor.expect_word("SET").span
+    key, key_span = _read_set_key(cursor)
+    cursor.expect_symbol("=")
+    value, value_span = _read_set_value(cursor)
+    return ast.SetStatement(key, value, key_span, value_span, start.to(value_span))
+
+
+def _read_set_key(cursor: Cursor) -> tuple[str, Span]:
+    at = cursor.raw_start()
+    if found := _SET_KEY.match(cursor.text, at):
+        cursor.seek(found.end())
+        return found.group(), Span(at, found.end())
+    token = cursor.peek()
+    if token.kind in (Kind.QUOTED_NAME, Kind.STRING):
+        cursor.next()
+        return token.value, token.span
+    cursor.refuse("the name of a setting")
+
+
+def _read_set_value(cursor: Cursor) -> tuple[str, Span]:
+    at = cursor.raw_start()
+    if at < len(cursor.text) and cursor.text[at] in "'\"`":
+        token = cursor.next()
+        return token.value, token.span
+    if found := _BARE_VALUE.match(cursor.text, at):
+        cursor.seek(found.end())
+        return found.group(), Span(at, found.end())
+    cursor.refuse("a value")
+
+
+# --- WITH ---
+
+
+def _read_tables(cursor: Cursor) -> tuple[ast.CommonTable, ...]:
+    cursor.expect_word("WITH")
+    tables = [_read_table(cursor)]
+    while cursor.take_symbol(","):
+        tables.append(_read_table(cursor))
+    return tuple(tables)
+
+
+def _read_table(cursor: Cursor) -> ast.CommonTable:
+    name = cursor.ident("a name for the WITH query")
+    cursor.expect_word("AS")
+    cursor.expect_symbol("(")
+    select = read_select(cursor)
+    if cursor.at_symbol(";"):
+        raise LsqlError("ONE_STATEMENT_ONLY", cursor.peek().span, where=f"WITH {shorten(name.name)} AS ( )")
+    cursor.expect_symbol(")")
+    return ast.CommonTable(name, select, name.span.to(cursor.last))
+
+
+# --- INSERT ---
+
+
+def _read_insert(cursor: Cursor) -> ast.Insert:
+    start = cursor.expect_word("INSERT").span
+    cursor.expect_word("INTO")
+    target = read_topic(cursor, "the name of the target topic")
+    clauses: list[tuple[str, Span]] = []
+    key_format = value_format = None
+    if store := cursor.take_word("STORE"):
+        clauses.append(("STORE", store.span))
+        if cursor.take_word("KEY", "AS"):
+            key_format = _read_format(cursor)
+        if cursor.take_word("VALUE", "AS"):
+            value_format = _read_format(cursor)
+        if key_format is None and value_format is None:
+            cursor.refuse("KEY AS <format> or VALUE AS <format>")
+    tables: tuple[ast.CommonTable, ...] = ()
+    if cursor.at_word("WITH"):
+        clauses.append(("WITH", cursor.peek().span))
+        tables = _read_tables(cursor)
+    select = read_select(cursor)
+    return ast.Insert(target, select, key_format, value_format, tables, tuple(clauses), start.to(cursor.last))
+
+
+def _read_format(cursor: Cursor) -> ast.FormatName:
+    name = cursor.expect(Kind.WORD, "a format, as JSON or STRING")
+    inner = None
+    if cursor.take_symbol("["):
+        inner = cursor.expect(Kind.WORD, "the format inside the window").upper
+        cursor.expect_symbol("]")
+    return ast.FormatName(name.upper, inner, name.span.to(cursor.last))

@@ -1,0 +1,253 @@
+"""SELECT and its clauses, in both generations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Literal as OneOf
+from typing import TypeVar, cast
+
+from lsql_runner.errors import LsqlError
+from lsql_runner.spans import Span
+from lsql_runner.sql import ast
+from lsql_runner.sql.cursor import RESERVED, Cursor
+from lsql_runner.sql.expressions import make_duration, read_duration, read_expression, read_path
+from lsql_runner.sql.lexer import Kind
+
+T = TypeVar("T")
+
+_WINDOWS = ("TUMBLE", "HOP", "SLIDING", "SESSION")
+
+_TOPIC = re.compile(r"[\w.]+(?:-(?!-)[\w.]*)*")
+"""A topic's name may hold dashes and dots without back-ticks; `--` opens a comment as everywhere."""
+
+_UNKNOWN_CLAUSES = {
+    "UNION": "write one INSERT INTO for each SELECT: they share the target",
+    "ORDER": "a stream has no end to sort at; order is kept for each key",
+    "LIMIT": "a stream has no end; filter with WHERE",
+    "WITHFORMAT": "WITHFORMAT belongs to connector statements (KCQL); write STORE VALUE AS <format> after the target",
+    "STOREAS": "STOREAS belongs to connector statements (KCQL), which are not in this version",
+    "PK": "PK belongs to connector statements (KCQL), which are not in this version",
+}
+
+
+def read_topic(cursor: Cursor, what: str) -> ast.Ident:
+    """A topic's name: back-ticked, or bare with dots and dashes."""
+    at = cursor.raw_start()
+    if at < len(cursor.text) and cursor.text[at] == "`":
+        return cursor.ident(what)
+    found = _TOPIC.match(cursor.text, at)
+    if not found or found.group().upper() in RESERVED:
+        cursor.refuse(what)
+    cursor.seek(found.end())
+    return ast.Ident(found.group(), False, Span(at, found.end()))
+
+
+def read_select(cursor: Cursor) -> ast.Select:
+    """One SELECT, up to the first word that is no clause of it."""
+    return _SelectReader(cursor).read()
+
+
+class _SelectReader:
+    """Reads the clauses in order and notes where each began."""
+
+    def __init__(self, cursor: Cursor) -> None:
+        self._cursor = cursor
+        self._clauses: list[tuple[str, Span]] = []
+
+    def read(self) -> ast.Select:
+        cursor = self._cursor
+        start = cursor.expect_word("SELECT").span
+        if cursor.at_word("DISTINCT"):
+            raise LsqlError(
+                "CLAUSE_UNSUPPORTED", cursor.peek().span, clause="SELECT DISTINCT", instead="GROUP BY the fields that tell records apart"
+            )
+        mode = self._read_mode()
+        projections = self._read_projections()
+        cursor.expect_word("FROM")
+        source = self._read_source()
+        event_time = self._clause(read_expression, "EVENTTIME", "BY")
+        joins = self._read_joins()
+        laterals = self._read_laterals()
+        where = self._clause(read_expression, "WHERE")
+        window = self._clause(_read_modern_window, "WINDOW", "BY")
+        grace = self._clause(read_duration, "GRACE", "BY")
+        group_by, legacy_window = self._read_group_by(window)
+        having = self._clause(read_expression, "HAVING")
+        self._refuse_other_clauses()
+        return ast.Select(
+            mode=mode,
+            projections=projections,
+            source=source,
+            event_time=event_time,
+            joins=joins,
+            laterals=laterals,
+            where=where,
+            window=window or legacy_window,
+            grace=grace,
+            group_by=group_by,
+            having=having,
+            clauses=tuple(self._clauses),
+            span=start.to(cursor.last),
+        )
+
+    def _clause(self, read: Callable[[Cursor], T], *words: str) -> T | None:
+        token = self._cursor.take_word(*words)
+        if token is None:
+            return None
+        self._clauses.append((" ".join(words), token.span.to(self._cursor.last)))
+        return read(self._cursor)
+
+    def _read_mode(self) -> OneOf["STREAM", "TABLE"] | None:
+        cursor = self._cursor
+        if not cursor.at_word("STREAM", "TABLE"):
+            return None
+        after = cursor.peek(1)
+        names_a_field = after.upper in ("FROM", "AS") or (after.kind is Kind.SYMBOL and after.text not in ("*", "-", "("))
+        if names_a_field:
+            return None
+        token = cursor.next()
+        self._clauses.append((token.upper, token.span))
+        return cast("OneOf['STREAM', 'TABLE']", token.upper)
+
+    def _read_projections(self) -> tuple[ast.Projection, ...]:
+        items = [_read_projection(self._cursor)]
+        while self._cursor.take_symbol(","):
+            items.append(_read_projection(self._cursor))
+        return tuple(items)
+
+    def _read_source(self) -> ast.Source:
+        name = read_topic(self._cursor, "the name of a source topic")
+        alias = self._cursor.ident("an alias") if self._cursor.take_word("AS") else None
+        return ast.Source(name, alias, name.span.to(self._cursor.last))
+
+    def _read_joins(self) -> tuple[ast.Join, ...]:
+        joins: list[ast.Join] = []
+        while (kind := self._read_join_kind()) is not None:
+            start = self._clauses[-1][1]
+            source = self._read_source()
+            on = read_expression(self._cursor) if self._cursor.take_word("ON") else None
+            within = self._clause(read_duration, "WITHIN")
+            joins.append(ast.Join(kind, source, on, within, start.to(self._cursor.last)))
+        return tuple(joins)
+
+    def _read_join_kind(self) -> OneOf["INNER", "LEFT", "RIGHT", "FULL"] | None:
+        cursor = self._cursor
+        token = cursor.peek()
+        side = token.upper
+        if side not in ("JOIN", "INNER", "LEFT", "RIGHT", "FULL", "OUTER"):
+            return None
+        cursor.next()
+        if side != "JOIN":
+            if side != "OUTER":
+                cursor.take_word("OUTER")
+            cursor.expect_word("JOIN")
+        self._clauses.append(("JOIN", token.span.to(cursor.last)))
+        kind = {"JOIN": "INNER", "OUTER": "FULL"}.get(side, side)
+        return cast("OneOf['INNER', 'LEFT', 'RIGHT', 'FULL']", kind)
+
+    def _read_laterals(self) -> tuple[ast.Lateral, ...]:
+        laterals: list[ast.Lateral] = []
+        while word := self._cursor.take_word("LATERAL"):
+            self._clauses.append(("LATERAL", word.span))
+            array = read_expression(self._cursor)
+            self._cursor.expect_word("AS")
+            alias = self._cursor.ident("a name for the element")
+            laterals.append(ast.Lateral(array, alias, word.span.to(alias.span)))
+        return tuple(laterals)
+
+    def _read_group_by(self, window: ast.Window | None) -> tuple[tuple[ast.Expr, ...], ast.Window | None]:
+        cursor = self._cursor
+        start = cursor.take_word("GROUP", "BY")
+        if start is None:
+            return (), None
+        self._clauses.append(("GROUP BY", start.span.to(cursor.last)))
+        fields: list[ast.Expr] = []
+        legacy: ast.Window | None = None
+        while True:
+            if cursor.at_word(*_WINDOWS) and cursor.at_symbol("(", distance=1):
+                found = _read_legacy_window(cursor)
+                earlier = legacy or window
+                if earlier is not None:
+                    raise LsqlError("WINDOW_TWICE", found.span, [("the first window", earlier.span)])
+                legacy = found
+            else:
+                fields.append(read_expression(cursor))
+            if not cursor.take_symbol(","):
+                return tuple(fields), legacy
+
+    def _refuse_other_clauses(self) -> None:
+        token = self._cursor.peek()
+        if token.upper in _UNKNOWN_CLAUSES:
+            raise LsqlError("CLAUSE_UNSUPPORTED", token.span, clause=token.upper, instead=_UNKNOWN_CLAUSES[token.upper])
+
+
+def _read_projection(cursor: Cursor) -> ast.Projection:
+    start = cursor.peek().span
+    expr: ast.Expr | ast.Star
+    if star := cursor.take_symbol("*"):
+        expr = ast.Star(None, star.span)
+    else:
+        expr = read_expression(cursor)
+        if isinstance(expr, ast.Path) and cursor.take_symbol("."):
+            cursor.expect_symbol("*")
+            expr = ast.Star(expr, start.to(cursor.last))
+    text = cursor.text[start.start : cursor.last.end]
+    alias = None
+    if cursor.take_word("AS"):
+        alias = read_path(cursor)
+    return ast.Projection(expr, alias, text, start.to(cursor.last))
+
+
+def _read_modern_window(cursor: Cursor) -> ast.Window:
+    start = cursor.peek()
+    if start.upper not in _WINDOWS:
+        cursor.refuse("TUMBLE, HOP or SESSION")
+    cursor.next()
+    size = read_duration(cursor)
+    advance = None
+    if start.upper == "HOP":
+        if cursor.take_word("BY") is None:
+            cursor.expect_symbol(",")
+        advance = read_duration(cursor)
+    return _make_window(start.upper, size, advance, False, start.span.to(cursor.last))
+
+
+def _read_legacy_window(cursor: Cursor) -> ast.Window:
+    start = cursor.next()
+    cursor.expect_symbol("(")
+    size = _read_legacy_duration(cursor)
+    advance = None
+    if start.upper == "HOP":
+        cursor.expect_symbol(",")
+        advance = _read_legacy_duration(cursor)
+    cursor.expect_symbol(")")
+    return _make_window(start.upper, size, advance, True, start.span.to(cursor.last))
+
+
+def _read_legacy_duration(cursor: Cursor) -> ast.DurationLiteral:
+    """`5,m`."""
+    amount = cursor.expect(Kind.NUMBER, "a whole number, as in TUMBLE(5,m)")
+    cursor.expect_symbol(",")
+    unit = cursor.peek()
+    if unit.text.lower() not in ast.UNIT_MS or not amount.text.isdigit():
+        cursor.refuse("a unit of time: " + ", ".join(ast.UNIT_MS))
+    cursor.next()
+    found = make_duration(cursor, amount.text, unit.text.lower(), amount)
+    return ast.DurationLiteral(found.amount, found.unit, amount.span.to(unit.span))
+
+
+def _make_window(
+    kind: str, size: ast.DurationLiteral, advance: ast.DurationLiteral | None, legacy: bool, span: Span
+) -> ast.Window:
+    """A window whose lengths make sense.
+
+    Raises:
+        LsqlError: WINDOW_INVALID for a length of zero, or an advance longer than the size.
+    """
+    for length in (size, advance):
+        if length is not None and length.amount == 0:
+            raise LsqlError("WINDOW_INVALID", length.span, why="a length of zero")
+    if advance is not None and advance.milliseconds > size.milliseconds:
+        raise LsqlError("WINDOW_INVALID", advance.span, why="an advance longer than the window: records between windows would be lost")
+    return ast.Window(cast("OneOf['TUMBLE', 'HOP', 'SLIDING', 'SESSION']", kind), size, advance, legacy, span)

@@ -1,0 +1,248 @@
+"""The value types of LSQL, shared by every stage after the parser.
+
+A type says nothing about null: nullability belongs to the place that holds a value (a field, an
+expression). `describe` is the one spelling of a type that users see and that is pinned on disk;
+`parse_type` reads it back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A type without parameters, named as in `CAST(x AS <name>)`."""
+
+    name: str
+
+
+INT = Scalar("int")
+LONG = Scalar("long")
+FLOAT = Scalar("float")
+DOUBLE = Scalar("double")
+STRING = Scalar("string")
+BOOLEAN = Scalar("boolean")
+BYTES = Scalar("bytes")
+DATE = Scalar("date")
+TIMESTAMP = Scalar("timestamp")
+NULL = Scalar("null")
+"""The type of a bare NULL; it fits wherever any other type is asked for."""
+
+SCALARS: dict[str, Scalar] = {
+    t.name: t for t in (INT, LONG, FLOAT, DOUBLE, STRING, BOOLEAN, BYTES, DATE, TIMESTAMP)
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Decimal:
+    """A fixed-point number of `precision` digits, `scale` of them after the point."""
+
+    precision: int = 38
+    scale: int = 18
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    element: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    value: DataType
+    """Keys are strings: no wire format here has others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    name: str
+    type: DataType
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    fields: tuple[Field, ...]
+
+    def field(self, name: str) -> Field | None:
+        """The field called exactly `name` (LSQL field names are case-sensitive), or None."""
+        return next((f for f in self.fields if f.name == name), None)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f.name for f in self.fields)
+
+
+DataType = Scalar | Decimal | Array | Map | Struct
+
+_NUMERIC_RANK: dict[DataType, int] = {INT: 0, LONG: 1, FLOAT: 3, DOUBLE: 4}
+_DECIMAL_RANK = 2
+
+
+def is_numeric(t: DataType) -> bool:
+    return isinstance(t, Decimal) or t in _NUMERIC_RANK
+
+
+def is_integer(t: DataType) -> bool:
+    return t in (INT, LONG)
+
+
+def _rank(t: DataType) -> int:
+    return _DECIMAL_RANK if isinstance(t, Decimal) else _NUMERIC_RANK[t]
+
+
+def wider_numeric(a: DataType, b: DataType) -> DataType:
+    """The numeric type that both operands are converted to, as in SQL: int < long < decimal < float < double."""
+    if isinstance(a, Decimal) and isinstance(b, Decimal):
+        scale = max(a.scale, b.scale)
+        whole = max(a.precision - a.scale, b.precision - b.scale)
+        return Decimal(min(38, whole + scale), scale)
+    return a if _rank(a) >= _rank(b) else b
+
+
+def common_type(a: DataType, b: DataType) -> DataType | None:
+    """The type that values of `a` and `b` can share (CASE branches, COALESCE, comparison), or None."""
+    if a == b or b == NULL:
+        return a
+    if a == NULL:
+        return b
+    if is_numeric(a) and is_numeric(b):
+        return wider_numeric(a, b)
+    if {a, b} == {DATE, TIMESTAMP}:
+        return TIMESTAMP
+    if isinstance(a, Array) and isinstance(b, Array):
+        element = common_type(a.element, b.element)
+        return None if element is None else Array(element)
+    return None
+
+
+def describe(t: DataType) -> str:
+    """The type as users write it: `long`, `decimal(38,18)`, `array<string>`, `struct<a: int, b: string>`."""
+    match t:
+        case Scalar(name):
+            return name
+        case Decimal(precision, scale):
+            return f"decimal({precision},{scale})"
+        case Array(element):
+            return f"array<{describe(element)}>"
+        case Map(value):
+            return f"map<string, {describe(value)}>"
+        case Struct(fields):
+            return "struct<" + ", ".join(_describe_field(f) for f in fields) + ">"
+
+
+_BARE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+
+def _describe_field(f: Field) -> str:
+    name = f.name if _BARE_NAME.match(f.name) else "`" + f.name.replace("`", "``") + "`"
+    return f"{name}: {describe(f.type)}" + ("" if f.nullable else " not null")
+
+
+_TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|[A-Za-z_][A-Za-z0-9_]*|\d+|[<>(),:])")
+
+
+def parse_type(text: str) -> DataType:
+    """Read a type in the spelling of `describe`.
+
+    Raises:
+        ValueError: the text is not a type; the message says where it stopped making sense.
+    """
+    words = _TypeWords(text)
+    parsed = words.read_type()
+    words.expect_end()
+    return parsed
+
+
+class _TypeWords:
+    """A cursor over the words of a type's spelling."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._words = list(self._split(text))
+        self._at = 0
+
+    @staticmethod
+    def _split(text: str) -> Iterator[str]:
+        at = 0
+        while at < len(text.rstrip()):
+            found = _TOKEN.match(text, at)
+            if not found:
+                raise ValueError(f"unexpected {text[at:].strip()[:20]!r} in type {text!r}")
+            yield found.group(1)
+            at = found.end()
+
+    def _next(self) -> str:
+        if self._at >= len(self._words):
+            raise ValueError(f"type {self._text!r} ends too early")
+        self._at += 1
+        return self._words[self._at - 1]
+
+    def _take(self, word: str) -> bool:
+        if self._at < len(self._words) and self._words[self._at].lower() == word:
+            self._at += 1
+            return True
+        return False
+
+    def _expect(self, word: str) -> None:
+        found = self._next()
+        if found != word:
+            raise ValueError(f"expected {word!r}, found {found!r} in type {self._text!r}")
+
+    def expect_end(self) -> None:
+        if self._at < len(self._words):
+            raise ValueError(f"unexpected {self._words[self._at]!r} after type {self._text!r}")
+
+    def read_type(self) -> DataType:
+        word = self._next().lower()
+        if word in SCALARS:
+            return SCALARS[word]
+        match word:
+            case "decimal":
+                return self._read_decimal()
+            case "array":
+                self._expect("<")
+                element = self.read_type()
+                self._expect(">")
+                return Array(element)
+            case "map":
+                self._expect("<")
+                self._expect("string")
+                self._expect(",")
+                value = self.read_type()
+                self._expect(">")
+                return Map(value)
+            case "struct":
+                return Struct(self._read_fields())
+        raise ValueError(f"unknown type {word!r}; the types are {', '.join(SCALARS)}, decimal, array, map, struct")
+
+    def _read_decimal(self) -> Decimal:
+        if not self._take("("):
+            return Decimal()
+        precision = int(self._next())
+        self._expect(",")
+        scale = int(self._next())
+        self._expect(")")
+        if not 1 <= precision <= 38 or not 0 <= scale <= precision:
+            raise ValueError(f"decimal({precision},{scale}) is out of range: 1 <= precision <= 38, 0 <= scale <= precision")
+        return Decimal(precision, scale)
+
+    def _read_fields(self) -> tuple[Field, ...]:
+        self._expect("<")
+        fields: list[Field] = []
+        while not self._take(">"):
+            if fields:
+                self._expect(",")
+            name = self._next()
+            if name.startswith("`"):
+                name = name[1:-1].replace("``", "`")
+            self._expect(":")
+            kind = self.read_type()
+            nullable = True
+            if self._take("not"):
+                self._expect("null")
+                nullable = False
+            fields.append(Field(name, kind, nullable))
+        return tuple(fields)

@@ -1,0 +1,41 @@
+"""A Chromium for all tests of the page, and visits of which the browser must not complain."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from flask import Flask
+from playwright.sync_api import Browser
+
+from tests.browser.site import Visit, chromium, served
+from tests.kit.fake_processor import FakeProcessor
+
+Open = Callable[..., Visit]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Open]:
+    """Opens the page of a processor. In the end nothing may have been complained of on any visit."""
+    complaints: list[str] = []
+    with ExitStack() as stack:
+
+        def open_page(
+            processor: FakeProcessor,
+            wrap: Callable[[Flask], Any] = lambda app: app,
+            path: str = "",
+            **options: Any,
+        ) -> Visit:
+            address = stack.enter_context(served(processor, wrap))
+            opened = Visit(browser, processor, address + path, **options)
+            stack.callback(lambda: complaints.extend(opened.close()))
+            return opened
+
+        yield open_page
+    assert complaints == []

@@ -1,0 +1,103 @@
+"""The real app over a fake processor on a real port, and a Chromium that looks at it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Thread
+from typing import Any
+
+from flask import Flask
+from playwright.sync_api import Browser, Page, sync_playwright
+from werkzeug.serving import WSGIRequestHandler, make_server
+
+from lsql_runner.api.app import create_app
+from lsql_runner.observe.metrics import Metrics
+from tests.kit.fake_processor import FakeProcessor
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+POLL_MS = 2_000
+"""How often the page asks."""
+
+WATCH = """
+window.violations = [];
+document.addEventListener("securitypolicyviolation", (event) => {
+  violations.push(`${event.violatedDirective} ${event.blockedURI}`);
+});
+"""
+
+
+class QuietHandler(WSGIRequestHandler):
+    """Says nothing about each request."""
+
+    def log(self, type: str, message: str, *args: object) -> None:
+        return
+
+
+@contextmanager
+def served(processor: FakeProcessor, wrap: Callable[[Flask], Any] = lambda app: app) -> Iterator[str]:
+    """The address of the processor's page, while the block lasts. `wrap` may put something before the app."""
+    metrics = Metrics(processor.identity, processor.status, lambda: processor.now_ms)
+    processor.listeners.append(metrics)
+    app = create_app(processor, metrics.render, lambda: processor.now_ms)
+    server = make_server("127.0.0.1", 0, wrap(app), threaded=True, request_handler=QuietHandler)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Debian's Chromium, headless. CHROMIUM names another one."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Visit:
+    """The processor's page as somebody sees it. The page's clock stands still until `poll` moves it on."""
+
+    def __init__(self, browser: Browser, processor: FakeProcessor, address: str, **options: Any) -> None:
+        self.processor = processor
+        self.complaints: list[str] = []
+        """What the browser's console said, errors of the page, and requests that failed."""
+        self.asked: list[str] = []
+        """The addresses the page asked for."""
+        context = browser.new_context(
+            **{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options}
+        )
+        self.page: Page = context.new_page()
+        self.page.on("console", lambda m: self.complaints.append(m.text) if m.type != "log" else None)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("requestfailed", lambda request: self.complaints.append(f"failed: {request.url}"))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.add_init_script(WATCH)
+        self.page.clock.install(time=processor.now_ms / 1000)
+        with self.page.expect_response("**/topology"):
+            self.page.goto(address)
+
+    def poll(self) -> None:
+        """Lets the page ask once more and show the answer."""
+        with self.page.expect_response("**/metadata") as answer:
+            self.page.clock.run_for(POLL_MS)
+        answer.value.finished()
+
+    def text(self, selector: str) -> str:
+        """What can be read there now."""
+        return self.page.locator(selector).inner_text()
+
+    def close(self) -> list[str]:
+        """Leaves; what the browser complained of, violations of the content policy among it."""
+        violations = self.page.evaluate("window.violations")
+        self.page.context.close()
+        return [*self.complaints, *violations]

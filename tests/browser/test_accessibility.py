@@ -1,0 +1,44 @@
+"""axe-core finds nothing wrong with the page, light and dark, in the states that look different."""
+
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Open
+from tests.kit.fake_processor import SCENARIOS, running
+
+AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+
+
+def violations(page: Page) -> list[str]:
+    """What axe complains of, with the elements that it means."""
+    page.evaluate(AXE)
+    found: list[dict[str, Any]] = page.evaluate("axe.run().then((result) => result.violations)")
+    return [f"{v['impact']} {v['id']}: {[n['html'][:120] for n in v['nodes']]}" for v in found]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scenario", ["running", "waiting", "restarting", "failed", "stopped"])
+def test_page(visit: Open, scenario: str, scheme: str) -> None:
+    seen = visit(SCENARIOS[scenario](), color_scheme=scheme)
+    expect(seen.page.locator("#state")).to_have_text(scenario)
+
+    assert violations(seen.page) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_question_before_a_stop(visit: Open, scheme: str) -> None:
+    seen = visit(running(), color_scheme=scheme)
+    seen.page.locator("#stop").click()
+    expect(seen.page.get_by_role("dialog")).to_be_visible()
+
+    assert violations(seen.page) == []
+
+
+def test_narrow_page_with_the_plan_open(visit: Open) -> None:
+    seen = visit(running(), viewport={"width": 400, "height": 800})
+    seen.page.get_by_text("Plan", exact=True).click()
+
+    assert violations(seen.page) == []

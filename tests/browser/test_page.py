@@ -1,0 +1,289 @@
+"""The processor's page in a real browser: what it shows, how it renews itself, how it is steered."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from playwright.sync_api import expect
+from werkzeug.middleware.dispatcher import DispatcherMiddleware
+from werkzeug.wrappers import Response
+
+from lsql_runner.errors import LsqlError
+from lsql_runner.runtime.lifecycle import Trigger
+from lsql_runner.spans import Span
+from tests.browser.conftest import Open
+from tests.kit.fake_processor import SCENARIOS, FakeProcessor, failed, running, starting, stopped
+from tests.kit.fake_program import DESCRIBED, PLAN, SQL
+
+HIDE = """(hidden) => {
+  Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_every_state_is_shown_with_what_is_wrong_and_the_way_out(visit: Open, scenario: str) -> None:
+    processor = SCENARIOS[scenario]()
+    seen = visit(processor)
+    status = processor.status()
+
+    expect(seen.page.locator("#state")).to_have_text(status.state.value)
+    expect(seen.page.locator("#reason")).to_be_visible(
+        visible=status.reason is not None or not processor.health().ok
+    )
+    if status.reason:
+        expect(seen.page.locator("#reason")).to_contain_text(status.reason.message)
+        expect(seen.page.locator("#reason")).to_contain_text(status.reason.way_out)
+
+
+def test_a_restart_to_come_is_counted_down_outside_of_what_is_read_aloud(visit: Open) -> None:
+    processor = SCENARIOS["restarting"]()
+    seen = visit(processor)
+
+    processor.pass_time(9)
+    seen.poll()
+
+    expect(seen.page.locator("#since")).to_have_text("for 9 s, next try in 21 s")
+
+
+def test_figures_partitions_and_stores_are_renewed_as_the_processor_works(visit: Open) -> None:
+    processor = running()
+    seen = visit(processor)
+
+    for _ in range(3):
+        processor.batch()
+        seen.poll()
+
+    status = processor.status()
+    assert seen.text("#tiles .tile:nth-child(1) strong") == f"{status.records_in_per_s:,.0f}"
+    assert seen.text("#tiles .tile:nth-child(3) strong") == f"{status.lag:,}"
+    assert f"{status.committed[next(iter(status.committed))]:,}" in seen.text("#offsets")
+    assert f"{status.stores['fast-vehicles']['fast-vehicles-window'].rows:,}" in seen.text("#stores")
+    line = seen.page.locator("#tiles .tile:nth-child(1) .line").get_attribute("d") or ""
+    assert line.count("L") == 3
+
+
+def test_rows_are_renewed_in_place_so_that_a_selection_survives(visit: Open) -> None:
+    processor = running()
+    seen = visit(processor)
+    seen.page.evaluate("window.row = document.querySelector('#offsets tbody tr')")
+
+    processor.batch()
+    seen.poll()
+
+    assert seen.page.evaluate("window.row === document.querySelector('#offsets tbody tr')")
+
+
+def test_a_hidden_page_asks_nothing_and_a_shown_one_at_once(visit: Open) -> None:
+    seen = visit(running())
+    seen.poll()
+
+    seen.page.evaluate(HIDE, True)
+    seen.asked.clear()
+    seen.page.clock.run_for(60_000)
+    assert seen.asked == []
+
+    with seen.page.expect_response("**/metadata"):
+        seen.page.evaluate(HIDE, False)
+
+
+def test_topology_has_all_nodes_and_edges_and_the_plan_opens(visit: Open) -> None:
+    seen = visit(running())
+
+    expect(seen.page.locator("#topology .node")).to_have_count(len(DESCRIBED.topology["nodes"]))
+    expect(seen.page.locator("#topology .edge")).to_have_count(len(DESCRIBED.topology["edges"]))
+    seen.page.get_by_text("Plan", exact=True).press("Enter")
+    expect(seen.page.locator("#plan-text")).to_have_text(PLAN, use_inner_text=True)
+
+
+def test_topology_comes_when_the_topics_are_known(visit: Open) -> None:
+    processor = starting()
+    seen = visit(processor)
+    expect(seen.page.locator("#topology-note")).to_have_text("not known yet")
+
+    processor.plan()
+    seen.poll()
+
+    expect(seen.page.locator("#topology .node")).to_have_count(len(DESCRIBED.topology["nodes"]))
+
+
+def test_program_is_shown_as_it_is_written_and_coloured(visit: Open) -> None:
+    seen = visit(running())
+
+    assert seen.page.locator("#sql").evaluate("e => e.textContent") == SQL
+    assert seen.page.locator("#sql .keyword").first.inner_text() == "SET"
+    assert seen.page.locator("#sql .function").all_inner_texts() == ["COUNT", "AVG", "MAX", "AVG"]
+    assert "-- Readings that say something" in seen.text("#sql .comment >> nth=0")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT 'it''s -- no comment' // but this",
+        'SELECT "open',
+        "/* never ends",
+        "`a`.b-c.1m + 1.5e3ms <> 'x\\'y'",
+        "LEFT JOIN x; SELECT LEFT(y, 1) 😀 ü",
+        "",
+    ],
+)
+def test_colouring_loses_nothing_of_any_text(visit: Open, text: str) -> None:
+    seen = visit(running())
+
+    pieces = seen.page.evaluate("async (text) => (await import('/static/sql.js')).tokens(text)", text)
+
+    assert "".join(piece["text"] for piece in pieces) == text
+
+
+def test_the_line_of_an_error_is_marked(visit: Open) -> None:
+    processor = starting()
+    start = SQL.index("v.model")
+    processor.go(
+        Trigger.REFUSE,
+        LsqlError("FIELD_UNKNOWN", Span(start, start + 7), source="v", name="model", known="year"),
+    )
+    seen = visit(processor)
+
+    expect(seen.page.locator("#sql .marked")).to_have_text("  v.model,", use_inner_text=True)
+    expect(seen.page.locator("#reason")).to_contain_text("Line 13, column 3.")
+
+
+def test_what_comes_from_outside_is_text_and_never_markup(visit: Open) -> None:
+    processor = running()
+    evil = "<img src=x onerror=alert(1)><script>alert(1)</script>"
+    processor.identity = replace(processor.identity, app_id=evil, sql=f"-- {evil}", user=evil)
+    nodes = [{"id": "n", "kind": evil, "label": evil, "detail": evil}]
+    processor.described = replace(DESCRIBED, topology={"nodes": nodes, "edges": []}, plan=evil)
+    seen = visit(processor)
+
+    expect(seen.page.locator("#app-id")).to_have_text(evil)
+    expect(seen.page.locator("#topology .node")).to_have_count(1)
+    assert seen.page.locator("main img, main script").count() == 0
+
+
+class TestStopAndStart:
+    def test_by_keyboard_alone(self, visit: Open) -> None:
+        processor = running()
+        seen = visit(processor)
+        page = seen.page
+
+        page.keyboard.press("Tab")  # skip link
+        page.keyboard.press("Tab")
+        expect(page.locator("#stop")).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("dialog", name="Stop fast-vehicles?")).to_be_visible()
+        page.keyboard.press("Tab")
+        with page.expect_response("**/stop"), page.expect_response("**/metadata"):
+            page.keyboard.press("Enter")
+        assert processor.asked == [("stop", "127.0.0.1")]
+        expect(page.locator("#state")).to_have_text("stopping")
+
+        processor.settle()
+        seen.poll()
+        expect(page.locator("#state")).to_have_text("stopped")
+        page.locator("#start").press("Enter")
+        page.keyboard.press("Tab")
+        with page.expect_response("**/start"), page.expect_response("**/metadata"):
+            page.keyboard.press("Enter")
+        assert processor.asked[1:] == [("start", "127.0.0.1")]
+        expect(page.locator("#state")).to_have_text("starting")
+
+    def test_focus_goes_over_to_the_button_that_comes(self, visit: Open) -> None:
+        processor = running()
+        seen = visit(processor)
+        seen.page.locator("#stop").focus()
+
+        processor.stop("somebody else")
+        processor.settle()
+        seen.poll()
+
+        expect(seen.page.locator("#start")).to_be_focused()
+
+    def test_escape_asks_nothing(self, visit: Open) -> None:
+        processor = running()
+        seen = visit(processor)
+
+        seen.page.locator("#stop").click()
+        seen.page.keyboard.press("Escape")
+
+        expect(seen.page.get_by_role("dialog")).to_be_hidden()
+        expect(seen.page.locator("#stop")).to_be_focused()
+        assert processor.asked == []
+
+    def test_a_refusal_is_told_in_the_dialog(self, visit: Open) -> None:
+        processor = stopped()
+        seen = visit(processor)
+        seen.page.locator("#start").click()
+        processor.go(Trigger.END)
+
+        seen.page.locator("#confirm-yes").click()
+
+        expect(seen.page.get_by_role("alert")).to_contain_text(
+            "The processor cannot start while it is ended."
+        )
+        assert any("409" in complaint for complaint in seen.complaints)
+        seen.complaints.clear()
+
+    def test_after_a_failure_both_are_offered(self, visit: Open) -> None:
+        seen = visit(failed())
+
+        expect(seen.page.locator("#start")).to_be_visible()
+        expect(seen.page.locator("#stop")).to_be_visible()
+
+
+class TestConnection:
+    def test_a_processor_that_does_not_answer_is_told_and_asked_again(self, visit: Open) -> None:
+        seen = visit(running())
+        page = seen.page
+        page.route("**/stream", lambda route: route.abort())
+
+        page.clock.run_for(2_000)
+        expect(page.locator("#connection")).to_contain_text("It cannot be reached.")
+        expect(page.locator("#state")).to_have_text("unknown")
+
+        page.unroute("**/stream")
+        seen.poll()
+        expect(page.locator("#connection")).to_be_hidden()
+        expect(page.locator("#state")).to_have_text("running")
+        seen.complaints.clear()
+
+    def test_an_answer_of_something_between_is_told(self, visit: Open) -> None:
+        seen = visit(running())
+        seen.page.route("**/stream", lambda route: route.fulfill(status=502, body="<html>bad gateway"))
+
+        seen.page.clock.run_for(2_000)
+
+        expect(seen.page.locator("#connection")).to_contain_text("The answer was HTTP 502.")
+        seen.complaints.clear()
+
+    def test_it_works_behind_a_path_of_a_proxy_and_asks_nobody_else(self, visit: Open) -> None:
+        seen = visit(
+            running(),
+            lambda app: DispatcherMiddleware(Response("not here", status=404), {"/ns/fast-vehicles": app}),
+            path="ns/fast-vehicles/",
+        )
+
+        expect(seen.page.locator("#state")).to_have_text("running")
+        assert all(re.match(r"http://127\.0\.0\.1:\d+/ns/fast-vehicles/", address) for address in seen.asked)
+
+
+@pytest.mark.parametrize("width", [360, 800, 1920])
+def test_no_width_makes_the_page_scroll_sideways(visit: Open, width: int) -> None:
+    seen = visit(failed(), viewport={"width": width, "height": 800})
+
+    expect(seen.page.locator("#topology .node").first).to_be_attached()
+    assert seen.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_reading_under_the_pointer_tells_time_and_value(visit: Open) -> None:
+    processor: FakeProcessor = running()
+    seen = visit(processor)
+    for _ in range(5):
+        processor.batch()
+        seen.poll()
+
+    seen.page.locator("#tiles .tile:nth-child(1) .spark").hover(position={"x": 260, "y": 20})
+    assert re.search(r"\d\d:\d\d:\d\d UTC: [\d,]+ /s", seen.text("#tiles .tile:nth-child(1) .foot-line"))
+
+    seen.page.mouse.move(5, 880)
+    assert "since start" in seen.text("#tiles .tile:nth-child(1) .foot-line")

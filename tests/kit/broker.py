@@ -1,0 +1,131 @@
+"""A real Kafka broker for tests: one process in KRaft mode, from its jars."""
+
+import base64
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
+from tests.kit.jars import jar_folder, java_command
+from tests.kit.process import Process, accepts_connections, free_port
+from tests.kit.topics import CLIENT_CONFIG, Topics
+
+NODE_ID = 1
+
+# Small and quick: every reason to wait for a second broker is taken out.
+SETTINGS = {
+    "process.roles": "broker,controller",
+    "node.id": str(NODE_ID),
+    "controller.listener.names": "CONTROLLER",
+    "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+    "auto.create.topics.enable": "false",
+    "group.initial.rebalance.delay.ms": "0",
+    "offsets.topic.num.partitions": "1",
+    "offsets.topic.replication.factor": "1",
+    "transaction.state.log.num.partitions": "1",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "share.coordinator.state.topic.num.partitions": "1",
+    "share.coordinator.state.topic.replication.factor": "1",
+    "share.coordinator.state.topic.min.isr": "1",
+    # How often the broker asks the controller whether it may serve: the wait at start.
+    "broker.heartbeat.interval.ms": "50",
+    # How long a broker that was killed counts as alive: one that starts again is not let in before.
+    "broker.session.timeout.ms": "2000",
+    "num.network.threads": "2",
+    "num.io.threads": "2",
+    "background.threads": "2",
+    # The default of the cleaner's buffer is half of the heap below.
+    "log.cleaner.dedupe.buffer.size": "4194304",
+    "log.index.size.max.bytes": "1048576",
+}
+
+
+class Broker(Topics):
+    """A broker on random ports of 127.0.0.1, ready within a few seconds.
+
+    `stop` (or `kill`) and `start` keep port and data. `settings` are added to server.properties;
+    `jvm_options` come after the small ones of the kit, for a benchmark that wants more memory.
+    """
+
+    def __init__(self, settings: Mapping[str, str] | None = None, jvm_options: tuple[str, ...] = ()) -> None:
+        port, controller_port = free_port(), free_port()
+        super().__init__(f"127.0.0.1:{port}")
+        command = java_command(jar_folder("broker-jars"), "kafka.Kafka", *LOGGING, *jvm_options)
+        self.process = Process(
+            [*command, "server.properties"], name="broker", probe=lambda: self._answers(port), deadline_s=60
+        )
+        properties = {
+            **SETTINGS,
+            "listeners": f"PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller_port}",
+            "controller.quorum.voters": f"{NODE_ID}@127.0.0.1:{controller_port}",
+            "log.dirs": str(self.process.folder / "data"),
+            **(settings or {}),
+        }
+        write_properties(self.process.folder / "server.properties", properties)
+        format_storage(self.process.folder / "data")
+
+    def start(self) -> Self:
+        """Starts the broker, again on the same port and data; returns when clients can use it."""
+        self.process.start()
+        return self
+
+    def stop(self) -> None:
+        """Ends the broker in good order."""
+        self.close_clients()
+        self.process.stop()
+
+    def kill(self) -> None:
+        """Ends the broker as a crash would."""
+        self.close_clients()
+        self.process.kill()
+
+    def pause(self) -> None:
+        """Freezes the broker: connections stay open and nothing answers."""
+        self.process.pause()
+
+    def resume(self) -> None:
+        """Lets a frozen broker go on."""
+        self.process.resume()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _answers(self, port: int) -> bool:
+        if not accepts_connections(port):
+            return False
+        admin = AdminClient({**CLIENT_CONFIG, "bootstrap.servers": self.bootstrap})
+        try:
+            return len(admin.list_topics(timeout=5).brokers) == 1
+        except KafkaException:
+            return False
+
+
+# Without these a broker that dies says nothing.
+LOGGING = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true")
+
+
+def write_properties(path: Path, properties: Mapping[str, str]) -> None:
+    """Writes a Java properties file; keys and values must need no escapes."""
+    path.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
+
+
+def format_storage(folder: Path) -> None:
+    """Makes an empty data folder that a broker accepts: what Kafka's StorageTool does, without its JVM."""
+    folder.mkdir()
+    cluster_id, directory_id = (
+        base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=") for _ in range(2)
+    )
+    write_properties(
+        folder / "meta.properties",
+        {"version": "1", "cluster.id": cluster_id, "node.id": str(NODE_ID), "directory.id": directory_id},
+    )

@@ -1,0 +1,208 @@
+"""Runs one real program for a test: start, wait until it is ready, stop, and show its output when it fails.
+
+The base of the kit: broker, registry and runner are users of `Process`.
+"""
+
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+TAIL_LINES = 60
+POLL_S = 0.02
+
+
+class ProcessFailed(AssertionError):
+    """A program died early or was not ready in time; the message ends with the tail of its output."""
+
+
+def free_port() -> int:
+    """Returns a TCP port of 127.0.0.1 that is free now.
+
+    Taken from below the range that the system gives to outgoing connections, so that a client cannot be
+    sitting on the port when a stopped program starts again on it.
+    """
+    candidates = random.SystemRandom().sample(range(12_000, 32_000), 100)
+    for port in candidates:
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise OSError("none of 100 ports tried between 12000 and 32000 is free")
+
+
+def accepts_connections(port: int) -> bool:
+    """Returns whether something listens on a port of 127.0.0.1: the simplest probe."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+class Process:
+    """A real program in a process group of its own, ready when `probe` says so.
+
+    As a context manager it is ready inside the block and gone after it. `start` may be called again after
+    `stop` or `kill`. Output of all runs goes to one file, which `output` reads. `env` is added to this
+    process's environment; `cwd` defaults to `folder`, a temporary folder that lives as long as the object.
+    `probe` returns whether the program is ready; an OSError from it means not yet.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str | Path],
+        *,
+        name: str,
+        probe: Callable[[], bool],
+        deadline_s: float = 30,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        grace_s: float = 10,
+    ) -> None:
+        self.name = name
+        self.argv = [str(arg) for arg in argv]
+        self.folder = Path(tempfile.mkdtemp(prefix=f"lsql-{name}-"))
+        self._env = {**os.environ, **(env or {})}
+        self._cwd = cwd or self.folder
+        self._probe = probe
+        self._deadline_s = deadline_s
+        self._grace_s = grace_s
+        self._output = self.folder / "output.log"
+        self._child: subprocess.Popen[bytes] | None = None
+        # Finalizers also run when the interpreter ends, the newest first: the program goes before its folder.
+        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+        self._group: weakref.finalize[..., Self] | None = None
+
+    @property
+    def pid(self) -> int:
+        """The process id of the running program."""
+        return self._running().pid
+
+    @property
+    def running(self) -> bool:
+        """Whether the program was started and has not ended."""
+        return self._child is not None and self._child.poll() is None
+
+    @property
+    def exit_code(self) -> int | None:
+        """What the last run ended with (minus the signal's number when killed); None while running."""
+        return None if self._child is None else self._child.poll()
+
+    def output(self) -> str:
+        """Returns what the program has written so far, standard output and standard error together."""
+        return self._output.read_text(errors="replace") if self._output.exists() else ""
+
+    def start(self) -> Self:
+        """Starts the program and returns when it is ready; ProcessFailed if it dies first or is too slow."""
+        if self.running:
+            raise RuntimeError(f"{self.name} runs already")
+        self._end_group()
+        with self._output.open("ab") as output:
+            self._child = subprocess.Popen(
+                self.argv,
+                cwd=self._cwd,
+                env=self._env,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self._group = weakref.finalize(self, _signal_group, self._child.pid, signal.SIGKILL)
+        try:
+            self._await_ready(self._child)
+        except BaseException:
+            self.kill()
+            raise
+        return self
+
+    def wait(self, deadline_s: float) -> int:
+        """Returns the exit code once the program has ended by itself; ProcessFailed if it has not in time."""
+        child = self._running()
+        try:
+            return child.wait(deadline_s)
+        except subprocess.TimeoutExpired:
+            raise self._failure(f"still runs after {deadline_s} s") from None
+        finally:
+            if child.returncode is not None:
+                self._end_group()
+
+    def stop(self) -> int | None:
+        """Asks the program to end (TERM), kills it after the grace time, and returns its exit code."""
+        child = self._child
+        if child is not None and child.poll() is None:
+            self.resume()
+            _signal_group(child.pid, signal.SIGTERM)
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(self._grace_s)
+        return self.kill()
+
+    def kill(self) -> int | None:
+        """Ends the program and its children at once (KILL), as a crash would, and returns the exit code."""
+        self._end_group()
+        return None if self._child is None else self._child.wait()
+
+    def pause(self) -> None:
+        """Freezes the program (STOP): it neither answers nor closes connections, until `resume`."""
+        _signal_group(self._running().pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Lets a paused program go on (CONT)."""
+        _signal_group(self._running().pid, signal.SIGCONT)
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _await_ready(self, child: subprocess.Popen[bytes]) -> None:
+        deadline = time.monotonic() + self._deadline_s
+        while child.poll() is None:
+            if self._ready() and child.poll() is None:
+                return
+            if time.monotonic() > deadline:
+                raise self._failure(f"not ready after {self._deadline_s} s")
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(POLL_S)
+        raise self._failure(f"died before it was ready, exit code {child.returncode}")
+
+    def _ready(self) -> bool:
+        try:
+            return self._probe()
+        except OSError:
+            return False
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._child is None or self._child.poll() is not None:
+            raise RuntimeError(f"{self.name} does not run")
+        return self._child
+
+    def _end_group(self) -> None:
+        """Kills what is left of the last run's process group, once: later the number may be another's."""
+        if self._group is not None:
+            self._group()
+
+    def _failure(self, reason: str) -> ProcessFailed:
+        tail = "\n".join(self.output().splitlines()[-TAIL_LINES:]) or "(it wrote nothing)"
+        return ProcessFailed(f"{self.name} {reason}; the end of its output:\n{tail}")
+
+
+def _signal_group(group: int, number: signal.Signals) -> None:
+    """Sends a signal to a process group; a group that is gone is fine."""
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        return

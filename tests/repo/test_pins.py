@@ -1,0 +1,82 @@
+"""What is written down twice agrees, and everything that set-up installs is pinned."""
+
+import re
+import tomllib
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LOCKS = ["image/requirements-build", "image/requirements", "tests/requirements"]
+MAVEN = {"m": "http://maven.apache.org/POM/4.0.0"}
+
+
+def wanted(stem: str) -> list[str]:
+    """The requirements of an .in file."""
+    lines = (ROOT / f"{stem}.in").read_text().splitlines()
+    return [line for line in lines if line and not line.startswith(("#", "-"))]
+
+
+def locked(stem: str) -> dict[str, str]:
+    """Name and version of each package in a lock file."""
+    return dict(re.findall(r"^([a-z0-9-]+)==(\S+) \\$", (ROOT / f"{stem}.txt").read_text(), re.MULTILINE))
+
+
+def jars(pom: str) -> dict[str, str]:
+    """Artifact and version of each dependency of a pom."""
+    dependencies = ET.parse(ROOT / pom).getroot().findall("m:dependencies/m:dependency", MAVEN)
+    return {text(node, "m:artifactId"): text(node, "m:version") for node in dependencies}
+
+
+def text(node: ET.Element, path: str) -> str:
+    return node.findtext(path, "", MAVEN)
+
+
+@pytest.mark.parametrize("stem", LOCKS)
+def test_a_lock_covers_its_list(stem: str) -> None:
+    names = [re.split(r"[=<>~!\[]", line)[0].lower() for line in wanted(stem)]
+    assert [name for name in names if name not in locked(stem)] == []
+
+
+@pytest.mark.parametrize("stem", LOCKS)
+def test_every_line_of_a_lock_is_a_pin_a_hash_or_a_comment(stem: str) -> None:
+    pin = re.compile(r"[a-z0-9-]+==[\w.]+( ; .*)? \\|    --hash=sha256:[0-9a-f]{64}( \\)?|\s*#.*")
+    lines = (ROOT / f"{stem}.txt").read_text().splitlines()
+    assert [line for line in lines if not pin.fullmatch(line)] == []
+
+
+def test_image_and_tests_share_their_versions() -> None:
+    image, tests = locked("image/requirements"), locked("tests/requirements")
+    assert {name: tests[name] for name in image.keys() & tests.keys()} == {
+        name: image[name] for name in image.keys() & tests.keys()
+    }
+
+
+def test_the_package_asks_for_what_the_image_locks() -> None:
+    project = tomllib.loads((ROOT / "image/pyproject.toml").read_text())["project"]
+    assert sorted(project["dependencies"]) == sorted(wanted("image/requirements"))
+
+
+def test_the_kafka_connector_is_that_of_the_spark_installed() -> None:
+    assert jars("image/pom.xml")["spark-sql-kafka-0-10_2.13"] == locked("image/requirements")["pyspark"]
+
+
+def test_our_java_is_built_against_the_kafka_client_it_runs_with() -> None:
+    assert jars("image/jvm/pom.xml")["kafka-clients"] == jars("image/pom.xml")["kafka-clients"]
+
+
+def test_the_runner_resolves_no_jars_but_those_named() -> None:
+    dependencies = ET.parse(ROOT / "image/pom.xml").getroot().findall("m:dependencies/m:dependency", MAVEN)
+    excluded = [
+        [text(node, "m:groupId") + ":" + text(node, "m:artifactId") for node in nodes]
+        for nodes in (dependency.findall("m:exclusions/m:exclusion", MAVEN) for dependency in dependencies)
+    ]
+    assert excluded == [["*:*"]] * 5
+
+
+def test_the_build_tools_meet_what_the_package_asks_for() -> None:
+    project = tomllib.loads((ROOT / "image/pyproject.toml").read_text())
+    [requirement] = project["build-system"]["requires"]
+    name, minimum = requirement.split(">=")
+    assert int(locked("image/requirements-build")[name].split(".")[0]) >= int(minimum)

@@ -1,0 +1,206 @@
+"""Set-up says in one line what is missing, and clones that share a cache do not disturb each other."""
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from ci.tools import setup
+
+ROOT = Path(__file__).parents[2]
+
+# Runs the script's question with the real interpreter, made to look like another.
+PRETENDING = '#!/bin/sh\nexec "{python}" -c "import sys; {pretence}; exec(sys.argv[1])" "$2"\n'
+
+
+class Machine:
+    """A PATH with stand-ins of the tools that set-up needs, all present and new enough at first."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.tool("python3", f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+        self.tool("javac", "#!/bin/sh\necho javac 17.0.15\n")
+        self.tool("mvn", "#!/bin/sh\n")
+
+    def tool(self, name: str, script: str) -> None:
+        (self.folder / name).write_text(script)
+        (self.folder / name).chmod(0o755)
+
+    def python(self, pretence: str) -> None:
+        self.tool("python3", PRETENDING.format(python=sys.executable, pretence=pretence))
+
+    def remove(self, name: str) -> None:
+        (self.folder / name).unlink()
+
+    def check(self, **env: str) -> tuple[int, str, list[str]]:
+        """Runs the check; returns exit code, standard output and the lines of standard error."""
+        script = ROOT / "ci/tools/check-prerequisites.sh"
+        env = {"PATH": str(self.folder), **env}
+        result = subprocess.run(["/bin/sh", script], env=env, capture_output=True, text=True, check=False)
+        return result.returncode, result.stdout, result.stderr.splitlines()
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def test_a_machine_with_everything_gets_its_python_named(machine: Machine) -> None:
+    assert machine.check() == (0, f"{sys.executable}\n", [])
+
+
+def test_no_python(machine: Machine) -> None:
+    machine.remove("python3")
+    assert machine.check() == (
+        2,
+        "",
+        [
+            (
+                "missing: Python 3.11 or newer (python3 does not run). "
+                "Install: Python (Debian 12: apt-get install python3 python3-venv)"
+            )
+        ],
+    )
+
+
+def test_an_old_python(machine: Machine) -> None:
+    machine.python("sys.version_info = (3, 9, 2)")
+    code, _, [line] = machine.check()
+    assert code == 2
+    assert line.startswith("missing: Python 3.11 or newer (python3 is 3.9). Install: a newer Python")
+
+
+def test_python_without_venv_as_debian_ships_it(machine: Machine) -> None:
+    machine.python("sys.modules['ensurepip'] = None; sys.version_info = (3, 11, 2)")
+    code, _, [line] = machine.check()
+    assert code == 2
+    assert line == (
+        "missing: the venv module of Python 3.11. "
+        "Install: the package python3-venv (Debian, Ubuntu: apt-get install python3.11-venv)"
+    )
+
+
+def test_a_newer_python_beside_an_old_one_is_found(machine: Machine) -> None:
+    machine.python("sys.version_info = (3, 9, 2)")
+    machine.tool("python3.12", f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    assert machine.check()[0] == 0
+
+
+def test_the_python_asked_for_is_the_only_one_tried(machine: Machine) -> None:
+    code, _, [line] = machine.check(PYTHON="python3.99")
+    assert code == 2
+    assert "(python3.99 does not run)" in line
+
+
+def test_no_jdk(machine: Machine) -> None:
+    machine.remove("javac")
+    code, _, [line] = machine.check()
+    assert code == 2
+    assert line.startswith(
+        "missing: a JDK 17 or newer (javac does not run). Install: a JDK 17 or newer (Debian 12:"
+    )
+
+
+@pytest.mark.parametrize("version", ["1.8.0_392", "9", "11.0.21", "16"])
+def test_an_old_jdk(machine: Machine, version: str) -> None:
+    machine.tool("javac", f"#!/bin/sh\necho javac {version}\n")
+    code, _, [line] = machine.check()
+    assert code == 2
+    assert line.startswith(f"missing: a JDK 17 or newer (javac is {version}). Install:")
+
+
+@pytest.mark.parametrize("version", ["17", "21.0.5", "25-ea"])
+def test_a_newer_jdk_will_do(machine: Machine, version: str) -> None:
+    machine.tool("javac", f"#!/bin/sh\necho javac {version}\n")
+    assert machine.check()[0] == 0
+
+
+def test_java_home_wins_as_it_does_in_maven(machine: Machine) -> None:
+    code, _, [line] = machine.check(JAVA_HOME="/nowhere")
+    assert code == 2
+    assert "(/nowhere/bin/javac does not run)" in line
+
+
+def test_no_maven(machine: Machine) -> None:
+    machine.remove("mvn")
+    code, _, [line] = machine.check()
+    assert code == 2
+    assert line == (
+        "missing: Maven (mvn is not on the PATH). "
+        "Install: Maven 3.6.3 or newer (Debian: apt-get install maven)"
+    )
+
+
+def test_all_that_is_missing_is_said_at_once(machine: Machine) -> None:
+    for name in ("python3", "javac", "mvn"):
+        machine.remove(name)
+    code, _, lines = machine.check()
+    assert code == 2
+    assert [line.split()[1] for line in lines] == ["Python", "a", "Maven"]
+
+
+@pytest.fixture
+def clones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Points the set-up at an empty cache and an empty `.venv`; returns the cache."""
+    monkeypatch.setattr(setup, "CACHE", tmp_path / "cache")
+    monkeypatch.setattr(setup, "VENV", tmp_path / "venv")
+    (tmp_path / "cache").mkdir()
+    return tmp_path / "cache"
+
+
+def test_a_folder_of_jars_is_built_once_and_linked(clones: Path, tmp_path: Path) -> None:
+    def build(folder: Path) -> None:
+        (folder / "a.jar").touch()
+
+    assert setup.jar_folder("jars", "key", build)
+    assert not setup.jar_folder("jars", "key", build)
+    assert [jar.name for jar in (tmp_path / "venv/share/lsql-runner/jars").iterdir()] == ["a.jar"]
+
+
+def test_other_pins_get_another_folder(clones: Path, tmp_path: Path) -> None:
+    for key in ("old", "new"):
+        setup.jar_folder("jars", key, lambda folder, name=key: (folder / name).touch())  # type: ignore[misc]
+
+    assert sorted(folder.name for folder in clones.iterdir() if folder.is_dir()) == ["jars-new", "jars-old"]
+    assert (tmp_path / "venv/share/lsql-runner/jars").readlink() == clones / "jars-new"
+
+
+def test_a_build_that_fails_leaves_no_folder(clones: Path) -> None:
+    def build(folder: Path) -> None:
+        (folder / "half.jar").touch()
+        raise SystemExit("no network")
+
+    with pytest.raises(SystemExit):
+        setup.jar_folder("jars", "key", build)
+    assert [path for path in clones.iterdir() if path.is_dir()] == []
+
+
+def test_clones_that_set_up_together_build_once(clones: Path) -> None:
+    builds: list[Path] = []
+    together = threading.Barrier(2)
+
+    def clone() -> None:
+        together.wait(10)
+        setup.jar_folder("jars", "key", builds.append)
+
+    threads = [threading.Thread(target=clone) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert len(builds) == 1
+
+
+def test_a_stamp_runs_a_step_again_only_when_its_key_changes(clones: Path) -> None:
+    ran: list[str] = []
+    for key in ("a", "a", "b"):
+        setup.stamped("step", key, lambda key=key: ran.append(key))  # type: ignore[misc]
+    assert ran == ["a", "b"]
+
+
+def test_a_step_that_fails_is_run_again(clones: Path) -> None:
+    with pytest.raises(SystemExit):
+        setup.stamped("step", "key", lambda: setup.run(["false"]))
+    assert setup.stamped("step", "key", lambda: None)

@@ -1,0 +1,42 @@
+"""The page's files: what is vendored is what was published, and all of them are small enough to read."""
+
+import hashlib
+import re
+from pathlib import Path
+
+import pytest
+
+from lsql_runner.api.app import STATIC
+
+VENDOR = STATIC / "vendor"
+OWN = sorted(file for file in STATIC.glob("*") if file.is_file())
+
+
+def test_vendored_files_are_as_published() -> None:
+    rows = re.findall(r"^\| `([^`]+)` \|.*`([0-9a-f]{64})` \|$", (VENDOR / "README.md").read_text(), re.M)
+
+    assert rows
+    for name, digest in rows:
+        assert hashlib.sha256((VENDOR / name).read_bytes()).hexdigest() == digest, name
+
+
+def test_every_vendored_script_is_listed_and_has_its_licence() -> None:
+    readme = (VENDOR / "README.md").read_text()
+
+    for script in VENDOR.glob("*.js"):
+        assert f"`{script.name}`" in readme
+    assert "Permission is hereby granted" in (VENDOR / "dagre.LICENSE").read_text()
+
+
+@pytest.mark.parametrize("file", OWN, ids=lambda f: f.name)
+def test_own_files_fit_in_a_head_and_name_no_other_host(file: Path) -> None:
+    text = file.read_text()
+
+    assert len(text.splitlines()) < 400
+    assert not re.findall(r"https?://(?!www\.w3\.org/)[^\s\"']+", text)
+
+
+def test_page_has_neither_inline_scripts_nor_inline_styles() -> None:
+    page = (STATIC / "index.html").read_text()
+
+    assert not re.search(r"<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)", page)
