@@ -53,7 +53,7 @@ def cache_lock(name: str) -> Iterator[None]:
 
 
 def jar_folder(name: str, key: str, build: Callable[[Path], None]) -> bool:
-    """Links `.venv/share/lsql-runner/<name>` to the cache's folder for `key`; returns whether it was built."""
+    """Links `.venv/share/lsql-runner/<name>` to the cache's folder for `key`; returns whether it built."""
     folder = CACHE / f"{name}-{key}"
     missing = not folder.is_dir()
     if missing:

@@ -8,8 +8,8 @@ class Record:
     """One Kafka record, as bytes.
 
     `timestamp_ms`, `partition` and `offset` are always set on what was consumed. To produce, leave the
-    timestamp None for now, the partition None for the one that the key's hash chooses (as Kafka's Java clients
-    do); the offset is not looked at.
+    timestamp None for now, and the partition None for the one that the key's hash chooses, as Kafka's Java
+    clients do; the offset is not looked at.
     """
 
     key: bytes | None

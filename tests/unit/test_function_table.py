@@ -42,7 +42,7 @@ SCALARS = """
     CONVERT_DATETIME DATE DATETIME NOW YESTERDAY TODAY TOMORROW DATE_TO_STR YEAR MONTH MONTH_TEXT DAY HOUR
     MINUTE SECOND TIMESTAMP TO_DATE TO_DATETIME TO_TIMESTAMP
     """.split()
-"""The scalar functions of the language; CAST and the HEADER functions are no rows, they take more than values."""
+"""The scalar functions of the language; CAST and HEADER functions are no rows: they take more than values."""
 
 ALL_ROWS = [variant for row in ROWS for variant in (row, *row.variants)]
 
@@ -310,6 +310,11 @@ def test_nothing_but_nulls_stays_null_and_as_numbers_are_ints() -> None:
 def test_types_of_one_variable_that_share_none_do_not_fit() -> None:
     found = mismatch("F(a: A...) -> A", STRING, INT)
     assert found == Mismatch(1, "string", "string")
+
+
+def test_an_int_is_no_instant_but_may_be_made_a_long() -> None:
+    assert mismatch("F(x: instant) -> int", INT).example == "long"
+    assert mismatch("F(x: instant) -> int", STRING).example == "timestamp"
 
 
 @pytest.mark.parametrize("count", [0, 4])

@@ -29,43 +29,66 @@ class ErrorKind:
 
 CATALOGUE: dict[str, ErrorKind] = {
     # --- the text ---
-    "SQL_EMPTY": ErrorKind("There is no SQL.", "Set SQL to a program, as: INSERT INTO target SELECT STREAM * FROM source."),
-    "SQL_TOO_LARGE": ErrorKind(
-        "The program has {size_bytes} bytes; at most {limit_bytes} are read.", "Split it into several processors."
+    "SQL_EMPTY": ErrorKind(
+        "There is no SQL.", "Set SQL to a program, as: INSERT INTO target SELECT STREAM * FROM source."
     ),
-    "SQL_NOT_UTF8": ErrorKind("The program is not UTF-8: byte {byte} starts no character.", "Save the program as UTF-8."),
-    "SQL_SYNTAX": ErrorKind("Found {found} where {expected} was expected.", "Change the marked place, or quote a name with back-ticks."),
+    "SQL_TOO_LARGE": ErrorKind(
+        "The program has {size_bytes} bytes; at most {limit_bytes} are read.",
+        "Split it into several processors.",
+    ),
+    "SQL_NOT_UTF8": ErrorKind(
+        "The program is not UTF-8: byte {byte} starts no character.", "Save the program as UTF-8."
+    ),
+    "SQL_SYNTAX": ErrorKind(
+        "Found {found} where {expected} was expected.",
+        "Change the marked place, or quote a name with back-ticks.",
+    ),
     "SQL_TOO_DEEP": ErrorKind(
-        "The expression is nested more than {limit} levels deep.", "Take brackets away, or compute a part in a WITH query of its own."
+        "The expression is nested more than {limit} levels deep.",
+        "Take brackets away, or compute a part in a WITH query of its own.",
     ),
     "NUMBER_INVALID": ErrorKind(
-        "`{found}` is neither a number nor a length of time.", "Write 1, 1.5, 1e3, or a length of time as 250ms, 30s, 5m, 1h, 1d."
+        "`{found}` is neither a number nor a length of time.",
+        "Write 1, 1.5, 1e3, or a length of time as 250ms, 30s, 5m, 1h, 1d.",
     ),
-    "ONE_STATEMENT_ONLY": ErrorKind("{where} holds more than one statement.", "Keep one SELECT there and move the rest out."),
+    "ONE_STATEMENT_ONLY": ErrorKind(
+        "{where} holds more than one statement.", "Keep one SELECT there and move the rest out."
+    ),
     "INSERT_MISSING": ErrorKind(
-        "The program writes nowhere: it has no INSERT INTO.", "Put INSERT INTO <topic> before the SELECT whose records you want."
+        "The program writes nowhere: it has no INSERT INTO.",
+        "Put INSERT INTO <topic> before the SELECT whose records you want.",
     ),
     "STATEMENT_UNSUPPORTED": ErrorKind("{statement} is not supported.", "Instead, {instead}."),
     "CLAUSE_UNSUPPORTED": ErrorKind("{clause} is not supported.", "Instead, {instead}."),
     "FEATURE_UNSUPPORTED": ErrorKind("{feature}: not supported in this version.", "Instead, {instead}."),
     "GENERATIONS_MIXED": ErrorKind(
-        "One SELECT mixes the legacy form ({legacy}) with the modern one ({modern}).", "Write both places in the same generation."
+        "One SELECT mixes the legacy form ({legacy}) with the modern one ({modern}).",
+        "Write both places in the same generation.",
     ),
-    "WINDOW_TWICE": ErrorKind("The SELECT has a second window.", "Keep one; for another length, write another INSERT."),
-    "WINDOW_INVALID": ErrorKind("The window has {why}.", "Give a size above zero, and for HOP an advance no longer than the size."),
+    "WINDOW_TWICE": ErrorKind(
+        "The SELECT has a second window.", "Keep one; for another length, write another INSERT."
+    ),
+    "WINDOW_INVALID": ErrorKind(
+        "The window has {why}.", "Give a size above zero, and for HOP an advance no longer than the size."
+    ),
     "WINDOW_WITHOUT_AGGREGATE": ErrorKind(
-        "There is a window but nothing is aggregated.", "Aggregate something, as COUNT(*) AS n, or take the window away."
+        "There is a window but nothing is aggregated.",
+        "Aggregate something, as COUNT(*) AS n, or take the window away.",
     ),
     # --- names and types ---
     "TOPIC_UNKNOWN": ErrorKind(
-        "The source topic {topic} does not exist on the brokers.", "Create the topic, or correct its name. Near names: {near}."
+        "The source topic {topic} does not exist on the brokers.",
+        "Create the topic, or correct its name. Near names: {near}.",
     ),
     "TARGET_UNKNOWN": ErrorKind(
         "The target topic {topic} does not exist on the brokers.",
         "Create the topic, or let the program do it: SET defaults.topic.autocreate=true.",
     ),
     "FIELD_UNKNOWN": ErrorKind("{source} has no field {name}.", "Use a field that it has: {known}."),
-    "FIELD_NOT_INSIDE": ErrorKind("{name} is {type}: it has no {step} inside.", "Stop before {step}, or declare the field's type in LSQL_TOPICS."),
+    "FIELD_NOT_INSIDE": ErrorKind(
+        "{name} is {type}: it has no {step} inside.",
+        "Stop before {step}, or declare the field's type in LSQL_TOPICS.",
+    ),
     "FUNCTION_UNKNOWN": ErrorKind(
         "There is no function {name}.", "Near names: {near}. `lsql functions` lists all."
     ),
@@ -73,43 +96,96 @@ CATALOGUE: dict[str, ErrorKind] = {
     "ARGUMENT_TYPE": ErrorKind(
         "Argument {position} of {function} is {found}, not {expected}.", "Convert it: CAST(... AS {example})."
     ),
-    "ARGUMENT_NOT_CONSTANT": ErrorKind("Argument {position} of {function} must be a constant.", "Write a literal {expected} there."),
-    "OPERATOR_TYPES": ErrorKind("`{op}` does not work on {left} and {right}.", "Convert one side: CAST(... AS {example})."),
-    "OPERAND_TYPE": ErrorKind("`{op}` needs {expected}, not {found}.", "Give it {expected}, or CAST the operand."),
-    "CONDITION_TYPE": ErrorKind("{clause} needs a condition, and this is {found}.", "Compare it with something, as x = 1."),
+    "ARGUMENT_NOT_CONSTANT": ErrorKind(
+        "Argument {position} of {function} must be a constant.", "Write a literal {expected} there."
+    ),
+    "OPERATOR_TYPES": ErrorKind(
+        "`{op}` does not work on {left} and {right}.", "Convert one side: CAST(... AS {example})."
+    ),
+    "OPERAND_TYPE": ErrorKind(
+        "`{op}` needs {expected}, not {found}.", "Give it {expected}, or CAST the operand."
+    ),
+    "CONDITION_TYPE": ErrorKind(
+        "{clause} needs a condition, and this is {found}.", "Compare it with something, as x = 1."
+    ),
     "TYPE_UNKNOWN": ErrorKind("There is no type {name}.", "The types are {known}."),
-    "CAST_IMPOSSIBLE": ErrorKind("{source} cannot be cast to {target}.", "Cast from or to a scalar type that stands between them."),
-    "NOT_AN_ARRAY": ErrorKind("LATERAL needs an array, and this is {found}.", "Name an array field, or declare it as array<...> in LSQL_TOPICS."),
-    "STAR_MISPLACED": ErrorKind("`*` stands where one value is needed.", "Name a field; `*` alone is for SELECT * and COUNT(*)."),
-    "STAR_OF_SCALAR": ErrorKind("{name}.* needs a struct, and {name} is {found}.", "Write {name} without the star."),
-    "STAR_WITH_GROUP": ErrorKind("SELECT * beside GROUP BY or an aggregate.", "Name the grouped fields and the aggregates."),
+    "CAST_IMPOSSIBLE": ErrorKind(
+        "{source} cannot be cast to {target}.", "Cast from or to a scalar type that stands between them."
+    ),
+    "NOT_AN_ARRAY": ErrorKind(
+        "LATERAL needs an array, and this is {found}.",
+        "Name an array field, or declare it as array<...> in LSQL_TOPICS.",
+    ),
+    "STAR_MISPLACED": ErrorKind(
+        "`*` stands where one value is needed.", "Name a field; `*` alone is for SELECT * and COUNT(*)."
+    ),
+    "STAR_OF_SCALAR": ErrorKind(
+        "{name}.* needs a struct, and {name} is {found}.", "Write {name} without the star."
+    ),
+    "STAR_WITH_GROUP": ErrorKind(
+        "SELECT * beside GROUP BY or an aggregate.", "Name the grouped fields and the aggregates."
+    ),
     "PROJECTION_TWICE": ErrorKind("{name} is set twice.", "Give one of them another alias."),
-    "PROJECTION_OVERLAPS": ErrorKind("{name} is set as a value and as a struct.", "Set the whole of it or fields inside it."),
-    "PROJECTION_TARGET": ErrorKind("Nothing can be projected to {name}.", "Project to a field, to _key or to _value."),
-    "VALUE_MISSING": ErrorKind("The SELECT sets the key but no value.", "Add `*` or a field; for a tombstone, NULL AS _value."),
+    "PROJECTION_OVERLAPS": ErrorKind(
+        "{name} is set as a value and as a struct.", "Set the whole of it or fields inside it."
+    ),
+    "PROJECTION_TARGET": ErrorKind(
+        "Nothing can be projected to {name}.", "Project to a field, to _key or to _value."
+    ),
+    "VALUE_MISSING": ErrorKind(
+        "The SELECT sets the key but no value.", "Add `*` or a field; for a tombstone, NULL AS _value."
+    ),
     "NAME_TWICE": ErrorKind("{name} is defined twice.", "Give one of them another name."),
-    "NAME_SHADOWS_TOPIC": ErrorKind("{name} is a WITH query and cannot be a target.", "Name a topic after INSERT INTO."),
-    "AGGREGATE_MISPLACED": ErrorKind("{function} is an aggregate and cannot stand in {clause}.", "Aggregate in the SELECT list."),
-    "AGGREGATE_MISSING": ErrorKind("GROUP BY without an aggregate.", "Aggregate something, as COUNT(*) AS n."),
-    "NOT_GROUPED": ErrorKind("{name} is neither grouped nor aggregated.", "Add it to GROUP BY, or aggregate it: MAX({name})."),
-    "KEY_IN_AGGREGATE": ErrorKind("The key of an aggregate is its group; _key cannot be set.", "GROUP BY what the key should be."),
-    "HEADER_NOT_CONSTANT": ErrorKind("A header's name must be a literal string.", "Write _header.<name> or HEADERASSTRING('<name>')."),
+    "NAME_SHADOWS_TOPIC": ErrorKind(
+        "{name} is a WITH query and cannot be a target.", "Name a topic after INSERT INTO."
+    ),
+    "AGGREGATE_MISPLACED": ErrorKind(
+        "{function} is an aggregate and cannot stand in {clause}.", "Aggregate in the SELECT list."
+    ),
+    "AGGREGATE_MISSING": ErrorKind(
+        "GROUP BY without an aggregate.", "Aggregate something, as COUNT(*) AS n."
+    ),
+    "NOT_GROUPED": ErrorKind(
+        "{name} is neither grouped nor aggregated.", "Add it to GROUP BY, or aggregate it: MAX({name})."
+    ),
+    "KEY_IN_AGGREGATE": ErrorKind(
+        "The key of an aggregate is its group; _key cannot be set.", "GROUP BY what the key should be."
+    ),
+    "HEADER_NOT_CONSTANT": ErrorKind(
+        "A header's name must be a literal string.", "Write _header.<name> or HEADERASSTRING('<name>')."
+    ),
     # --- formats and settings ---
     "FORMAT_UNSUPPORTED": ErrorKind("The format {format} is not supported here.", "Use one of {known}."),
-    "FORMAT_MISFIT": ErrorKind("{part} is {type} and cannot be written as {format}.", "Store it as {instead}, or convert the value."),
+    "FORMAT_MISFIT": ErrorKind(
+        "{part} is {type} and cannot be written as {format}.", "Store it as {instead}, or convert the value."
+    ),
     "SETTING_UNKNOWN": ErrorKind("There is no setting {key}.", "Near names: {near}."),
     "SETTING_INVALID": ErrorKind("{key} cannot be {value}.", "Give it {expected}."),
     "SETTING_TWICE": ErrorKind("{key} is set twice, to {first} and to {second}.", "Keep one of them."),
-    "ENV_UNKNOWN": ErrorKind("The environment holds {name}, which means nothing here.", "Near names: {near}."),
+    "ENV_UNKNOWN": ErrorKind(
+        "The environment holds {name}, which means nothing here.", "Near names: {near}."
+    ),
     "ENV_INVALID": ErrorKind("{name} cannot be {value}.", "Give it {expected}."),
     "ENV_MISSING": ErrorKind("{name} is not set.", "Set {name} to {expected}."),
-    "FILE_UNREADABLE": ErrorKind("The file {path} cannot be read: {why}.", "Give a file that exists and may be read."),
-    "CASE_INVALID": ErrorKind("The case file {path} is wrong at {place}: {why}.", "Correct that place; the format is in docs/reference/cases.md."),
+    "FILE_UNREADABLE": ErrorKind(
+        "The file {path} cannot be read: {why}.", "Give a file that exists and may be read."
+    ),
+    "CASE_INVALID": ErrorKind(
+        "The case file {path} is wrong at {place}: {why}.",
+        "Correct that place; the format is in docs/reference/cases.md.",
+    ),
     "CASE_FAILED": ErrorKind("{failed} of {total} cases failed.", "Read the differences above."),
     # --- before it runs ---
-    "PORT_IN_USE": ErrorKind("Port {port} is in use.", "Stop what listens there, or set SQL_PORT to a free port."),
-    "STATE_DIR_UNWRITABLE": ErrorKind("The state directory {path} cannot be written: {why}.", "Point SQL_STATE_STORE_DIR at a writable directory."),
-    "STATE_DIR_IN_USE": ErrorKind("The state in {path} is in use by process {pid}.", "Stop that process, or set another SQL_APP_ID."),
+    "PORT_IN_USE": ErrorKind(
+        "Port {port} is in use.", "Stop what listens there, or set SQL_PORT to a free port."
+    ),
+    "STATE_DIR_UNWRITABLE": ErrorKind(
+        "The state directory {path} cannot be written: {why}.",
+        "Point SQL_STATE_STORE_DIR at a writable directory.",
+    ),
+    "STATE_DIR_IN_USE": ErrorKind(
+        "The state in {path} is in use by process {pid}.", "Stop that process, or set another SQL_APP_ID."
+    ),
     "STATE_OF_ANOTHER_PROGRAM": ErrorKind(
         "The state in {path} was made by another program: {change}.",
         "Run that program again, set another SQL_APP_ID, or give the state up with LSQL_STATE_ON_CHANGE=reset.",
@@ -119,10 +195,20 @@ CATALOGUE: dict[str, ErrorKind] = {
         "Restore the state, or choose LSQL_STATE_ON_LOSS=reset (start empty at the position) or rebuild (read everything again).",
     ),
     "JAVA_MISSING": ErrorKind("No Java was found: {why}.", "Install a JDK 17 or newer, or set JAVA_HOME."),
-    "JARS_MISSING": ErrorKind("The Kafka connector's jars are not in {path}.", "Run `make setup`, or set LSQL_JARS_DIR."),
+    "JARS_MISSING": ErrorKind(
+        "The Kafka connector's jars are not in {path}.", "Run `make setup`, or set LSQL_JARS_DIR."
+    ),
     # --- while it runs ---
-    "BROKER_UNREACHABLE": ErrorKind("No broker answers at {servers}: {why}.", "Check SQL_BOOTSTRAP_SERVERS and the network; it is tried again.", RUNTIME),
-    "TOPIC_REFUSED": ErrorKind("The brokers refused to create {topic}: {why}.", "Create the topic by hand, or correct its settings.", RUNTIME),
+    "BROKER_UNREACHABLE": ErrorKind(
+        "No broker answers at {servers}: {why}.",
+        "Check SQL_BOOTSTRAP_SERVERS and the network; it is tried again.",
+        RUNTIME,
+    ),
+    "TOPIC_REFUSED": ErrorKind(
+        "The brokers refused to create {topic}: {why}.",
+        "Create the topic by hand, or correct its settings.",
+        RUNTIME,
+    ),
     "RECORD_MALFORMED": ErrorKind(
         "The record at {topic}, partition {partition}, offset {offset} cannot be read as {format}: {reason}.",
         "Correct what writes it, or declare the topic's format and schema in LSQL_TOPICS; then POST /start.",
@@ -138,20 +224,38 @@ CATALOGUE: dict[str, ErrorKind] = {
         "Lengthen the topic's retention; to go on behind the gap, start again with LSQL_ON_DATA_LOSS=continue.",
         RUNTIME,
     ),
-    "QUERY_FAILED": ErrorKind("The query stopped: {reason}.", "It is restarted by itself; the log holds the details.", RUNTIME),
+    "QUERY_FAILED": ErrorKind(
+        "The query stopped: {reason}.", "It is restarted by itself; the log holds the details.", RUNTIME
+    ),
     "QUERY_STUCK": ErrorKind(
-        "No batch has ended for {seconds} s while the lag grew to {lag} records.", "Look at the brokers, the CPU limit and the log.", RUNTIME
+        "No batch has ended for {seconds} s while the lag grew to {lag} records.",
+        "Look at the brokers, the CPU limit and the log.",
+        RUNTIME,
     ),
-    "JVM_GONE": ErrorKind("The Spark JVM ended: {reason}.", "The process ends and is to be restarted; a memory limit is the usual cause.", RUNTIME),
+    "JVM_GONE": ErrorKind(
+        "The Spark JVM ended: {reason}.",
+        "The process ends and is to be restarted; a memory limit is the usual cause.",
+        RUNTIME,
+    ),
     "SCHEMA_WAITING": ErrorKind(
-        "The topic {topic} is empty and has no declared schema.", "Nothing to do: it starts with the first record, or declare it in LSQL_TOPICS.", RUNTIME
+        "The topic {topic} is empty and has no declared schema.",
+        "Nothing to do: it starts with the first record, or declare it in LSQL_TOPICS.",
+        RUNTIME,
     ),
-    "TRANSITION_REFUSED": ErrorKind("The processor cannot {action} while it is {state}.", "Wait for the state to change; GET /stream shows it."),
+    "TRANSITION_REFUSED": ErrorKind(
+        "The processor cannot {action} while it is {state}.",
+        "Wait for the state to change; GET /stream shows it.",
+    ),
     "REQUEST_INVALID": ErrorKind("The request is wrong: {why}.", "See GET /openapi.json."),
     "CROSS_SITE_REFUSED": ErrorKind(
-        "A page of {origin} asked for this, not the processor's own page.", "Ask from the processor's page, or from a program."
+        "A page of {origin} asked for this, not the processor's own page.",
+        "Ask from the processor's page, or from a program.",
     ),
     "NOT_FOUND": ErrorKind("There is no {path} here.", "See GET /openapi.json for what there is."),
     "METHOD_NOT_ALLOWED": ErrorKind("{method} is not allowed on {path}.", "Use {allowed}."),
-    "INTERNAL": ErrorKind("Something broke that is not your doing: {reason}.", "The log holds the details under {reference}; please report it.", RUNTIME),
+    "INTERNAL": ErrorKind(
+        "Something broke that is not your doing: {reason}.",
+        "The log holds the details under {reference}; please report it.",
+        RUNTIME,
+    ),
 }

@@ -21,7 +21,9 @@ class LsqlError(Exception):
         related: other places with a label each, as the two sides of a mixture.
     """
 
-    def __init__(self, code: str, span: Span | None = None, related: Sequence[tuple[str, Span]] = (), **params: Value) -> None:
+    def __init__(
+        self, code: str, span: Span | None = None, related: Sequence[tuple[str, Span]] = (), **params: Value
+    ) -> None:
         kind = CATALOGUE[code]
         if set(params) != kind.slots:
             raise TypeError(f"{code} takes {sorted(kind.slots)}, not {sorted(params)}")
@@ -78,7 +80,11 @@ def render(error: LsqlError, text: str | None = None, name: str = "SQL") -> str:
         for label, span in places:
             position = position_of(text, span.start)
             line, marks = underline(text, span)
-            parts.append(f"  {name}, line {position.line}, column {position.column}" + (f" ({label})" if label else "") + ":")
+            parts.append(
+                f"  {name}, line {position.line}, column {position.column}"
+                + (f" ({label})" if label else "")
+                + ":"
+            )
             parts.append(f"    {line}\n    {marks}")
     parts.append(f"  To fix it: {error.way_out}")
     return "\n".join(parts)

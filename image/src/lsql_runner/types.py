@@ -216,7 +216,9 @@ class _TypeWords:
                 return Map(value)
             case "struct":
                 return Struct(self._read_fields())
-        raise ValueError(f"unknown type {word!r}; the types are {', '.join(SCALARS)}, decimal, array, map, struct")
+        raise ValueError(
+            f"unknown type {word!r}; the types are {', '.join(SCALARS)}, decimal, array, map, struct"
+        )
 
     def _read_decimal(self) -> Decimal:
         if not self._take("("):
@@ -226,7 +228,9 @@ class _TypeWords:
         scale = int(self._next())
         self._expect(")")
         if not 1 <= precision <= 38 or not 0 <= scale <= precision:
-            raise ValueError(f"decimal({precision},{scale}) is out of range: 1 <= precision <= 38, 0 <= scale <= precision")
+            raise ValueError(
+                f"decimal({precision},{scale}) is out of range: 1 <= precision <= 38, 0 <= scale <= precision"
+            )
         return Decimal(precision, scale)
 
     def _read_fields(self) -> tuple[Field, ...]:

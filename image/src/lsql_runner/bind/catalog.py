@@ -32,6 +32,19 @@ READABLE = ("STRING", "INT", "LONG", "BYTES", "JSON", "TW")
 """Formats of this version. AVRO, PROTOBUF, XML, CSV and SW are refused by name."""
 
 
+def parse_format(text: str) -> Format | None:
+    """The format that `JSON` or `TW[STRING]` names, in any case; None for one that this version does not read."""
+    outer, _, inner = text.strip().upper().partition("[")
+    inner = inner.removesuffix("]")
+    if (
+        outer not in READABLE
+        or (outer == "TW") != bool(inner)
+        or (inner and inner not in (*PRIMITIVE_FORMATS, "JSON"))
+    ):
+        return None
+    return Format(outer, inner or None)
+
+
 def windowed(inner: Format) -> Format:
     """The format of a windowed key around `inner`."""
     return Format("TW", inner.name)

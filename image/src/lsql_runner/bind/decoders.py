@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lsql_runner.bind.catalog import PRIMITIVE_FORMATS, READABLE, Format
+from lsql_runner.bind.catalog import READABLE, Format, parse_format
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
@@ -87,12 +87,11 @@ def readable_format(name: str, span: Span) -> Format:
     Raises:
         LsqlError: FORMAT_UNSUPPORTED.
     """
-    outer, _, inner = name.partition("[")
-    inner = inner.removesuffix("]")
-    if outer not in READABLE or (outer == "TW") != bool(inner) or (inner and inner not in (*PRIMITIVE_FORMATS, "JSON")):
+    form = parse_format(name)
+    if form is None:
         known = ", ".join(f"{word}[...]" if word == "TW" else word for word in READABLE)
         raise LsqlError("FORMAT_UNSUPPORTED", span, format=name, known=known)
-    return Format(outer, inner or None)
+    return form
 
 
 def all_selects(program: ast.Program) -> list[ast.Select]:
@@ -110,7 +109,11 @@ def source_topics(program: ast.Program) -> dict[str, Span]:
     shared = {table.name.name for table in program.shared_tables}
     for insert in program.inserts:
         local = shared | {table.name.name for table in insert.tables}
-        for select in (*(t.select for t in program.shared_tables), *(t.select for t in insert.tables), insert.select):
+        for select in (
+            *(t.select for t in program.shared_tables),
+            *(t.select for t in insert.tables),
+            insert.select,
+        ):
             for source in (select.source, *(join.source for join in select.joins)):
                 if source.name.name not in local:
                     found.setdefault(source.name.name, source.name.span)

@@ -8,7 +8,7 @@ from functools import singledispatch
 from lsql_runner.bind import operators
 from lsql_runner.bind.expr import AggregateCall, Apply, Choose, Const, Convert, Expr, HeaderValue, Operation
 from lsql_runner.bind.functions.lowering import Native
-from lsql_runner.bind.functions.match import Mismatch, match
+from lsql_runner.bind.functions.match import Mismatch, choose, match
 from lsql_runner.bind.functions.spec import Aggregate, Function
 from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, PLANNED_AGGREGATES, near_names
 from lsql_runner.bind.scope import Scope
@@ -28,7 +28,12 @@ from lsql_runner.types import (
     describe,
 )
 
-_HEADER_FUNCTIONS: dict[str, DataType] = {"HEADERASSTRING": STRING, "HEADERASINT": INT, "HEADERASLONG": LONG, "HEADERASDOUBLE": DOUBLE}
+_HEADER_FUNCTIONS: dict[str, DataType] = {
+    "HEADERASSTRING": STRING,
+    "HEADERASINT": INT,
+    "HEADERASLONG": LONG,
+    "HEADERASDOUBLE": DOUBLE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +137,9 @@ def _logical(expr: ast.Logical, binder: Binder) -> Expr:
 
 @_bind.register
 def _is_null(expr: ast.IsNull, binder: Binder) -> Expr:
-    return Operation("IS NOT NULL" if expr.negated else "IS NULL", (binder.bind(expr.operand),), BOOLEAN, False)
+    return Operation(
+        "IS NOT NULL" if expr.negated else "IS NULL", (binder.bind(expr.operand),), BOOLEAN, False
+    )
 
 
 @_bind.register
@@ -150,7 +157,14 @@ def _in_list(expr: ast.InList, binder: Binder) -> Expr:
     for part, source in zip(bound[1:], expr.items, strict=True):
         common = common_type(kind, part.type)
         if common is None:
-            raise LsqlError("OPERATOR_TYPES", source.span, op="IN", left=describe(kind), right=describe(part.type), example=describe(kind))
+            raise LsqlError(
+                "OPERATOR_TYPES",
+                source.span,
+                op="IN",
+                left=describe(kind),
+                right=describe(part.type),
+                example=describe(kind),
+            )
         kind = common
     args = tuple(operators.convert(part, kind) for part in bound)
     return _negated(expr.negated, Operation("IN", args, BOOLEAN, any(a.nullable for a in args)))
@@ -162,7 +176,9 @@ def _like(expr: ast.Like, binder: Binder) -> Expr:
     for part in (expr.operand, expr.pattern):
         bound = binder.bind(part)
         if bound.type not in (STRING, NULL):
-            raise LsqlError("OPERAND_TYPE", part.span, op="LIKE", expected="string", found=describe(bound.type))
+            raise LsqlError(
+                "OPERAND_TYPE", part.span, op="LIKE", expected="string", found=describe(bound.type)
+            )
         args.append(operators.convert(bound, STRING))
     return _negated(expr.negated, Operation("LIKE", tuple(args), BOOLEAN, any(a.nullable for a in args)))
 
@@ -181,12 +197,22 @@ def _case(expr: ast.Case, binder: Binder) -> Expr:
             conditions.append(operators.binary("=", binder.bind(expr.operand), binder.bind(when), when.span))
     values = [binder.bind(then) for _, then in expr.branches]
     values.append(Const(None, NULL) if expr.otherwise is None else binder.bind(expr.otherwise))
-    places = [*(then.span for _, then in expr.branches), expr.span if expr.otherwise is None else expr.otherwise.span]
+    places = [
+        *(then.span for _, then in expr.branches),
+        expr.span if expr.otherwise is None else expr.otherwise.span,
+    ]
     kind: DataType = NULL
     for value, span in zip(values, places, strict=True):
         common = common_type(kind, value.type)
         if common is None:
-            raise LsqlError("OPERATOR_TYPES", span, op="CASE", left=describe(kind), right=describe(value.type), example=describe(kind))
+            raise LsqlError(
+                "OPERATOR_TYPES",
+                span,
+                op="CASE",
+                left=describe(kind),
+                right=describe(value.type),
+                example=describe(kind),
+            )
         kind = common
     *thens, otherwise = (operators.convert(value, kind) for value in values)
     return Choose(tuple(zip(conditions, thens, strict=True)), otherwise, kind)
@@ -208,9 +234,13 @@ def _type_named(binder: Binder, name: ast.TypeName) -> DataType:
         precision, scale = name.parameters[0], name.parameters[1] if len(name.parameters) > 1 else 0
         if len(name.parameters) <= 2 and 1 <= precision <= 38 and scale <= precision:
             return Decimal(precision, scale)
-    found = SCALARS.get({"integer": "int", "bigint": "long", "varchar": "string", "bool": "boolean"}.get(name.name, name.name))
+    found = SCALARS.get(
+        {"integer": "int", "bigint": "long", "varchar": "string", "bool": "boolean"}.get(name.name, name.name)
+    )
     if found is None or name.parameters:
-        raise LsqlError("TYPE_UNKNOWN", name.span, name=name.name, known=", ".join([*SCALARS, "decimal(p,s)"]))
+        raise LsqlError(
+            "TYPE_UNKNOWN", name.span, name=name.name, known=", ".join([*SCALARS, "decimal(p,s)"])
+        )
     return found
 
 
@@ -229,7 +259,9 @@ def _call(expr: ast.Call, binder: Binder) -> Expr:
         instead = "use COUNT, SUM, AVG, MIN or MAX"
         raise LsqlError("FEATURE_UNSUPPORTED", expr.span, feature=f"the aggregate {name}", instead=instead)
     if name not in FUNCTIONS:
-        raise LsqlError("FUNCTION_UNKNOWN", expr.span, name=expr.name, near=", ".join(near_names(name)) or "none")
+        raise LsqlError(
+            "FUNCTION_UNKNOWN", expr.span, name=expr.name, near=", ".join(near_names(name)) or "none"
+        )
     return _scalar(binder, expr, FUNCTIONS[name])
 
 
@@ -242,30 +274,50 @@ def _arguments(binder: Binder, expr: ast.Call) -> list[Expr]:
     return bound
 
 
-def _matched(expr: ast.Call, row: Function | Aggregate, args: list[Expr]) -> tuple[tuple[Expr, ...], DataType]:
+def _matched(
+    expr: ast.Call, row: Function | Aggregate, args: list[Expr]
+) -> tuple[tuple[Expr, ...], DataType]:
     found = match(row.signature, [arg.type for arg in args])
     if isinstance(found, Mismatch):
         if found.position is None:
-            raise LsqlError("ARGUMENT_COUNT", expr.span, function=row.name, found=len(args), signature=row.signature.text)
+            raise LsqlError(
+                "ARGUMENT_COUNT", expr.span, function=row.name, found=len(args), signature=row.signature.text
+            )
         place = expr.args[found.position].span
         given = describe(args[found.position].type)
         raise LsqlError(
-            "ARGUMENT_TYPE", place, function=row.name, position=found.position + 1, found=given, expected=found.expected, example=found.example
+            "ARGUMENT_TYPE",
+            place,
+            function=row.name,
+            position=found.position + 1,
+            found=given,
+            expected=found.expected,
+            example=found.example,
         )
     for position, arg in enumerate(args):
         parameter = row.signature.parameter(position)
         if parameter.constant and not isinstance(arg, Const):
             place = expr.args[position].span
-            raise LsqlError("ARGUMENT_NOT_CONSTANT", place, function=row.name, position=position + 1, expected=parameter.kind)
+            raise LsqlError(
+                "ARGUMENT_NOT_CONSTANT",
+                place,
+                function=row.name,
+                position=position + 1,
+                expected=parameter.kind,
+            )
     converted = tuple(operators.convert(arg, kind) for arg, kind in zip(args, found.arguments, strict=True))
     return converted, found.result
 
 
 def _scalar(binder: Binder, expr: ast.Call, row: Function) -> Expr:
-    args, result = _matched(expr, row, _arguments(binder, expr))
+    arguments = _arguments(binder, expr)
+    row = choose(row, [arg.type for arg in arguments])
+    args, result = _matched(expr, row, arguments)
     given = len(args)
     defaults = tuple(
-        operators.convert(operators.constant(p.default), SCALARS[p.kind]) if p.kind in SCALARS else operators.constant(p.default)
+        operators.convert(operators.constant(p.default), SCALARS[p.kind])
+        if p.kind in SCALARS
+        else operators.constant(p.default)
         for p in row.signature.parameters[given:]
         if p.optional
     )
@@ -291,15 +343,27 @@ def _aggregate(binder: Binder, expr: ast.Call, row: Aggregate) -> Expr:
 def _header_call(binder: Binder, expr: ast.Call, name: str) -> Expr:
     if name == "HEADERKEYS":
         if expr.args:
-            raise LsqlError("ARGUMENT_COUNT", expr.span, function=name, found=len(expr.args), signature="HEADERKEYS()")
+            raise LsqlError(
+                "ARGUMENT_COUNT", expr.span, function=name, found=len(expr.args), signature="HEADERKEYS()"
+            )
         headers = operators.headers(binder.scope, expr.span)
         return Apply(name, Native("header_keys", ()), (headers,), operators.STRINGS, False)
     if len(expr.args) != 1:
-        raise LsqlError("ARGUMENT_COUNT", expr.span, function=name, found=len(expr.args), signature=f"{name}(name: string)")
+        raise LsqlError(
+            "ARGUMENT_COUNT",
+            expr.span,
+            function=name,
+            found=len(expr.args),
+            signature=f"{name}(name: string)",
+        )
     arg = expr.args[0]
     if not isinstance(arg, ast.StringLiteral):
         raise LsqlError("HEADER_NOT_CONSTANT", arg.span)
     operators.headers(binder.scope, expr.span)
     kind = _HEADER_FUNCTIONS[name]
     text = Convert(HeaderValue(arg.value), STRING)
-    return text if kind == STRING else Apply(name, operators.HEADER_NUMBERS[kind], (HeaderValue(arg.value),), kind, True)
+    return (
+        text
+        if kind == STRING
+        else Apply(name, operators.HEADER_NUMBERS[kind], (HeaderValue(arg.value),), kind, True)
+    )

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from lsql_runner.bind.bound import Part, Whole
-from lsql_runner.bind.catalog import BYTES_FORMAT, JSON_FORMAT, PRIMITIVE_FORMATS, STRING_FORMAT, Format, Serde, windowed
+from lsql_runner.bind.catalog import (
+    BYTES_FORMAT,
+    JSON_FORMAT,
+    PRIMITIVE_FORMATS,
+    STRING_FORMAT,
+    Format,
+    Serde,
+    windowed,
+)
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
@@ -24,7 +32,9 @@ def computed_value_format(kind: DataType, source: Format) -> Format:
     return source if isinstance(kind, Struct) and source == JSON_FORMAT else default_format(kind)
 
 
-def output_serde(part: Part, kind: DataType, source: Serde, asked: ast.FormatName | None, name: str, span: Span) -> Serde:
+def output_serde(
+    part: Part, kind: DataType, source: Serde, asked: ast.FormatName | None, name: str, span: Span
+) -> Serde:
     """How a part goes out; `asked` is its STORE clause. A part passed through whole keeps its format.
 
     Raises:
@@ -40,12 +50,23 @@ def output_serde(part: Part, kind: DataType, source: Serde, asked: ast.FormatNam
         if source.format.name == "TW" and chosen.inner is None:
             chosen = windowed(chosen)  # the window stays in the key; what is asked for is the key inside
         span = asked.span
-    if chosen == source.format and (isinstance(part, Whole) or fits(kind, Format(chosen.inner or chosen.name))):
+    if chosen == source.format and (
+        isinstance(part, Whole) or fits(kind, Format(chosen.inner or chosen.name))
+    ):
         return Serde(chosen, kind)
     inner = Format(chosen.inner) if chosen.inner else chosen
-    window_fits = (chosen.name == "TW") == (source.format.name == "TW") and not (chosen.name == "TW" and isinstance(part, Whole))
+    window_fits = (chosen.name == "TW") == (source.format.name == "TW") and not (
+        chosen.name == "TW" and isinstance(part, Whole)
+    )
     if not window_fits or not fits(kind, inner):
-        raise LsqlError("FORMAT_MISFIT", span, part=name, type=describe(kind), format=str(chosen), instead=str(default_format(kind)))
+        raise LsqlError(
+            "FORMAT_MISFIT",
+            span,
+            part=name,
+            type=describe(kind),
+            format=str(chosen),
+            instead=str(default_format(kind)),
+        )
     return Serde(chosen, kind)
 
 
@@ -53,7 +74,12 @@ def _asked_format(asked: ast.FormatName) -> Format:
     inner = asked.inner or asked.name
     windowed_well = (asked.name == "TW") == (asked.inner is not None)
     if (asked.name not in (*WRITABLE, "TW")) or inner not in WRITABLE or not windowed_well:
-        raise LsqlError("FORMAT_UNSUPPORTED", asked.span, format=str(Format(asked.name, asked.inner)), known=", ".join(WRITABLE))
+        raise LsqlError(
+            "FORMAT_UNSUPPORTED",
+            asked.span,
+            format=str(Format(asked.name, asked.inner)),
+            known=", ".join(WRITABLE),
+        )
     return Format(asked.name, asked.inner)
 
 
@@ -83,5 +109,3 @@ def source_type(form: Format) -> DataType | None:
     if form.name == "TW":
         return PRIMITIVE_FORMATS.get(form.inner or "")
     return PRIMITIVE_FORMATS.get(form.name)
-
-

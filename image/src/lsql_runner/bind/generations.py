@@ -29,7 +29,11 @@ def generation_of(select: ast.Select, inside_insert: bool) -> Generation:
         if select.mode is None:
             place = modern[0][1]
             raise LsqlError(
-                "GENERATIONS_MIXED", select.span, [("modern", place)], legacy="SELECT without STREAM or TABLE", modern=modern[0][0]
+                "GENERATIONS_MIXED",
+                select.span,
+                [("modern", place)],
+                legacy="SELECT without STREAM or TABLE",
+                modern=modern[0][0],
             )
         return "modern"
     return "legacy" if legacy or select.mode is None else "modern"

@@ -79,7 +79,9 @@ class Regrouping:
                 slot = self.calls.setdefault(part, f"agg_{len(self.calls)}")
                 return ColumnRef(slot, (), part.type, part.nullable)
             if isinstance(part, ColumnRef):
-                raise LsqlError("NOT_GROUPED", span, name=".".join(str(step) for step in part.path) or f"_{part.column}")
+                raise LsqlError(
+                    "NOT_GROUPED", span, name=".".join(str(step) for step in part.path) or f"_{part.column}"
+                )
             return None
 
         return rewrite(expr, visit)

@@ -79,7 +79,11 @@ def can_cast(source: DataType, target: DataType) -> bool:
     """Whether CAST knows a way. Text to another type may still fail on a record; that is a bad record."""
     if source in (target, NULL):
         return True
-    if isinstance(source, Struct | Array | Map) or isinstance(target, Struct | Array | Map) or source == DURATION:
+    if (
+        isinstance(source, Struct | Array | Map)
+        or isinstance(target, Struct | Array | Map)
+        or source == DURATION
+    ):
         return False
     if source == STRING or target == STRING:
         return True
@@ -103,7 +107,13 @@ def binary(op: str, left: Expr, right: Expr, span: Span) -> Expr:
         raise _misfit(op, left, right, span)
     if left.type == NULL and right.type == NULL:
         return Const(None, NULL)
-    kind = right.type if left.type == NULL else left.type if right.type == NULL else wider_numeric(left.type, right.type)
+    kind = (
+        right.type
+        if left.type == NULL
+        else left.type
+        if right.type == NULL
+        else wider_numeric(left.type, right.type)
+    )
     args = (convert(left, kind), convert(right, kind))
     return Operation(op, args, _arithmetic_type(op, kind), left.nullable or right.nullable)
 
@@ -116,7 +126,11 @@ def _arithmetic_type(op: str, kind: DataType) -> DataType:
 
 
 def negate(operand: Expr, span: Span) -> Expr:
-    if isinstance(operand, Const) and isinstance(operand.value, int | float) and not isinstance(operand.value, bool):
+    if (
+        isinstance(operand, Const)
+        and isinstance(operand.value, int | float)
+        and not isinstance(operand.value, bool)
+    ):
         if operand.type == DURATION:
             raise LsqlError("OPERAND_TYPE", span, op="-", expected="a number", found="duration")
         return Const(-operand.value, operand.type)
@@ -132,9 +146,16 @@ def _numeric_or_null(expr: Expr) -> bool:
 def _compare(op: str, left: Expr, right: Expr, span: Span) -> Expr:
     kind = common_type(left.type, right.type)
     ordered = op not in ("=", "!=")
-    if kind is None or isinstance(kind, Map) or (ordered and isinstance(kind, Struct | Array)) or kind == DURATION:
+    if (
+        kind is None
+        or isinstance(kind, Map)
+        or (ordered and isinstance(kind, Struct | Array))
+        or kind == DURATION
+    ):
         raise _misfit(op, left, right, span)
-    return Operation(op, (convert(left, kind), convert(right, kind)), BOOLEAN, left.nullable or right.nullable)
+    return Operation(
+        op, (convert(left, kind), convert(right, kind)), BOOLEAN, left.nullable or right.nullable
+    )
 
 
 def _shift(op: str, left: Expr, right: Expr, span: Span) -> Expr:
@@ -154,7 +175,9 @@ def _shift(op: str, left: Expr, right: Expr, span: Span) -> Expr:
 
 def _misfit(op: str, left: Expr, right: Expr, span: Span) -> LsqlError:
     example = next((describe(e.type) for e in (left, right) if is_numeric(e.type)), "string")
-    return LsqlError("OPERATOR_TYPES", span, op=op, left=describe(left.type), right=describe(right.type), example=example)
+    return LsqlError(
+        "OPERATOR_TYPES", span, op=op, left=describe(left.type), right=describe(right.type), example=example
+    )
 
 
 def headers(scope: Scope, span: Span) -> ColumnRef:

@@ -67,8 +67,12 @@ def _bind_insert(
     generation_of(insert.select, inside_insert=bool(insert.tables))
     select = bind_select(insert.select, _source(insert.select.source, tables, catalog), settings)
     span = insert.select.projections[0].span.to(insert.select.projections[-1].span)
-    key = output_serde(select.key, select.shape.key.type, select.shape.key, insert.key_format, "The key", span)
-    value = output_serde(select.value, select.shape.value.type, select.shape.value, insert.value_format, "The value", span)
+    key = output_serde(
+        select.key, select.shape.key.type, select.shape.key, insert.key_format, "The key", span
+    )
+    value = output_serde(
+        select.value, select.shape.value.type, select.shape.value, insert.value_format, "The value", span
+    )
     return BoundInsert(insert.target.name, key.format, value.format, select)
 
 
@@ -78,5 +82,7 @@ def _source(source: ast.Source, tables: dict[str, BoundSelect], catalog: Catalog
         return tables[name]
     schema = catalog.schemas.get(name)
     if schema is None:
-        raise LsqlError("TOPIC_UNKNOWN", source.name.span, topic=name, near=", ".join(sorted(catalog.schemas)) or "none")
+        raise LsqlError(
+            "TOPIC_UNKNOWN", source.name.span, topic=name, near=", ".join(sorted(catalog.schemas)) or "none"
+        )
     return BoundTopic(schema)

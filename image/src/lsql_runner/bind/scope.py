@@ -85,26 +85,52 @@ class Scope:
                 return self._inside(self._whole_value(path.span), steps, "_value")
             case "_header":
                 if len(steps) != 1 or not isinstance(steps[0], ast.Ident):
-                    raise LsqlError("FIELD_UNKNOWN", path.span, name=head, source="A record", known="_header.<name>")
+                    raise LsqlError(
+                        "FIELD_UNKNOWN", path.span, name=head, source="A record", known="_header.<name>"
+                    )
                 self._need("headers", path.span, head)
                 return HeaderValue(steps[0].name)
             case "_meta":
                 step = steps[0].name if len(steps) == 1 and isinstance(steps[0], ast.Ident) else ""
                 if step not in _META:
-                    raise LsqlError("FIELD_UNKNOWN", path.span, name=step or "_meta", source="_meta", known=", ".join(_META))
+                    raise LsqlError(
+                        "FIELD_UNKNOWN",
+                        path.span,
+                        name=step or "_meta",
+                        source="_meta",
+                        known=", ".join(_META),
+                    )
                 column, kind = _META[step]
             case _:
                 column, kind = _FACETS[head]
                 if steps:
                     first = steps[0].name if isinstance(steps[0], ast.Ident) else f"[{steps[0].position}]"
-                    raise LsqlError("FIELD_NOT_INSIDE", steps[0].span, name=head, type=describe(kind), step=first)
+                    raise LsqlError(
+                        "FIELD_NOT_INSIDE", steps[0].span, name=head, type=describe(kind), step=first
+                    )
         self._need(column, path.span, head)
         return ColumnRef(column, (), kind, nullable=False)
 
     def _need(self, facet: str, span: ast.Span, name: str) -> None:
         if facet not in self.shape.facets:
-            known = ", ".join(["_key", "_value", *(f"_{f}" for f in sorted(self.shape.facets) if f in ("topic", "partition", "offset", "ts"))])
-            raise LsqlError("FIELD_UNKNOWN", span, name=name, source=f"{self.name} (the result of an aggregate)", known=known)
+            known = ", ".join(
+                [
+                    "_key",
+                    "_value",
+                    *(
+                        f"_{f}"
+                        for f in sorted(self.shape.facets)
+                        if f in ("topic", "partition", "offset", "ts")
+                    ),
+                ]
+            )
+            raise LsqlError(
+                "FIELD_UNKNOWN",
+                span,
+                name=name,
+                source=f"{self.name} (the result of an aggregate)",
+                known=known,
+            )
 
     def _inside(self, start: ColumnRef, steps: tuple[ast.Ident | ast.Index, ...], name: str) -> ColumnRef:
         found = start
@@ -118,7 +144,13 @@ class Scope:
             case Struct() as struct, ast.Ident(field_name):
                 member = struct.field(field_name)
                 if member is None:
-                    raise LsqlError("FIELD_UNKNOWN", step.span, name=field_name, source=name, known=_known(field_name, struct))
+                    raise LsqlError(
+                        "FIELD_UNKNOWN",
+                        step.span,
+                        name=field_name,
+                        source=name,
+                        known=_known(field_name, struct),
+                    )
                 return replace(inside, path=(*inside.path, field_name), type=member.type)
             case Map(value), ast.Ident(key):
                 return replace(inside, path=(*inside.path, key), type=value)
@@ -126,7 +158,13 @@ class Scope:
                 return replace(inside, path=(*inside.path, position), type=element)
         wanted = step.name if isinstance(step, ast.Ident) else f"[{step.position}]"
         if inside.column == "value" and not inside.path:  # a bare name, and the value has no fields
-            raise LsqlError("FIELD_UNKNOWN", step.span, name=wanted, source=f"{name} ({describe(inside.type)})", known="_value, _key, _ts")
+            raise LsqlError(
+                "FIELD_UNKNOWN",
+                step.span,
+                name=wanted,
+                source=f"{name} ({describe(inside.type)})",
+                known="_value, _key, _ts",
+            )
         raise LsqlError("FIELD_NOT_INSIDE", step.span, name=name, type=describe(inside.type), step=wanted)
 
 

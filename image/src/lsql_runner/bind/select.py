@@ -34,7 +34,9 @@ from lsql_runner.types import DATE, LONG, TIMESTAMP, Array, Decimal, Struct, des
 RECORD_TIME = ColumnRef("ts", (), LONG, nullable=False)
 
 
-def bind_select(select: ast.Select, source: BoundTopic | BoundSelect, settings: ProgramSettings) -> BoundSelect:
+def bind_select(
+    select: ast.Select, source: BoundTopic | BoundSelect, settings: ProgramSettings
+) -> BoundSelect:
     """Bind one SELECT over its source.
 
     Raises:
@@ -70,7 +72,9 @@ class _Context:
         return self.select.projections[0].span.to(self.select.projections[-1].span)
 
     def binder(self, scope: Scope, clause: str | None) -> Binder:
-        decimal = Decimal(self.settings.decimal_precision, min(self.settings.decimal_scale, self.settings.decimal_precision))
+        decimal = Decimal(
+            self.settings.decimal_precision, min(self.settings.decimal_scale, self.settings.decimal_precision)
+        )
         return Binder(scope, decimal, aggregates_in=clause)
 
     def laterals(self) -> tuple[Scope, tuple[tuple[str, Expr], ...]]:
@@ -103,7 +107,9 @@ class _Context:
             bound = operators.convert(bound, TIMESTAMP)
         if bound.type != TIMESTAMP and not is_integer(bound.type):
             expected = "a long (milliseconds since 1970 UTC), a timestamp or a date"
-            raise LsqlError("OPERAND_TYPE", expr.span, op="EVENTTIME BY", expected=expected, found=describe(bound.type))
+            raise LsqlError(
+                "OPERAND_TYPE", expr.span, op="EVENTTIME BY", expected=expected, found=describe(bound.type)
+            )
         return operators.convert(bound, LONG)
 
     def stateless(
@@ -160,7 +166,14 @@ class _Context:
         expr: Expr = columns[0][1] if len(columns) == 1 else Record(tuple(columns))
         form = default_format(expr.type)
         if not fits(expr.type, form):
-            raise LsqlError("FORMAT_MISFIT", self.select.place_of("GROUP BY"), part="The key", type=describe(expr.type), format=str(form), instead="JSON")
+            raise LsqlError(
+                "FORMAT_MISFIT",
+                self.select.place_of("GROUP BY"),
+                part="The key",
+                type=describe(expr.type),
+                format=str(form),
+                instead="JSON",
+            )
         return Single(expr), Serde(form, expr.type)
 
     def _key_serde(self, key: Part | None) -> Serde:
@@ -173,6 +186,8 @@ class _Context:
         if isinstance(value, Whole):
             return self.shape.value
         if getattr(value, "extends", False) and not isinstance(self.shape.value.type, Struct):
-            raise LsqlError("STAR_OF_SCALAR", self._list_span, name="_value", found=describe(self.shape.value.type))
+            raise LsqlError(
+                "STAR_OF_SCALAR", self._list_span, name="_value", found=describe(self.shape.value.type)
+            )
         kind = part_type(value, self.shape.value.type)
         return Serde(computed_value_format(kind, self.shape.value.format), kind)

@@ -10,7 +10,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
-from lsql_runner.bind.kafka_keys import CONSUMER_KEYS, OWNED_KEYS, PRODUCER_KEYS, STREAMS_ONLY_KEYS, TOPIC_KEYS
+from lsql_runner.bind.kafka_keys import (
+    CONSUMER_KEYS,
+    OWNED_KEYS,
+    PRODUCER_KEYS,
+    STREAMS_ONLY_KEYS,
+    TOPIC_KEYS,
+)
 from lsql_runner.errors import LsqlError
 from lsql_runner.sql.ast import UNIT_MS, SetStatement
 
@@ -66,7 +72,14 @@ def bind_settings(statements: Iterable[SetStatement]) -> ProgramSettings:
         first = seen.setdefault(statement.key, statement)
         if first.value != statement.value:
             places = [("first set here", first.span)]
-            raise LsqlError("SETTING_TWICE", statement.key_span, places, key=statement.key, first=first.value, second=statement.value)
+            raise LsqlError(
+                "SETTING_TWICE",
+                statement.key_span,
+                places,
+                key=statement.key,
+                first=first.value,
+                second=statement.value,
+            )
         if _topic_override(statement.key):
             later.append(statement)  # an override starts from the defaults, wherever these are set
         else:
@@ -80,14 +93,18 @@ def _apply(settings: ProgramSettings, statement: SetStatement) -> ProgramSetting
     key = statement.key
     for prefix in ("defaults.topic.", "topic."):
         if key.startswith(prefix) and key.removeprefix(prefix) in TOPIC_KEYS:
-            return replace(settings, topics=settings.topics.with_config(key.removeprefix(prefix), statement.value))
+            return replace(
+                settings, topics=settings.topics.with_config(key.removeprefix(prefix), statement.value)
+            )
     name = key.removeprefix("defaults.topic.")
     if name in _TOPIC_WORDS:
         return replace(settings, topics=_TOPIC_WORDS[name](settings.topics, statement))
     if key in _WORDS:
         return _WORDS[key](settings, statement)
     if key in OWNED_KEYS:
-        raise LsqlError("FEATURE_UNSUPPORTED", statement.key_span, feature=f"SET {key}", instead=OWNED_KEYS[key])
+        raise LsqlError(
+            "FEATURE_UNSUPPORTED", statement.key_span, feature=f"SET {key}", instead=OWNED_KEYS[key]
+        )
     consumer, producer = key.removeprefix("consumer."), key.removeprefix("producer.")
     if (consumer in CONSUMER_KEYS and producer == key) or (producer in PRODUCER_KEYS and consumer == key):
         if consumer in CONSUMER_KEYS and not key.startswith("producer."):
@@ -96,13 +113,28 @@ def _apply(settings: ProgramSettings, statement: SetStatement) -> ProgramSetting
             settings = replace(settings, producer=(*settings.producer, (producer, statement.value)))
         return settings
     if key in STREAMS_ONLY_KEYS:
-        return replace(settings, warnings=(*settings.warnings, f"SET {key} has no meaning here and is ignored: {STREAMS_ONLY_KEYS[key]}"))
+        return replace(
+            settings,
+            warnings=(
+                *settings.warnings,
+                f"SET {key} has no meaning here and is ignored: {STREAMS_ONLY_KEYS[key]}",
+            ),
+        )
     raise LsqlError("SETTING_UNKNOWN", statement.key_span, key=key, near=_near(key))
 
 
 def _near(key: str) -> str:
-    known = [*_WORDS, *_TOPIC_WORDS, *(f"defaults.topic.{word}" for word in (*_TOPIC_WORDS, *TOPIC_KEYS)), *CONSUMER_KEYS, *PRODUCER_KEYS]
-    return ", ".join(get_close_matches(key, known, n=4, cutoff=0.5)) or "autocreate, partitions, replication, grace"
+    known = [
+        *_WORDS,
+        *_TOPIC_WORDS,
+        *(f"defaults.topic.{word}" for word in (*_TOPIC_WORDS, *TOPIC_KEYS)),
+        *CONSUMER_KEYS,
+        *PRODUCER_KEYS,
+    ]
+    return (
+        ", ".join(get_close_matches(key, known, n=4, cutoff=0.5))
+        or "autocreate, partitions, replication, grace"
+    )
 
 
 # --- topics ---
@@ -124,7 +156,11 @@ def _apply_override(settings: ProgramSettings, statement: SetStatement) -> Progr
     assert found is not None
     topic, word = found
     before = settings.topic(topic)
-    after = _TOPIC_WORDS[word](before, statement) if word in _TOPIC_WORDS else before.with_config(word, statement.value)
+    after = (
+        _TOPIC_WORDS[word](before, statement)
+        if word in _TOPIC_WORDS
+        else before.with_config(word, statement.value)
+    )
     return replace(settings, overrides=tuple({**dict(settings.overrides), topic: after}.items()))
 
 
@@ -138,7 +174,9 @@ _TOPIC_WORDS: dict[str, Callable[[TopicSettings, SetStatement], TopicSettings]] 
 
 
 def _invalid(statement: SetStatement, expected: str) -> LsqlError:
-    return LsqlError("SETTING_INVALID", statement.value_span, key=statement.key, value=statement.value, expected=expected)
+    return LsqlError(
+        "SETTING_INVALID", statement.value_span, key=statement.key, value=statement.value, expected=expected
+    )
 
 
 def _boolean(statement: SetStatement) -> bool:
@@ -172,7 +210,9 @@ def _only(word: str, *planned: str) -> Callable[[ProgramSettings, SetStatement],
     def apply(settings: ProgramSettings, statement: SetStatement) -> ProgramSettings:
         if _one_of(statement, word, *planned) != word:
             feature = f"SET {statement.key}='{statement.value}'"
-            raise LsqlError("FEATURE_UNSUPPORTED", statement.value_span, feature=feature, instead=f"use {word}")
+            raise LsqlError(
+                "FEATURE_UNSUPPORTED", statement.value_span, feature=feature, instead=f"use {word}"
+            )
         return settings
 
     return apply
@@ -180,7 +220,9 @@ def _only(word: str, *planned: str) -> Callable[[ProgramSettings, SetStatement],
 
 _WORDS: dict[str, Callable[[ProgramSettings, SetStatement], ProgramSettings]] = {
     "grace": lambda settings, s: replace(settings, grace_ms=_duration_ms(s)),
-    "auto.offset.reset": lambda settings, s: replace(settings, auto_offset_reset=_one_of(s, "earliest", "latest")),
+    "auto.offset.reset": lambda settings, s: replace(
+        settings, auto_offset_reset=_one_of(s, "earliest", "latest")
+    ),
     "decimal.precision": lambda settings, s: replace(settings, decimal_precision=_whole(s, 1, 38)),
     "decimal.scale": lambda settings, s: replace(settings, decimal_scale=_whole(s, 0, 38)),
     "_ktype": lambda settings, s: replace(settings, key_decoder=s.value.upper()),

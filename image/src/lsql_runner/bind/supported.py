@@ -24,7 +24,12 @@ def _window(kind: str) -> Callable[[ast.Select], bool]:
 
 REFUSALS: tuple[Refusal, ...] = (
     Refusal("joins", "enrich the records before they reach the topic", "JOIN", lambda s: bool(s.joins)),
-    Refusal("SELECT TABLE", "write SELECT STREAM; every record then counts as an event", "TABLE", lambda s: s.mode == "TABLE"),
+    Refusal(
+        "SELECT TABLE",
+        "write SELECT STREAM; every record then counts as an event",
+        "TABLE",
+        lambda s: s.mode == "TABLE",
+    ),
     Refusal(
         "GROUP BY over a table (a SELECT without STREAM reads a table)",
         "write SELECT STREAM; every record then counts as an event",

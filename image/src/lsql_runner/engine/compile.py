@@ -17,14 +17,23 @@ from lsql_runner.engine.expressions import column
 from lsql_runner.engine.relation import Relation, Undecoded
 from lsql_runner.engine.schema import spark_type
 from lsql_runner.engine.serde import encode, extend_json, merged_struct, windowed_key
-from lsql_runner.plan.nodes import Aggregate, Filter, Node, Project, Query, ReadTopic, Unnest, WriteTopic, key_serde
+from lsql_runner.plan.nodes import (
+    Aggregate,
+    Filter,
+    Node,
+    Project,
+    Query,
+    ReadTopic,
+    Unnest,
+    WriteTopic,
+    key_serde,
+)
 from lsql_runner.plan.usage import node_exprs
 from lsql_runner.types import DataType, Struct
 
 Reader = Callable[[TopicSchema], DataFrame]
 """Gives the records of a topic with the columns of Spark's Kafka source: key, value (binary), topic,
 partition, offset, timestamp, headers. A stream, a range of offsets, or rows in memory."""
-
 
 
 def compile_query(query: Query, read: Reader) -> DataFrame:
@@ -68,7 +77,9 @@ def compile_sink(sink: WriteTopic, read: Reader) -> DataFrame:
 HEADERS_TYPE = "array<struct<key:string,value:binary>>"
 
 
-def _encoded(relation: Relation, name: str, form: Format, kind: DataType, window_start: Column | None) -> Column:
+def _encoded(
+    relation: Relation, name: str, form: Format, kind: DataType, window_start: Column | None
+) -> Column:
     """A part as bytes: those that came, where they are still right in the format that is asked for."""
     part = relation.undecoded.get(name)
     if part is not None and part.serde.format == form:
@@ -96,7 +107,10 @@ def _(node: ReadTopic, read: Reader) -> Relation:
         "ts": F.unix_millis("timestamp"),
         "headers": F.col("headers"),
     }
-    undecoded = {"key": Undecoded(F.col("key"), node.schema.key), "value": Undecoded(F.col("value"), node.schema.value)}
+    undecoded = {
+        "key": Undecoded(F.col("key"), node.schema.key),
+        "value": Undecoded(F.col("value"), node.schema.value),
+    }
     return Relation(frame, ready, undecoded)
 
 
@@ -114,7 +128,13 @@ def _(node: Unnest, read: Reader) -> Relation:
     return below.materialized({lateral_column(node.alias): element})
 
 
-_FUNCTIONS: dict[str, Callable[[Column], Column]] = {"COUNT": F.count, "SUM": F.sum, "AVG": F.avg, "MIN": F.min, "MAX": F.max}
+_FUNCTIONS: dict[str, Callable[[Column], Column]] = {
+    "COUNT": F.count,
+    "SUM": F.sum,
+    "AVG": F.avg,
+    "MIN": F.min,
+    "MAX": F.max,
+}
 
 
 @compile_node.register
@@ -140,7 +160,9 @@ def _(node: Aggregate, read: Reader) -> Relation:
 def window_of(node: Aggregate) -> Column:
     """The windows of a row, by its column `event_time`."""
     assert node.window is not None
-    return F.window("event_time", f"{node.window.size_ms} milliseconds", f"{node.window.advance_ms} milliseconds").alias("window")
+    return F.window(
+        "event_time", f"{node.window.size_ms} milliseconds", f"{node.window.advance_ms} milliseconds"
+    ).alias("window")
 
 
 def aggregate_input(node: Aggregate, read: Reader) -> tuple[DataFrame, list[str]]:
@@ -152,7 +174,9 @@ def aggregate_input(node: Aggregate, read: Reader) -> tuple[DataFrame, list[str]
     columns = below.columns_for(node_exprs(node))
     time = column(node.event_time, columns)
     time = F.coalesce(time, F.raise_error(F.lit("the event time is null")).cast("bigint"))
-    keys = {group_column(name): column(expr, columns) for name, expr in node.keys} or {"raw_key": columns["raw_key"]}
+    keys = {group_column(name): column(expr, columns) for name, expr in node.keys} or {
+        "raw_key": columns["raw_key"]
+    }
     arguments = {f"arg_{slot}": column(arg, columns) for slot, _, arg, _ in node.calls if arg is not None}
     selected = {**keys, **arguments, "ts": time}
     if node.window is not None:
@@ -167,7 +191,11 @@ def aggregate_input(node: Aggregate, read: Reader) -> tuple[DataFrame, list[str]
 def _(node: Project, read: Reader) -> Relation:
     below = compile_node(node.input, read)
     columns = below.columns_for(node_exprs(node))
-    passed = {name: below.ready[name] for name in ("topic", "partition", "offset", "headers", "window_start") if name in below.ready}
+    passed = {
+        name: below.ready[name]
+        for name in ("topic", "partition", "offset", "headers", "window_start")
+        if name in below.ready
+    }
     result = Relation(below.frame, {**passed, "ts": column(node.ts, columns)}, {})
     for name, part in (("key", node.key), ("value", node.value)):
         result = _with_part(result, name, part, below, columns, node)
@@ -192,8 +220,12 @@ def _with_part(
             if not extends:
                 return result.with_ready(name, F.struct(*(value.alias(field) for field, value in new)))
             if raw is not None:
-                return result.with_undecoded(name, Undecoded(extend_json(raw.raw, new), Serde(raw.serde.format, kind)))
-            return result.with_ready(name, merged_struct(below.ready[name], _field_names(node.input.columns[name]), new))
+                return result.with_undecoded(
+                    name, Undecoded(extend_json(raw.raw, new), Serde(raw.serde.format, kind))
+                )
+            return result.with_ready(
+                name, merged_struct(below.ready[name], _field_names(node.input.columns[name]), new)
+            )
 
 
 def _field_names(kind: DataType) -> list[str]:

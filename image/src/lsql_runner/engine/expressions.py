@@ -8,7 +8,17 @@ from functools import reduce, singledispatch
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from lsql_runner.bind.expr import Apply, Choose, ColumnRef, Const, Convert, Expr, HeaderValue, Operation, Record
+from lsql_runner.bind.expr import (
+    Apply,
+    Choose,
+    ColumnRef,
+    Const,
+    Convert,
+    Expr,
+    HeaderValue,
+    Operation,
+    Record,
+)
 from lsql_runner.engine.lowering import to_column
 from lsql_runner.engine.schema import spark_type
 from lsql_runner.types import BOOLEAN, BYTES, DATE, INT, LONG, STRING, TIMESTAMP, DataType, Decimal

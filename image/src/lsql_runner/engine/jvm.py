@@ -21,10 +21,10 @@ from lsql_runner.errors import LsqlError
 
 _START_DEADLINE_S = 60.0
 
-# What org.apache.spark.launcher.JavaModuleOptions of Spark 4.2 lists.
+# What org.apache.spark.launcher.JavaModuleOptions of Spark 4.2 lists, without the incubating vector module:
+# only MLlib uses it, and the JVM warns of it at each start.
 _MODULE_OPTIONS = (
     "-XX:+IgnoreUnrecognizedVMOptions",
-    "--add-modules=jdk.incubator.vector",
     *(
         f"--add-opens=java.base/{package}=ALL-UNNAMED"
         for package in (
@@ -48,7 +48,8 @@ class JvmOptions:
     jars: Path
     heap_mib: int
     java_options: tuple[str, ...] = ()
-    log_level: str = "WARN"
+    log_level: str = "OFF"
+    """Of Spark and Kafka in the JVM. What a processor dies of is reported from here, once and readably."""
 
 
 class SparkJvm:
@@ -62,7 +63,9 @@ class SparkJvm:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=None,
-            env=os.environ | {"_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._info), "SPARK_HOME": str(_spark_home())} | _FIXED_ENV,
+            env=os.environ
+            | {"_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._info), "SPARK_HOME": str(_spark_home())}
+            | _FIXED_ENV,
             start_new_session=True,  # Ctrl-C is for us; the JVM is stopped in order, not by the terminal
         )
 
@@ -112,8 +115,10 @@ class SparkJvm:
             os.environ.pop(name, None)
 
     def kill(self) -> None:
+        """End it at once."""
         self.process.kill()
         self.process.wait()
+        self._scratch.cleanup()
 
 
 _FIXED_ENV = {"SPARK_SCALA_VERSION": "2.13", "SPARK_CONNECT_MODE": "0", "SPARK_LOCAL_IP": "127.0.0.1"}
@@ -145,7 +150,9 @@ def class_path(jars: Path) -> list[str]:
     Raises:
         LsqlError: JARS_MISSING when the Kafka connector is not among them.
     """
-    found = sorted([*_spark_home().joinpath("jars").glob("*.jar"), *jars.glob("*.jar")], key=lambda path: path.name)
+    found = sorted(
+        [*_spark_home().joinpath("jars").glob("*.jar"), *jars.glob("*.jar")], key=lambda path: path.name
+    )
     if not any(path.name.startswith("spark-sql-kafka") for path in found):
         raise LsqlError("JARS_MISSING", path=str(jars))
     return [str(path) for path in found]
@@ -170,6 +177,8 @@ def _command(options: JvmOptions, scratch: Path) -> list[str]:
 _LOG4J = """\
 rootLogger.level = {level}
 rootLogger.appenderRef.stderr.ref = stderr
+logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
+logger.gateway.level = {level}
 appender.stderr.type = Console
 appender.stderr.name = stderr
 appender.stderr.target = SYSTEM_ERR

@@ -3,7 +3,7 @@ runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -27,53 +27,70 @@ _Names = Mapping[str, Column]
 
 def to_column(lowering: Lowering, args: Sequence[Column]) -> Column:
     """The column of a call with these arguments, which already have the types of the matched signature."""
-    return _column(lowering, args, {})
+    return _Call(args).column(lowering, {})
 
 
-def _column(node: Lowering, args: Sequence[Column], names: _Names) -> Column:
-    match node:
-        case Arg(index):
-            return args[index]
-        case Const(value):
-            return F.lit(value)
-        case Param(name):
-            return names[name]
-        case To(operand, target):
-            return _column(operand, args, names).cast(_spark_name(target))
-        case Native(name, parts):
-            return _native(name, parts, args, names)
-        case Lambda():
-            raise TypeError("a Lambda stands only among the arguments of a higher-order function")
+class _Call:
+    """One call on its way. What a row names once and uses often is made once: each costs trips to the JVM."""
 
+    def __init__(self, args: Sequence[Column]) -> None:
+        self._args = args
+        self._made: dict[int, Column] = {}
 
-def _native(name: str, parts: tuple[Lowering | Rest, ...], args: Sequence[Column], names: _Names) -> Column:
-    nodes: list[Lowering] = []
-    for part in parts:
-        if isinstance(part, Rest):
-            nodes.extend(Arg(index) for index in range(part.start, len(args)))
-        else:
-            nodes.append(part)
-    if name in HIGHER_ORDER:
-        operands = [
-            _function(n, args, names) if isinstance(n, Lambda) else _column(n, args, names) for n in nodes
-        ]
-        return HIGHER_ORDER[name](*operands)
-    # An operator is a function too, but its name is read as SQL: without back-ticks `<` is a syntax error.
-    return F.call_function(
-        name if name.isidentifier() else f"`{name}`", *(_column(n, args, names) for n in nodes)
-    )
+    def column(self, node: Lowering, names: _Names) -> Column:
+        """The column of a part of the tree, inside a Lambda whose parameters are `names`."""
+        if names or not isinstance(node, Native):
+            return self._make(node, names)
+        if id(node) not in self._made:
+            self._made[id(node)] = self._make(node, names)
+        return self._made[id(node)]
 
+    def _make(self, node: Lowering, names: _Names) -> Column:
+        match node:
+            case Arg(index):
+                return self._args[index]
+            case Const(value):
+                return F.lit(value)
+            case Param(name):
+                return names[name]
+            case To(operand, target):
+                return self.column(operand, names).cast(_spark_name(target))
+            case Native(name, parts):
+                return self._native(name, self._in_place(parts), names)
+            case Lambda():
+                raise TypeError("a Lambda stands only among the arguments of a higher-order function")
 
-def _function(node: Lambda, args: Sequence[Column], names: _Names) -> Callable[..., Column]:
-    """A Python function of as many parameters as the Lambda has: the engine counts them."""
+    def _in_place(self, parts: tuple[Lowering | Rest, ...]) -> Iterator[Lowering]:
+        """The parts with every Rest replaced by the arguments it stands for."""
+        for part in parts:
+            if isinstance(part, Rest):
+                yield from (Arg(index) for index in range(part.start, len(self._args)))
+            else:
+                yield part
 
-    def one(first: Column) -> Column:
-        return _column(node.body, args, {**names, node.params[0]: first})
+    def _native(self, name: str, parts: Iterator[Lowering], names: _Names) -> Column:
+        if name in HIGHER_ORDER:
+            operands = [
+                self._function(p, names) if isinstance(p, Lambda) else self.column(p, names) for p in parts
+            ]
+            return HIGHER_ORDER[name](*operands)
+        # An operator is a function too, but its name is read as SQL: `<` without back-ticks is an error.
+        spelled = name if name.isidentifier() else f"`{name}`"
+        return F.call_function(spelled, *(self.column(part, names) for part in parts))
 
-    def two(first: Column, second: Column) -> Column:
-        return _column(node.body, args, {**names, node.params[0]: first, node.params[1]: second})
+    def _operand(self, part: Lowering, names: _Names) -> Column | Callable[..., Column]:
+        return self._function(part, names) if isinstance(part, Lambda) else self.column(part, names)
 
-    return one if len(node.params) == 1 else two
+    def _function(self, node: Lambda, names: _Names) -> Callable[..., Column]:
+        """A Python function of as many parameters as the Lambda has: the engine counts them."""
+
+        def one(first: Column) -> Column:
+            return self.column(node.body, {**names, node.params[0]: first})
+
+        def two(first: Column, second: Column) -> Column:
+            return self.column(node.body, {**names, node.params[0]: first, node.params[1]: second})
+
+        return one if len(node.params) == 1 else two
 
 
 def _spark_name(t: DataType) -> str:

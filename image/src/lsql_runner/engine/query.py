@@ -25,7 +25,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from lsql_runner.engine.compile import Reader, compile_query
 from lsql_runner.engine.progress import OUTPUT_METRIC, batch_ended
 from lsql_runner.plan.nodes import Plan, Query
-from lsql_runner.runtime.events import BatchEnded
+from lsql_runner.batches import BatchEnded
 
 Write = Callable[[DataFrame, str, int], None]
 """Writes one batch: the records, the query's name, the batch id."""
@@ -55,7 +55,9 @@ class RunningPlan:
         self._spark = spark
         self._stopping = Flag()
         self._writing = {query.name: Lock() for query in launch.plan.queries}
-        self._listener = _Progress({q.name: tuple(s.store for s in q.stores) for q in launch.plan.queries}, launch.on_batch)
+        self._listener = _Progress(
+            {q.name: tuple(s.store for s in q.stores) for q in launch.plan.queries}, launch.on_batch
+        )
         spark.streams.addListener(self._listener)
         self._queries: list[StreamingQuery] = []
         try:

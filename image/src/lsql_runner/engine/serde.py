@@ -40,7 +40,9 @@ def decode(raw: Column, serde: Serde, kind: DataType) -> Column:
 
 def _decode_json(raw: Column, kind: DataType) -> Column:
     """JSON text to a value. FAILFAST also keeps Spark from parsing once for each field: it prunes only without options."""
-    text = F.when(F.length(raw) == 0, F.raise_error(F.lit("the record is empty"))).otherwise(raw.cast("string"))
+    text = F.when(F.length(raw) == 0, F.raise_error(F.lit("the record is empty"))).otherwise(
+        raw.cast("string")
+    )
     if isinstance(kind, Struct):
         return F.from_json(text, spark_type(kind), _READ_JSON)  # type: ignore[arg-type]  # a struct type here
     # A JSON text that is one value and not an object: read it as the only field of an object.

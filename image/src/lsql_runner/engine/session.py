@@ -33,6 +33,7 @@ _FIXED = {
     "spark.sql.streaming.pollingDelay": "5ms",
     "spark.sql.streaming.metricsEnabled": "false",
     "spark.sql.streaming.stopTimeout": "30s",
+    "spark.python.sql.dataFrameDebugging.enabled": "false",  # call sites of columns: a trip to the JVM for each
     "spark.cleaner.periodicGC.interval": "10min",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",

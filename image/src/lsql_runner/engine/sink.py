@@ -43,9 +43,16 @@ class SinkOptions:
 
 def write_batch(frame: DataFrame, query: str, batch_id: int, options: SinkOptions) -> None:
     """Write the records of one batch (columns of `compile_query`) and wait until the brokers have them all."""
-    batch = F.struct(F.lit(BATCH_HEADER).alias("key"), F.lit(f"{options.app_id}/{query}/{batch_id}".encode()).alias("value"))
+    batch = F.struct(
+        F.lit(BATCH_HEADER).alias("key"),
+        F.lit(f"{options.app_id}/{query}/{batch_id}".encode()).alias("value"),
+    )
     time = F.struct(F.lit(TIME_HEADER).alias("key"), long_be(F.col("ts")).alias("value"))
     passed = F.filter("headers", lambda header: header["key"] != F.lit(BATCH_HEADER))
     headers = F.concat(F.coalesce(passed, F.array().cast(HEADERS_TYPE)), F.array(batch, time))
-    settings = _TUNED | {f"kafka.{key}": value for key, value in options.producer} | options.kafka.spark() | _FIXED
-    frame.select("topic", "key", "value", headers.alias("headers")).write.format("kafka").options(**settings).save()
+    settings = (
+        _TUNED | {f"kafka.{key}": value for key, value in options.producer} | options.kafka.spark() | _FIXED
+    )
+    frame.select("topic", "key", "value", headers.alias("headers")).write.format("kafka").options(
+        **settings
+    ).save()

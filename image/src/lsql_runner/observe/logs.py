@@ -91,7 +91,7 @@ def configure(
     root.setLevel(threshold)
     everything = level.strip().upper() in ("TRACE", "ALL")
     for name in NOISY:
-        logging.getLogger(name).setLevel(logging.NOTSET if everything else max(threshold, logging.INFO))
+        logging.getLogger(name).setLevel(logging.NOTSET if everything else max(threshold, logging.CRITICAL))
     logging.captureWarnings(True)
     structlog.configure(
         processors=[

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lsql_runner.bind.catalog import Serde
-from lsql_runner.plan.nodes import Aggregate, Filter, Node, Plan, Project, Query, ReadTopic, Unnest, WriteTopic
+from lsql_runner.plan.nodes import (
+    Aggregate,
+    Filter,
+    Node,
+    Plan,
+    Project,
+    Query,
+    ReadTopic,
+    Unnest,
+    WriteTopic,
+)
 from lsql_runner.plan.text import show, show_duration, show_part
 from lsql_runner.plan.usage import fields_read
 from lsql_runner.types import Struct, describe

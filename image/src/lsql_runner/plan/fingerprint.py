@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lsql_runner.plan.explain import explain_node
-from lsql_runner.plan.nodes import Plan, nodes
+from lsql_runner.plan.nodes import Node, Plan, Query, ReadTopic, nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,10 @@ class Fingerprint:
     def from_json(value: dict[str, Any]) -> Fingerprint:
         """Read back what `as_json` gave."""
         return Fingerprint(
-            tuple((name, QueryFingerprint(tuple(q["sources"]), tuple(q["stores"].items()))) for name, q in value.items())
+            tuple(
+                (name, QueryFingerprint(tuple(q["sources"]), tuple(q["stores"].items())))
+                for name, q in value.items()
+            )
         )
 
 
@@ -38,15 +41,18 @@ def fingerprint(plan: Plan) -> Fingerprint:
     for query in plan.queries:
         stores = []
         for store in query.stores:
-            lines = [line.strip() for node in nodes(store) for line in explain_node(query, node) if not _is_detail(line)]
-            stores.append((store.store, "\n".join(lines)))
+            stores.append(
+                (store.store, "\n".join(line for node in nodes(store) for line in _lines(query, node)))
+            )
         found.append((query.name, QueryFingerprint(tuple(s.topic for s in query.sources), tuple(stores))))
     return Fingerprint(tuple(found))
 
 
-def _is_detail(line: str) -> bool:
-    """How a topic's schema was found, and which fields are decoded, change nothing in a store."""
-    return line.strip().startswith(("decodes ", "value ", "key "))
+def _lines(query: Query, node: Node) -> list[str]:
+    """A node as far as it decides what is in a store. How a topic's schema was found decides nothing."""
+    if isinstance(node, ReadTopic):
+        return [f"read {node.schema.topic}"]
+    return [line.strip() for line in explain_node(query, node)]
 
 
 def changes(old: Fingerprint, new: Fingerprint) -> tuple[str, ...]:
@@ -57,7 +63,9 @@ def changes(old: Fingerprint, new: Fingerprint) -> tuple[str, ...]:
         if name not in was or name not in now:
             found.append(f"the query {name} is {'new' if name in now else 'gone'}")
         elif was[name].sources != now[name].sources:
-            found.append(f"it reads {', '.join(now[name].sources)} where it read {', '.join(was[name].sources)}")
+            found.append(
+                f"it reads {', '.join(now[name].sources)} where it read {', '.join(was[name].sources)}"
+            )
         elif was[name].stores != now[name].stores:
             found.append(f"the aggregate of {name} is another one")
     return tuple(sorted(found))

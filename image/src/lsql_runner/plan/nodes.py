@@ -120,7 +120,11 @@ class Project:
         check(self.input, self.ts, *part_exprs(self.key), *part_exprs(self.value))
         for part, raw in ((self.key, "raw_key"), (self.value, "raw_value")):
             passes = isinstance(part, Whole) or (isinstance(part, Fields) and part.extends)
-            if passes and raw not in self.input.columns and raw.removeprefix("raw_") not in self.input.columns:
+            if (
+                passes
+                and raw not in self.input.columns
+                and raw.removeprefix("raw_") not in self.input.columns
+            ):
                 raise InvalidPlan(f"{raw} cannot pass through: it is not below")
 
     @property
@@ -130,7 +134,11 @@ class Project:
         for part, raw in ((self.key, "raw_key"), (self.value, "raw_value")):
             if raw in below and (isinstance(part, Whole) or (isinstance(part, Fields) and part.extends)):
                 found[raw] = BYTES
-        found |= {name: below[name] for name in ("topic", "partition", "offset", "headers", "window_start") if name in below}
+        found |= {
+            name: below[name]
+            for name in ("topic", "partition", "offset", "headers", "window_start")
+            if name in below
+        }
         return found
 
 
@@ -214,7 +222,13 @@ def check(below: Node, *exprs: Expr) -> None:
     columns = below.columns
     for expr in exprs:
         for part in walk(expr):
-            name = part.column if isinstance(part, ColumnRef) else "headers" if isinstance(part, HeaderValue) else None
+            name = (
+                part.column
+                if isinstance(part, ColumnRef)
+                else "headers"
+                if isinstance(part, HeaderValue)
+                else None
+            )
             if name is not None and name not in columns:
                 raise InvalidPlan(f"there is no column {name}; there are {', '.join(columns)}")
             if isinstance(part, ColumnRef) and type_at(columns[part.column], part.path) != part.type:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from lsql_runner.bind.bound import BoundInsert, BoundProgram, BoundSelect, BoundTopic
 from lsql_runner.bind.select import RECORD_TIME
-from lsql_runner.plan.nodes import Aggregate, Filter, Node, Plan, Project, Query, ReadTopic, Unnest, WriteTopic, nodes
+from lsql_runner.plan.nodes import (
+    Aggregate,
+    Filter,
+    Node,
+    Plan,
+    Project,
+    Query,
+    ReadTopic,
+    Unnest,
+    WriteTopic,
+    nodes,
+)
 from lsql_runner.plan.rules import RULES
 
 
@@ -42,11 +53,17 @@ class _StoreNamer:
 
 
 def _plan_insert(insert: BoundInsert, namer: _StoreNamer) -> WriteTopic:
-    return WriteTopic(_plan_select(insert.select, namer), insert.target, insert.key_format, insert.value_format)
+    return WriteTopic(
+        _plan_select(insert.select, namer), insert.target, insert.key_format, insert.value_format
+    )
 
 
 def _plan_select(select: BoundSelect, namer: _StoreNamer) -> Project:
-    node: Node = ReadTopic(select.source.schema) if isinstance(select.source, BoundTopic) else _plan_select(select.source, namer)
+    node: Node = (
+        ReadTopic(select.source.schema)
+        if isinstance(select.source, BoundTopic)
+        else _plan_select(select.source, namer)
+    )
     for alias, array in select.laterals:
         node = Unnest(node, alias, array)
     if select.where is not None:
@@ -55,8 +72,11 @@ def _plan_select(select: BoundSelect, namer: _StoreNamer) -> Project:
     windowed = False
     if select.grouping is not None:
         grouping = select.grouping
-        node = Aggregate(node, grouping.keys, grouping.window, grouping.grace_ms, time, grouping.calls, namer.next())
+        node = Aggregate(
+            node, grouping.keys, grouping.window, grouping.grace_ms, time, grouping.calls, namer.next()
+        )
         time = RECORD_TIME
         windowed = grouping.window is not None
-    return Project(node, select.key, select.value, time, select.shape.key.type, select.shape.value.type, windowed)
-
+    return Project(
+        node, select.key, select.value, time, select.shape.key.type, select.shape.value.type, windowed
+    )

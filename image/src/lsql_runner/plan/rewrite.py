@@ -11,7 +11,12 @@ from lsql_runner.plan.nodes import Node, Plan, Project, ReadTopic
 def rewrite_nodes(plan: Plan, change: Callable[[Node], Node]) -> Plan:
     """The plan with `change` applied to every node, inputs before those that read them."""
     queries = tuple(
-        replace(query, sinks=tuple(replace(sink, input=_as_project(_rebuild(sink.input, change))) for sink in query.sinks))
+        replace(
+            query,
+            sinks=tuple(
+                replace(sink, input=_as_project(_rebuild(sink.input, change))) for sink in query.sinks
+            ),
+        )
         for query in plan.queries
     )
     return Plan(queries)

@@ -6,7 +6,18 @@ import json
 from functools import singledispatch
 
 from lsql_runner.bind.bound import Fields, Part, Single
-from lsql_runner.bind.expr import AggregateCall, Apply, Choose, ColumnRef, Const, Convert, Expr, HeaderValue, Operation, Record
+from lsql_runner.bind.expr import (
+    AggregateCall,
+    Apply,
+    Choose,
+    ColumnRef,
+    Const,
+    Convert,
+    Expr,
+    HeaderValue,
+    Operation,
+    Record,
+)
 from lsql_runner.types import describe
 
 _PREFIX = {"NOT": "NOT ", "NEG": "-"}

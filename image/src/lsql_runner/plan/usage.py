@@ -14,7 +14,12 @@ Path = tuple[str | int, ...]
 
 def paths_into(column: str, exprs: Iterable[Expr]) -> tuple[Path, ...]:
     """Every path that the expressions follow into `column`, in order of first use."""
-    found = {part.path: None for expr in exprs for part in walk(expr) if isinstance(part, ColumnRef) and part.column == column}
+    found = {
+        part.path: None
+        for expr in exprs
+        for part in walk(expr)
+        if isinstance(part, ColumnRef) and part.column == column
+    }
     return tuple(found)
 
 
@@ -70,7 +75,9 @@ def _paths_above(top: Node, read: ReadTopic) -> list[Path]:
         if isinstance(node, Aggregate):
             break
         if isinstance(node, Project):
-            if isinstance(node.value, Whole | Single) or (isinstance(node.value, Fields) and not node.value.extends):
+            if isinstance(node.value, Whole | Single) or (
+                isinstance(node.value, Fields) and not node.value.extends
+            ):
                 break
     return found
 
@@ -82,5 +89,7 @@ def _union(kinds: list[DataType]) -> DataType:
             return kind
         for member in kind.fields:
             known = names.get(member.name)
-            names[member.name] = member if known is None else Field(member.name, _union([known.type, member.type]))
+            names[member.name] = (
+                member if known is None else Field(member.name, _union([known.type, member.type]))
+            )
     return Struct(tuple(names.values()))

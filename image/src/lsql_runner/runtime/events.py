@@ -5,25 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from lsql_runner.batches import BatchEnded as BatchEnded
+from lsql_runner.batches import Partition as Partition
+from lsql_runner.batches import StoreReport as StoreReport
 from lsql_runner.errors import ErrorReport
 from lsql_runner.runtime.lifecycle import State
-
-
-@dataclass(frozen=True, slots=True)
-class Partition:
-    topic: str
-    partition: int
-
-
-@dataclass(frozen=True, slots=True)
-class StoreReport:
-    """A state store at the end of a batch."""
-
-    name: str
-    rows: int
-    memory_bytes: int
-    rows_updated: int
-    late_rows_dropped: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,27 +20,6 @@ class StateChanged:
     old: State
     new: State
     reason: ErrorReport | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class BatchEnded:
-    """One micro-batch ended and its position is in the checkpoint.
-
-    `positions` is the next offset to read for each source partition; `phases_ms` names the phases as the
-    engine does (`latestOffset`, `queryPlanning`, `addBatch`, `walCommit`, ...).
-    """
-
-    at_ms: int
-    query: str
-    batch_id: int
-    records_in: int
-    records_out: int
-    duration_ms: int
-    phases_ms: dict[str, int]
-    positions: dict[Partition, int]
-    stores: tuple[StoreReport, ...] = ()
-    watermark_ms: int | None = None
-    event_time_max_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

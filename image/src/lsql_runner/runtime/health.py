@@ -45,7 +45,9 @@ def assess(status: Status, now_ms: int, stuck_after_ms: int) -> Health:
         reasons.append(Reason("query-died", text))
     if status.state is State.RUNNING and not status.broker_error and is_stuck(status, now_ms, stuck_after_ms):
         idle_s = (now_ms - status.progress_at_ms) // 1000
-        reasons.append(Reason("query-stuck", f"no batch ended for {idle_s} s while the lag grew to {status.lag} records"))
+        reasons.append(
+            Reason("query-stuck", f"no batch ended for {idle_s} s while the lag grew to {status.lag} records")
+        )
     return Health(tuple(reasons))
 
 

@@ -1,10 +1,10 @@
 """The states of a processor and the moves between them. Pure: no clock, no threads.
 
-    starting -> waiting (broker away, or an empty topic without a schema)
-    starting -> running -> stopping -> stopped -> starting
-    running -> restarting (backoff) -> starting
-    running -> failed (a record that the program cannot take; only a person can say what to do)
-    any -> ended (the process is going)
+starting -> waiting (broker away, or an empty topic without a schema)
+starting -> running -> stopping -> stopped -> starting
+running -> restarting (backoff) -> starting
+running -> failed (a record that the program cannot take; only a person can say what to do)
+any -> ended (the process is going)
 """
 
 from __future__ import annotations

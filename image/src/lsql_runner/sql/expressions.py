@@ -16,7 +16,9 @@ from lsql_runner.sql.lexer import Kind, Token
 _OR, _AND, _NOT, _COMPARE, _ADD, _MULTIPLY = 1, 2, 3, 4, 5, 6
 
 _POWER = {"OR": _OR, "AND": _AND}
-_POWER |= dict.fromkeys(("=", "!=", "<>", "<", "<=", ">", ">=", "IS", "NOT", "IN", "LIKE", "BETWEEN"), _COMPARE)
+_POWER |= dict.fromkeys(
+    ("=", "!=", "<>", "<", "<=", ">", ">=", "IS", "NOT", "IN", "LIKE", "BETWEEN"), _COMPARE
+)
 _POWER |= {"+": _ADD, "-": _ADD, "*": _MULTIPLY, "/": _MULTIPLY, "%": _MULTIPLY}
 
 
@@ -177,7 +179,9 @@ def _read_word(cursor: Cursor, token: Token) -> ast.Expr:
     return read_path(cursor)
 
 
-_NOT_CALLABLE = frozenset({"SELECT", "FROM", "WHERE", "AND", "OR", "ON", "AS", "IN", "WHEN", "THEN", "ELSE", "INTO"})
+_NOT_CALLABLE = frozenset(
+    {"SELECT", "FROM", "WHERE", "AND", "OR", "ON", "AS", "IN", "WHEN", "THEN", "ELSE", "INTO"}
+)
 
 
 def _read_call(cursor: Cursor) -> ast.Call:
@@ -194,7 +198,12 @@ def _read_call(cursor: Cursor) -> ast.Call:
 
 def _read_argument(cursor: Cursor) -> ast.Expr | ast.Star:
     if cursor.at_word("DISTINCT"):
-        raise LsqlError("CLAUSE_UNSUPPORTED", cursor.peek().span, clause="DISTINCT", instead="COLLECT_UNIQUE, or a GROUP BY on the field")
+        raise LsqlError(
+            "CLAUSE_UNSUPPORTED",
+            cursor.peek().span,
+            clause="DISTINCT",
+            instead="COLLECT_UNIQUE, or a GROUP BY on the field",
+        )
     if star := cursor.take_symbol("*"):
         return ast.Star(None, star.span)
     return _read(cursor, 0)

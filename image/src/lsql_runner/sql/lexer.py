@@ -77,14 +77,24 @@ def next_token(text: str, at: int) -> Token:
         return Token(Kind.WORD, found.group(), found.group(), Span(start, found.end()))
     if found := _SYMBOL.match(text, start):
         return Token(Kind.SYMBOL, found.group(), found.group(), Span(start, found.end()))
-    raise LsqlError("SQL_SYNTAX", Span(start, start + 1), found=repr(text[start]), expected="a word, a number, a string or an operator")
+    raise LsqlError(
+        "SQL_SYNTAX",
+        Span(start, start + 1),
+        found=repr(text[start]),
+        expected="a word, a number, a string or an operator",
+    )
 
 
 def _quoted(text: str, start: int) -> Token:
     quote = text[start]
     found = _QUOTED[quote].match(text, start)
     if not found:
-        raise LsqlError("SQL_SYNTAX", Span(start, start + 1), found=f"a {quote} that is never closed", expected=f"a closing {quote}")
+        raise LsqlError(
+            "SQL_SYNTAX",
+            Span(start, start + 1),
+            found=f"a {quote} that is never closed",
+            expected=f"a closing {quote}",
+        )
     body = found.group()[1:-1].replace(quote * 2, quote)
     span = Span(start, found.end())
     if quote != "`":

@@ -18,7 +18,10 @@ _SET_KEY = re.compile(r"[\w.\-]+")
 _BARE_VALUE = re.compile(r"[^\s;]+")
 
 _FOREIGN_STATEMENTS = {
-    "UPSERT": ("UPSERT INTO (a connector statement, KCQL)", "write INSERT INTO <topic> SELECT ... ; sinks other than topics are not in this version"),
+    "UPSERT": (
+        "UPSERT INTO (a connector statement, KCQL)",
+        "write INSERT INTO <topic> SELECT ... ; sinks other than topics are not in this version",
+    ),
     "CREATE": ("CREATE TABLE", "declare the topic's format and schema in LSQL_TOPICS"),
     "UPDATE": ("UPDATE", "write INSERT INTO <topic> SELECT ... ; a topic's records cannot be changed"),
     "DELETE": ("DELETE", "write a tombstone: INSERT INTO <topic> SELECT STREAM NULL AS _value ..."),
@@ -59,7 +62,9 @@ def _check_text(text: str) -> None:
         raise LsqlError("SQL_TOO_LARGE", size_bytes=size, limit_bytes=MAX_BYTES)
     broken = re.search("[\ud800-\udfff]", text)
     if broken:
-        raise LsqlError("SQL_NOT_UTF8", Span(broken.start(), broken.end()), byte=f"0x{ord(broken.group()) & 0xFF:02x}")
+        raise LsqlError(
+            "SQL_NOT_UTF8", Span(broken.start(), broken.end()), byte=f"0x{ord(broken.group()) & 0xFF:02x}"
+        )
     zero = text.find("\0")
     if zero >= 0:
         raise LsqlError("SQL_SYNTAX", Span(zero, zero + 1), found="a zero byte", expected="text")

@@ -60,7 +60,10 @@ class _SelectReader:
         start = cursor.expect_word("SELECT").span
         if cursor.at_word("DISTINCT"):
             raise LsqlError(
-                "CLAUSE_UNSUPPORTED", cursor.peek().span, clause="SELECT DISTINCT", instead="GROUP BY the fields that tell records apart"
+                "CLAUSE_UNSUPPORTED",
+                cursor.peek().span,
+                clause="SELECT DISTINCT",
+                instead="GROUP BY the fields that tell records apart",
             )
         mode = self._read_mode()
         projections = self._read_projections()
@@ -103,7 +106,9 @@ class _SelectReader:
         if not cursor.at_word("STREAM", "TABLE"):
             return None
         after = cursor.peek(1)
-        names_a_field = after.upper in ("FROM", "AS") or (after.kind is Kind.SYMBOL and after.text not in ("*", "-", "("))
+        names_a_field = after.upper in ("FROM", "AS") or (
+            after.kind is Kind.SYMBOL and after.text not in ("*", "-", "(")
+        )
         if names_a_field:
             return None
         token = cursor.next()
@@ -179,7 +184,9 @@ class _SelectReader:
     def _refuse_other_clauses(self) -> None:
         token = self._cursor.peek()
         if token.upper in _UNKNOWN_CLAUSES:
-            raise LsqlError("CLAUSE_UNSUPPORTED", token.span, clause=token.upper, instead=_UNKNOWN_CLAUSES[token.upper])
+            raise LsqlError(
+                "CLAUSE_UNSUPPORTED", token.span, clause=token.upper, instead=_UNKNOWN_CLAUSES[token.upper]
+            )
 
 
 def _read_projection(cursor: Cursor) -> ast.Projection:
@@ -249,5 +256,9 @@ def _make_window(
         if length is not None and length.amount == 0:
             raise LsqlError("WINDOW_INVALID", length.span, why="a length of zero")
     if advance is not None and advance.milliseconds > size.milliseconds:
-        raise LsqlError("WINDOW_INVALID", advance.span, why="an advance longer than the window: records between windows would be lost")
+        raise LsqlError(
+            "WINDOW_INVALID",
+            advance.span,
+            why="an advance longer than the window: records between windows would be lost",
+        )
     return ast.Window(cast("OneOf['TUMBLE', 'HOP', 'SLIDING', 'SESSION']", kind), size, advance, legacy, span)

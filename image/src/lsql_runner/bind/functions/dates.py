@@ -161,6 +161,14 @@ FUNCTIONS = (
         forms=(_pattern("pattern"),),
         variants=(
             Function(
+                signature("TO_TIMESTAMP(moment: instant) -> timestamp"),
+                MOMENT,
+                "The timestamp of a long in milliseconds since 1970 UTC, or of the midnight of a date.",
+                "TO_TIMESTAMP(1709211845678)",
+                '"2024-02-29T13:04:05.678Z"',
+                GROUP,
+            ),
+            Function(
                 signature("TO_TIMESTAMP(text: string) -> timestamp"),
                 _from_iso(TEXT),
                 "The date and time in ISO text (yyyy-MM-dd, and after a T or blank a time and a zone), in "
@@ -168,14 +176,6 @@ FUNCTIONS = (
                 "is given; other text fails the record.",
                 "TO_TIMESTAMP('2016-01-01 00:00:02')",
                 '"2016-01-01T00:00:02.000Z"',
-                GROUP,
-            ),
-            Function(
-                signature("TO_TIMESTAMP(moment: instant) -> timestamp"),
-                MOMENT,
-                "The timestamp of a long in milliseconds since 1970 UTC, or of the midnight of a date.",
-                "TO_TIMESTAMP(1709211845678)",
-                '"2024-02-29T13:04:05.678Z"',
                 GROUP,
             ),
         ),

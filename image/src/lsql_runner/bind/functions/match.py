@@ -56,11 +56,11 @@ def match(signature: Signature, types: Sequence[DataType]) -> Match | Mismatch:
     for position, (kind, found) in enumerate(zip(kinds, types, strict=True)):
         if kind not in _VARIABLES:
             if _fit(kind, found) is None:
-                return Mismatch(position, *_wanted(kind))
+                return Mismatch(position, *_wanted(kind, found))
             continue
         shared = common_type(variables.get(kind, NULL), found)
         if not _VARIABLES[kind](found) or shared is None:
-            return Mismatch(position, *_wanted(kind, variables.get(kind)))
+            return Mismatch(position, *_wanted(kind, found, variables.get(kind)))
         variables[kind] = shared
     if variables.get("N") == NULL:
         variables["N"] = INT
@@ -144,16 +144,17 @@ _WANTED = {
     "O": ("a number, string, boolean, date or timestamp", "string"),
     "array": ("an array", "array<string>"),
     "struct": ("a struct", "struct"),
-    "text": ("string, or what is written as one value of text", "string"),
+    "text": ("a string, number, boolean, date or timestamp", "string"),
     "instant": ("timestamp, date, or long in milliseconds", "timestamp"),
 }
 
 
-def _wanted(kind: str, shared: DataType | None = None) -> tuple[str, str]:
+def _wanted(kind: str, found: DataType, shared: DataType | None = None) -> tuple[str, str]:
     """What a parameter asks for, in words, and a type to cast to."""
-    if shared not in (None, NULL):
-        assert shared is not None
+    if shared is not None and shared != NULL:
         return describe(shared), describe(shared)
+    if kind == "instant" and found == INT:
+        return _WANTED[kind][0], "long"
     return _WANTED.get(kind, (kind, kind))
 
 

@@ -23,6 +23,8 @@ def _kept_after_dropping(count: Lowering) -> Native:
     return native("-", LENGTH, larger(count, 0))
 
 
+_START, _END = _position(Arg(1)), _position(Arg(2))
+
 _NO_ESCAPES = native("regexp_replace", Arg(1), r"\\.", "")
 _NO_CLASSES = native("regexp_replace", _NO_ESCAPES, r"\[[^\]]*\]", "")
 _GROUPS = native("regexp_count", _NO_CLASSES, r"\((?!\?)|\(\?<(?![=!])")
@@ -130,8 +132,8 @@ FUNCTIONS = (
         native(
             "substring",
             TEXT,
-            native("+", _position(Arg(1)), 1),
-            native("-", _position(Arg(2)), _position(Arg(1))),
+            native("+", _START, 1),
+            native("-", _END, _START),
         ),
         "The characters from position `start` up to, not including, `end`; a negative position counts from "
         "the end. "
@@ -142,7 +144,7 @@ FUNCTIONS = (
         variants=(
             Function(
                 signature("SUBSTR(text: string, start: int) -> string"),
-                native("substring", TEXT, native("+", _position(Arg(1)), 1)),
+                native("substring", TEXT, native("+", _START, 1)),
                 "The characters from position `start` to the end; a negative position counts from the end.",
                 "SUBSTR('Jose.Hood@aol.com', 10)",
                 '"aol.com"',

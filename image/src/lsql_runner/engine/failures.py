@@ -1,0 +1,90 @@
+"""Why a query died: a record that it cannot take, records that are gone, or something that may pass.
+
+Spark tells by its error conditions; the exception arrives as text within text, so the conditions are
+looked for by name.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal as OneOf
+
+Kind = OneOf["malformed", "refused", "data-loss", "passing"]
+
+_MALFORMED = ("MALFORMED_RECORD_IN_PARSING", "MALFORMED_CHARACTER_CODING")
+_REFUSED = (
+    "CAST_INVALID_INPUT",
+    "CAST_OVERFLOW",
+    "DIVIDE_BY_ZERO",
+    "REMAINDER_BY_ZERO",
+    "ARITHMETIC_OVERFLOW",
+    "BINARY_ARITHMETIC_OVERFLOW",
+    "NUMERIC_VALUE_OUT_OF_RANGE",
+    "NUMERIC_OUT_OF_SUPPORTED_RANGE",
+    "DECIMAL_PRECISION_EXCEEDS",
+    "CANNOT_PARSE_TIMESTAMP",
+    "CANNOT_PARSE_DECIMAL",
+    "CONVERSION_INVALID_INPUT",
+    "DATETIME_OVERFLOW",
+    "INVALID_REGEXP",
+    "INVALID_PARAMETER_VALUE",
+    "INVALID_FORMAT",
+    "INVALID_FRACTION_OF_SECOND",
+    "INVALID_TIMEZONE",
+    "USER_RAISED_EXCEPTION",
+    "FAILED_EXECUTE_UDF",
+    "INVALID_ARRAY_INDEX",
+    "INVALID_INDEX_OF_ZERO",
+    "COLLECTION_SIZE_LIMIT_EXCEEDED",
+    "CANNOT_CONVERT_JSON_ROOT_FIELD",
+)
+_DATA_LOSS = ("KAFKA_DATA_LOSS", "Some data may have been lost", "OffsetOutOfRange")
+
+_CONDITION = re.compile(r"\[(?P<name>[A-Z][A-Z0-9_]+)(?:\.[A-Z0-9_]+)?\]\s*(?P<text>[^\n]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """`reason` is one line for people: no class names, no trace."""
+
+    kind: Kind
+    reason: str
+
+
+def classify(text: str) -> Failure:
+    """What the text of an exception says."""
+    if any(word in text for word in _DATA_LOSS):
+        return Failure(
+            "data-loss", _last_condition(text, ()) or "the offsets to read next are no longer there"
+        )
+    malformed = _last_condition(text, _MALFORMED)
+    if malformed:
+        return Failure("malformed", malformed)
+    refused = _last_condition(text, _REFUSED)
+    if refused:
+        return Failure("refused", refused)
+    return Failure("passing", _last_condition(text, ()) or _first_line(text))
+
+
+def _last_condition(text: str, names: tuple[str, ...]) -> str:
+    """The sentence of the innermost of the named conditions; of any condition if none is named."""
+    found = [m for m in _CONDITION.finditer(text) if not names or m["name"] in names]
+    inner = [
+        m
+        for m in found
+        if m["name"] not in ("STREAM_FAILED", "FOREACH_BATCH_USER_FUNCTION_ERROR", "WRITING_JOB_ABORTED")
+    ]
+    return _clean((inner or found)[-1]["text"]) if found else ""
+
+
+def _clean(sentence: str) -> str:
+    sentence = re.split(
+        r"\s*SQLSTATE:|\s+Use `?try_|\s+If necessary set|\s+To return NULL|\s+Parse Mode:", sentence
+    )[0]
+    return sentence.strip().rstrip(".")[:300] or "no reason was given"
+
+
+def _first_line(text: str) -> str:
+    line = next((part.strip() for part in text.splitlines() if part.strip()), "no reason was given")
+    return re.sub(r"\b(?:[a-z]+\.)+([A-Z]\w+)", r"\1", line)[:300]

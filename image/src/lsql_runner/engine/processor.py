@@ -1,0 +1,177 @@
+"""Spark as the runtime sees it: start a plan, watch it, stop it, say what it died of."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from lsql_runner.batches import BatchEnded, Partition
+from lsql_runner.engine.compile import aggregate_input, compile_sink, window_of
+from lsql_runner.engine.failures import classify
+from lsql_runner.engine.jvm import JvmOptions, SparkJvm
+from lsql_runner.engine.locate import Culprit, locate
+from lsql_runner.engine.query import Launch, RunningPlan
+from lsql_runner.engine.session import SessionOptions, open_session
+from lsql_runner.engine.sink import SinkOptions, write_batch
+from lsql_runner.engine.source import SourceOptions, range_reader, stream_reader
+from lsql_runner.errors import LsqlError
+from lsql_runner.plan.nodes import Aggregate, Plan, WriteTopic, nodes
+
+LOG = logging.getLogger("lsql_runner.engine")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A plan with all that it needs to run on Kafka."""
+
+    plan: Plan
+    source: SourceOptions
+    sink: SinkOptions
+    checkpoints: Path
+    on_batch: Callable[[BatchEnded], None]
+
+
+class SparkEngine:
+    """One JVM, one session, at most one running plan. The JVM starts with the object; the session when first needed."""
+
+    def __init__(self, app_id: str, jvm: JvmOptions, threads: int = 0) -> None:
+        self._jvm = SparkJvm(jvm)
+        self._scratch = Path(tempfile.mkdtemp(prefix="lsql-spark-"))
+        self._options = SessionOptions(app_id, self._scratch, threads or None)
+        self._session: SparkSession | None = None
+        self._running: RunningPlan | None = None
+        self._job: Job | None = None
+
+    @property
+    def session(self) -> SparkSession:
+        """The session, opened now if it is not yet.
+
+        Raises:
+            LsqlError: JVM_GONE, JAVA_MISSING, JARS_MISSING.
+        """
+        if self._session is None:
+            self._jvm.connect()
+            self._session = open_session(self._options)
+        return self._session
+
+    def jvm_death(self) -> str | None:
+        """How the JVM ended; None while it lives."""
+        return None if self._jvm.is_alive() else self._jvm.death()
+
+    def start(self, job: Job) -> None:
+        """Run a plan.
+
+        Raises:
+            LsqlError: JVM_GONE, QUERY_FAILED.
+        """
+        session = self.session
+        reader = stream_reader(session, job.source)
+
+        def write(batch: DataFrame, query: str, batch_id: int) -> None:
+            write_batch(batch, query, batch_id, job.sink)
+
+        self._job = job
+        self._running = RunningPlan(session, Launch(job.plan, reader, write, job.checkpoints, job.on_batch))
+
+    def death(self, positions: Mapping[Partition, int], ends: Mapping[Partition, int]) -> LsqlError | None:
+        """What the plan died of; None while it runs.
+
+        Args:
+            positions: next offset to read, for each source partition.
+            ends: the end of each.
+        """
+        cause = None if self._running is None else self._running.death()
+        if cause is None:
+            return None
+        failure = classify(str(cause))
+        LOG.debug("the engine's own words: %s", cause)
+        if failure.kind == "data-loss":
+            return LsqlError("OFFSETS_GONE", reason=failure.reason)
+        if failure.kind == "passing":
+            return LsqlError("QUERY_FAILED", reason=failure.reason)
+        culprit = self._locate({p: (at, ends[p]) for p, at in positions.items() if p in ends})
+        if culprit is None:
+            return LsqlError("QUERY_FAILED", reason=failure.reason)
+        place = {
+            "topic": culprit.partition.topic,
+            "partition": culprit.partition.partition,
+            "offset": culprit.offset,
+        }
+        if culprit.failure.kind == "malformed":
+            form = next(str(s.value.format) for s in self._plan.sources if s.topic == culprit.partition.topic)
+            return LsqlError("RECORD_MALFORMED", **place, format=form, reason=culprit.failure.reason)
+        return LsqlError("RECORD_REFUSED", **place, reason=culprit.failure.reason)
+
+    @property
+    def _plan(self) -> Plan:
+        assert self._job is not None
+        return self._job.plan
+
+    def _locate(self, ranges: Mapping[Partition, tuple[int, int]]) -> Culprit | None:
+        assert self._job is not None
+        kafka, limit = self._job.source.kafka, self._job.source.max_records_per_batch
+        bounded = {p: (start, min(end, start + limit)) for p, (start, end) in ranges.items()}
+
+        def attempt(sink: WriteTopic) -> Callable[[Mapping[Partition, tuple[int, int]]], DataFrame]:
+            def run(spans: Mapping[Partition, tuple[int, int]]) -> DataFrame:
+                reader = range_reader(self.session, kafka, spans)
+                stateful = next((node for node in nodes(sink.input) if isinstance(node, Aggregate)), None)
+                return (
+                    compile_sink(sink, reader) if stateful is None else aggregate_input(stateful, reader)[0]
+                )
+
+            return run
+
+        found = [
+            culprit for sink in self._plan.sinks if (culprit := locate(attempt(sink), bounded)) is not None
+        ]
+        return (
+            min(found, key=lambda c: (c.partition.topic, c.partition.partition, c.offset)) if found else None
+        )
+
+    def count_late(self, query: str, ranges: Mapping[Partition, tuple[int, int]], watermark_ms: int) -> int:
+        """Records in the ranges that came after the grace of a window, one for each such window.
+
+        Spark's own count is of groups, after records of one group were added up; this reads the batch again
+        to be exact, which happens only for batches that have late records.
+        """
+        assert self._job is not None
+        total = 0
+        for sink in next(q for q in self._plan.queries if q.name == query).sinks:
+            reader = range_reader(self.session, self._job.source.kafka, ranges)
+            for node in nodes(sink.input):
+                if isinstance(node, Aggregate) and node.window is not None:
+                    rows = aggregate_input(replace(node, grace_ms=0), reader)[0].select(window_of(node))
+                    total += rows.where(F.unix_millis(F.col("window.end")) <= F.lit(watermark_ms)).count()
+        return total
+
+    def stop(self) -> None:
+        """Let the batches under way end and stop the plan; the session stays."""
+        if self._running is not None:
+            self._running.stop()
+        self._running = None
+
+    def abandon(self) -> None:
+        """Stop what is left of a plan that died."""
+        if self._running is not None and self._jvm.is_alive():
+            self._running.abandon()
+        self._running = None
+
+    def close(self) -> None:
+        """End everything: plan, session, JVM, temporary files."""
+        if self._session is None:
+            self._jvm.kill()  # it may still be starting; there is nothing in it to end in order
+        else:
+            with suppress(Exception):  # a JVM that dies meanwhile has nothing left to end
+                self.stop()
+                self._session.stop()
+            self._jvm.close()
+        shutil.rmtree(self._scratch, ignore_errors=True)

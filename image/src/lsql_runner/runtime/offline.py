@@ -1,0 +1,25 @@
+"""Planning without running: for validate, explain and topology."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lsql_runner.bind.catalog import Catalog
+from lsql_runner.kafka.brokers import KafkaBrokers
+from lsql_runner.pipeline import Planned, plan_parsed
+from lsql_runner.runtime.preparation import plan_on_brokers
+from lsql_runner.settings import read_settings
+from lsql_runner.sql.parser import parse
+
+
+def plan_from_environment(environment: Mapping[str, str]) -> Planned:
+    """The plan of the program in the environment: on the brokers' topics, or on declared ones where no brokers are named.
+
+    Raises:
+        LsqlError: whatever is wrong; nothing is changed on the brokers.
+    """
+    settings = read_settings(environment)
+    program = parse(settings.sql)
+    if not settings.bootstrap_servers:
+        return plan_parsed(program, Catalog(settings.declared))
+    return plan_on_brokers(program, settings, KafkaBrokers(settings.connection), None)

@@ -1,0 +1,177 @@
+"""From a program's text to a job for the engine: topics, schemas, plan, state, positions. No thread, no waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+
+from lsql_runner.batches import Partition
+from lsql_runner.bind.decoders import source_topics
+from lsql_runner.errors import LsqlError
+from lsql_runner.kafka.brokers import KafkaBrokers, TopicRequest
+from lsql_runner.pipeline import Planned, plan_parsed
+from lsql_runner.plan.explain import explain
+from lsql_runner.plan.fingerprint import Fingerprint, changes, fingerprint
+from lsql_runner.plan.nodes import Plan
+from lsql_runner.plan.topology import topology
+from lsql_runner.runtime import events
+from lsql_runner.runtime.clock import now_ms
+from lsql_runner.runtime.port import Described, StoreInfo
+from lsql_runner.runtime.resolve import Knowledge, resolve_catalog
+from lsql_runner.runtime.statedir import Pinned, StateDir
+from lsql_runner.settings import Settings
+from lsql_runner.sql import ast
+from lsql_runner.types import describe
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """All that is decided before a plan runs."""
+
+    planned: Planned
+    generation: int
+    starts: Mapping[Partition, int]
+    """Where to begin each source partition when the checkpoint is empty."""
+    partitions: Mapping[str, int]
+    reset: str
+    warnings: tuple[str, ...]
+
+    @property
+    def plan(self) -> Plan:
+        return self.planned.plan
+
+
+def plan_on_brokers(
+    program: ast.Program, settings: Settings, brokers: KafkaBrokers, pinned: Pinned | None
+) -> Planned:
+    """Bind the program to its topics as they are now, and plan it.
+
+    Raises:
+        LsqlError: what is wrong with the program or the topics, BROKER_UNREACHABLE, SCHEMA_WAITING.
+    """
+    knowledge = Knowledge(
+        settings.declared, {} if pinned is None else pinned.schemas, settings.sample_records
+    )
+    return plan_parsed(program, resolve_catalog(program, brokers, knowledge))
+
+
+def prepare(program: ast.Program, settings: Settings, brokers: KafkaBrokers, state: StateDir) -> Prepared:
+    """Decide everything, make missing target topics, and pin what was decided.
+
+    Raises:
+        LsqlError: as `plan_on_brokers`; STATE_OF_ANOTHER_PROGRAM, STATE_LOST, TOPIC_REFUSED, STATE_DIR_UNWRITABLE.
+    """
+    pinned = state.pinned()
+    planned = plan_on_brokers(program, settings, brokers, pinned)
+    mark = fingerprint(planned.plan)
+    generation, warnings = _generation(planned.plan, mark, pinned, settings, state)
+    committed = {
+        p: at
+        for p, at in brokers.group_positions(settings.app_id).items()
+        if p.topic in source_topics(program)
+    }
+    starts = _starts(planned.plan, generation, committed, pinned, settings, state)
+    _create_targets(planned, brokers)
+    schemas = {source.topic: source for source in planned.plan.sources}
+    versions = {"lsql-runner": version("lsql-runner"), "pyspark": version("pyspark")}
+    state.pin(Pinned(settings.sql, mark, schemas, generation, versions))
+    state.drop_older(generation)
+    partitions = {source.topic: source.partitions or 0 for source in planned.plan.sources}
+    reset = planned.bound.settings.auto_offset_reset
+    return Prepared(planned, generation, starts, partitions, reset, (*planned.bound.warnings, *warnings))
+
+
+def _generation(
+    plan: Plan, mark: Fingerprint, pinned: Pinned | None, settings: Settings, state: StateDir
+) -> tuple[int, tuple[str, ...]]:
+    """The checkpoint generation to run on; a new one where the old state does not fit."""
+    if pinned is None:
+        return 1, ()
+    found = changes(pinned.fingerprint, mark)
+    if not found:
+        return pinned.generation, ()
+    had_stores = any(query.stores for _, query in pinned.fingerprint.queries)
+    if (plan.stateful or had_stores) and settings.state_on_change == "fail":
+        raise LsqlError("STATE_OF_ANOTHER_PROGRAM", path=str(state.path), change="; ".join(found))
+    return pinned.generation + 1, (
+        f"The program changed ({'; '.join(found)}): it starts at the group's position.",
+    )
+
+
+def _starts(
+    plan: Plan,
+    generation: int,
+    committed: Mapping[Partition, int],
+    pinned: Pinned | None,
+    settings: Settings,
+    state: StateDir,
+) -> Mapping[Partition, int]:
+    """Where empty checkpoints begin: at the group's position, unless state was lost and is to be rebuilt."""
+    lost = [q for q in plan.queries if q.stateful and not state.has_checkpoint(generation, q.name)]
+    same_generation = pinned is None or generation == pinned.generation
+    if not lost or not committed or not same_generation:
+        return committed
+    if settings.state_on_loss == "fail":
+        raise LsqlError("STATE_LOST", group=settings.app_id, path=str(state.checkpoints(generation)))
+    return {} if settings.state_on_loss == "rebuild" else committed
+
+
+def _create_targets(planned: Planned, brokers: KafkaBrokers) -> None:
+    existing = brokers.topics()
+    for topic in dict.fromkeys(sink.topic for sink in planned.plan.sinks):
+        if topic not in existing:
+            made = planned.bound.settings.topic(topic)
+            brokers.create(TopicRequest(topic, made.partitions, made.replication, made.config))
+
+
+def described(prepared: Prepared) -> Described:
+    """What the API shows of the plan."""
+    stores = tuple(
+        StoreInfo(
+            store.store,
+            query.name,
+            "struct<" + ", ".join(f"{name}: {describe(expr.type)}" for name, expr in store.keys) + ">"
+            if store.keys
+            else "bytes",
+            "struct<"
+            + ", ".join(f"{function.lower()}: {describe(kind)}" for _, function, _, kind in store.calls)
+            + ">",
+        )
+        for query in prepared.plan.queries
+        for store in query.stores
+    )
+    return Described(stores, topology(prepared.plan), explain(prepared.plan))
+
+
+def planned_event(prepared: Prepared) -> events.Planned:
+    """The event that tells which topics and stores the program uses."""
+    sources = [
+        events.TopicUse(
+            s.topic,
+            "source",
+            str(s.key.format),
+            str(s.value.format),
+            describe(s.key.type),
+            describe(s.value.type),
+            s.origin,
+            s.partitions,
+        )
+        for s in prepared.plan.sources
+    ]
+    targets = [
+        events.TopicUse(
+            sink.topic,
+            "target",
+            str(sink.key_format),
+            str(sink.value_format),
+            describe(sink.input.key_type),
+            describe(sink.input.value_type),
+            "program",
+        )
+        for sink in prepared.plan.sinks
+    ]
+    stores = tuple(store.store for query in prepared.plan.queries for store in query.stores)
+    return events.Planned(
+        now_ms(), (*sources, *targets), stores, prepared.generation, prepared.plan.stateful, prepared.warnings
+    )

@@ -1,0 +1,322 @@
+"""The processor: one thread that starts the plan, watches it, restarts it, and does what people ask.
+
+It owns the state machine; every move becomes an event. Errors that may pass lead to waiting or to a
+restart with backoff; errors that do not pass lead to FAILED, where a person decides.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
+
+from lsql_runner.batches import BatchEnded, Partition
+from lsql_runner.engine.processor import Job, SparkEngine
+from lsql_runner.engine.sink import SinkOptions
+from lsql_runner.engine.source import SourceOptions
+from lsql_runner.errors import ErrorReport, LsqlError, report
+from lsql_runner.kafka.brokers import KafkaBrokers
+from lsql_runner.runtime.clock import now_ms
+from lsql_runner.runtime.events import (
+    BrokerFound,
+    BrokerLost,
+    Event,
+    JvmGone,
+    LateRecordsDropped,
+    Listener,
+    QueryDied,
+    StateChanged,
+)
+from lsql_runner.runtime.health import Health, assess
+from lsql_runner.runtime.lifecycle import State, Trigger, move
+from lsql_runner.runtime.port import Described, Identity
+from lsql_runner.runtime.preparation import Prepared, described, planned_event, prepare
+from lsql_runner.runtime.statedir import StateDir
+from lsql_runner.runtime.status import Status, StatusBoard
+from lsql_runner.runtime.watch import BrokerWatch
+from lsql_runner.settings import Settings
+from lsql_runner.sql import ast
+
+LOG = logging.getLogger("lsql_runner.supervisor")
+
+_TICK_S = 0.1
+_WAIT_S = 1.0
+"""Between two tries while something outside is awaited."""
+_BACKOFF_S = (1, 2, 4, 8, 15, 30, 60)
+
+WAITING_CODES = ("BROKER_UNREACHABLE", "SCHEMA_WAITING")
+"""Errors at a start that end by themselves, without anything being wrong with the program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a supervisor is made of."""
+
+    settings: Settings
+    program: ast.Program
+    identity: Identity
+    brokers: KafkaBrokers
+    engine: SparkEngine
+    state: StateDir
+    listeners: tuple[Listener, ...]
+    on_jvm_gone: Callable[[], None]
+
+
+class Supervisor:
+    """A Processor (see runtime.port) that runs for ever."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._board = StatusBoard(Status(since_ms=now_ms()))
+        self._described = Described()
+        self._commands: SimpleQueue[Trigger] = SimpleQueue()
+        self._state_lock = Lock()
+        self._watch: BrokerWatch | None = None
+        self._deaths = 0
+        self._retry_at_ms = 0
+        self._started_positions: dict[Partition, int] = {}
+        self._thread = Thread(target=self._run, name="supervisor", daemon=True)
+
+    # --- the port ---
+
+    @property
+    def identity(self) -> Identity:
+        return self._parts.identity
+
+    @property
+    def described(self) -> Described:
+        return self._described
+
+    def status(self) -> Status:
+        return self._board.now
+
+    def health(self) -> Health:
+        return assess(self._board.now, now_ms(), int(self._parts.settings.stuck_after_s * 1000))
+
+    def stop(self, by: str) -> None:
+        move(self._board.now.state, Trigger.STOP)
+        self._parts.state.set_stopped(True, by, now_ms())
+        self._commands.put(Trigger.STOP)
+
+    def start(self, by: str) -> None:
+        move(self._board.now.state, Trigger.START)
+        self._parts.state.set_stopped(False, by, now_ms())
+        self._commands.put(Trigger.START)
+
+    # --- the thread ---
+
+    def launch(self) -> None:
+        """Begin. The first plan is made before this returns, so that a wrong program is an error of the caller.
+
+        Raises:
+            LsqlError: the program or the configuration is wrong.
+        """
+        if self._parts.state.stopped_by() is not None:
+            self._move(Trigger.STOP)
+            self._move(Trigger.HALTED)
+        else:
+            self._attempt(first=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End: let the batch under way finish, keep the position, end the JVM."""
+        self._commands.put(Trigger.END)
+        if self._thread.is_alive():
+            self._thread.join(60)
+        self._parts.engine.close()
+        self._parts.state.close()
+
+    def _run(self) -> None:
+        while self._board.now.state is not State.ENDED:
+            try:
+                if not self._step():
+                    return
+            except Exception as error:  # the thread must outlive a fault of ours: it is the one that restarts
+                self._stumbled(error)
+
+    def _step(self) -> bool:
+        """One turn: a command, then whatever the state asks for. False when there will be no other."""
+        self._obey(self._next_command())
+        state = self._board.now.state
+        if self._parts.engine.jvm_death() is not None:
+            if state is not State.ENDED:
+                self._jvm_gone()
+            return False
+        if state is State.RUNNING:
+            self._look_for_death()
+        elif state in (State.WAITING, State.RESTARTING) and now_ms() >= self._retry_at_ms:
+            self._move(Trigger.RETRY)
+            self._attempt()
+        return True
+
+    def _stumbled(self, error: Exception) -> None:
+        """A fault that nothing expected: logged with its trace, shown without, and tried again."""
+        if self._parts.engine.jvm_death() is not None:
+            return  # calls into a JVM that is gone fail in many ways; the next turn says it once
+        LOG.error("fault in the supervisor", exc_info=error)
+        self._halt()
+        if self._board.now.state in (State.STARTING, State.RUNNING):
+            self._died(LsqlError("QUERY_FAILED", reason=f"{type(error).__name__} in the runner"))
+
+    def _next_command(self) -> Trigger | None:
+        try:
+            return self._commands.get(timeout=_TICK_S)
+        except Empty:
+            return None
+
+    def _obey(self, command: Trigger | None) -> None:
+        state = self._board.now.state
+        if command is Trigger.END:
+            self._halt()
+            self._move(Trigger.END)
+        elif command is Trigger.STOP and state not in (State.STOPPED, State.STOPPING, State.ENDED):
+            self._move(Trigger.STOP)
+            if self._board.now.state is State.STOPPING:
+                self._halt()
+                self._move(Trigger.HALTED)
+        elif command is Trigger.START and state in (State.STOPPED, State.FAILED):
+            self._deaths = 0
+            self._move(Trigger.START)
+            self._attempt()
+
+    # --- starting ---
+
+    def _attempt(self, first: bool = False) -> None:
+        """Try to run the plan, from STARTING."""
+        try:
+            prepared = prepare(
+                self._parts.program, self._parts.settings, self._parts.brokers, self._parts.state
+            )
+            self._found_brokers()
+            self._begin(prepared)
+            self._move(Trigger.RUN)
+        except LsqlError as error:
+            self._halt()
+            if error.code in WAITING_CODES:
+                self._await(error)
+            elif error.code in ("QUERY_FAILED", "TOPIC_REFUSED"):
+                self._died(error)
+            elif first:
+                raise
+            else:
+                self._move(Trigger.REFUSE, self._reported(error))
+
+    def _begin(self, prepared: Prepared) -> None:
+        settings, brokers = self._parts.settings, self._parts.brokers
+        self._described = described(prepared)
+        self._emit(planned_event(prepared))
+        self._started_positions = self._positions_before(prepared)
+        bound = prepared.planned.bound.settings
+        source = SourceOptions(
+            kafka=settings.connection,
+            app_id=settings.app_id,
+            reset=prepared.reset,
+            starts=prepared.starts,
+            partitions=prepared.partitions,
+            max_records_per_batch=settings.max_records_per_batch,
+            continue_on_data_loss=settings.on_data_loss == "continue",
+            consumer=bound.consumer,
+        )
+        self._watch = BrokerWatch(
+            brokers, settings.app_id, settings.metric_frequency_ms / 1000, self._emit, self._committed
+        )
+        checkpoints = self._parts.state.checkpoints(prepared.generation)
+        sink = SinkOptions(settings.connection, settings.app_id, bound.producer)
+        self._parts.engine.start(Job(prepared.plan, source, sink, checkpoints, self._batch_ended))
+
+    def _positions_before(self, prepared: Prepared) -> dict[Partition, int]:
+        """Where the first batch begins, for the lag until it ends and for finding a record that it dies of."""
+        partitions = [
+            Partition(topic, number)
+            for topic, count in prepared.partitions.items()
+            for number in range(count)
+        ]
+        brokers = self._parts.brokers
+        ends = brokers.ends(partitions) if prepared.reset == "latest" else brokers.begins(partitions)
+        known = self._parts.brokers.group_positions(self._parts.settings.app_id)
+        return {p: known.get(p, prepared.starts.get(p, ends[p])) for p in partitions}
+
+    def _committed(self) -> dict[Partition, int]:
+        """Positions that are safe to show: what batches have ended at, or where the first one begins."""
+        return {**self._started_positions, **self._board.now.committed}
+
+    # --- watching ---
+
+    def _batch_ended(self, event: BatchEnded) -> None:
+        before = dict(self._committed())
+        self._emit(event)
+        self._deaths = 0
+        if self._watch is not None:
+            self._watch.batch_ended()
+        if event.watermark_ms is not None and any(store.late_rows_dropped for store in event.stores):
+            ranges = {p: (before.get(p, at), at) for p, at in event.positions.items()}
+            late = self._parts.engine.count_late(event.query, ranges, event.watermark_ms)
+            if late:
+                self._emit(LateRecordsDropped(event.at_ms, event.query, late))
+
+    def _look_for_death(self) -> None:
+        status = self._board.now
+        error = self._parts.engine.death(self._committed(), status.ends)
+        if error is None:
+            return
+        self._halt()
+        if error.code in ("RECORD_MALFORMED", "RECORD_REFUSED", "OFFSETS_GONE"):
+            self._emit(QueryDied(now_ms(), self._reported(error), None))
+            self._move(Trigger.REFUSE, self._reported(error))
+        else:
+            self._died(error)
+
+    def _died(self, error: LsqlError) -> None:
+        delay_s = _BACKOFF_S[min(self._deaths, len(_BACKOFF_S) - 1)]
+        self._deaths += 1
+        self._retry_at_ms = now_ms() + delay_s * 1000
+        self._emit(QueryDied(now_ms(), self._reported(error), delay_s))
+        self._move(Trigger.DIE, self._reported(error))
+
+    def _await(self, error: LsqlError) -> None:
+        if error.code == "BROKER_UNREACHABLE":
+            self._emit(BrokerLost(now_ms(), self._reported(error)))
+        else:
+            self._found_brokers()
+        self._retry_at_ms = now_ms() + int(_WAIT_S * 1000)
+        self._move(Trigger.WAIT, self._reported(error))
+
+    def _found_brokers(self) -> None:
+        if self._board.now.broker_error is not None:
+            self._emit(BrokerFound(now_ms()))
+
+    def _halt(self) -> None:
+        """Stop the plan, if one runs, and commit its last position."""
+        if self._parts.engine.jvm_death() is None:
+            self._parts.engine.stop()
+        if self._watch is not None:
+            self._watch.close()
+        self._watch = None
+
+    def _jvm_gone(self) -> None:
+        reason = self._parts.engine.jvm_death() or "unknown"
+        error = self._reported(LsqlError("JVM_GONE", reason=reason))
+        self._emit(JvmGone(now_ms(), error))
+        self._move(
+            Trigger.REFUSE if self._board.now.state in (State.STARTING, State.RUNNING) else Trigger.END, error
+        )
+        self._parts.on_jvm_gone()
+
+    # --- events ---
+
+    def _reported(self, error: LsqlError) -> ErrorReport:
+        return report(error, self._parts.program.text)
+
+    def _move(self, trigger: Trigger, reason: ErrorReport | None = None) -> None:
+        with self._state_lock:
+            old = self._board.now.state
+            new = move(old, trigger)
+            if new is not old or reason != self._board.now.reason:
+                self._emit(StateChanged(now_ms(), old, new, reason))
+
+    def _emit(self, event: Event) -> None:
+        self._board(event)
+        for listener in self._parts.listeners:
+            listener(event)

@@ -1,0 +1,116 @@
+"""`lsql run`: settings to a served processor. The one place that puts the rooms together."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping
+from contextlib import ExitStack
+from importlib.metadata import version
+
+from flask import Flask
+
+from lsql_runner.api.app import create_app
+from lsql_runner.api.server import serve
+from lsql_runner.bind.settings import bind_settings
+from lsql_runner.engine.jvm import JvmOptions
+from lsql_runner.engine.processor import SparkEngine
+from lsql_runner.error_catalogue import RUNTIME
+from lsql_runner.kafka.brokers import KafkaBrokers
+from lsql_runner.observe.event_log import EventLog
+from lsql_runner.observe.logs import configure
+from lsql_runner.observe.metrics import Metrics
+from lsql_runner.runtime.clock import now_ms
+from lsql_runner.runtime.port import Identity
+from lsql_runner.runtime.statedir import StateDir
+from lsql_runner.runtime.supervisor import Parts, Supervisor
+from lsql_runner.settings import Settings, read_settings
+from lsql_runner.sql.ast import Program
+from lsql_runner.sql.parser import parse
+
+_JVM_LEVELS = {"TRACE": "INFO", "DEBUG": "WARN"}
+"""The JVM's log level by ours: what Spark and Kafka say of their inner life is for those who debug."""
+
+_SHOW_DEATH_S = 3.0
+"""How long /health may still say why, once the JVM is gone, before the process ends with it."""
+
+
+def run(environment: Mapping[str, str]) -> int:
+    """Run the processor that the environment describes, until a signal; the exit code.
+
+    Raises:
+        LsqlError: before anything starts: the settings or the program's text are wrong, the port is in use.
+    """
+    settings = read_settings(environment)
+    parse(settings.sql)
+    settings.connection  # noqa: B018  # wrong addresses are refused before the port is bound
+    settings.declared  # noqa: B018
+    configure(settings.log_level)
+    holder: list[Supervisor] = []
+
+    def make_app() -> Flask:
+        supervisor, metrics = build(settings)
+        holder.append(supervisor)
+        return create_app(supervisor, metrics.render)
+
+    def on_exit() -> None:
+        for supervisor in holder:
+            supervisor.close()
+
+    return serve(make_app, settings.port, on_exit)
+
+
+def build(settings: Settings) -> tuple[Supervisor, Metrics]:
+    """A supervisor at work, with its listeners.
+
+    Raises:
+        LsqlError: the program does not fit its topics, the state directory cannot be used, there is no Java.
+    """
+    program = parse(settings.sql)
+    bind_settings(program.settings)
+    state = StateDir(settings.state_dir, settings.app_id)
+    options = JvmOptions(
+        settings.jars_dir,
+        settings.heap_mib,
+        tuple(settings.java_options.split()),
+        _JVM_LEVELS.get(settings.log_level, "OFF"),
+    )
+    with ExitStack() as undo:
+        undo.callback(state.close)
+        engine = SparkEngine(
+            settings.app_id, options, settings.threads
+        )  # the JVM starts while the program is planned
+        undo.callback(engine.close)
+        supervisor, metrics = _assembled(settings, program, state, engine)
+        supervisor.launch()
+        undo.pop_all()
+    return supervisor, metrics
+
+
+def _assembled(
+    settings: Settings, program: Program, state: StateDir, engine: SparkEngine
+) -> tuple[Supervisor, Metrics]:
+    identity = Identity(
+        app_id=settings.app_id,
+        sql=settings.sql,
+        user=settings.user,
+        version=version("lsql-runner"),
+        guarantee="at_least_once",
+        started_at_ms=now_ms(),
+    )
+    holder: list[Supervisor] = []
+    metrics = Metrics(identity, lambda: holder[0].status())
+    brokers = KafkaBrokers(settings.connection)
+    listeners = (EventLog(settings.app_id), metrics)
+    supervisor = Supervisor(
+        Parts(settings, program, identity, brokers, engine, state, listeners, _end_with_the_jvm)
+    )
+    holder.append(supervisor)
+    return supervisor, metrics
+
+
+def _end_with_the_jvm() -> None:
+    """The JVM is gone and so must be the process; a little later, so that a probe can still read why."""
+    timer = threading.Timer(_SHOW_DEATH_S, os._exit, [RUNTIME])
+    timer.daemon = True
+    timer.start()
