@@ -126,9 +126,7 @@ class TestHealth:
             ("jvm-gone", 503, 503, 503, 200),
         ],
     )
-    def test_status_of_each_probe(
-        self, scenario: str, health: int, live: int, ready: int, startup: int
-    ) -> None:
+    def test_status_of_each_probe(self, scenario: str, health: int, live: int, ready: int, startup: int) -> None:
         client = client_in(scenario)
 
         found = [client.get(f"/health{probe}").status_code for probe in ("", "/live", "/ready", "/startup")]

@@ -62,9 +62,7 @@ def test_post_of_another_site_is_refused_and_does_nothing(
 
 
 def test_default_port_of_the_scheme_is_the_same_host_as_none(client: FlaskClient) -> None:
-    response = client.post(
-        "/stop", headers={"Host": "runner.example", "Origin": "https://runner.example:443"}
-    )
+    response = client.post("/stop", headers={"Host": "runner.example", "Origin": "https://runner.example:443"})
 
     assert response.status_code == 202
 
@@ -86,9 +84,7 @@ def test_strict_headers_stand_on_every_answer(client: FlaskClient, path: str) ->
     assert headers["Referrer-Policy"] == "no-referrer"
     assert headers["X-Frame-Options"] == "DENY"
     assert "unsafe" not in headers["Content-Security-Policy"]
-    assert headers["Content-Security-Policy"].startswith(
-        "default-src 'none'; script-src 'self'; style-src 'self'"
-    )
+    assert headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self'; style-src 'self'")
 
 
 @pytest.mark.parametrize(

@@ -62,11 +62,7 @@ class Walk(RuleBasedStateMachine):
     def ask(self, method: str, path: str) -> Any:
         return self.schema[path][method].Case().call_and_validate()
 
-    @rule(
-        path=sampled_from(
-            ["/health", "/health/ready", "/health/startup", "/metrics", "/topology", "/metadata"]
-        )
-    )
+    @rule(path=sampled_from(["/health", "/health/ready", "/health/startup", "/metrics", "/topology", "/metadata"]))
     def read(self, path: str) -> None:
         self.ask("GET", path)
 

@@ -167,9 +167,7 @@ def test_a_variant_has_the_name_and_group_of_its_row(row: Function) -> None:
 
 @each_row
 def test_forms_are_of_parameters_that_the_row_has(row: Function) -> None:
-    assert {f.parameter for f in row.forms} <= {
-        p.name for p in row.signature.parameters if p.kind == "string"
-    }
+    assert {f.parameter for f in row.forms} <= {p.name for p in row.signature.parameters if p.kind == "string"}
 
 
 @each_aggregate
@@ -187,9 +185,7 @@ def test_a_misspelt_name_has_near_ones() -> None:
 # --- literals ---
 
 
-@pytest.mark.parametrize(
-    "path", ["$", "$.a.b", "$['a b'][0]", "$.a[*].b", "$[*]", "$.*", "$.a.*", "$.naïve key.x"]
-)
+@pytest.mark.parametrize("path", ["$", "$.a.b", "$['a b'][0]", "$.a[*].b", "$[*]", "$.*", "$.a.*", "$.naïve key.x"])
 def test_a_json_path_that_can_be_read_is_taken(path: str) -> None:
     assert FUNCTIONS["JSON_EXTRACT_ALL"].forms[0].fits(path)
 
@@ -215,9 +211,7 @@ def test_a_json_path_that_would_give_null_or_a_part_is_refused(path: str) -> Non
     assert not FUNCTIONS["JSON_EXTRACT_ALL"].forms[0].fits(path)
 
 
-@pytest.mark.parametrize(
-    "pattern", ["yyyy-MM-dd'T'HH:mm:ss.SSSXXX", "dd MMM yyyy", "HH:mm[:ss]", "d. MMMM ''yy"]
-)
+@pytest.mark.parametrize("pattern", ["yyyy-MM-dd'T'HH:mm:ss.SSSXXX", "dd MMM yyyy", "HH:mm[:ss]", "d. MMMM ''yy"])
 def test_a_date_pattern_of_known_letters_is_taken(pattern: str) -> None:
     assert FUNCTIONS["TO_DATE"].forms[0].fits(pattern)
 

@@ -19,9 +19,7 @@ DIED = report(LsqlError("QUERY_FAILED", reason="boom"))
 
 def running(position: int = 10, end: int = 10, lag_at_progress: int = 0) -> Status:
     """Runs; the last batch ended at time 0."""
-    return Status(
-        state=State.RUNNING, positions={"a": {P0: position}}, ends={P0: end}, lag_at_progress=lag_at_progress
-    )
+    return Status(state=State.RUNNING, positions={"a": {P0: position}}, ends={P0: end}, lag_at_progress=lag_at_progress)
 
 
 def codes(status: Status, now_ms: int = 0) -> list[str]:

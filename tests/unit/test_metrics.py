@@ -86,9 +86,7 @@ def test_lag_position_and_end_are_told_for_each_partition() -> None:
     processor, metrics = run_two_batches()
     labels = {"topic": "vehicle-positions", "partition": "3"}
 
-    found = [
-        value(metrics, f"lsql_{name}", **labels) for name in ("position_offset", "lag_records", "end_offset")
-    ]
+    found = [value(metrics, f"lsql_{name}", **labels) for name in ("position_offset", "lag_records", "end_offset")]
 
     assert found[0] + found[1] == found[2]
     assert sum(processor.status().lags.values()) == sum(
@@ -139,10 +137,7 @@ def test_restarts_and_build_are_told() -> None:
     processor.go(Trigger.RETRY)
 
     assert value(metrics, "lsql_restarts_total") == 1
-    assert (
-        value(metrics, "lsql_build_info", version="0.1.0", app_id="fast-vehicles", guarantee="exactly_once")
-        == 1
-    )
+    assert value(metrics, "lsql_build_info", version="0.1.0", app_id="fast-vehicles", guarantee="exactly_once") == 1
 
 
 def test_process_metrics_are_there() -> None:

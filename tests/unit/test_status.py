@@ -125,9 +125,7 @@ class TestOffsets:
         def at(offsets: dict[int, int]) -> dict[Partition, int]:
             return {Partition("cars", number): offset for number, offset in offsets.items()}
 
-        status = fold(
-            batch(1, "a", positions=at(a)), batch(2, "b", positions=at(b)), LagMeasured(3, at(ends))
-        )
+        status = fold(batch(1, "a", positions=at(a)), batch(2, "b", positions=at(b)), LagMeasured(3, at(ends)))
 
         assert all(lag >= 0 for lag in status.lags.values())
         assert status.lag == sum(status.lags.values())

@@ -149,7 +149,8 @@ def test(paths: tuple[str, ...], junit: str | None) -> int:
     """Run case files: input records, a program, expected records. Needs no Kafka."""
     from lsql_runner.cases.run import run_cases
 
-    return run_cases([Path(path) for path in paths], None if junit is None else Path(junit), click.echo)
+    report = None if junit is None else Path(junit)
+    return run_cases([Path(path) for path in paths], report, click.echo)
 
 
 def _echo_json(document: Any) -> None:

@@ -46,11 +46,7 @@ def _topic(name: str, body: Any) -> TopicSchema:
 
 
 def _serde(place: str, body: Any) -> Serde:
-    if (
-        not isinstance(body, Mapping)
-        or set(body) - {"format", "schema"}
-        or not isinstance(body.get("format"), str)
-    ):
+    if not isinstance(body, Mapping) or set(body) - {"format", "schema"} or not isinstance(body.get("format"), str):
         raise DeclarationError(f'{place}: an object with "format" and, for JSON, "schema"')
     form = parse_format(body["format"])
     if form is None:
@@ -87,7 +83,5 @@ def _as_part(serde: Serde) -> dict[str, Any]:
     part: dict[str, Any] = {"format": str(serde.format)}
     if (serde.format.inner or serde.format.name) not in PRIMITIVE_FORMATS:
         kind = serde.type
-        part["schema"] = (
-            {f.name: describe(f.type) for f in kind.fields} if isinstance(kind, Struct) else describe(kind)
-        )
+        part["schema"] = {f.name: describe(f.type) for f in kind.fields} if isinstance(kind, Struct) else describe(kind)
     return part

@@ -65,9 +65,7 @@ CATALOGUE: dict[str, ErrorKind] = {
         "One SELECT mixes the legacy form ({legacy}) with the modern one ({modern}).",
         "Write both places in the same generation.",
     ),
-    "WINDOW_TWICE": ErrorKind(
-        "The SELECT has a second window.", "Keep one; for another length, write another INSERT."
-    ),
+    "WINDOW_TWICE": ErrorKind("The SELECT has a second window.", "Keep one; for another length, write another INSERT."),
     "WINDOW_INVALID": ErrorKind(
         "The window has {why}.", "Give a size above zero, and for HOP an advance no longer than the size."
     ),
@@ -89,9 +87,7 @@ CATALOGUE: dict[str, ErrorKind] = {
         "{name} is {type}: it has no {step} inside.",
         "Stop before {step}, or declare the field's type in LSQL_TOPICS.",
     ),
-    "FUNCTION_UNKNOWN": ErrorKind(
-        "There is no function {name}.", "Near names: {near}. `lsql functions` lists all."
-    ),
+    "FUNCTION_UNKNOWN": ErrorKind("There is no function {name}.", "Near names: {near}. `lsql functions` lists all."),
     "ARGUMENT_COUNT": ErrorKind("{function} was given {found} arguments.", "It takes: {signature}."),
     "ARGUMENT_TYPE": ErrorKind(
         "Argument {position} of {function} is {found}, not {expected}.", "Convert it: CAST(... AS {example})."
@@ -102,9 +98,7 @@ CATALOGUE: dict[str, ErrorKind] = {
     "OPERATOR_TYPES": ErrorKind(
         "`{op}` does not work on {left} and {right}.", "Convert one side: CAST(... AS {example})."
     ),
-    "OPERAND_TYPE": ErrorKind(
-        "`{op}` needs {expected}, not {found}.", "Give it {expected}, or CAST the operand."
-    ),
+    "OPERAND_TYPE": ErrorKind("`{op}` needs {expected}, not {found}.", "Give it {expected}, or CAST the operand."),
     "CONDITION_TYPE": ErrorKind(
         "{clause} needs a condition, and this is {found}.", "Compare it with something, as x = 1."
     ),
@@ -119,9 +113,7 @@ CATALOGUE: dict[str, ErrorKind] = {
     "STAR_MISPLACED": ErrorKind(
         "`*` stands where one value is needed.", "Name a field; `*` alone is for SELECT * and COUNT(*)."
     ),
-    "STAR_OF_SCALAR": ErrorKind(
-        "{name}.* needs a struct, and {name} is {found}.", "Write {name} without the star."
-    ),
+    "STAR_OF_SCALAR": ErrorKind("{name}.* needs a struct, and {name} is {found}.", "Write {name} without the star."),
     "STAR_WITH_GROUP": ErrorKind(
         "SELECT * beside GROUP BY or an aggregate.", "Name the grouped fields and the aggregates."
     ),
@@ -129,9 +121,7 @@ CATALOGUE: dict[str, ErrorKind] = {
     "PROJECTION_OVERLAPS": ErrorKind(
         "{name} is set as a value and as a struct.", "Set the whole of it or fields inside it."
     ),
-    "PROJECTION_TARGET": ErrorKind(
-        "Nothing can be projected to {name}.", "Project to a field, to _key or to _value."
-    ),
+    "PROJECTION_TARGET": ErrorKind("Nothing can be projected to {name}.", "Project to a field, to _key or to _value."),
     "VALUE_MISSING": ErrorKind(
         "The SELECT sets the key but no value.", "Add `*` or a field; for a tombstone, NULL AS _value."
     ),
@@ -142,9 +132,7 @@ CATALOGUE: dict[str, ErrorKind] = {
     "AGGREGATE_MISPLACED": ErrorKind(
         "{function} is an aggregate and cannot stand in {clause}.", "Aggregate in the SELECT list."
     ),
-    "AGGREGATE_MISSING": ErrorKind(
-        "GROUP BY without an aggregate.", "Aggregate something, as COUNT(*) AS n."
-    ),
+    "AGGREGATE_MISSING": ErrorKind("GROUP BY without an aggregate.", "Aggregate something, as COUNT(*) AS n."),
     "NOT_GROUPED": ErrorKind(
         "{name} is neither grouped nor aggregated.", "Add it to GROUP BY, or aggregate it: MAX({name})."
     ),
@@ -159,26 +147,23 @@ CATALOGUE: dict[str, ErrorKind] = {
     "FORMAT_MISFIT": ErrorKind(
         "{part} is {type} and cannot be written as {format}.", "Store it as {instead}, or convert the value."
     ),
+    "FORMAT_CONTRADICTS": ErrorKind(
+        "The program reads {topic} as {named}, but it is declared as {known}.", "Name the same format in both places."
+    ),
     "SETTING_UNKNOWN": ErrorKind("There is no setting {key}.", "Near names: {near}."),
     "SETTING_INVALID": ErrorKind("{key} cannot be {value}.", "Give it {expected}."),
     "SETTING_TWICE": ErrorKind("{key} is set twice, to {first} and to {second}.", "Keep one of them."),
-    "ENV_UNKNOWN": ErrorKind(
-        "The environment holds {name}, which means nothing here.", "Near names: {near}."
-    ),
+    "ENV_UNKNOWN": ErrorKind("The environment holds {name}, which means nothing here.", "Near names: {near}."),
     "ENV_INVALID": ErrorKind("{name} cannot be {value}.", "Give it {expected}."),
     "ENV_MISSING": ErrorKind("{name} is not set.", "Set {name} to {expected}."),
-    "FILE_UNREADABLE": ErrorKind(
-        "The file {path} cannot be read: {why}.", "Give a file that exists and may be read."
-    ),
+    "FILE_UNREADABLE": ErrorKind("The file {path} cannot be read: {why}.", "Give a file that exists and may be read."),
     "CASE_INVALID": ErrorKind(
         "The case file {path} is wrong at {place}: {why}.",
         "Correct that place; the format is in docs/reference/cases.md.",
     ),
     "CASE_FAILED": ErrorKind("{failed} of {total} cases failed.", "Read the differences above."),
     # --- before it runs ---
-    "PORT_IN_USE": ErrorKind(
-        "Port {port} is in use.", "Stop what listens there, or set SQL_PORT to a free port."
-    ),
+    "PORT_IN_USE": ErrorKind("Port {port} is in use.", "Stop what listens there, or set SQL_PORT to a free port."),
     "STATE_DIR_UNWRITABLE": ErrorKind(
         "The state directory {path} cannot be written: {why}.",
         "Point SQL_STATE_STORE_DIR at a writable directory.",
@@ -192,7 +177,7 @@ CATALOGUE: dict[str, ErrorKind] = {
     ),
     "STATE_LOST": ErrorKind(
         "The consumer group {group} has a position, but the state that belongs to it is gone from {path}.",
-        "Restore the state, or choose LSQL_STATE_ON_LOSS=reset (start empty at the position) or rebuild (read everything again).",
+        "Restore the state, or choose LSQL_STATE_ON_LOSS=reset (start empty there) or rebuild (read all again).",
     ),
     "JAVA_MISSING": ErrorKind("No Java was found: {why}.", "Install a JDK 17 or newer, or set JAVA_HOME."),
     "JARS_MISSING": ErrorKind(

@@ -81,9 +81,7 @@ def render(error: LsqlError, text: str | None = None, name: str = "SQL") -> str:
             position = position_of(text, span.start)
             line, marks = underline(text, span)
             parts.append(
-                f"  {name}, line {position.line}, column {position.column}"
-                + (f" ({label})" if label else "")
-                + ":"
+                f"  {name}, line {position.line}, column {position.column}" + (f" ({label})" if label else "") + ":"
             )
             parts.append(f"    {line}\n    {marks}")
     parts.append(f"  To fix it: {error.way_out}")

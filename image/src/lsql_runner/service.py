@@ -77,9 +77,7 @@ def build(settings: Settings) -> tuple[Supervisor, Metrics]:
     )
     with ExitStack() as undo:
         undo.callback(state.close)
-        engine = SparkEngine(
-            settings.app_id, options, settings.threads
-        )  # the JVM starts while the program is planned
+        engine = SparkEngine(settings.app_id, options, settings.threads)  # the JVM starts while the program is planned
         undo.callback(engine.close)
         supervisor, metrics = _assembled(settings, program, state, engine)
         supervisor.launch()
@@ -99,12 +97,10 @@ def _assembled(
         started_at_ms=now_ms(),
     )
     holder: list[Supervisor] = []
-    metrics = Metrics(identity, lambda: holder[0].status())
+    metrics = Metrics(identity, lambda: holder[0].status())  # noqa: PLW0108  # made before what it asks
     brokers = KafkaBrokers(settings.connection)
     listeners = (EventLog(settings.app_id), metrics)
-    supervisor = Supervisor(
-        Parts(settings, program, identity, brokers, engine, state, listeners, _end_with_the_jvm)
-    )
+    supervisor = Supervisor(Parts(settings, program, identity, brokers, engine, state, listeners, _end_with_the_jvm))
     holder.append(supervisor)
     return supervisor, metrics
 

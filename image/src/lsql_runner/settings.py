@@ -1,4 +1,4 @@
-"""The environment contract: one frozen Settings. This table gives the names, the defaults, the checks and the reference page."""
+"""The environment contract: one frozen Settings. This table gives names, defaults, checks and the reference page."""
 
 from __future__ import annotations
 
@@ -81,9 +81,7 @@ class Settings(BaseModel):
     log_level: Annotated[str, AfterValidator(_level)] = Field(
         "INFO", alias="ROOT_LOG_LEVEL", description="Least severe level that is logged."
     )
-    java_options: str = Field(
-        "", alias="JAVA_OPTS", description="More options for the JVM, separated by blanks."
-    )
+    java_options: str = Field("", alias="JAVA_OPTS", description="More options for the JVM, separated by blanks.")
     security_protocol: Literal["", "PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
         "",
         alias="SECURITY_PROTOCOL",
@@ -113,13 +111,14 @@ class Settings(BaseModel):
     state_on_loss: Literal["fail", "reset", "rebuild"] = Field(
         "fail",
         alias="LSQL_STATE_ON_LOSS",
-        description="What to do when the group has a position but the state is gone: `fail`, `reset` (start empty at the position), "
-        "`rebuild` (read everything again).",
+        description="What to do when the group has a position but the state is gone: `fail`, `reset` (start empty "
+        "at the position), `rebuild` (read everything again).",
     )
     state_on_change: Literal["fail", "reset"] = Field(
         "fail",
         alias="LSQL_STATE_ON_CHANGE",
-        description="What to do when the state was made by another program: `fail`, or `reset` (start empty at the group's position).",
+        description="What to do when the state was made by another program: `fail`, or `reset` (start empty at the "
+        "group's position).",
     )
     on_data_loss: Literal["fail", "continue"] = Field(
         "fail",
@@ -155,11 +154,9 @@ class Settings(BaseModel):
             LsqlError: ENV_MISSING, ENV_INVALID.
         """
         if not self.bootstrap_servers.strip():
-            raise LsqlError(
-                "ENV_MISSING", name="SQL_BOOTSTRAP_SERVERS", expected="the brokers, as kafka:9092"
-            )
+            raise LsqlError("ENV_MISSING", name="SQL_BOOTSTRAP_SERVERS", expected="the brokers, as kafka:9092")
         addresses: list[str] = []
-        protocols = {self.security_protocol} if self.security_protocol else set()
+        protocols: set[str] = {*self.security_protocol.split()}
         for server in self.bootstrap_servers.split(","):
             found = _SERVER.match(server.strip())
             protocol = (found["protocol"] or "").upper() if found else ""
@@ -189,9 +186,7 @@ class Settings(BaseModel):
         try:
             return declared_topics(json.loads(self.topics))
         except (DeclarationError, json.JSONDecodeError) as error:
-            raise LsqlError(
-                "ENV_INVALID", name="LSQL_TOPICS", value=self.topics[:60], expected=str(error)
-            ) from None
+            raise LsqlError("ENV_INVALID", name="LSQL_TOPICS", value=self.topics[:60], expected=str(error)) from None
 
 
 def _server_error(value: str, expected: str) -> LsqlError:

@@ -31,9 +31,7 @@ TIMESTAMP = Scalar("timestamp")
 NULL = Scalar("null")
 """The type of a bare NULL; it fits wherever any other type is asked for."""
 
-SCALARS: dict[str, Scalar] = {
-    t.name: t for t in (INT, LONG, FLOAT, DOUBLE, STRING, BOOLEAN, BYTES, DATE, TIMESTAMP)
-}
+SCALARS: dict[str, Scalar] = {t.name: t for t in (INT, LONG, FLOAT, DOUBLE, STRING, BOOLEAN, BYTES, DATE, TIMESTAMP)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +102,7 @@ def wider_numeric(a: DataType, b: DataType) -> DataType:
 
 def common_type(a: DataType, b: DataType) -> DataType | None:
     """The type that values of `a` and `b` can share (CASE branches, COALESCE, comparison), or None."""
-    if a == b or b == NULL:
+    if b in (a, NULL):
         return a
     if a == NULL:
         return b
@@ -216,9 +214,7 @@ class _TypeWords:
                 return Map(value)
             case "struct":
                 return Struct(self._read_fields())
-        raise ValueError(
-            f"unknown type {word!r}; the types are {', '.join(SCALARS)}, decimal, array, map, struct"
-        )
+        raise ValueError(f"unknown type {word!r}; the types are {', '.join(SCALARS)}, decimal, array, map, struct")
 
     def _read_decimal(self) -> Decimal:
         if not self._take("("):

@@ -29,9 +29,7 @@ def _now_ms() -> int:
     return int(time.time() * 1000)
 
 
-def create_app(
-    processor: Processor, render_metrics: RenderMetrics, now_ms: Callable[[], int] = _now_ms
-) -> Flask:
+def create_app(processor: Processor, render_metrics: RenderMetrics, now_ms: Callable[[], int] = _now_ms) -> Flask:
     """The REST API and the page of `processor`: the routes of the table and the page's files, no more."""
     app = Flask("lsql_runner.api", static_folder=str(STATIC), static_url_path="/static")
     app.config["MAX_CONTENT_LENGTH"] = REQUEST_LIMIT_BYTES

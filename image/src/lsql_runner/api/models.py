@@ -189,7 +189,5 @@ def topology_model(graph: dict[str, Any], plan: str) -> Topology:
         Node(id=str(n["id"]), kind=str(n["kind"]), label=str(n["label"]), detail=str(n.get("detail") or ""))
         for n in graph.get("nodes", ())
     ]
-    edges = [
-        Edge.model_validate({"from": str(e["from"]), "to": str(e["to"])}) for e in graph.get("edges", ())
-    ]
+    edges = [Edge.model_validate({"from": str(e["from"]), "to": str(e["to"])}) for e in graph.get("edges", ())]
     return Topology(nodes=nodes, edges=edges, plan=plan)

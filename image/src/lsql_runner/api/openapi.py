@@ -34,9 +34,7 @@ def document() -> Json:
     )
     paths: Json = {}
     for route in ROUTES:
-        paths.setdefault(PARAMETER.sub(r"{\1}", route.path), {})[route.method.lower()] = _operation(
-            route, schemas
-        )
+        paths.setdefault(PARAMETER.sub(r"{\1}", route.path), {})[route.method.lower()] = _operation(route, schemas)
     return {
         "openapi": "3.1.0",
         "info": {

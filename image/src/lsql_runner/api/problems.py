@@ -30,9 +30,7 @@ LOG = logging.getLogger(__name__)
 
 def problem(error: LsqlError, path: str, status: int | None = None) -> Problem:
     """The error as the API tells it."""
-    status = HTTPStatus(
-        status if status is not None else STATUS_OF.get(error.code, HTTPStatus.INTERNAL_SERVER_ERROR)
-    )
+    status = HTTPStatus(status if status is not None else STATUS_OF.get(error.code, HTTPStatus.INTERNAL_SERVER_ERROR))
     return Problem(
         type="urn:lsql:error:" + error.code.lower().replace("_", "-"),
         title=status.phrase,

@@ -54,9 +54,7 @@ REFUSED = (
 )
 
 ROUTES: tuple[Route, ...] = (
-    Route(
-        "GET", "/", "page", "page", "The processor's page", (Answer(200, "The page.", str, ("text/html",)),)
-    ),
+    Route("GET", "/", "page", "page", "The processor's page", (Answer(200, "The page.", str, ("text/html",)),)),
     Route("GET", "/health", "health", "health", "Is the processor well?", _health("It is.")),
     Route(
         "GET",
@@ -91,11 +89,7 @@ ROUTES: tuple[Route, ...] = (
         "metrics",
         "metrics",
         "Metrics for Prometheus",
-        (
-            Answer(
-                200, "The metrics; OpenMetrics where `Accept` names it.", str, (PLAIN_METRICS, OPEN_METRICS)
-            ),
-        ),
+        (Answer(200, "The metrics; OpenMetrics where `Accept` names it.", str, (PLAIN_METRICS, OPEN_METRICS)),),
     ),
     Route(
         "GET",

@@ -39,9 +39,7 @@ GRACEFUL_S = 30
 LOG = logging.getLogger("lsql_runner.server")
 
 
-def serve(
-    make_app: Callable[[], Flask], port: int, on_exit: Callable[[], None], graceful_s: int = GRACEFUL_S
-) -> int:
+def serve(make_app: Callable[[], Flask], port: int, on_exit: Callable[[], None], graceful_s: int = GRACEFUL_S) -> int:
     """Serve on all IPv4 addresses until a signal or the worker's end; the exit code of the process.
 
     `make_app` is called in the worker, after the fork. An LsqlError there ends the server with the error's
@@ -82,9 +80,7 @@ def bind(port: int) -> socket.socket:
         listener.close()
         if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
             raise LsqlError("PORT_IN_USE", port=port) from None
-        raise LsqlError(
-            "ENV_INVALID", name="SQL_PORT", value=port, expected="a port that this user may bind"
-        ) from None
+        raise LsqlError("ENV_INVALID", name="SQL_PORT", value=port, expected="a port that this user may bind") from None
     return listener
 
 
@@ -125,9 +121,7 @@ class _Application(BaseApplication):
         try:
             app = self._make_app()
         except LsqlError as error:
-            LOG.error(
-                "cannot start", extra={"code": error.code, "error": error.message, "way_out": error.way_out}
-            )
+            LOG.error("cannot start", extra={"code": error.code, "error": error.message, "way_out": error.way_out})
             sys.exit(error.exit_code)
         except Exception as error:
             LOG.critical("cannot start", exc_info=error)

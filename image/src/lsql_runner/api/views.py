@@ -33,9 +33,7 @@ from lsql_runner.runtime.status import Status
 def stream(processor: Processor, now_ms: int) -> StreamReport:
     """GET /stream."""
     identity, status = processor.identity, processor.status()
-    rates = Rates(
-        records_in_per_second=status.records_in_per_s, records_out_per_second=status.records_out_per_s
-    )
+    rates = Rates(records_in_per_second=status.records_in_per_s, records_out_per_second=status.records_out_per_s)
     return StreamReport(
         at=moment(now_ms),
         app_id=identity.app_id,
@@ -125,9 +123,7 @@ def store_rows(processor: Processor, name: str) -> NoReturn:
         LsqlError: FEATURE_UNSUPPORTED for a store of this program, NOT_FOUND for any other name.
     """
     if any(info.name == name for info in processor.described.stores):
-        raise LsqlError(
-            "FEATURE_UNSUPPORTED", feature="Reading a state store", instead="read the target topic"
-        )
+        raise LsqlError("FEATURE_UNSUPPORTED", feature="Reading a state store", instead="read the target topic")
     raise LsqlError("NOT_FOUND", path=f"/metadata/{name}")
 
 

@@ -50,7 +50,7 @@ class Shape:
     key: Serde
     value: Serde
     facets: frozenset[str]
-    """Of `topic`, `partition`, `offset`, `ts`, `headers`, and `raw_key`: the key is still the source record's, byte for byte."""
+    """Of `topic`, `partition`, `offset`, `ts`, `headers`; `raw_key` while the key is the source's own bytes."""
 
 
 ALL_FACETS = frozenset({"topic", "partition", "offset", "ts", "headers", "raw_key"})
@@ -67,17 +67,13 @@ class WindowSpec:
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """What an aggregate SELECT groups by and computes. `by_record_key`: no field is named, so the raw key is the group."""
+    """What an aggregate SELECT groups by and computes. Where no field is named the record's raw key is the group."""
 
     keys: tuple[tuple[str, Expr], ...]
     window: WindowSpec | None
     grace_ms: int
     calls: tuple[tuple[str, str, Expr | None, DataType], ...]
     """Slot, aggregate, argument (None for COUNT(*)), type of the result."""
-
-    @property
-    def by_record_key(self) -> bool:
-        return not self.keys
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,11 +36,7 @@ def parse_format(text: str) -> Format | None:
     """The format that `JSON` or `TW[STRING]` names, in any case; None for one that this version does not read."""
     outer, _, inner = text.strip().upper().partition("[")
     inner = inner.removesuffix("]")
-    if (
-        outer not in READABLE
-        or (outer == "TW") != bool(inner)
-        or (inner and inner not in (*PRIMITIVE_FORMATS, "JSON"))
-    ):
+    if outer not in READABLE or (outer == "TW") != bool(inner) or (inner and inner not in (*PRIMITIVE_FORMATS, "JSON")):
         return None
     return Format(outer, inner or None)
 

@@ -51,8 +51,9 @@ class Binder:
         """The typed expression.
 
         Raises:
-            LsqlError: FIELD_*, FUNCTION_UNKNOWN, ARGUMENT_*, OPERATOR_TYPES, OPERAND_TYPE, TYPE_UNKNOWN, CAST_IMPOSSIBLE,
-                AGGREGATE_MISPLACED, STAR_MISPLACED, HEADER_NOT_CONSTANT, NUMBER_INVALID; each at its place.
+            LsqlError: FIELD_*, FUNCTION_UNKNOWN, ARGUMENT_*, OPERATOR_TYPES, OPERAND_TYPE, TYPE_UNKNOWN,
+                CAST_IMPOSSIBLE, AGGREGATE_MISPLACED,
+                STAR_MISPLACED, HEADER_NOT_CONSTANT, NUMBER_INVALID; each at its place.
         """
         return _bind(expr, self)
 
@@ -137,9 +138,7 @@ def _logical(expr: ast.Logical, binder: Binder) -> Expr:
 
 @_bind.register
 def _is_null(expr: ast.IsNull, binder: Binder) -> Expr:
-    return Operation(
-        "IS NOT NULL" if expr.negated else "IS NULL", (binder.bind(expr.operand),), BOOLEAN, False
-    )
+    return Operation("IS NOT NULL" if expr.negated else "IS NULL", (binder.bind(expr.operand),), BOOLEAN, False)
 
 
 @_bind.register
@@ -176,9 +175,7 @@ def _like(expr: ast.Like, binder: Binder) -> Expr:
     for part in (expr.operand, expr.pattern):
         bound = binder.bind(part)
         if bound.type not in (STRING, NULL):
-            raise LsqlError(
-                "OPERAND_TYPE", part.span, op="LIKE", expected="string", found=describe(bound.type)
-            )
+            raise LsqlError("OPERAND_TYPE", part.span, op="LIKE", expected="string", found=describe(bound.type))
         args.append(operators.convert(bound, STRING))
     return _negated(expr.negated, Operation("LIKE", tuple(args), BOOLEAN, any(a.nullable for a in args)))
 
@@ -238,9 +235,7 @@ def _type_named(binder: Binder, name: ast.TypeName) -> DataType:
         {"integer": "int", "bigint": "long", "varchar": "string", "bool": "boolean"}.get(name.name, name.name)
     )
     if found is None or name.parameters:
-        raise LsqlError(
-            "TYPE_UNKNOWN", name.span, name=name.name, known=", ".join([*SCALARS, "decimal(p,s)"])
-        )
+        raise LsqlError("TYPE_UNKNOWN", name.span, name=name.name, known=", ".join([*SCALARS, "decimal(p,s)"]))
     return found
 
 
@@ -259,9 +254,7 @@ def _call(expr: ast.Call, binder: Binder) -> Expr:
         instead = "use COUNT, SUM, AVG, MIN or MAX"
         raise LsqlError("FEATURE_UNSUPPORTED", expr.span, feature=f"the aggregate {name}", instead=instead)
     if name not in FUNCTIONS:
-        raise LsqlError(
-            "FUNCTION_UNKNOWN", expr.span, name=expr.name, near=", ".join(near_names(name)) or "none"
-        )
+        raise LsqlError("FUNCTION_UNKNOWN", expr.span, name=expr.name, near=", ".join(near_names(name)) or "none")
     return _scalar(binder, expr, FUNCTIONS[name])
 
 
@@ -274,9 +267,7 @@ def _arguments(binder: Binder, expr: ast.Call) -> list[Expr]:
     return bound
 
 
-def _matched(
-    expr: ast.Call, row: Function | Aggregate, args: list[Expr]
-) -> tuple[tuple[Expr, ...], DataType]:
+def _matched(expr: ast.Call, row: Function | Aggregate, args: list[Expr]) -> tuple[tuple[Expr, ...], DataType]:
     found = match(row.signature, [arg.type for arg in args])
     if isinstance(found, Mismatch):
         if found.position is None:
@@ -343,9 +334,7 @@ def _aggregate(binder: Binder, expr: ast.Call, row: Aggregate) -> Expr:
 def _header_call(binder: Binder, expr: ast.Call, name: str) -> Expr:
     if name == "HEADERKEYS":
         if expr.args:
-            raise LsqlError(
-                "ARGUMENT_COUNT", expr.span, function=name, found=len(expr.args), signature="HEADERKEYS()"
-            )
+            raise LsqlError("ARGUMENT_COUNT", expr.span, function=name, found=len(expr.args), signature="HEADERKEYS()")
         headers = operators.headers(binder.scope, expr.span)
         return Apply(name, Native("header_keys", ()), (headers,), operators.STRINGS, False)
     if len(expr.args) != 1:
@@ -363,7 +352,5 @@ def _header_call(binder: Binder, expr: ast.Call, name: str) -> Expr:
     kind = _HEADER_FUNCTIONS[name]
     text = Convert(HeaderValue(arg.value), STRING)
     return (
-        text
-        if kind == STRING
-        else Apply(name, operators.HEADER_NUMBERS[kind], (HeaderValue(arg.value),), kind, True)
+        text if kind == STRING else Apply(name, operators.HEADER_NUMBERS[kind], (HeaderValue(arg.value),), kind, True)
     )

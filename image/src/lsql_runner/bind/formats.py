@@ -15,16 +15,19 @@ from lsql_runner.bind.catalog import (
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
-from lsql_runner.types import BYTES, INT, LONG, Array, DataType, Map, Struct, describe
+from lsql_runner.types import BYTES, INT, LONG, STRING, Array, DataType, Map, Struct, describe
 
 WRITABLE = ("STRING", "INT", "LONG", "BYTES", "JSON")
+
+
+_BY_TYPE: dict[DataType, Format] = {INT: Format("INT"), LONG: Format("LONG"), BYTES: BYTES_FORMAT}
 
 
 def default_format(kind: DataType) -> Format:
     """The format for a computed part: a struct is JSON, one value takes the format of its type."""
     if isinstance(kind, Struct | Array | Map):
         return JSON_FORMAT
-    return {INT: Format("INT"), LONG: Format("LONG"), BYTES: BYTES_FORMAT}.get(kind, STRING_FORMAT)
+    return _BY_TYPE.get(kind, STRING_FORMAT)
 
 
 def computed_value_format(kind: DataType, source: Format) -> Format:
@@ -50,9 +53,7 @@ def output_serde(
         if source.format.name == "TW" and chosen.inner is None:
             chosen = windowed(chosen)  # the window stays in the key; what is asked for is the key inside
         span = asked.span
-    if chosen == source.format and (
-        isinstance(part, Whole) or fits(kind, Format(chosen.inner or chosen.name))
-    ):
+    if chosen == source.format and (isinstance(part, Whole) or fits(kind, Format(chosen.inner or chosen.name))):
         return Serde(chosen, kind)
     inner = Format(chosen.inner) if chosen.inner else chosen
     window_fits = (chosen.name == "TW") == (source.format.name == "TW") and not (

@@ -20,7 +20,7 @@ def window_spec(window: ast.Window | None) -> WindowSpec | None:
     assert window.kind in ("TUMBLE", "HOP")
     size = window.size.milliseconds
     advance = size if window.advance is None else window.advance.milliseconds
-    return WindowSpec(window.kind, size, advance)  # type: ignore[arg-type]  # narrowed by the assert
+    return WindowSpec(window.kind, size, advance)
 
 
 def has_aggregate(select: ast.Select) -> bool:

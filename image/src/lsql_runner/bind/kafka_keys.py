@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 TOPIC_KEYS = frozenset(
-    """cleanup.policy compression.type compression.gzip.level compression.lz4.level compression.zstd.level delete.retention.ms
-    file.delete.delay.ms flush.messages flush.ms index.interval.bytes local.retention.bytes local.retention.ms
+    """cleanup.policy compression.type compression.gzip.level compression.lz4.level compression.zstd.level
+    delete.retention.ms file.delete.delay.ms flush.messages flush.ms index.interval.bytes
+    local.retention.bytes local.retention.ms
     max.compaction.lag.ms max.message.bytes message.timestamp.after.max.ms message.timestamp.before.max.ms
     message.timestamp.type min.cleanable.dirty.ratio min.compaction.lag.ms min.insync.replicas preallocate
     remote.storage.enable retention.bytes retention.ms segment.bytes segment.index.bytes segment.jitter.ms segment.ms
@@ -12,8 +13,8 @@ TOPIC_KEYS = frozenset(
 )
 
 _CLIENT_KEYS = """client.dns.lookup client.rack connections.max.idle.ms metadata.max.age.ms receive.buffer.bytes
-    reconnect.backoff.max.ms reconnect.backoff.ms request.timeout.ms retry.backoff.max.ms retry.backoff.ms send.buffer.bytes
-    socket.connection.setup.timeout.max.ms socket.connection.setup.timeout.ms""".split()
+    reconnect.backoff.max.ms reconnect.backoff.ms request.timeout.ms retry.backoff.max.ms retry.backoff.ms
+    send.buffer.bytes socket.connection.setup.timeout.max.ms socket.connection.setup.timeout.ms""".split()
 
 CONSUMER_KEYS = frozenset(
     """check.crcs default.api.timeout.ms fetch.max.bytes fetch.max.wait.ms fetch.min.bytes isolation.level
@@ -23,8 +24,9 @@ CONSUMER_KEYS = frozenset(
 
 PRODUCER_KEYS = frozenset(
     """batch.size buffer.memory compression.type compression.gzip.level compression.lz4.level compression.zstd.level
-    delivery.timeout.ms linger.ms max.block.ms max.in.flight.requests.per.connection max.request.size metadata.max.idle.ms
-    partitioner.adaptive.partitioning.enable partitioner.availability.timeout.ms partitioner.ignore.keys""".split()
+    delivery.timeout.ms linger.ms max.block.ms max.in.flight.requests.per.connection max.request.size
+    metadata.max.idle.ms partitioner.adaptive.partitioning.enable partitioner.availability.timeout.ms
+    partitioner.ignore.keys""".split()
     + _CLIENT_KEYS
 )
 

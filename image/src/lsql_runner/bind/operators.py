@@ -79,13 +79,9 @@ def can_cast(source: DataType, target: DataType) -> bool:
     """Whether CAST knows a way. Text to another type may still fail on a record; that is a bad record."""
     if source in (target, NULL):
         return True
-    if (
-        isinstance(source, Struct | Array | Map)
-        or isinstance(target, Struct | Array | Map)
-        or source == DURATION
-    ):
+    if isinstance(source, Struct | Array | Map) or isinstance(target, Struct | Array | Map) or source == DURATION:
         return False
-    if source == STRING or target == STRING:
+    if STRING in (source, target):
         return True
     if is_numeric(source) and is_numeric(target):
         return True
@@ -108,11 +104,7 @@ def binary(op: str, left: Expr, right: Expr, span: Span) -> Expr:
     if left.type == NULL and right.type == NULL:
         return Const(None, NULL)
     kind = (
-        right.type
-        if left.type == NULL
-        else left.type
-        if right.type == NULL
-        else wider_numeric(left.type, right.type)
+        right.type if left.type == NULL else left.type if right.type == NULL else wider_numeric(left.type, right.type)
     )
     args = (convert(left, kind), convert(right, kind))
     return Operation(op, args, _arithmetic_type(op, kind), left.nullable or right.nullable)
@@ -126,11 +118,7 @@ def _arithmetic_type(op: str, kind: DataType) -> DataType:
 
 
 def negate(operand: Expr, span: Span) -> Expr:
-    if (
-        isinstance(operand, Const)
-        and isinstance(operand.value, int | float)
-        and not isinstance(operand.value, bool)
-    ):
+    if isinstance(operand, Const) and isinstance(operand.value, int | float) and not isinstance(operand.value, bool):
         if operand.type == DURATION:
             raise LsqlError("OPERAND_TYPE", span, op="-", expected="a number", found="duration")
         return Const(-operand.value, operand.type)
@@ -146,16 +134,9 @@ def _numeric_or_null(expr: Expr) -> bool:
 def _compare(op: str, left: Expr, right: Expr, span: Span) -> Expr:
     kind = common_type(left.type, right.type)
     ordered = op not in ("=", "!=")
-    if (
-        kind is None
-        or isinstance(kind, Map)
-        or (ordered and isinstance(kind, Struct | Array))
-        or kind == DURATION
-    ):
+    if kind is None or isinstance(kind, Map) or (ordered and isinstance(kind, Struct | Array)) or kind == DURATION:
         raise _misfit(op, left, right, span)
-    return Operation(
-        op, (convert(left, kind), convert(right, kind)), BOOLEAN, left.nullable or right.nullable
-    )
+    return Operation(op, (convert(left, kind), convert(right, kind)), BOOLEAN, left.nullable or right.nullable)
 
 
 def _shift(op: str, left: Expr, right: Expr, span: Span) -> Expr:

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 from lsql_runner.bind.bound import BoundInsert, BoundProgram, BoundSelect, BoundTopic
 from lsql_runner.bind.catalog import Catalog
-from lsql_runner.bind.decoders import source_topics, target_topics
+from lsql_runner.bind.decoders import source_formats, source_topics, target_topics
 from lsql_runner.bind.formats import output_serde
 from lsql_runner.bind.generations import generation_of
 from lsql_runner.bind.select import bind_select
@@ -23,6 +23,7 @@ def bind_program(program: ast.Program, catalog: Catalog) -> BoundProgram:
     """
     settings = bind_settings(program.settings)
     _check_topics(program, catalog, settings)
+    _check_formats(program, catalog)
     shared = _bind_tables(program.shared_tables, {}, catalog, settings, inside_insert=False)
     inserts = tuple(_bind_insert(insert, shared, catalog, settings) for insert in program.inserts)
     return BoundProgram(inserts, settings, settings.warnings)
@@ -38,6 +39,16 @@ def _check_topics(program: ast.Program, catalog: Catalog, settings: ProgramSetti
     for topic, span in target_topics(program).items():
         if topic not in catalog.existing and not settings.topic(topic).autocreate:
             raise LsqlError("TARGET_UNKNOWN", span, topic=topic)
+
+
+def _check_formats(program: ast.Program, catalog: Catalog) -> None:
+    """A format that the program names must be the one that its topic was resolved with."""
+    for topic, named in source_formats(program).items():
+        schema = catalog.schemas.get(topic)
+        for wanted, serde in ((named.key, schema and schema.key), (named.value, schema and schema.value)):
+            if wanted is not None and serde is not None and wanted != serde.format:
+                span = source_topics(program)[topic]
+                raise LsqlError("FORMAT_CONTRADICTS", span, topic=topic, named=str(wanted), known=str(serde.format))
 
 
 def _bind_tables(
@@ -67,9 +78,7 @@ def _bind_insert(
     generation_of(insert.select, inside_insert=bool(insert.tables))
     select = bind_select(insert.select, _source(insert.select.source, tables, catalog), settings)
     span = insert.select.projections[0].span.to(insert.select.projections[-1].span)
-    key = output_serde(
-        select.key, select.shape.key.type, select.shape.key, insert.key_format, "The key", span
-    )
+    key = output_serde(select.key, select.shape.key.type, select.shape.key, insert.key_format, "The key", span)
     value = output_serde(
         select.value, select.shape.value.type, select.shape.value, insert.value_format, "The value", span
     )

@@ -58,9 +58,7 @@ class _PartBuilder:
         if self.single is not None:
             return Single(self.single)
         if self.tree:
-            return Fields(
-                tuple((name, _expression(value)) for name, value in self.tree.items()), extends=self.whole
-            )
+            return Fields(tuple((name, _expression(value)) for name, value in self.tree.items()), extends=self.whole)
         return Whole() if self.whole else None
 
 
@@ -115,13 +113,9 @@ def _add_star(binder: Binder, star: ast.Star, item: ast.Projection, value: _Part
     assert qualifier is not None
     inside = scope.resolve(qualifier)
     if not isinstance(inside, ColumnRef) or not isinstance(inside.type, Struct):
-        raise LsqlError(
-            "STAR_OF_SCALAR", item.span, name=item.text.removesuffix(".*"), found=describe(inside.type)
-        )
+        raise LsqlError("STAR_OF_SCALAR", item.span, name=item.text.removesuffix(".*"), found=describe(inside.type))
     for member in inside.type.fields:
-        value.set_field(
-            (member.name,), ColumnRef(inside.column, (*inside.path, member.name), member.type), item.span
-        )
+        value.set_field((member.name,), ColumnRef(inside.column, (*inside.path, member.name), member.type), item.span)
 
 
 def _output_path(item: ast.Projection, scope: Scope) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from lsql_runner.bind.bound import Shape
 from lsql_runner.bind.expr import ColumnRef, Expr, HeaderValue
 from lsql_runner.errors import LsqlError
+from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.types import INT, LONG, STRING, Array, DataType, Map, Struct, describe
 
@@ -73,7 +74,7 @@ class Scope:
         value = self.shape.value.type
         return isinstance(value, Struct) and value.field(name) is not None
 
-    def _whole_value(self, span: ast.Span) -> ColumnRef:
+    def _whole_value(self, span: Span) -> ColumnRef:
         return ColumnRef("value", (), self.shape.value.type)
 
     def _resolve_facet(self, path: ast.Path) -> Expr:
@@ -85,9 +86,7 @@ class Scope:
                 return self._inside(self._whole_value(path.span), steps, "_value")
             case "_header":
                 if len(steps) != 1 or not isinstance(steps[0], ast.Ident):
-                    raise LsqlError(
-                        "FIELD_UNKNOWN", path.span, name=head, source="A record", known="_header.<name>"
-                    )
+                    raise LsqlError("FIELD_UNKNOWN", path.span, name=head, source="A record", known="_header.<name>")
                 self._need("headers", path.span, head)
                 return HeaderValue(steps[0].name)
             case "_meta":
@@ -105,23 +104,17 @@ class Scope:
                 column, kind = _FACETS[head]
                 if steps:
                     first = steps[0].name if isinstance(steps[0], ast.Ident) else f"[{steps[0].position}]"
-                    raise LsqlError(
-                        "FIELD_NOT_INSIDE", steps[0].span, name=head, type=describe(kind), step=first
-                    )
+                    raise LsqlError("FIELD_NOT_INSIDE", steps[0].span, name=head, type=describe(kind), step=first)
         self._need(column, path.span, head)
         return ColumnRef(column, (), kind, nullable=False)
 
-    def _need(self, facet: str, span: ast.Span, name: str) -> None:
+    def _need(self, facet: str, span: Span, name: str) -> None:
         if facet not in self.shape.facets:
             known = ", ".join(
                 [
                     "_key",
                     "_value",
-                    *(
-                        f"_{f}"
-                        for f in sorted(self.shape.facets)
-                        if f in ("topic", "partition", "offset", "ts")
-                    ),
+                    *(f"_{f}" for f in sorted(self.shape.facets) if f in ("topic", "partition", "offset", "ts")),
                 ]
             )
             raise LsqlError(

@@ -34,9 +34,7 @@ from lsql_runner.types import DATE, LONG, TIMESTAMP, Array, Decimal, Struct, des
 RECORD_TIME = ColumnRef("ts", (), LONG, nullable=False)
 
 
-def bind_select(
-    select: ast.Select, source: BoundTopic | BoundSelect, settings: ProgramSettings
-) -> BoundSelect:
+def bind_select(select: ast.Select, source: BoundTopic | BoundSelect, settings: ProgramSettings) -> BoundSelect:
     """Bind one SELECT over its source.
 
     Raises:
@@ -107,9 +105,7 @@ class _Context:
             bound = operators.convert(bound, TIMESTAMP)
         if bound.type != TIMESTAMP and not is_integer(bound.type):
             expected = "a long (milliseconds since 1970 UTC), a timestamp or a date"
-            raise LsqlError(
-                "OPERAND_TYPE", expr.span, op="EVENTTIME BY", expected=expected, found=describe(bound.type)
-            )
+            raise LsqlError("OPERAND_TYPE", expr.span, op="EVENTTIME BY", expected=expected, found=describe(bound.type))
         return operators.convert(bound, LONG)
 
     def stateless(
@@ -186,8 +182,6 @@ class _Context:
         if isinstance(value, Whole):
             return self.shape.value
         if getattr(value, "extends", False) and not isinstance(self.shape.value.type, Struct):
-            raise LsqlError(
-                "STAR_OF_SCALAR", self._list_span, name="_value", found=describe(self.shape.value.type)
-            )
+            raise LsqlError("STAR_OF_SCALAR", self._list_span, name="_value", found=describe(self.shape.value.type))
         kind = part_type(value, self.shape.value.type)
         return Serde(computed_value_format(kind, self.shape.value.format), kind)

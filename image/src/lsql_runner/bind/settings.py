@@ -93,18 +93,14 @@ def _apply(settings: ProgramSettings, statement: SetStatement) -> ProgramSetting
     key = statement.key
     for prefix in ("defaults.topic.", "topic."):
         if key.startswith(prefix) and key.removeprefix(prefix) in TOPIC_KEYS:
-            return replace(
-                settings, topics=settings.topics.with_config(key.removeprefix(prefix), statement.value)
-            )
+            return replace(settings, topics=settings.topics.with_config(key.removeprefix(prefix), statement.value))
     name = key.removeprefix("defaults.topic.")
     if name in _TOPIC_WORDS:
         return replace(settings, topics=_TOPIC_WORDS[name](settings.topics, statement))
     if key in _WORDS:
         return _WORDS[key](settings, statement)
     if key in OWNED_KEYS:
-        raise LsqlError(
-            "FEATURE_UNSUPPORTED", statement.key_span, feature=f"SET {key}", instead=OWNED_KEYS[key]
-        )
+        raise LsqlError("FEATURE_UNSUPPORTED", statement.key_span, feature=f"SET {key}", instead=OWNED_KEYS[key])
     consumer, producer = key.removeprefix("consumer."), key.removeprefix("producer.")
     if (consumer in CONSUMER_KEYS and producer == key) or (producer in PRODUCER_KEYS and consumer == key):
         if consumer in CONSUMER_KEYS and not key.startswith("producer."):
@@ -131,10 +127,7 @@ def _near(key: str) -> str:
         *CONSUMER_KEYS,
         *PRODUCER_KEYS,
     ]
-    return (
-        ", ".join(get_close_matches(key, known, n=4, cutoff=0.5))
-        or "autocreate, partitions, replication, grace"
-    )
+    return ", ".join(get_close_matches(key, known, n=4, cutoff=0.5)) or "autocreate, partitions, replication, grace"
 
 
 # --- topics ---
@@ -156,11 +149,7 @@ def _apply_override(settings: ProgramSettings, statement: SetStatement) -> Progr
     assert found is not None
     topic, word = found
     before = settings.topic(topic)
-    after = (
-        _TOPIC_WORDS[word](before, statement)
-        if word in _TOPIC_WORDS
-        else before.with_config(word, statement.value)
-    )
+    after = _TOPIC_WORDS[word](before, statement) if word in _TOPIC_WORDS else before.with_config(word, statement.value)
     return replace(settings, overrides=tuple({**dict(settings.overrides), topic: after}.items()))
 
 
@@ -210,9 +199,7 @@ def _only(word: str, *planned: str) -> Callable[[ProgramSettings, SetStatement],
     def apply(settings: ProgramSettings, statement: SetStatement) -> ProgramSettings:
         if _one_of(statement, word, *planned) != word:
             feature = f"SET {statement.key}='{statement.value}'"
-            raise LsqlError(
-                "FEATURE_UNSUPPORTED", statement.value_span, feature=feature, instead=f"use {word}"
-            )
+            raise LsqlError("FEATURE_UNSUPPORTED", statement.value_span, feature=feature, instead=f"use {word}")
         return settings
 
     return apply
@@ -220,9 +207,7 @@ def _only(word: str, *planned: str) -> Callable[[ProgramSettings, SetStatement],
 
 _WORDS: dict[str, Callable[[ProgramSettings, SetStatement], ProgramSettings]] = {
     "grace": lambda settings, s: replace(settings, grace_ms=_duration_ms(s)),
-    "auto.offset.reset": lambda settings, s: replace(
-        settings, auto_offset_reset=_one_of(s, "earliest", "latest")
-    ),
+    "auto.offset.reset": lambda settings, s: replace(settings, auto_offset_reset=_one_of(s, "earliest", "latest")),
     "decimal.precision": lambda settings, s: replace(settings, decimal_precision=_whole(s, 1, 38)),
     "decimal.scale": lambda settings, s: replace(settings, decimal_scale=_whole(s, 0, 38)),
     "_ktype": lambda settings, s: replace(settings, key_decoder=s.value.upper()),

@@ -77,9 +77,7 @@ def compile_sink(sink: WriteTopic, read: Reader) -> DataFrame:
 HEADERS_TYPE = "array<struct<key:string,value:binary>>"
 
 
-def _encoded(
-    relation: Relation, name: str, form: Format, kind: DataType, window_start: Column | None
-) -> Column:
+def _encoded(relation: Relation, name: str, form: Format, kind: DataType, window_start: Column | None) -> Column:
     """A part as bytes: those that came, where they are still right in the format that is asked for."""
     part = relation.undecoded.get(name)
     if part is not None and part.serde.format == form:
@@ -174,9 +172,7 @@ def aggregate_input(node: Aggregate, read: Reader) -> tuple[DataFrame, list[str]
     columns = below.columns_for(node_exprs(node))
     time = column(node.event_time, columns)
     time = F.coalesce(time, F.raise_error(F.lit("the event time is null")).cast("bigint"))
-    keys = {group_column(name): column(expr, columns) for name, expr in node.keys} or {
-        "raw_key": columns["raw_key"]
-    }
+    keys = {group_column(name): column(expr, columns) for name, expr in node.keys} or {"raw_key": columns["raw_key"]}
     arguments = {f"arg_{slot}": column(arg, columns) for slot, _, arg, _ in node.calls if arg is not None}
     selected = {**keys, **arguments, "ts": time}
     if node.window is not None:
@@ -191,7 +187,7 @@ def aggregate_input(node: Aggregate, read: Reader) -> tuple[DataFrame, list[str]
 def _(node: Project, read: Reader) -> Relation:
     below = compile_node(node.input, read)
     columns = below.columns_for(node_exprs(node))
-    passed = {
+    passed: dict[str, Column] = {
         name: below.ready[name]
         for name in ("topic", "partition", "offset", "headers", "window_start")
         if name in below.ready
@@ -220,9 +216,7 @@ def _with_part(
             if not extends:
                 return result.with_ready(name, F.struct(*(value.alias(field) for field, value in new)))
             if raw is not None:
-                return result.with_undecoded(
-                    name, Undecoded(extend_json(raw.raw, new), Serde(raw.serde.format, kind))
-                )
+                return result.with_undecoded(name, Undecoded(extend_json(raw.raw, new), Serde(raw.serde.format, kind)))
             return result.with_ready(
                 name, merged_struct(below.ready[name], _field_names(node.input.columns[name]), new)
             )

@@ -55,9 +55,7 @@ class Failure:
 def classify(text: str) -> Failure:
     """What the text of an exception says."""
     if any(word in text for word in _DATA_LOSS):
-        return Failure(
-            "data-loss", _last_condition(text, ()) or "the offsets to read next are no longer there"
-        )
+        return Failure("data-loss", _last_condition(text, ()) or "the offsets to read next are no longer there")
     malformed = _last_condition(text, _MALFORMED)
     if malformed:
         return Failure("malformed", malformed)
@@ -79,9 +77,7 @@ def _last_condition(text: str, names: tuple[str, ...]) -> str:
 
 
 def _clean(sentence: str) -> str:
-    sentence = re.split(
-        r"\s*SQLSTATE:|\s+Use `?try_|\s+If necessary set|\s+To return NULL|\s+Parse Mode:", sentence
-    )[0]
+    sentence = re.split(r"\s*SQLSTATE:|\s+Use `?try_|\s+If necessary set|\s+To return NULL|\s+Parse Mode:", sentence)[0]
     return sentence.strip().rstrip(".")[:300] or "no reason was given"
 
 

@@ -150,9 +150,7 @@ def class_path(jars: Path) -> list[str]:
     Raises:
         LsqlError: JARS_MISSING when the Kafka connector is not among them.
     """
-    found = sorted(
-        [*_spark_home().joinpath("jars").glob("*.jar"), *jars.glob("*.jar")], key=lambda path: path.name
-    )
+    found = sorted([*_spark_home().joinpath("jars").glob("*.jar"), *jars.glob("*.jar")], key=lambda path: path.name)
     if not any(path.name.startswith("spark-sql-kafka") for path in found):
         raise LsqlError("JARS_MISSING", path=str(jars))
     return [str(path) for path in found]
@@ -183,6 +181,7 @@ appender.stderr.type = Console
 appender.stderr.name = stderr
 appender.stderr.target = SYSTEM_ERR
 appender.stderr.layout.type = PatternLayout
-appender.stderr.layout.pattern = {{"timestamp":"%d{{yyyy-MM-dd'T'HH:mm:ss.SSS'Z'}}{{UTC}}","level":"%p","logger":"%c","event":"%enc{{%m}}{{JSON}}","exception":"%enc{{%throwable{{short.message}}}}{{JSON}}"}}%n
+appender.stderr.layout.pattern = {{"timestamp":"%d{{yyyy-MM-dd'T'HH:mm:ss.SSS'Z'}}{{UTC}}","level":"%p",\\
+"logger":"%c","message":"%enc{{%m}}{{JSON}}","exception":"%enc{{%throwable{{short.message}}}}{{JSON}}"}}%n
 appender.stderr.layout.disableAnsi = true
 """

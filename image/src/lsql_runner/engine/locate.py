@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
@@ -31,9 +31,7 @@ Attempt = Callable[[Mapping[Partition, Span]], DataFrame]
 
 def locate(attempt: Attempt, ranges: Mapping[Partition, Span]) -> Culprit | None:
     """The first record, by partition and offset, on which the attempt fails; None if it fails on none."""
-    for partition, (start, end) in sorted(
-        ranges.items(), key=lambda item: (item[0].topic, item[0].partition)
-    ):
+    for partition, (start, end) in sorted(ranges.items(), key=lambda item: (item[0].topic, item[0].partition)):
         failure = _try(attempt, {partition: (start, end)}) if start < end else None
         if failure is not None:
             return _narrow(attempt, partition, start, end, failure)

@@ -70,9 +70,7 @@ class _Call:
 
     def _native(self, name: str, parts: Iterator[Lowering], names: _Names) -> Column:
         if name in HIGHER_ORDER:
-            operands = [
-                self._function(p, names) if isinstance(p, Lambda) else self.column(p, names) for p in parts
-            ]
+            operands = [self._function(p, names) if isinstance(p, Lambda) else self.column(p, names) for p in parts]
             return HIGHER_ORDER[name](*operands)
         # An operator is a function too, but its name is read as SQL: `<` without back-ticks is an error.
         spelled = name if name.isidentifier() else f"`{name}`"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -100,7 +101,7 @@ class SparkEngine:
         culprit = self._locate({p: (at, ends[p]) for p, at in positions.items() if p in ends})
         if culprit is None:
             return LsqlError("QUERY_FAILED", reason=failure.reason)
-        place = {
+        place: dict[str, Any] = {
             "topic": culprit.partition.topic,
             "partition": culprit.partition.partition,
             "offset": culprit.offset,
@@ -124,18 +125,12 @@ class SparkEngine:
             def run(spans: Mapping[Partition, tuple[int, int]]) -> DataFrame:
                 reader = range_reader(self.session, kafka, spans)
                 stateful = next((node for node in nodes(sink.input) if isinstance(node, Aggregate)), None)
-                return (
-                    compile_sink(sink, reader) if stateful is None else aggregate_input(stateful, reader)[0]
-                )
+                return compile_sink(sink, reader) if stateful is None else aggregate_input(stateful, reader)[0]
 
             return run
 
-        found = [
-            culprit for sink in self._plan.sinks if (culprit := locate(attempt(sink), bounded)) is not None
-        ]
-        return (
-            min(found, key=lambda c: (c.partition.topic, c.partition.partition, c.offset)) if found else None
-        )
+        found = [culprit for sink in self._plan.sinks if (culprit := locate(attempt(sink), bounded)) is not None]
+        return min(found, key=lambda c: (c.partition.topic, c.partition.partition, c.offset)) if found else None
 
     def count_late(self, query: str, ranges: Mapping[Partition, tuple[int, int]], watermark_ms: int) -> int:
         """Records in the ranges that came after the grace of a window, one for each such window.

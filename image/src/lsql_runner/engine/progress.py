@@ -34,9 +34,7 @@ def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded
         duration_ms=duration,
         phases_ms=phases,
         positions=_positions(progress["sources"]),
-        stores=tuple(
-            _store(name, report) for name, report in zip(stores, progress["stateOperators"], strict=False)
-        ),
+        stores=tuple(_store(name, report) for name, report in zip(stores, progress["stateOperators"], strict=False)),
         watermark_ms=_event_time(times.get("watermark")),
         event_time_max_ms=_event_time(times.get("max")),
     )

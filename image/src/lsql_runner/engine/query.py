@@ -22,10 +22,10 @@ from pyspark.sql.streaming.listener import (
 )
 from pyspark.sql.streaming.query import StreamingQuery
 
+from lsql_runner.batches import BatchEnded
 from lsql_runner.engine.compile import Reader, compile_query
 from lsql_runner.engine.progress import OUTPUT_METRIC, batch_ended
 from lsql_runner.plan.nodes import Plan, Query
-from lsql_runner.batches import BatchEnded
 
 Write = Callable[[DataFrame, str, int], None]
 """Writes one batch: the records, the query's name, the batch id."""

@@ -39,10 +39,8 @@ def decode(raw: Column, serde: Serde, kind: DataType) -> Column:
 
 
 def _decode_json(raw: Column, kind: DataType) -> Column:
-    """JSON text to a value. FAILFAST also keeps Spark from parsing once for each field: it prunes only without options."""
-    text = F.when(F.length(raw) == 0, F.raise_error(F.lit("the record is empty"))).otherwise(
-        raw.cast("string")
-    )
+    """JSON text to a value. FAILFAST also keeps Spark from parsing once for each field."""
+    text = F.when(F.length(raw) == 0, F.raise_error(F.lit("the record is empty"))).otherwise(raw.cast("string"))
     if isinstance(kind, Struct):
         return F.from_json(text, spark_type(kind), _READ_JSON)  # type: ignore[arg-type]  # a struct type here
     # A JSON text that is one value and not an object: read it as the only field of an object.
@@ -86,7 +84,7 @@ def json_text(value: Column, kind: DataType) -> Column:
 
 
 def extend_json(raw: Column, fields: list[tuple[str, Column]]) -> Column:
-    """The JSON object in `raw` with fields set: replaced where it has them, else added; all others stay, known or not."""
+    """The JSON object in `raw` with fields set: replaced where it has them, else added; all others stay."""
     new = F.to_json(F.struct(*(value.alias(name) for name, value in fields)), _WRITE_JSON).cast("binary")
     return F.call_function(EXTEND_JSON, raw, new)
 

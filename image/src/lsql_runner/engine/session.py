@@ -18,7 +18,9 @@ _FIXED = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
     # State: these cannot be switched on later for a checkpoint that was made without them.
-    "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "true",
@@ -29,7 +31,7 @@ _FIXED = {
     "spark.sql.ui.retainedExecutions": "1",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.adaptive.enabled": "false",  # micro-batches are too small to plan them twice
-    "spark.sql.streaming.noDataMicroBatches.enabled": "false",  # updates are sent when records come; nothing waits for time
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",  # nothing waits for time to pass
     "spark.sql.streaming.pollingDelay": "5ms",
     "spark.sql.streaming.metricsEnabled": "false",
     "spark.sql.streaming.stopTimeout": "30s",

@@ -50,9 +50,5 @@ def write_batch(frame: DataFrame, query: str, batch_id: int, options: SinkOption
     time = F.struct(F.lit(TIME_HEADER).alias("key"), long_be(F.col("ts")).alias("value"))
     passed = F.filter("headers", lambda header: header["key"] != F.lit(BATCH_HEADER))
     headers = F.concat(F.coalesce(passed, F.array().cast(HEADERS_TYPE)), F.array(batch, time))
-    settings = (
-        _TUNED | {f"kafka.{key}": value for key, value in options.producer} | options.kafka.spark() | _FIXED
-    )
-    frame.select("topic", "key", "value", headers.alias("headers")).write.format("kafka").options(
-        **settings
-    ).save()
+    settings = _TUNED | {f"kafka.{key}": value for key, value in options.producer} | options.kafka.spark() | _FIXED
+    frame.select("topic", "key", "value", headers.alias("headers")).write.format("kafka").options(**settings).save()

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame, SparkSession
 
+from lsql_runner.batches import Partition
 from lsql_runner.bind.catalog import TopicSchema
 from lsql_runner.engine.compile import Reader
 from lsql_runner.kafka.client import KafkaConnection
-from lsql_runner.batches import Partition
 
 _TUNED = {
     # Measured: more records for each poll and larger fetches are what helped most.
@@ -67,9 +67,7 @@ def _starting_offsets(topic: str, options: SourceOptions) -> str:
     return json.dumps({topic: {str(number): known.get(number, fallback) for number in range(count)}})
 
 
-def range_reader(
-    spark: SparkSession, kafka: KafkaConnection, ranges: Mapping[Partition, tuple[int, int]]
-) -> Reader:
+def range_reader(spark: SparkSession, kafka: KafkaConnection, ranges: Mapping[Partition, tuple[int, int]]) -> Reader:
     """Topics as batches of the records in `[start, end)` of each partition; other partitions give none."""
 
     def read(schema: TopicSchema) -> DataFrame:
@@ -80,9 +78,7 @@ def range_reader(
             return spark.read.format("kafka").options(**settings).load().limit(0)
         settings |= {
             "assign": json.dumps({schema.topic: [int(number) for number in mine]}),
-            "startingOffsets": json.dumps(
-                {schema.topic: {number: start for number, (start, _) in mine.items()}}
-            ),
+            "startingOffsets": json.dumps({schema.topic: {number: start for number, (start, _) in mine.items()}}),
             "endingOffsets": json.dumps({schema.topic: {number: end for number, (_, end) in mine.items()}}),
         }
         return spark.read.format("kafka").options(**settings).load()

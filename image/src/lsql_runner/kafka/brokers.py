@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
+from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ignore[attr-defined]
 
+from lsql_runner.batches import Partition
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.client import KafkaConnection
-from lsql_runner.batches import Partition
 
 _ANSWER_S = 10.0
 
@@ -93,20 +93,18 @@ class KafkaBrokers:
             raise LsqlError("TOPIC_REFUSED", topic=request.name, why=error.args[0].str()) from None
 
     def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        return self._offsets(partitions, OffsetSpec.latest())
+        return self._offsets(partitions, OffsetSpec.latest())  # type: ignore[no-untyped-call]
 
     def begins(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         """The first offset of each partition that the brokers still hold."""
-        return self._offsets(partitions, OffsetSpec.earliest())
+        return self._offsets(partitions, OffsetSpec.earliest())  # type: ignore[no-untyped-call]
 
     def _offsets(self, partitions: Iterable[Partition], spec: OffsetSpec) -> dict[Partition, int]:
         asked = {TopicPartition(p.topic, p.partition): spec for p in partitions}
         if not asked:
             return {}
         futures = self._admin.list_offsets(asked, request_timeout=_ANSWER_S)
-        return {
-            Partition(tp.topic, tp.partition): self._result(future).offset for tp, future in futures.items()
-        }
+        return {Partition(tp.topic, tp.partition): self._result(future).offset for tp, future in futures.items()}
 
     def group_positions(self, group: str) -> dict[Partition, int]:
         futures = self._admin.list_consumer_group_offsets(
@@ -179,11 +177,7 @@ class KafkaBrokers:
             raise self._unreachable(error) from None
 
     def _unreachable(self, error: BaseException) -> LsqlError:
-        why = (
-            error.args[0].str()
-            if isinstance(error, KafkaException)
-            else f"no answer within {_ANSWER_S:.0f} s"
-        )
+        why = error.args[0].str() if isinstance(error, KafkaException) else f"no answer within {_ANSWER_S:.0f} s"
         return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, why=why)
 
 

@@ -24,9 +24,7 @@ class KafkaConnection:
 
     def spark(self) -> dict[str, str]:
         """Options for Spark's Kafka source and sink."""
-        return {"kafka.bootstrap.servers": self.servers} | {
-            f"kafka.{key}": value for key, value in self.security
-        }
+        return {"kafka.bootstrap.servers": self.servers} | {f"kafka.{key}": value for key, value in self.security}
 
 
 _SAME = ("security.protocol", "sasl.mechanism", "ssl.key.password", "ssl.endpoint.identification.algorithm")

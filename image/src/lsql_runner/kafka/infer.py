@@ -71,7 +71,7 @@ def _parse(data: bytes) -> Any:
 
 
 def json_type(values: Iterable[Any]) -> DataType:
-    """The type that holds all of the values: fields in order of first sight, unlike types as the text they are written in."""
+    """The type that holds all of the values: fields in order of first sight, unlike types as text."""
     found: DataType = NULL
     for value in values:
         found = merged(found, _type_of(value, 0))
@@ -102,7 +102,7 @@ def _type_of(value: Any, depth: int) -> DataType:
 
 def merged(a: DataType, b: DataType) -> DataType:
     """A type for values of both; text where nothing else holds both."""
-    if a == b or b == NULL:
+    if b in (a, NULL):
         return a
     if a == NULL:
         return b

@@ -31,9 +31,7 @@ class EventLog:
     """Writes one line for an event, with `app_id`. Events of unknown kinds are passed over."""
 
     def __init__(self, app_id: str) -> None:
-        self._log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger("lsql_runner").bind(
-            app_id=app_id
-        )
+        self._log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger("lsql_runner").bind(app_id=app_id)
         self._late: Counter[str] = Counter()
         self._late_logged_at_ms: dict[str, int] = {}
 

@@ -60,9 +60,7 @@ def level_of(name: str) -> int:
         ) from None
 
 
-def configure(
-    level: str = "INFO", stream: TextIO | None = None, fields: Mapping[str, str] | None = None
-) -> None:
+def configure(level: str = "INFO", stream: TextIO | None = None, fields: Mapping[str, str] | None = None) -> None:
     """Send every log line of the process to `stream` (stderr), each with `fields`.
 
     May be called again, as after a fork; the last call counts.
@@ -109,8 +107,7 @@ def configure(
 def mask_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """The event with the values of secrets replaced, by the name of their key or by their form in a text."""
     return {
-        key: MASK if _SECRET_KEY.search(key) and value is not None else _masked(value)
-        for key, value in event.items()
+        key: MASK if _SECRET_KEY.search(key) and value is not None else _masked(value) for key, value in event.items()
     }
 
 
@@ -120,9 +117,7 @@ def _masked(value: object) -> object:
             value = pattern.sub(rf"\g<1>{MASK}", value)
         return value
     if isinstance(value, Mapping):
-        return {
-            k: MASK if _SECRET_KEY.search(str(k)) and v is not None else _masked(v) for k, v in value.items()
-        }
+        return {k: MASK if _SECRET_KEY.search(str(k)) and v is not None else _masked(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [_masked(item) for item in value]
     return value
@@ -136,9 +131,7 @@ def _adder(fields: dict[str, str]) -> Processor:
 
 
 def _first_things_first(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    return {key: event[key] for key in ("timestamp", "level", "message", "logger") if key in event} | dict(
-        event
-    )
+    return {key: event[key] for key in ("timestamp", "level", "message", "logger") if key in event} | dict(event)
 
 
 def _renderers(stream: TextIO) -> list[Processor]:

@@ -23,12 +23,8 @@ class MetricSpec:
 
 
 METRICS: tuple[MetricSpec, ...] = (
-    MetricSpec(
-        "lsql_build_info", "gauge", "Always 1; the labels say what runs.", ("version", "app_id", "guarantee")
-    ),
-    MetricSpec(
-        "lsql_processor_state", "gauge", "1 for the state the processor is in, 0 for the others.", ("state",)
-    ),
+    MetricSpec("lsql_build_info", "gauge", "Always 1; the labels say what runs.", ("version", "app_id", "guarantee")),
+    MetricSpec("lsql_processor_state", "gauge", "1 for the state the processor is in, 0 for the others.", ("state",)),
     MetricSpec(
         "lsql_processor_state_since_timestamp_seconds",
         "gauge",
@@ -44,9 +40,7 @@ METRICS: tuple[MetricSpec, ...] = (
     ),
     MetricSpec("lsql_broker_up", "gauge", "1 while the brokers answer, else 0."),
     MetricSpec("lsql_jvm_up", "gauge", "1 while the Spark JVM lives, else 0."),
-    MetricSpec(
-        "lsql_records_in_total", "counter", "Records read from the source topics.", ("query",), by_event=True
-    ),
+    MetricSpec("lsql_records_in_total", "counter", "Records read from the source topics.", ("query",), by_event=True),
     MetricSpec(
         "lsql_records_out_total",
         "counter",
@@ -130,9 +124,7 @@ METRICS: tuple[MetricSpec, ...] = (
         ("query",),
         by_event=True,
     ),
-    MetricSpec(
-        "lsql_state_rows", "gauge", "Rows of a state store at the end of the last batch.", ("query", "store")
-    ),
+    MetricSpec("lsql_state_rows", "gauge", "Rows of a state store at the end of the last batch.", ("query", "store")),
     MetricSpec(
         "lsql_state_memory_bytes",
         "gauge",

@@ -49,12 +49,8 @@ class Metrics:
     ) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = CollectorRegistry(auto_describe=False)
-        self._counters = {
-            m.name: _counter(m, self._registry) for m in METRICS if m.type == "counter" and m.by_event
-        }
-        self._gauges = {
-            m.name: _gauge(m, self._registry) for m in METRICS if m.type == "gauge" and m.by_event
-        }
+        self._counters = {m.name: _counter(m, self._registry) for m in METRICS if m.type == "counter" and m.by_event}
+        self._gauges = {m.name: _gauge(m, self._registry) for m in METRICS if m.type == "gauge" and m.by_event}
         self._histograms = {m.name: _histogram(m, self._registry) for m in METRICS if m.type == "histogram"}
         self._registry.register(_StatusCollector(identity, status, now_ms))
         ProcessCollector(registry=self._registry)
@@ -116,9 +112,7 @@ class _StatusCollector(Collector):
         self._now_ms = now_ms
 
     def collect(self) -> Iterator[Metric]:
-        samples = {
-            name: list(found) for name, found in read(self._identity, self._status(), self._now_ms()).items()
-        }
+        samples = {name: list(found) for name, found in read(self._identity, self._status(), self._now_ms()).items()}
         for spec in METRICS:
             if spec.by_event:
                 continue
@@ -144,14 +138,10 @@ def read(identity: Identity, status: Status, now_ms: int) -> dict[str, Iterable[
         "lsql_lag_records": [((p.topic, str(p.partition)), lag) for p, lag in status.lags.items()],
         "lsql_position_offset": [((p.topic, str(p.partition)), o) for p, o in status.committed.items()],
         "lsql_end_offset": [((p.topic, str(p.partition)), offset) for p, offset in status.ends.items()],
-        "lsql_watermark_delay_seconds": [
-            ((q,), (now_ms - at) / 1000) for q, at in status.watermarks_ms.items()
-        ],
+        "lsql_watermark_delay_seconds": [((q,), (now_ms - at) / 1000) for q, at in status.watermarks_ms.items()],
         "lsql_state_rows": [((query, s.name), s.rows) for query, s in stores],
         "lsql_state_memory_bytes": [((query, s.name), s.memory_bytes) for query, s in stores],
-        "lsql_last_batch_timestamp_seconds": [((), status.last_batch.at_ms / 1000)]
-        if status.last_batch
-        else [],
+        "lsql_last_batch_timestamp_seconds": [((), status.last_batch.at_ms / 1000)] if status.last_batch else [],
     }
 
 

@@ -81,6 +81,7 @@ def _aggregate(node: Aggregate, indent: str) -> Iterator[str]:
     if node.window is not None:
         advance = "" if node.window.kind == "TUMBLE" else f" by {show_duration(node.window.advance_ms)}"
         size = show_duration(node.window.size_ms)
-        yield f"{indent}  per   {node.window.kind} {size}{advance}, grace {show_duration(node.grace_ms)}, time {show(node.event_time)}"
+        limits = f"grace {show_duration(node.grace_ms)}, time {show(node.event_time)}"
+        yield f"{indent}  per   {node.window.kind} {size}{advance}, {limits}"
     for slot, function, arg, kind in node.calls:
         yield f"{indent}  {slot} = {function}({'*' if arg is None else show(arg)}) {describe(kind)}"

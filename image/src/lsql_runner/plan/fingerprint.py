@@ -29,8 +29,7 @@ class Fingerprint:
         """Read back what `as_json` gave."""
         return Fingerprint(
             tuple(
-                (name, QueryFingerprint(tuple(q["sources"]), tuple(q["stores"].items())))
-                for name, q in value.items()
+                (name, QueryFingerprint(tuple(q["sources"]), tuple(q["stores"].items()))) for name, q in value.items()
             )
         )
 
@@ -41,9 +40,7 @@ def fingerprint(plan: Plan) -> Fingerprint:
     for query in plan.queries:
         stores = []
         for store in query.stores:
-            stores.append(
-                (store.store, "\n".join(line for node in nodes(store) for line in _lines(query, node)))
-            )
+            stores.append((store.store, "\n".join(line for node in nodes(store) for line in _lines(query, node))))
         found.append((query.name, QueryFingerprint(tuple(s.topic for s in query.sources), tuple(stores))))
     return Fingerprint(tuple(found))
 
@@ -63,9 +60,7 @@ def changes(old: Fingerprint, new: Fingerprint) -> tuple[str, ...]:
         if name not in was or name not in now:
             found.append(f"the query {name} is {'new' if name in now else 'gone'}")
         elif was[name].sources != now[name].sources:
-            found.append(
-                f"it reads {', '.join(now[name].sources)} where it read {', '.join(was[name].sources)}"
-            )
+            found.append(f"it reads {', '.join(now[name].sources)} where it read {', '.join(was[name].sources)}")
         elif was[name].stores != now[name].stores:
             found.append(f"the aggregate of {name} is another one")
     return tuple(sorted(found))

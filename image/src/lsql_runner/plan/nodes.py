@@ -1,4 +1,4 @@
-"""The plan: frozen nodes, each with the columns it gives. A node that asks for a column that is not there cannot be made.
+"""The plan: frozen nodes, each with the columns it gives. One that asks for a column that is not there cannot be made.
 
 Columns: `key`, `value`, `ts` (LONG, milliseconds since 1970 UTC), `topic`, `partition`, `offset`, `headers`;
 `raw_key`, `raw_value` where the bytes as they came are still right; `lateral_<alias>`; below an aggregate
@@ -105,7 +105,7 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """Records made of the rows below. `ts` is their timestamp; facets of the record below that stay true pass through."""
+    """Records made of the rows below. `ts` is their timestamp; facets of the record below pass through."""
 
     input: Node
     key: Part
@@ -120,11 +120,7 @@ class Project:
         check(self.input, self.ts, *part_exprs(self.key), *part_exprs(self.value))
         for part, raw in ((self.key, "raw_key"), (self.value, "raw_value")):
             passes = isinstance(part, Whole) or (isinstance(part, Fields) and part.extends)
-            if (
-                passes
-                and raw not in self.input.columns
-                and raw.removeprefix("raw_") not in self.input.columns
-            ):
+            if passes and raw not in self.input.columns and raw.removeprefix("raw_") not in self.input.columns:
                 raise InvalidPlan(f"{raw} cannot pass through: it is not below")
 
     @property
@@ -135,9 +131,7 @@ class Project:
             if raw in below and (isinstance(part, Whole) or (isinstance(part, Fields) and part.extends)):
                 found[raw] = BYTES
         found |= {
-            name: below[name]
-            for name in ("topic", "partition", "offset", "headers", "window_start")
-            if name in below
+            name: below[name] for name in ("topic", "partition", "offset", "headers", "window_start") if name in below
         }
         return found
 
@@ -222,13 +216,7 @@ def check(below: Node, *exprs: Expr) -> None:
     columns = below.columns
     for expr in exprs:
         for part in walk(expr):
-            name = (
-                part.column
-                if isinstance(part, ColumnRef)
-                else "headers"
-                if isinstance(part, HeaderValue)
-                else None
-            )
+            name = part.column if isinstance(part, ColumnRef) else "headers" if isinstance(part, HeaderValue) else None
             if name is not None and name not in columns:
                 raise InvalidPlan(f"there is no column {name}; there are {', '.join(columns)}")
             if isinstance(part, ColumnRef) and type_at(columns[part.column], part.path) != part.type:

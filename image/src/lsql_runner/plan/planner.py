@@ -53,16 +53,12 @@ class _StoreNamer:
 
 
 def _plan_insert(insert: BoundInsert, namer: _StoreNamer) -> WriteTopic:
-    return WriteTopic(
-        _plan_select(insert.select, namer), insert.target, insert.key_format, insert.value_format
-    )
+    return WriteTopic(_plan_select(insert.select, namer), insert.target, insert.key_format, insert.value_format)
 
 
 def _plan_select(select: BoundSelect, namer: _StoreNamer) -> Project:
     node: Node = (
-        ReadTopic(select.source.schema)
-        if isinstance(select.source, BoundTopic)
-        else _plan_select(select.source, namer)
+        ReadTopic(select.source.schema) if isinstance(select.source, BoundTopic) else _plan_select(select.source, namer)
     )
     for alias, array in select.laterals:
         node = Unnest(node, alias, array)
@@ -72,11 +68,7 @@ def _plan_select(select: BoundSelect, namer: _StoreNamer) -> Project:
     windowed = False
     if select.grouping is not None:
         grouping = select.grouping
-        node = Aggregate(
-            node, grouping.keys, grouping.window, grouping.grace_ms, time, grouping.calls, namer.next()
-        )
+        node = Aggregate(node, grouping.keys, grouping.window, grouping.grace_ms, time, grouping.calls, namer.next())
         time = RECORD_TIME
         windowed = grouping.window is not None
-    return Project(
-        node, select.key, select.value, time, select.shape.key.type, select.shape.value.type, windowed
-    )
+    return Project(node, select.key, select.value, time, select.shape.key.type, select.shape.value.type, windowed)

@@ -13,9 +13,7 @@ def rewrite_nodes(plan: Plan, change: Callable[[Node], Node]) -> Plan:
     queries = tuple(
         replace(
             query,
-            sinks=tuple(
-                replace(sink, input=_as_project(_rebuild(sink.input, change))) for sink in query.sinks
-            ),
+            sinks=tuple(replace(sink, input=_as_project(_rebuild(sink.input, change))) for sink in query.sinks),
         )
         for query in plan.queries
     )

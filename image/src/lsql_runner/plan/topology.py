@@ -60,9 +60,7 @@ def _describe(node: Filter | Unnest | Aggregate | Project) -> tuple[str, str, st
                 f"{function}({'*' if arg is None else show(arg)}) {describe(kind)}"
                 for _, function, arg, kind in node.calls
             )
-            window = (
-                "" if node.window is None else f"{node.window.kind} {show_duration(node.window.size_ms)}: "
-            )
+            window = "" if node.window is None else f"{node.window.kind} {show_duration(node.window.size_ms)}: "
             return "aggregate", node.store, window + calls
         case Project():
             return "project", "project", show_part(node.value)

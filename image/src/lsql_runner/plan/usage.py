@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lsql_runner.bind.bound import Fields, Single, Whole, part_exprs
+from lsql_runner.bind.bound import Fields, part_exprs
 from lsql_runner.bind.expr import ColumnRef, Expr, walk
 from lsql_runner.plan.nodes import Aggregate, Filter, Node, Project, Query, ReadTopic, Unnest, nodes
 from lsql_runner.types import Array, DataType, Field, Struct
@@ -72,13 +72,9 @@ def _paths_above(top: Node, read: ReadTopic) -> list[Path]:
     found: list[Path] = []
     for node in reversed(chain):
         found += paths_into("value", node_exprs(node))
-        if isinstance(node, Aggregate):
+        makes_new_value = isinstance(node, Project) and not (isinstance(node.value, Fields) and node.value.extends)
+        if isinstance(node, Aggregate) or makes_new_value:
             break
-        if isinstance(node, Project):
-            if isinstance(node.value, Whole | Single) or (
-                isinstance(node.value, Fields) and not node.value.extends
-            ):
-                break
     return found
 
 
@@ -89,7 +85,5 @@ def _union(kinds: list[DataType]) -> DataType:
             return kind
         for member in kind.fields:
             known = names.get(member.name)
-            names[member.name] = (
-                member if known is None else Field(member.name, _union([known.type, member.type]))
-            )
+            names[member.name] = member if known is None else Field(member.name, _union([known.type, member.type]))
     return Struct(tuple(names.values()))

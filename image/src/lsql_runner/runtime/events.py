@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from lsql_runner.batches import BatchEnded as BatchEnded
-from lsql_runner.batches import Partition as Partition
-from lsql_runner.batches import StoreReport as StoreReport
+from lsql_runner.batches import BatchEnded, Partition, StoreReport
 from lsql_runner.errors import ErrorReport
 from lsql_runner.runtime.lifecycle import State
+
+__all__ = ["BatchEnded", "Partition", "StoreReport"]
+"""Not defined here, but events like the others to those who listen."""
 
 
 @dataclass(frozen=True, slots=True)

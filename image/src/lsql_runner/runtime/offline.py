@@ -13,7 +13,7 @@ from lsql_runner.sql.parser import parse
 
 
 def plan_from_environment(environment: Mapping[str, str]) -> Planned:
-    """The plan of the program in the environment: on the brokers' topics, or on declared ones where no brokers are named.
+    """The plan of the program in the environment: on the brokers' topics, or on declared ones without brokers.
 
     Raises:
         LsqlError: whatever is wrong; nothing is changed on the brokers.

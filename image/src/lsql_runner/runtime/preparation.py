@@ -42,17 +42,13 @@ class Prepared:
         return self.planned.plan
 
 
-def plan_on_brokers(
-    program: ast.Program, settings: Settings, brokers: KafkaBrokers, pinned: Pinned | None
-) -> Planned:
+def plan_on_brokers(program: ast.Program, settings: Settings, brokers: KafkaBrokers, pinned: Pinned | None) -> Planned:
     """Bind the program to its topics as they are now, and plan it.
 
     Raises:
         LsqlError: what is wrong with the program or the topics, BROKER_UNREACHABLE, SCHEMA_WAITING.
     """
-    knowledge = Knowledge(
-        settings.declared, {} if pinned is None else pinned.schemas, settings.sample_records
-    )
+    knowledge = Knowledge(settings.declared, {} if pinned is None else pinned.schemas, settings.sample_records)
     return plan_parsed(program, resolve_catalog(program, brokers, knowledge))
 
 
@@ -67,9 +63,7 @@ def prepare(program: ast.Program, settings: Settings, brokers: KafkaBrokers, sta
     mark = fingerprint(planned.plan)
     generation, warnings = _generation(planned.plan, mark, pinned, settings, state)
     committed = {
-        p: at
-        for p, at in brokers.group_positions(settings.app_id).items()
-        if p.topic in source_topics(program)
+        p: at for p, at in brokers.group_positions(settings.app_id).items() if p.topic in source_topics(program)
     }
     starts = _starts(planned.plan, generation, committed, pinned, settings, state)
     _create_targets(planned, brokers)
@@ -94,9 +88,7 @@ def _generation(
     had_stores = any(query.stores for _, query in pinned.fingerprint.queries)
     if (plan.stateful or had_stores) and settings.state_on_change == "fail":
         raise LsqlError("STATE_OF_ANOTHER_PROGRAM", path=str(state.path), change="; ".join(found))
-    return pinned.generation + 1, (
-        f"The program changed ({'; '.join(found)}): it starts at the group's position.",
-    )
+    return pinned.generation + 1, (f"The program changed ({'; '.join(found)}): it starts at the group's position.",)
 
 
 def _starts(

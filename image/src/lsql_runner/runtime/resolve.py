@@ -45,16 +45,10 @@ def resolve_catalog(program: ast.Program, brokers: Brokers, knowledge: Knowledge
 
 def _schema(topic: str, named: SourceFormats, brokers: Brokers, knowledge: Knowledge) -> TopicSchema:
     declared = knowledge.declared.get(topic)
-    if (
-        declared is not None
-        and _agrees(declared.key.format, named.key)
-        and _agrees(declared.value.format, named.value)
-    ):
+    if declared is not None and _agrees(declared.key.format, named.key) and _agrees(declared.value.format, named.value):
         return declared
     pinned = knowledge.pinned.get(topic)
-    if pinned is not None and not (
-        _agrees(pinned.key.format, named.key) and _agrees(pinned.value.format, named.value)
-    ):
+    if pinned is not None and not (_agrees(pinned.key.format, named.key) and _agrees(pinned.value.format, named.value)):
         pinned = None
     sample = brokers.sample(topic, knowledge.sample_records)
     if pinned is not None:

@@ -49,9 +49,7 @@ class StateDir:
             self._lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             _probe(self.path)
         except OSError as error:
-            raise LsqlError(
-                "STATE_DIR_UNWRITABLE", path=str(self.path), why=error.strerror or str(error)
-            ) from None
+            raise LsqlError("STATE_DIR_UNWRITABLE", path=str(self.path), why=error.strerror or str(error)) from None
         try:
             fcntl.lockf(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -126,17 +124,11 @@ class StateDir:
     def stopped_by(self) -> str | None:
         """Who stopped the processor; None if nobody did."""
         document = self._read("control.json")
-        return (
-            None
-            if document is None or document.get("desired") != "stopped"
-            else str(document.get("by", "unknown"))
-        )
+        return None if document is None or document.get("desired") != "stopped" else str(document.get("by", "unknown"))
 
     def set_stopped(self, stopped: bool, by: str, at_ms: int) -> None:
         """Keep a person's wish, so that it holds for the next process too."""
-        self._write(
-            "control.json", {"desired": "stopped" if stopped else "running", "by": by, "at_ms": at_ms}
-        )
+        self._write("control.json", {"desired": "stopped" if stopped else "running", "by": by, "at_ms": at_ms})
 
     # --- files ---
 
@@ -160,9 +152,7 @@ class StateDir:
                 os.fsync(file.fileno())
             fresh.replace(target)
         except OSError as error:
-            raise LsqlError(
-                "STATE_DIR_UNWRITABLE", path=str(target), why=error.strerror or str(error)
-            ) from None
+            raise LsqlError("STATE_DIR_UNWRITABLE", path=str(target), why=error.strerror or str(error)) from None
 
 
 def _probe(path: Path) -> None:

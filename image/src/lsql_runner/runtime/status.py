@@ -185,9 +185,7 @@ def _(event: JvmGone, status: Status) -> Status:
 
 @advance.register
 def _(event: Warned, status: Status) -> Status:
-    return (
-        status if event.text in status.warnings else replace(status, warnings=(*status.warnings, event.text))
-    )
+    return status if event.text in status.warnings else replace(status, warnings=(*status.warnings, event.text))
 
 
 @advance.register

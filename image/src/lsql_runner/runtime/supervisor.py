@@ -186,9 +186,7 @@ class Supervisor:
     def _attempt(self, first: bool = False) -> None:
         """Try to run the plan, from STARTING."""
         try:
-            prepared = prepare(
-                self._parts.program, self._parts.settings, self._parts.brokers, self._parts.state
-            )
+            prepared = prepare(self._parts.program, self._parts.settings, self._parts.brokers, self._parts.state)
             self._found_brokers()
             self._begin(prepared)
             self._move(Trigger.RUN)
@@ -229,9 +227,7 @@ class Supervisor:
     def _positions_before(self, prepared: Prepared) -> dict[Partition, int]:
         """Where the first batch begins, for the lag until it ends and for finding a record that it dies of."""
         partitions = [
-            Partition(topic, number)
-            for topic, count in prepared.partitions.items()
-            for number in range(count)
+            Partition(topic, number) for topic, count in prepared.partitions.items() for number in range(count)
         ]
         brokers = self._parts.brokers
         ends = brokers.ends(partitions) if prepared.reset == "latest" else brokers.begins(partitions)
@@ -299,9 +295,7 @@ class Supervisor:
         reason = self._parts.engine.jvm_death() or "unknown"
         error = self._reported(LsqlError("JVM_GONE", reason=reason))
         self._emit(JvmGone(now_ms(), error))
-        self._move(
-            Trigger.REFUSE if self._board.now.state in (State.STARTING, State.RUNNING) else Trigger.END, error
-        )
+        self._move(Trigger.REFUSE if self._board.now.state in (State.STARTING, State.RUNNING) else Trigger.END, error)
         self._parts.on_jvm_gone()
 
     # --- events ---

@@ -1,4 +1,4 @@
-"""Two jobs beside the query that need the brokers: measuring the lag, and showing the position to the consumer group."""
+"""Beside the query, on the brokers: measuring the lag, and showing the position to the consumer group."""
 
 from __future__ import annotations
 

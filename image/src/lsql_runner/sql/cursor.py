@@ -62,7 +62,10 @@ class Cursor:
     def take_word(self, *words: str) -> Token | None:
         """Take the next words if they are exactly `words`; the first of them, else None."""
         if all(self.at_word(word, distance=i) for i, word in enumerate(words)):
-            return [self.next() for _ in words][0]
+            first = self.next()
+            for _ in words[1:]:
+                self.next()
+            return first
         return None
 
     def take_symbol(self, symbol: str) -> Token | None:

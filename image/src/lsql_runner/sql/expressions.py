@@ -16,9 +16,7 @@ from lsql_runner.sql.lexer import Kind, Token
 _OR, _AND, _NOT, _COMPARE, _ADD, _MULTIPLY = 1, 2, 3, 4, 5, 6
 
 _POWER = {"OR": _OR, "AND": _AND}
-_POWER |= dict.fromkeys(
-    ("=", "!=", "<>", "<", "<=", ">", ">=", "IS", "NOT", "IN", "LIKE", "BETWEEN"), _COMPARE
-)
+_POWER |= dict.fromkeys(("=", "!=", "<>", "<", "<=", ">", ">=", "IS", "NOT", "IN", "LIKE", "BETWEEN"), _COMPARE)
 _POWER |= {"+": _ADD, "-": _ADD, "*": _MULTIPLY, "/": _MULTIPLY, "%": _MULTIPLY}
 
 
@@ -179,9 +177,7 @@ def _read_word(cursor: Cursor, token: Token) -> ast.Expr:
     return read_path(cursor)
 
 
-_NOT_CALLABLE = frozenset(
-    {"SELECT", "FROM", "WHERE", "AND", "OR", "ON", "AS", "IN", "WHEN", "THEN", "ELSE", "INTO"}
-)
+_NOT_CALLABLE = frozenset({"SELECT", "FROM", "WHERE", "AND", "OR", "ON", "AS", "IN", "WHEN", "THEN", "ELSE", "INTO"})
 
 
 def _read_call(cursor: Cursor) -> ast.Call:

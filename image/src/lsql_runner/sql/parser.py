@@ -62,9 +62,7 @@ def _check_text(text: str) -> None:
         raise LsqlError("SQL_TOO_LARGE", size_bytes=size, limit_bytes=MAX_BYTES)
     broken = re.search("[\ud800-\udfff]", text)
     if broken:
-        raise LsqlError(
-            "SQL_NOT_UTF8", Span(broken.start(), broken.end()), byte=f"0x{ord(broken.group()) & 0xFF:02x}"
-        )
+        raise LsqlError("SQL_NOT_UTF8", Span(broken.start(), broken.end()), byte=f"0x{ord(broken.group()) & 0xFF:02x}")
     zero = text.find("\0")
     if zero >= 0:
         raise LsqlError("SQL_SYNTAX", Span(zero, zero + 1), found="a zero byte", expected="text")

@@ -184,9 +184,7 @@ class _SelectReader:
     def _refuse_other_clauses(self) -> None:
         token = self._cursor.peek()
         if token.upper in _UNKNOWN_CLAUSES:
-            raise LsqlError(
-                "CLAUSE_UNSUPPORTED", token.span, clause=token.upper, instead=_UNKNOWN_CLAUSES[token.upper]
-            )
+            raise LsqlError("CLAUSE_UNSUPPORTED", token.span, clause=token.upper, instead=_UNKNOWN_CLAUSES[token.upper])
 
 
 def _read_projection(cursor: Cursor) -> ast.Projection:

@@ -34,15 +34,11 @@ def _from_iso(text: Lowering) -> Native:
 
 
 def _days_from_now(days: int) -> Native:
-    return native(
-        "timestamp_millis", native("+", native("unix_millis", native("current_timestamp")), days * DAY_MS)
-    )
+    return native("timestamp_millis", native("+", native("unix_millis", native("current_timestamp")), days * DAY_MS))
 
 
 def _clock(text: str, lowering: Lowering, doc: str, example: str, result: str = _ISO_INSTANT) -> Function:
-    return Function(
-        signature(text), lowering, doc + _CLOCK, example, result, GROUP, nulls="never", deterministic=False
-    )
+    return Function(signature(text), lowering, doc + _CLOCK, example, result, GROUP, nulls="never", deterministic=False)
 
 
 def _part(name: str, doc: str, result: str) -> Function:
@@ -128,9 +124,7 @@ FUNCTIONS = (
         "TODAY()",
         r'"\d{4}-\d\d-\d\d"',
     ),
-    _clock(
-        "TOMORROW() -> timestamp", _days_from_now(1), "The current date and time plus 24 hours", "TOMORROW()"
-    ),
+    _clock("TOMORROW() -> timestamp", _days_from_now(1), "The current date and time plus 24 hours", "TOMORROW()"),
     Function(
         signature("TO_DATE(text: string, pattern: string) -> date"),
         native("to_date", TEXT, PATTERN),

@@ -64,9 +64,7 @@ def match(signature: Signature, types: Sequence[DataType]) -> Match | Mismatch:
         variables[kind] = shared
     if variables.get("N") == NULL:
         variables["N"] = INT
-    arguments = tuple(
-        variables[k] if k in variables else _fitted(k, t) for k, t in zip(kinds, types, strict=True)
-    )
+    arguments = tuple(variables[k] if k in variables else _fitted(k, t) for k, t in zip(kinds, types, strict=True))
     return Match(arguments, _result(signature.result, variables))
 
 

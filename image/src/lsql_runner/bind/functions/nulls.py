@@ -60,8 +60,7 @@ FUNCTIONS = (
     Function(
         signature("EXISTS(value: any) -> boolean"),
         native("isnotnull", VALUE),
-        "Whether the field is there: a field that is missing in the record and one that is null are both "
-        "not.",
+        "Whether the field is there: a field that is missing in the record and one that is null are both not.",
         "EXISTS('x')",
         "true",
         GROUP,

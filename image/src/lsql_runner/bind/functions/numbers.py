@@ -59,12 +59,8 @@ FUNCTIONS = (
         "7",
         GROUP,
     ),
-    _double(
-        "ACOS(value: double) -> double", "The arc cosine in radians; NaN outside -1 to 1.", "ACOS(1)", "0.0"
-    ),
-    _double(
-        "ASIN(value: double) -> double", "The arc sine in radians; NaN outside -1 to 1.", "ASIN(0)", "0.0"
-    ),
+    _double("ACOS(value: double) -> double", "The arc cosine in radians; NaN outside -1 to 1.", "ACOS(1)", "0.0"),
+    _double("ASIN(value: double) -> double", "The arc sine in radians; NaN outside -1 to 1.", "ASIN(0)", "0.0"),
     _double("ATAN(value: double) -> double", "The arc tangent in radians.", "ATAN(0)", "0.0"),
     _double("CBRT(value: double) -> double", "The cube root.", "CBRT(-27)", "-3.0"),
     Function(
@@ -180,9 +176,7 @@ FUNCTIONS = (
     ),
     _double("SIN(angle: double) -> double", "The sine of an angle in radians.", "SIN(0)", "0.0"),
     _double("SINH(value: double) -> double", "The hyperbolic sine.", "SINH(0)", "0.0"),
-    _double(
-        "SQRT(value: double) -> double", "The square root; NaN for a negative number.", "SQRT(2.25)", "1.5"
-    ),
+    _double("SQRT(value: double) -> double", "The square root; NaN for a negative number.", "SQRT(2.25)", "1.5"),
     _double("TAN(angle: double) -> double", "The tangent of an angle in radians.", "TAN(0)", "0.0"),
     _double("TANH(value: double) -> double", "The hyperbolic tangent.", "TANH(0)", "0.0"),
 )

@@ -17,8 +17,7 @@ def _first(count: int, example: str, result: str) -> Function:
     return Function(
         signature(f"FIRST{count}(value: text) -> string"),
         native("concat", native("left", TEXT, count), STARS),
-        f"{_characters('first', count)}, then five asterisks whatever the length; shorter text stays "
-        f"readable.",
+        f"{_characters('first', count)}, then five asterisks whatever the length; shorter text stays readable.",
         example,
         result,
         GROUP,
@@ -29,8 +28,7 @@ def _last(count: int, example: str, result: str) -> Function:
     return Function(
         signature(f"LAST{count}(value: text) -> string"),
         native("concat", STARS, native("right", TEXT, count)),
-        f"Five asterisks whatever the length, then {_characters('last', count).lower()}; shorter text stays "
-        f"readable.",
+        f"Five asterisks whatever the length, then {_characters('last', count).lower()}; shorter text stays readable.",
         example,
         result,
         GROUP,

@@ -140,8 +140,7 @@ FUNCTIONS = (
     Function(
         signature("DELETEWHITESPACE(text: string) -> string"),
         native("regexp_replace", TEXT, r"\p{javaWhitespace}+", ""),
-        "The text without white space, in the sense of Character.isWhitespace of Java (a no-break space "
-        "stays).",
+        "The text without white space, in the sense of Character.isWhitespace of Java (a no-break space stays).",
         "DELETEWHITESPACE(' Soft  Shirt ')",
         '"SoftShirt"',
         GROUP,
@@ -250,8 +249,7 @@ FUNCTIONS = (
     Function(
         signature("UUID() -> string"),
         native("uuid"),
-        "A random UUID of 36 characters, another one for each record; a batch that is run again gives "
-        "others.",
+        "A random UUID of 36 characters, another one for each record; a batch that is run again gives others.",
         "UUID()",
         '"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"',
         GROUP,

@@ -44,9 +44,7 @@ _BY_MATCH = native(
         native("transform", Param("found"), Lambda(("column",), native("get", Param("column"), Param("at")))),
     ),
 )
-_GROUPS_OF_MATCHES = native(
-    "get", native("transform", native("array", _BY_GROUP), Lambda(("found",), _BY_MATCH)), 0
-)
+_GROUPS_OF_MATCHES = native("get", native("transform", native("array", _BY_GROUP), Lambda(("found",), _BY_MATCH)), 0)
 """The engine gives the matches of one group at a time: [group][match] is turned to [match][group]. The array
 of one element is there to give the first a name."""
 
@@ -62,8 +60,7 @@ FUNCTIONS = (
     Function(
         signature("DROPLEFT(text: string, count: int) -> string"),
         native("right", TEXT, _kept_after_dropping(Arg(1))),
-        "The text without its first `count` characters; empty text if it has no more, all of it if count is "
-        "negative.",
+        "The text without its first `count` characters; empty text if it has no more, all of it if count is negative.",
         "DROPLEFT('Melissa', 3)",
         '"issa"',
         GROUP,
@@ -71,8 +68,7 @@ FUNCTIONS = (
     Function(
         signature("DROPRIGHT(text: string, count: int) -> string"),
         native("left", TEXT, _kept_after_dropping(Arg(1))),
-        "The text without its last `count` characters; empty text if it has no more, all of it if count is "
-        "negative.",
+        "The text without its last `count` characters; empty text if it has no more, all of it if count is negative.",
         "DROPRIGHT('Melissa', 3)",
         '"Meli"',
         GROUP,
@@ -96,8 +92,7 @@ FUNCTIONS = (
     Function(
         signature("REGEXP(text: string, pattern: string) -> array<string>"),
         native("regexp_extract_all", TEXT, Arg(1), 0),
-        "Every part of the text that the Java regular expression matches, in order; an empty array if there "
-        "is none.",
+        "Every part of the text that the Java regular expression matches, in order; an empty array if there is none.",
         "REGEXP('a1 b22', '[0-9]+')",
         '["1","22"]',
         GROUP,

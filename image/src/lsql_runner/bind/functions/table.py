@@ -27,8 +27,7 @@ AGGREGATES: dict[str, Aggregate] = {
         Aggregate(
             signature("AVG(value: N) -> mean of N"),
             "avg",
-            "The mean of the values that are not null: a double, for decimals a decimal with four more "
-            "digits.",
+            "The mean of the values that are not null: a double, for decimals a decimal with four more digits.",
             "AVG(price)",
         ),
         Aggregate(

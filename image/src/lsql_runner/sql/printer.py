@@ -1,0 +1,240 @@
+"""Program to text in one canonical form, which reads back as the same program.
+
+Only the shape is canonical: quoting stays as it was written, so that names print as people know them.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+from lsql_runner.sql import ast
+from lsql_runner.sql.cursor import RESERVED
+
+
+def print_program(program: ast.Program) -> str:
+    """The program as text, a statement a line."""
+    return "\n".join(_statement(statement) + ";" for statement in program.statements) + "\n"
+
+
+@singledispatch
+def _statement(statement: ast.Statement) -> str:
+    raise TypeError(f"no such statement: {statement!r}")
+
+
+@_statement.register
+def _(statement: ast.SetStatement) -> str:
+    return f"SET {quoted(statement.key, '`')}={quoted(statement.value, _QUOTE)}"
+
+
+@_statement.register
+def _(statement: ast.WithStatement) -> str:
+    return _tables(statement.tables)
+
+
+@_statement.register
+def _(statement: ast.Insert) -> str:
+    parts = [f"INSERT INTO {_topic(statement.target)}"]
+    stores = [("KEY", statement.key_format), ("VALUE", statement.value_format)]
+    named = [f"{word} AS {_format(form)}" for word, form in stores if form is not None]
+    if named:
+        parts.append("STORE " + " ".join(named))
+    if statement.tables:
+        parts.append(_tables(statement.tables))
+    return " ".join([*parts, print_select(statement.select)])
+
+
+def _tables(tables: tuple[ast.CommonTable, ...]) -> str:
+    return "WITH " + ", ".join(f"{_ident(table.name)} AS ({print_select(table.select)})" for table in tables)
+
+
+def _format(form: ast.FormatName) -> str:
+    return form.name if form.inner is None else f"{form.name}[{form.inner}]"
+
+
+# --- SELECT ---
+
+
+def print_select(select: ast.Select) -> str:
+    """One SELECT."""
+    parts = ["SELECT", *([select.mode] if select.mode else [])]
+    parts.append(", ".join(_projection(item) for item in select.projections))
+    parts.append(f"FROM {_source(select.source)}")
+    if select.event_time is not None:
+        parts.append(f"EVENTTIME BY {print_expression(select.event_time)}")
+    parts += [_join(join) for join in select.joins]
+    parts += [f"LATERAL {print_expression(each.array)} AS {_ident(each.alias)}" for each in select.laterals]
+    if select.where is not None:
+        parts.append(f"WHERE {print_expression(select.where)}")
+    groups = [print_expression(expr) for expr in select.group_by]
+    if select.window is not None and not select.window.legacy:
+        parts.append(f"WINDOW BY {_modern_window(select.window)}")
+    if select.grace is not None:
+        parts.append(f"GRACE BY {_duration(select.grace)}")
+    if select.window is not None and select.window.legacy:
+        groups.insert(0, _legacy_window(select.window))
+    if groups:
+        parts.append("GROUP BY " + ", ".join(groups))
+    if select.having is not None:
+        parts.append(f"HAVING {print_expression(select.having)}")
+    return " ".join(parts)
+
+
+def _projection(item: ast.Projection) -> str:
+    if isinstance(item.expr, ast.Star):
+        text = "*" if item.expr.qualifier is None else f"{_path(item.expr.qualifier)}.*"
+    else:
+        text = print_expression(item.expr)
+    if item.alias is not None:
+        return f"{text} AS {_path(item.alias)}"
+    if isinstance(item.expr, ast.Path | ast.Star) or text == item.text:
+        return text
+    return f"{text} AS {quoted(item.text, '`')}"  # its name was its text as it stood, blanks and all
+
+
+def _source(source: ast.Source) -> str:
+    return _topic(source.name) + (f" AS {_ident(source.alias)}" if source.alias else "")
+
+
+def _join(join: ast.Join) -> str:
+    text = f"{join.kind} JOIN {_source(join.source)}"
+    if join.on is not None:
+        text += f" ON {print_expression(join.on)}"
+    return text + (f" WITHIN {_duration(join.within)}" if join.within else "")
+
+
+def _modern_window(window: ast.Window) -> str:
+    advance = "" if window.advance is None else f",{_duration(window.advance)}"
+    return f"{window.kind} {_duration(window.size)}{advance}"
+
+
+def _legacy_window(window: ast.Window) -> str:
+    lengths = [window.size, *([window.advance] if window.advance else [])]
+    return f"{window.kind}(" + ",".join(f"{length.amount},{length.unit}" for length in lengths) + ")"
+
+
+# --- names ---
+
+_QUOTE = "'"
+
+
+def quoted(text: str, quote: str) -> str:
+    """The text between quotes of one kind, with those inside doubled."""
+    return quote + text.replace(quote, quote * 2) + quote
+
+
+def _ident(name: ast.Ident) -> str:
+    return quoted(name.name, "`") if name.quoted or name.name.upper() in RESERVED else name.name
+
+
+def _topic(name: ast.Ident) -> str:
+    return quoted(name.name, "`") if name.quoted else name.name
+
+
+def _path(path: ast.Path) -> str:
+    steps = (f".{_ident(step)}" if isinstance(step, ast.Ident) else f"[{step.position}]" for step in path.steps)
+    return _ident(path.head) + "".join(steps)
+
+
+def _duration(length: ast.DurationLiteral) -> str:
+    return f"{length.amount}{length.unit}"
+
+
+# --- expressions: every operator in brackets, so that nothing depends on precedence ---
+
+
+@singledispatch
+def print_expression(expr: ast.Expr) -> str:
+    """One expression."""
+    raise TypeError(f"no such expression: {expr!r}")
+
+
+@print_expression.register
+def _(expr: ast.Path) -> str:
+    return _path(expr)
+
+
+@print_expression.register
+def _(expr: ast.StringLiteral) -> str:
+    return quoted(expr.value, _QUOTE)
+
+
+@print_expression.register
+def _(expr: ast.NumberLiteral) -> str:
+    return expr.text
+
+
+@print_expression.register
+def _(expr: ast.BooleanLiteral) -> str:
+    return "TRUE" if expr.value else "FALSE"
+
+
+@print_expression.register
+def _(_: ast.NullLiteral) -> str:
+    return "NULL"
+
+
+@print_expression.register
+def _(expr: ast.DurationLiteral) -> str:
+    return _duration(expr)
+
+
+@print_expression.register
+def _(expr: ast.Unary) -> str:
+    return f"({expr.op} {print_expression(expr.operand)})"
+
+
+@print_expression.register
+def _(expr: ast.Binary) -> str:
+    return f"({print_expression(expr.left)} {expr.op} {print_expression(expr.right)})"
+
+
+@print_expression.register
+def _(expr: ast.Logical) -> str:
+    return "(" + f" {expr.op} ".join(print_expression(operand) for operand in expr.operands) + ")"
+
+
+@print_expression.register
+def _(expr: ast.IsNull) -> str:
+    return f"({print_expression(expr.operand)} IS {_not(expr.negated)}NULL)"
+
+
+@print_expression.register
+def _(expr: ast.Between) -> str:
+    low, high = print_expression(expr.low), print_expression(expr.high)
+    return f"({print_expression(expr.operand)} {_not(expr.negated)}BETWEEN {low} AND {high})"
+
+
+@print_expression.register
+def _(expr: ast.InList) -> str:
+    items = ", ".join(print_expression(item) for item in expr.items)
+    return f"({print_expression(expr.operand)} {_not(expr.negated)}IN ({items}))"
+
+
+@print_expression.register
+def _(expr: ast.Like) -> str:
+    return f"({print_expression(expr.operand)} {_not(expr.negated)}LIKE {print_expression(expr.pattern)})"
+
+
+@print_expression.register
+def _(expr: ast.Case) -> str:
+    parts = ["CASE"] if expr.operand is None else ["CASE", print_expression(expr.operand)]
+    parts += [f"WHEN {print_expression(when)} THEN {print_expression(then)}" for when, then in expr.branches]
+    if expr.otherwise is not None:
+        parts.append(f"ELSE {print_expression(expr.otherwise)}")
+    return " ".join([*parts, "END"])
+
+
+@print_expression.register
+def _(expr: ast.Cast) -> str:
+    parameters = f"({','.join(str(p) for p in expr.target.parameters)})" if expr.target.parameters else ""
+    return f"CAST({print_expression(expr.operand)} AS {expr.target.name}{parameters})"
+
+
+@print_expression.register
+def _(expr: ast.Call) -> str:
+    args = ("*" if isinstance(arg, ast.Star) else print_expression(arg) for arg in expr.args)
+    return f"{expr.name}({', '.join(args)})"
+
+
+def _not(negated: bool) -> str:
+    return "NOT " if negated else ""

@@ -1,0 +1,1 @@
+INSERT INTO counts SELECT STREAM COUNT(*) AS n FROM clicks GROUP BY _key.user;

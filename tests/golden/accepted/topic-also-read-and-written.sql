@@ -1,0 +1,1 @@
+INSERT INTO payments SELECT STREAM * FROM payments WHERE amount > 10;

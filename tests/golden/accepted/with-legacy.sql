@@ -1,0 +1,1 @@
+INSERT INTO out WITH a AS (SELECT STREAM id, amount FROM payments), b AS (SELECT STREAM id FROM a WHERE amount > 1) SELECT STREAM id FROM b

@@ -1,0 +1,1 @@
+INSERT INTO out SELECT * FROM payments WHERE _vtype=AVRO

@@ -1,0 +1,2 @@
+SET error.policy='dlq';
+INSERT INTO out SELECT STREAM * FROM payments

@@ -1,0 +1,1 @@
+INSERT INTO out SELECT STREAM COUNT(*) AS n FROM payments GROUP BY currency HAVING currency IN ('EUR', 'USD')

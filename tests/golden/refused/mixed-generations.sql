@@ -1,0 +1,3 @@
+INSERT INTO out SELECT STREAM COUNT(*) AS n
+FROM payments EVENTTIME BY at
+GROUP BY TUMBLE(1,m), currency

@@ -1,0 +1,2 @@
+SET autocrete=true;
+INSERT INTO out SELECT STREAM * FROM payments

@@ -1,0 +1,3 @@
+INSERT INTO out
+SELECT STREAM id, amuont
+FROM payments;

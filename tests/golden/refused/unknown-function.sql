@@ -1,0 +1,1 @@
+INSERT INTO out SELECT STREAM UPPR(id) AS x FROM payments;

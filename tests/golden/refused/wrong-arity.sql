@@ -1,0 +1,1 @@
+INSERT INTO out SELECT STREAM REPLACE(id) AS x FROM payments;

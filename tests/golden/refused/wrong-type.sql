@@ -1,0 +1,1 @@
+INSERT INTO out SELECT STREAM UPPER(amount) AS x FROM payments;

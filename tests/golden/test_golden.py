@@ -1,0 +1,52 @@
+"""Every program below `accepted` and `refused`, through every stage without an engine."""
+
+import json
+from pathlib import Path
+
+import pytest
+from lsql_runner.errors import LsqlError, render
+from lsql_runner.pipeline import plan_text
+from lsql_runner.plan.explain import explain
+from lsql_runner.plan.topology import topology
+from lsql_runner.sql.parser import parse
+from lsql_runner.sql.printer import print_program
+from tests.golden.catalog import CATALOG
+from tests.kit.goldens import Goldens, find_cases, find_orphans
+
+HERE = Path(__file__).parent
+ACCEPTED = find_cases(HERE / "accepted")
+REFUSED = find_cases(HERE / "refused")
+
+
+@pytest.mark.parametrize("case", ACCEPTED, ids=lambda path: path.stem)
+def test_an_accepted_program_has_the_plan_on_file(case: Path, goldens: Goldens) -> None:
+    text = case.read_text()
+    plan = plan_text(text, CATALOG).plan
+    goldens.check(
+        case,
+        {
+            ".printed.txt": print_program(parse(text)),
+            ".plan.txt": explain(plan),
+            ".topology.json": json.dumps(topology(plan), indent=1) + "\n",
+        },
+    )
+
+
+@pytest.mark.parametrize("case", ACCEPTED, ids=lambda path: path.stem)
+def test_an_accepted_program_prints_as_one_with_the_same_plan(case: Path) -> None:
+    text = case.read_text()
+    printed = print_program(parse(text))
+    assert plan_text(printed, CATALOG).plan == plan_text(text, CATALOG).plan
+    assert print_program(parse(printed)) == printed
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda path: path.stem)
+def test_a_refused_program_has_the_message_on_file(case: Path, goldens: Goldens) -> None:
+    text = case.read_text()
+    with pytest.raises(LsqlError) as refusal:
+        plan_text(text, CATALOG)
+    goldens.check(case, {".error.txt": render(refusal.value, text) + "\n"})
+
+
+def test_no_golden_file_has_lost_its_program() -> None:
+    assert [*find_orphans(HERE / "accepted"), *find_orphans(HERE / "refused")] == []
