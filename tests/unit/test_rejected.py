@@ -22,7 +22,9 @@ def blocks() -> list[tuple[str, str, str]]:
     return [(m["code"], m["place"] or "", m["sql"]) for m in found if m]
 
 
-@pytest.mark.parametrize(("code", "place", "sql"), blocks(), ids=lambda value: value[:60])
+@pytest.mark.parametrize(
+    ("code", "place", "sql"), blocks(), ids=[f"{n}-{code}" for n, (code, _, _) in enumerate(blocks())]
+)
 def test_a_listed_program_is_refused_at_its_place(code: str, place: str, sql: str) -> None:
     with pytest.raises(LsqlError) as refusal:
         plan_text(sql, CATALOG)

@@ -92,6 +92,7 @@ CATALOGUE: dict[str, ErrorKind] = {
     "ARGUMENT_TYPE": ErrorKind(
         "Argument {position} of {function} is {found}, not {expected}.", "Convert it: CAST(... AS {example})."
     ),
+    "ARGUMENT_VALUE": ErrorKind("Argument {position} of {function} cannot be '{found}'.", "Give it {expected}."),
     "ARGUMENT_NOT_CONSTANT": ErrorKind(
         "Argument {position} of {function} must be a constant.", "Write a literal {expected} there."
     ),

@@ -70,10 +70,11 @@ def build(settings: Settings) -> tuple[Supervisor, Metrics]:
     bind_settings(program.settings)
     state = StateDir(settings.state_dir, settings.app_id)
     options = JvmOptions(
-        settings.jars_dir,
-        settings.heap_mib,
-        tuple(settings.java_options.split()),
-        _JVM_LEVELS.get(settings.log_level, "OFF"),
+        jars=settings.jars_dir,
+        heap_mib=settings.heap_mib,
+        java_options=tuple(settings.java_options.split()),
+        class_archive=settings.class_archive,
+        log_level=_JVM_LEVELS.get(settings.log_level, "OFF"),
     )
     with ExitStack() as undo:
         undo.callback(state.close)

@@ -98,6 +98,11 @@ class Settings(BaseModel):
         alias="LSQL_JARS_DIR",
         description="The Kafka connector's jars and the runner's own.",
     )
+    class_archive: Path = Field(
+        Path(sys.prefix, "share", "lsql-runner", "classes.jsa"),
+        alias="LSQL_CLASS_ARCHIVE",
+        description="Archive of the JVM's classes, made by set-up; without the file the JVM starts slower.",
+    )
     heap_mib: int = Field(
         512, alias="LSQL_HEAP_MIB", ge=450, description="The JVM's heap in MiB; Spark refuses less than 450."
     )

@@ -91,8 +91,17 @@ def _rank(t: DataType) -> int:
     return _DECIMAL_RANK if isinstance(t, Decimal) else _NUMERIC_RANK[t]
 
 
+_WHOLE_DIGITS: dict[DataType, int] = {INT: 10, LONG: 19}
+
+
+def _beside_decimal(t: DataType, other: DataType) -> DataType:
+    """A whole number next to a decimal is one too, with room for all its digits."""
+    return Decimal(_WHOLE_DIGITS[t], 0) if isinstance(other, Decimal) and t in (INT, LONG) else t
+
+
 def wider_numeric(a: DataType, b: DataType) -> DataType:
     """The numeric type that both operands are converted to, as in SQL: int < long < decimal < float < double."""
+    a, b = _beside_decimal(a, b), _beside_decimal(b, a)
     if isinstance(a, Decimal) and isinstance(b, Decimal):
         scale = max(a.scale, b.scale)
         whole = max(a.precision - a.scale, b.precision - b.scale)

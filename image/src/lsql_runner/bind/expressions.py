@@ -271,9 +271,7 @@ def _matched(expr: ast.Call, row: Function | Aggregate, args: list[Expr]) -> tup
     found = match(row.signature, [arg.type for arg in args])
     if isinstance(found, Mismatch):
         if found.position is None:
-            raise LsqlError(
-                "ARGUMENT_COUNT", expr.span, function=row.name, found=len(args), signature=row.signature.text
-            )
+            raise LsqlError("ARGUMENT_COUNT", expr.span, function=row.name, found=len(args), signature=_signatures(row))
         place = expr.args[found.position].span
         given = describe(args[found.position].type)
         raise LsqlError(
@@ -296,8 +294,33 @@ def _matched(expr: ast.Call, row: Function | Aggregate, args: list[Expr]) -> tup
                 position=position + 1,
                 expected=parameter.kind,
             )
+    _check_forms(expr, row, args)
     converted = tuple(operators.convert(arg, kind) for arg, kind in zip(args, found.arguments, strict=True))
     return converted, found.result
+
+
+def _signatures(row: Function | Aggregate) -> str:
+    variants = row.variants if isinstance(row, Function) else ()
+    return " or ".join(each.signature.text for each in (row, *variants))
+
+
+def _check_forms(expr: ast.Call, row: Function | Aggregate, args: list[Expr]) -> None:
+    """Literals that must have a form (a pattern, a JSON path) are looked at now, not on a record."""
+    if isinstance(row, Aggregate):
+        return
+    names = [parameter.name for parameter in row.signature.parameters]
+    for form in row.forms:
+        position = names.index(form.parameter)
+        arg = args[position] if position < len(args) else None
+        if isinstance(arg, Const) and isinstance(arg.value, str) and not form.fits(arg.value):
+            raise LsqlError(
+                "ARGUMENT_VALUE",
+                expr.args[position].span,
+                position=position + 1,
+                function=row.name,
+                found=arg.value[:60],
+                expected=form.expected,
+            )
 
 
 def _scalar(binder: Binder, expr: ast.Call, row: Function) -> Expr:

@@ -45,8 +45,10 @@ def _check_formats(program: ast.Program, catalog: Catalog) -> None:
     """A format that the program names must be the one that its topic was resolved with."""
     for topic, named in source_formats(program).items():
         schema = catalog.schemas.get(topic)
-        for wanted, serde in ((named.key, schema and schema.key), (named.value, schema and schema.value)):
-            if wanted is not None and serde is not None and wanted != serde.format:
+        if schema is None:
+            continue
+        for wanted, serde in ((named.key, schema.key), (named.value, schema.value)):
+            if wanted is not None and wanted != serde.format:
                 span = source_topics(program)[topic]
                 raise LsqlError("FORMAT_CONTRADICTS", span, topic=topic, named=str(wanted), known=str(serde.format))
 

@@ -124,6 +124,13 @@ def _(expr: Convert, columns: Columns) -> Column:
     return convert(column(expr.operand, columns), expr.operand.type, expr.type)
 
 
+_TIME_TEXT: dict[DataType, tuple[str, str]] = {
+    DATE: (r"^\s*\d{4}-\d{2}-\d{2}\s*$", "date (as 2026-01-31)"),
+    TIMESTAMP: (r"^\s*\d{4}-\d{2}-\d{2}([ T].*)?$", "timestamp (as 2026-01-31T12:00:00Z)"),
+}
+"""Spark also takes `12:30` for today and `2016` for a day; here text is what it looks like or it is refused."""
+
+
 def convert(value: Column, source: DataType, target: DataType) -> Column:
     """A value of one type as another. A long that stands for a time counts milliseconds."""
     match source, target:
@@ -139,6 +146,8 @@ def convert(value: Column, source: DataType, target: DataType) -> Column:
             return F.decode(value, "UTF-8")
         case (s, t) if s == STRING and t == BYTES:
             return F.encode(value, "UTF-8")
-        case (s, t) if s == STRING and t == BOOLEAN:
-            return value.cast("boolean")
+        case (s, t) if s == STRING and t in _TIME_TEXT:
+            pattern, name = _TIME_TEXT[t]
+            refusal = F.raise_error(F.concat(F.lit("'"), value, F.lit(f"' is no {name}")))
+            return F.when(value.isNull() | value.rlike(pattern), value).otherwise(refusal).cast(spark_type(t))
     return value.cast(spark_type(target))

@@ -48,6 +48,8 @@ class JvmOptions:
     jars: Path
     heap_mib: int
     java_options: tuple[str, ...] = ()
+    class_archive: Path | None = None
+    """From `engine.training`; without one the JVM starts slower."""
     log_level: str = "OFF"
     """Of Spark and Kafka in the JVM. What a processor dies of is reported from here, once and readably."""
 
@@ -163,13 +165,26 @@ def _command(options: JvmOptions, scratch: Path) -> list[str]:
         _java(),
         *_MODULE_OPTIONS,
         f"-Xmx{options.heap_mib}m",
+        _collector(),
         f"-Dlog4j2.configurationFile={log_config}",
+        *_archive_options(options.class_archive),
         *options.java_options,
         "-cp",
         ":".join(class_path(options.jars)),
         "org.apache.spark.deploy.SparkSubmit",
         "pyspark-shell",
     ]
+
+
+def _collector() -> str:
+    """The garbage collector for throughput; on one core its threads would only be in the way."""
+    return "-XX:+UseParallelGC" if len(os.sched_getaffinity(0)) > 1 else "-XX:+UseSerialGC"
+
+
+def _archive_options(archive: Path | None) -> list[str]:
+    if archive is None or not archive.exists():
+        return []
+    return [f"-XX:SharedArchiveFile={archive}", "-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds+dynamic=off"]
 
 
 _LOG4J = """\

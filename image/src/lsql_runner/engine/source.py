@@ -67,12 +67,18 @@ def _starting_offsets(topic: str, options: SourceOptions) -> str:
     return json.dumps({topic: {str(number): known.get(number, fallback) for number in range(count)}})
 
 
-def range_reader(spark: SparkSession, kafka: KafkaConnection, ranges: Mapping[Partition, tuple[int, int]]) -> Reader:
+def range_reader(
+    spark: SparkSession,
+    kafka: KafkaConnection,
+    ranges: Mapping[Partition, tuple[int, int]],
+    consumer: tuple[tuple[str, str], ...] = (),
+) -> Reader:
     """Topics as batches of the records in `[start, end)` of each partition; other partitions give none."""
 
     def read(schema: TopicSchema) -> DataFrame:
         mine = {str(p.partition): span for p, span in ranges.items() if p.topic == schema.topic}
-        settings = _TUNED | kafka.spark() | {"includeHeaders": "true", "failOnDataLoss": "false"}
+        settings = _TUNED | kafka.spark() | {f"kafka.{key}": value for key, value in consumer}
+        settings |= {"includeHeaders": "true", "failOnDataLoss": "false"}
         if not mine:
             settings |= {"subscribe": schema.topic, "startingOffsets": "earliest", "endingOffsets": "latest"}
             return spark.read.format("kafka").options(**settings).load().limit(0)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import stamina
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ignore[attr-defined]
 
@@ -107,18 +108,17 @@ class KafkaBrokers:
         return {Partition(tp.topic, tp.partition): self._result(future).offset for tp, future in futures.items()}
 
     def group_positions(self, group: str) -> dict[Partition, int]:
-        futures = self._admin.list_consumer_group_offsets(
-            [ConsumerGroupTopicPartitions(group)], request_timeout=_ANSWER_S
+        asked = [ConsumerGroupTopicPartitions(group)]
+        answer = self._of_group(
+            lambda: self._admin.list_consumer_group_offsets(asked, request_timeout=_ANSWER_S)[group]
         )
-        found = self._result(futures[group]).topic_partitions or []
+        found = answer.topic_partitions or []
         return {Partition(tp.topic, tp.partition): tp.offset for tp in found if tp.offset >= 0}
 
     def commit(self, group: str, positions: Mapping[Partition, int]) -> None:
         offsets = [TopicPartition(p.topic, p.partition, offset) for p, offset in positions.items()]
-        futures = self._admin.alter_consumer_group_offsets(
-            [ConsumerGroupTopicPartitions(group, offsets)], request_timeout=_ANSWER_S
-        )
-        self._result(futures[group])
+        asked = [ConsumerGroupTopicPartitions(group, offsets)]
+        self._of_group(lambda: self._admin.alter_consumer_group_offsets(asked, request_timeout=_ANSWER_S)[group])
 
     def sample(self, topic: str, limit: int) -> list[RawRecord]:
         count = self.topics().get(topic, 0)
@@ -170,6 +170,18 @@ class KafkaBrokers:
                 left.pop(partition)
         return found
 
+    def _of_group(self, ask: Callable[[], Any]) -> Any:
+        """The answer of a group's coordinator, which may still be settling: the first group of a cluster makes it."""
+
+        @stamina.retry(on=_is_settling, timeout=_ANSWER_S, wait_initial=0.05, wait_max=0.5)
+        def answer() -> Any:
+            return ask().result(_ANSWER_S * 2)
+
+        try:
+            return answer()
+        except (KafkaException, TimeoutError) as error:
+            raise self._unreachable(error) from None
+
     def _result(self, future: Any) -> Any:
         try:
             return future.result(_ANSWER_S * 2)
@@ -181,6 +193,16 @@ class KafkaBrokers:
         return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, why=why)
 
 
+def _is_settling(error: Exception) -> bool:
+    """Whether a coordinator asks to be asked again."""
+    return isinstance(error, KafkaException) and error.args[0].code() in _SETTLING
+
+
+_SETTLING = {
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.NOT_COORDINATOR,
+}
 _TRANSPORT = {
     KafkaError._TRANSPORT,
     KafkaError._TIMED_OUT,
