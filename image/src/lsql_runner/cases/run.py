@@ -41,7 +41,7 @@ def run_cases(paths: Sequence[Path], junit: Path | None, echo: Echo) -> int:
     """
     outcomes: list[Outcome] = []
     files = find_cases(paths)
-    with MemoryEngine(_jars()) as engine:
+    with MemoryEngine(_path("jars_dir"), _path("class_archive")) as engine:
         for path in files:
             outcome = _run_file(path, engine)
             echo(_summary(outcome))
@@ -53,9 +53,10 @@ def run_cases(paths: Sequence[Path], junit: Path | None, echo: Echo) -> int:
     return 1 if failed else 0
 
 
-def _jars() -> Path:
-    default: Path = Settings.model_fields["jars_dir"].default
-    return Path(os.environ.get("LSQL_JARS_DIR", default))
+def _path(name: str) -> Path:
+    """A path of the settings, which as a whole ask for a program."""
+    field = Settings.model_fields[name]
+    return Path(os.environ.get(str(field.alias), field.default))
 
 
 def find_cases(paths: Iterable[Path]) -> list[Path]:

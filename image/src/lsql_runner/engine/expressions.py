@@ -21,7 +21,7 @@ from lsql_runner.bind.expr import (
 )
 from lsql_runner.engine.lowering import to_column
 from lsql_runner.engine.schema import spark_type
-from lsql_runner.types import BOOLEAN, BYTES, DATE, INT, LONG, STRING, TIMESTAMP, DataType, Decimal
+from lsql_runner.types import BYTES, DATE, INT, LONG, STRING, TIMESTAMP, DataType, Decimal
 
 Columns = Mapping[str, Column]
 """The columns of the relation below, by the names of the plan."""

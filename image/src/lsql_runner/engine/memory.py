@@ -36,7 +36,7 @@ from lsql_runner.plan.nodes import Aggregate, Plan, Query, WriteTopic, nodes
 Headers = tuple[tuple[str, bytes | None], ...]
 
 # Short runs: starting and compiling quickly is worth more than running fast in the long run.
-_QUICK_JVM = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
+_QUICK_JVM = ("-XX:TieredStopAtLevel=1",)
 
 _SCHEMA = (
     f"key binary, value binary, topic string, partition int, offset int, timestamp timestamp, headers {HEADERS_TYPE}"
@@ -84,8 +84,8 @@ class MemoryEngine:
         LsqlError: JAVA_MISSING, JARS_MISSING; JVM_GONE when the session is first used.
     """
 
-    def __init__(self, jars: Path, heap_mib: int = 768) -> None:
-        self._jvm = SparkJvm(JvmOptions(jars, heap_mib, java_options=_QUICK_JVM))
+    def __init__(self, jars: Path, class_archive: Path | None = None, heap_mib: int = 768) -> None:
+        self._jvm = SparkJvm(JvmOptions(jars, heap_mib, java_options=_QUICK_JVM, class_archive=class_archive))
         self._scratch = Path(tempfile.mkdtemp(prefix="lsql-memory-"))
         self._session: SparkSession | None = None
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Event as Flag
 from threading import Lock
+from typing import Any
 
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
@@ -107,6 +108,8 @@ class RunningPlan:
         self._stopping.set()
         for query in self._queries:
             query.stop()
+            for progress in query.recentProgress:  # reports travel on a bus of their own and may come too late
+                self._listener.take(json.loads(progress.json))
         self._spark.streams.removeListener(self._listener)
 
 
@@ -116,14 +119,24 @@ class _Progress(StreamingQueryListener):
     def __init__(self, stores: dict[str, tuple[str, ...]], on_batch: Callable[[BatchEnded], None]) -> None:
         self._stores = stores
         self._on_batch = on_batch
+        self._seen: dict[str, int] = {}
+        self._lock = Lock()
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:
         pass
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:
-        progress = json.loads(event.progress.json)
+        self.take(json.loads(event.progress.json))
+
+    def take(self, progress: dict[str, Any]) -> None:
+        """Tell of a batch, once."""
         ended = batch_ended(progress, self._stores.get(progress["name"], ()))
-        if ended is not None:
+        if ended is None:
+            return
+        with self._lock:
+            new = ended.batch_id > self._seen.get(ended.query, -1)
+            self._seen[ended.query] = max(ended.batch_id, self._seen.get(ended.query, -1))
+        if new:
             self._on_batch(ended)
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:

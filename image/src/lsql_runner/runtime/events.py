@@ -100,6 +100,8 @@ class Planned:
     generation: int
     stateful: bool
     warnings: tuple[str, ...] = field(default=())
+    starts: dict[str, dict[Partition, int]] = field(default_factory=dict)
+    """By query: the next offset to read, where no batch of this process has ended yet."""
 
 
 Event = (

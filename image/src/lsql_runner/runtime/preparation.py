@@ -136,8 +136,19 @@ def described(prepared: Prepared) -> Described:
     return Described(stores, topology(prepared.plan), explain(prepared.plan))
 
 
-def planned_event(prepared: Prepared) -> events.Planned:
-    """The event that tells which topics and stores the program uses."""
+def positions_before(prepared: Prepared, group: str, brokers: KafkaBrokers) -> dict[str, dict[Partition, int]]:
+    """By query, where its first batch begins as far as the brokers tell: the checkpoint alone knows it for sure."""
+    known = {**prepared.starts, **brokers.group_positions(group)}
+    found: dict[str, dict[Partition, int]] = {}
+    for query in prepared.plan.queries:
+        partitions = [Partition(s.topic, number) for s in query.sources for number in range(s.partitions or 0)]
+        ends = brokers.ends(partitions) if prepared.reset == "latest" else brokers.begins(partitions)
+        found[query.name] = {p: known.get(p, ends[p]) for p in partitions}
+    return found
+
+
+def planned_event(prepared: Prepared, starts: dict[str, dict[Partition, int]]) -> events.Planned:
+    """The event that tells which topics and stores the program uses, and where it begins."""
     sources = [
         events.TopicUse(
             s.topic,
@@ -165,5 +176,11 @@ def planned_event(prepared: Prepared) -> events.Planned:
     ]
     stores = tuple(store.store for query in prepared.plan.queries for store in query.stores)
     return events.Planned(
-        now_ms(), (*sources, *targets), stores, prepared.generation, prepared.plan.stateful, prepared.warnings
+        at_ms=now_ms(),
+        topics=(*sources, *targets),
+        stores=stores,
+        generation=prepared.generation,
+        stateful=prepared.plan.stateful,
+        warnings=prepared.warnings,
+        starts=starts,
     )

@@ -191,8 +191,10 @@ def _(event: Warned, status: Status) -> Status:
 @advance.register
 def _(event: Planned, status: Status) -> Status:
     new = tuple(w for w in event.warnings if w not in status.warnings)
+    known = status.positions if event.generation == status.generation else {}
     return replace(
         status,
+        positions={query: known.get(query, start) for query, start in event.starts.items()},
         topics=event.topics,
         generation=event.generation,
         stateful=event.stateful,

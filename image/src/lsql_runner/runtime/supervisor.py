@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 
 from lsql_runner.batches import BatchEnded, Partition
+from lsql_runner.bind.catalog import TopicSchema
 from lsql_runner.engine.processor import Job, SparkEngine
 from lsql_runner.engine.sink import SinkOptions
 from lsql_runner.engine.source import SourceOptions
 from lsql_runner.errors import ErrorReport, LsqlError, report
 from lsql_runner.kafka.brokers import KafkaBrokers
 from lsql_runner.runtime.clock import now_ms
+from lsql_runner.runtime.diagnosis import diagnose_json
 from lsql_runner.runtime.events import (
     BrokerFound,
     BrokerLost,
@@ -32,7 +35,7 @@ from lsql_runner.runtime.events import (
 from lsql_runner.runtime.health import Health, assess
 from lsql_runner.runtime.lifecycle import State, Trigger, move
 from lsql_runner.runtime.port import Described, Identity
-from lsql_runner.runtime.preparation import Prepared, described, planned_event, prepare
+from lsql_runner.runtime.preparation import Prepared, described, planned_event, positions_before, prepare
 from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.runtime.status import Status, StatusBoard
 from lsql_runner.runtime.watch import BrokerWatch
@@ -71,12 +74,12 @@ class Supervisor:
         self._parts = parts
         self._board = StatusBoard(Status(since_ms=now_ms()))
         self._described = Described()
+        self._schemas: tuple[TopicSchema, ...] = ()
         self._commands: SimpleQueue[Trigger] = SimpleQueue()
         self._state_lock = Lock()
         self._watch: BrokerWatch | None = None
         self._deaths = 0
         self._retry_at_ms = 0
-        self._started_positions: dict[Partition, int] = {}
         self._thread = Thread(target=self._run, name="supervisor", daemon=True)
 
     # --- the port ---
@@ -204,8 +207,8 @@ class Supervisor:
     def _begin(self, prepared: Prepared) -> None:
         settings, brokers = self._parts.settings, self._parts.brokers
         self._described = described(prepared)
-        self._emit(planned_event(prepared))
-        self._started_positions = self._positions_before(prepared)
+        self._schemas = prepared.plan.sources
+        self._emit(planned_event(prepared, positions_before(prepared, settings.app_id, brokers)))
         bound = prepared.planned.bound.settings
         source = SourceOptions(
             kafka=settings.connection,
@@ -224,24 +227,14 @@ class Supervisor:
         sink = SinkOptions(settings.connection, settings.app_id, bound.producer)
         self._parts.engine.start(Job(prepared.plan, source, sink, checkpoints, self._batch_ended))
 
-    def _positions_before(self, prepared: Prepared) -> dict[Partition, int]:
-        """Where the first batch begins, for the lag until it ends and for finding a record that it dies of."""
-        partitions = [
-            Partition(topic, number) for topic, count in prepared.partitions.items() for number in range(count)
-        ]
-        brokers = self._parts.brokers
-        ends = brokers.ends(partitions) if prepared.reset == "latest" else brokers.begins(partitions)
-        known = self._parts.brokers.group_positions(self._parts.settings.app_id)
-        return {p: known.get(p, prepared.starts.get(p, ends[p])) for p in partitions}
-
     def _committed(self) -> dict[Partition, int]:
-        """Positions that are safe to show: what batches have ended at, or where the first one begins."""
-        return {**self._started_positions, **self._board.now.committed}
+        """The position that is safe for every query of the program."""
+        return self._board.now.committed
 
     # --- watching ---
 
     def _batch_ended(self, event: BatchEnded) -> None:
-        before = dict(self._committed())
+        before = self._board.now.positions.get(event.query, {})
         self._emit(event)
         self._deaths = 0
         if self._watch is not None:
@@ -259,10 +252,24 @@ class Supervisor:
             return
         self._halt()
         if error.code in ("RECORD_MALFORMED", "RECORD_REFUSED", "OFFSETS_GONE"):
+            error = self._explained(error)
             self._emit(QueryDied(now_ms(), self._reported(error), None))
             self._move(Trigger.REFUSE, self._reported(error))
         else:
             self._died(error)
+
+    def _explained(self, error: LsqlError) -> LsqlError:
+        """A malformed JSON record with the reason in words: the engine only says that it is one."""
+        if error.code != "RECORD_MALFORMED" or error.params["format"] != "JSON":
+            return error
+        topic, number = str(error.params["topic"]), int(error.params["partition"])
+        schema = next((t for t in self._schemas if t.topic == topic), None)
+        with suppress(LsqlError):
+            record = self._parts.brokers.record(Partition(topic, number), int(error.params["offset"]))
+            reason = schema and record and diagnose_json(record.value or b"", schema.value.type)
+            if reason:
+                return LsqlError("RECORD_MALFORMED", **{**error.params, "reason": reason})
+        return error
 
     def _died(self, error: LsqlError) -> None:
         delay_s = _BACKOFF_S[min(self._deaths, len(_BACKOFF_S) - 1)]

@@ -1,0 +1,31 @@
+"""What the person is told who must repair a record."""
+
+import pytest
+from lsql_runner.runtime.diagnosis import diagnose_json
+from lsql_runner.types import parse_type
+
+KIND = parse_type("struct<id: long, small: int, name: string, who: struct<age: double>, tags: array<boolean>>")
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "it is empty"),
+        (b'{"id": 1', "expecting ',' delimiter at character 8 of 8"),
+        (b"\xff{}", "byte 0 is not UTF-8"),
+        (b"[1]", "the record is an array, not an object"),
+        (b"12", "the record is the number 12, not an object"),
+        (b'{"id": "x"}', 'id is the string "x", not long'),
+        (b'{"id": 1.5}', "id is the number 1.5, not long"),
+        (b'{"small": 3000000000}', "small is the number 3000000000, not int"),
+        (b'{"who": {"age": true}}', "who.age is the boolean true, not double"),
+        (b'{"tags": [true, 1]}', "tags[1] is the number 1, not boolean"),
+        (b"[" * 100_000, "it is nested too deeply"),
+    ],
+)
+def test_a_bad_record_is_explained_with_its_place(data: bytes, said: str) -> None:
+    assert diagnose_json(data, KIND) == said
+
+
+def test_a_good_record_has_nothing_wrong() -> None:
+    assert diagnose_json(b'{"id": 1, "name": {"any": 1}, "who": null, "new": 1}', KIND) is None
