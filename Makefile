@@ -1,7 +1,7 @@
 # Everything a contributor runs. `make` alone lists the targets.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup test test-unit test-java test-streams test-kafka lint format typecheck imports golden demo bench lock clean
+.PHONY: help setup test test-unit test-java test-streams test-kafka test-browser docs lint format typecheck imports golden demo bench lock clean
 
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest
@@ -16,7 +16,7 @@ help: ## This list
 setup: ## Make .venv: locked Python packages, the runner (editable), JVM jars. Does nothing when nothing changed
 	@python=$$(ci/tools/check-prerequisites.sh) && "$$python" ci/tools/setup.py
 
-test: setup lint typecheck imports test-java test-unit test-streams test-kafka ## Everything CI runs, layer by layer
+test: setup lint typecheck imports test-java test-unit test-streams test-kafka test-browser ## Everything CI runs, layer by layer
 
 test-unit: setup ## The pure tests: no JVM, no broker
 	$(PYTEST) $(PURE) $(ARGS)
@@ -26,6 +26,10 @@ test-streams: setup ## The stream cases on Spark with memory sources
 
 test-kafka: setup ## The tests on a real Kafka broker
 	$(PYTEST) tests/kafka $(ARGS)
+
+test-browser: setup ## The processor's page in a real Chromium (Debian's; CHROMIUM=path names another)
+	@ci/tools/chromium.sh
+	$(PYTEST) tests/browser $(ARGS)
 
 test-java: setup ## The tests of the Java classes
 	mvn --batch-mode --no-transfer-progress -Dstyle.color=never -f image/jvm/pom.xml test
@@ -47,8 +51,11 @@ imports: setup ## import-linter: who may import whom
 golden: setup ## Rewrite the golden files; the review is the diff
 	$(PYTEST) tests/golden --update-goldens $(ARGS)
 
+docs: setup ## Write the generated reference pages anew; a test says when they are stale
+	$(BIN)/python -m tests.kit.docs
+
 demo: setup ## A broker, a processor and a page to look at; SQL=file.sql runs your own program
-	$(BIN)/python -m demo $(if $(SQL),--sql $(SQL))
+	@$(BIN)/python -m demo $(if $(SQL),--sql $(SQL)) $(ARGS)
 
 bench: setup ## Throughput and latency, side by side with the peers
 	$(BIN)/python -m bench

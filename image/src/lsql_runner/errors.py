@@ -33,6 +33,10 @@ class LsqlError(Exception):
         self.params = params
         super().__init__(code, params)
 
+    def but(self, **params: Value) -> LsqlError:
+        """The same error with some parameters replaced."""
+        return LsqlError(self.code, self.span, self.related, **{**self.params, **params})
+
     @property
     def kind(self) -> ErrorKind:
         return CATALOGUE[self.code]

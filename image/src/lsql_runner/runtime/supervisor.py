@@ -268,7 +268,7 @@ class Supervisor:
             record = self._parts.brokers.record(Partition(topic, number), int(error.params["offset"]))
             reason = schema and record and diagnose_json(record.value or b"", schema.value.type)
             if reason:
-                return LsqlError("RECORD_MALFORMED", **{**error.params, "reason": reason})
+                return error.but(reason=reason)
         return error
 
     def _died(self, error: LsqlError) -> None:
