@@ -9,6 +9,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from lsql_runner.bind.functions.lowering import Arg, Const, Lambda, Lowering, Native, Param, Rest, To
+from lsql_runner.engine.wire import be_double, be_int, be_long
 from lsql_runner.types import DataType, Decimal, Scalar
 
 HIGHER_ORDER: dict[str, Callable[..., Column]] = {
@@ -19,6 +20,9 @@ HIGHER_ORDER: dict[str, Callable[..., Column]] = {
     "zip_with": F.zip_with,
 }
 """Built-ins that take a function: `call_function` has no place for one."""
+
+OWN: dict[str, Callable[[Column], Column]] = {"be_int": be_int, "be_long": be_long, "be_double": be_double}
+"""Names of our own expressions, which Spark does not know."""
 
 _SPARK_NAMES = {"bytes": "binary", "long": "bigint", "null": "void"}
 
@@ -72,6 +76,8 @@ class _Call:
         if name in HIGHER_ORDER:
             operands = [self._function(p, names) if isinstance(p, Lambda) else self.column(p, names) for p in parts]
             return HIGHER_ORDER[name](*operands)
+        if name in OWN:
+            return OWN[name](*(self.column(part, names) for part in parts))
         # An operator is a function too, but its name is read as SQL: `<` without back-ticks is an error.
         spelled = name if name.isidentifier() else f"`{name}`"
         return F.call_function(spelled, *(self.column(part, names) for part in parts))

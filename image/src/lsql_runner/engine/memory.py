@@ -17,8 +17,9 @@ from types import TracebackType
 from typing import Any
 
 from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark import SparkContext
-from pyspark.errors import StreamingQueryException
+from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
@@ -111,14 +112,17 @@ class MemoryEngine:
         A record that the program fails on ends the run: `error` is RECORD_MALFORMED, RECORD_REFUSED or QUERY_FAILED.
         """
         with tempfile.TemporaryDirectory(dir=self._scratch) as checkpoints:
-            running = _Running(self.session, plan, Path(checkpoints))
+            running = _Running(self.session)
             try:
+                running.start(plan, Path(checkpoints))
                 for number, batch in enumerate(batches):
                     cause = running.feed(number, batch)
                     if cause is not None:
                         read = [record for earlier in batches[: number + 1] for record in earlier]
                         return MemoryRun(running.written(), self._death(plan, str(cause), read))
                 return MemoryRun(running.written())
+            except (PySparkException, Py4JError) as error:
+                return MemoryRun((), LsqlError("QUERY_FAILED", reason=classify(str(error)).reason))
             finally:
                 running.stop()
 
@@ -157,14 +161,17 @@ class MemoryEngine:
 
 
 class _Running:
-    """The queries of a plan, started over empty streams."""
+    """The queries of a plan, each over a stream of its own."""
 
-    def __init__(self, session: SparkSession, plan: Plan, checkpoints: Path) -> None:
+    def __init__(self, session: SparkSession) -> None:
+        self._session = session
         self._rows = _Rows(session)
         self._queries: list[_RunningQuery] = []
         self._written: list[OutputRecord] = []
+
+    def start(self, plan: Plan, checkpoints: Path) -> None:
         for query in plan.queries:
-            self._queries.append(_start(session, query, self._rows.stream(), checkpoints / query.name))
+            self._queries.append(_start(self._session, query, self._rows.stream(), checkpoints / query.name))
 
     def feed(self, number: int, batch: Sequence[MemoryRecord]) -> StreamingQueryException | None:
         """Let every query read a batch; what the first that died of it says."""

@@ -19,6 +19,7 @@ from lsql_runner.engine.compile import aggregate_input, compile_sink, window_of
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.jvm import JvmOptions, SparkJvm
 from lsql_runner.engine.locate import Culprit, locate
+from lsql_runner.engine.offset_log import planned_batch
 from lsql_runner.engine.query import Launch, RunningPlan
 from lsql_runner.engine.session import SessionOptions, open_session
 from lsql_runner.engine.sink import SinkOptions, write_batch
@@ -132,15 +133,22 @@ class SparkEngine:
         found = [culprit for sink in self._plan.sinks if (culprit := locate(attempt(sink), bounded)) is not None]
         return min(found, key=lambda c: (c.partition.topic, c.partition.partition, c.offset)) if found else None
 
-    def count_late(self, query: str, ranges: Mapping[Partition, tuple[int, int]], watermark_ms: int) -> int:
-        """Records in the ranges that came after the grace of a window, one for each such window.
+    def count_late(self, event: BatchEnded) -> int:
+        """Records of a batch that came after the grace of a window, one for each such window.
 
         Spark's own count is of groups, after records of one group were added up; this reads the batch again
-        to be exact, which happens only for batches that have late records.
+        to be exact, which happens only for batches that have late records. What Spark drops is late by the
+        watermark of the batch before (its own only ends windows), and the offset log knows that one also for
+        the first batch of a process.
         """
         assert self._job is not None
+        before = planned_batch(self._job.checkpoints / event.query, event.batch_id - 1)
+        if before is None:
+            return 0
+        ranges = {p: (before.ends.get(p, 0), end) for p, end in event.positions.items()}
+        watermark_ms = before.watermark_ms
         total = 0
-        for sink in next(q for q in self._plan.queries if q.name == query).sinks:
+        for sink in next(q for q in self._plan.queries if q.name == event.query).sinks:
             reader = range_reader(self.session, self._job.source.kafka, ranges)
             for node in nodes(sink.input):
                 if isinstance(node, Aggregate) and node.window is not None:

@@ -24,6 +24,9 @@ _FIXED = {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "true",
+    # Late is what the watermark of the batches before says. With this on, Spark drops by the watermark of one batch
+    # earlier still: a window would take records after its grace, and progress reports another watermark than was used.
+    "spark.sql.streaming.statefulOperator.allowMultiple": "false",
     # A processor has one kind of work; the pages and listeners of a shared cluster only cost memory.
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -32,7 +35,7 @@ _FIXED = {
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.adaptive.enabled": "false",  # micro-batches are too small to plan them twice
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",  # nothing waits for time to pass
-    "spark.sql.streaming.pollingDelay": "5ms",
+    "spark.sql.streaming.pollingDelay": "20ms",
     "spark.sql.streaming.metricsEnabled": "false",
     "spark.sql.streaming.stopTimeout": "30s",
     "spark.python.sql.dataFrameDebugging.enabled": "false",  # call sites of columns: a trip to the JVM for each

@@ -5,14 +5,11 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-_TWO_64 = 18446744073709551616
-
 
 def be_long(data: Column) -> Column:
     """8 big-endian bytes as a long; bytes of another length stop the query (a malformed record)."""
-    unsigned = F.conv(F.hex(_of_length(data, 8)), 16, 10).cast("decimal(20,0)")
-    signed = F.when(unsigned >= F.lit(2**63).cast("decimal(20,0)"), unsigned - F.lit(_TWO_64).cast("decimal(20,0)"))
-    return signed.otherwise(unsigned).cast("bigint")
+    # A negative base gives a signed result.
+    return F.conv(F.hex(_of_length(data, 8)), 16, -10).cast("bigint")
 
 
 def be_int(data: Column) -> Column:

@@ -234,14 +234,12 @@ class Supervisor:
     # --- watching ---
 
     def _batch_ended(self, event: BatchEnded) -> None:
-        before = self._board.now.positions.get(event.query, {})
         self._emit(event)
         self._deaths = 0
         if self._watch is not None:
             self._watch.batch_ended()
-        if event.watermark_ms is not None and any(store.late_rows_dropped for store in event.stores):
-            ranges = {p: (before.get(p, at), at) for p, at in event.positions.items()}
-            late = self._parts.engine.count_late(event.query, ranges, event.watermark_ms)
+        if any(store.late_rows_dropped for store in event.stores):
+            late = self._parts.engine.count_late(event)
             if late:
                 self._emit(LateRecordsDropped(event.at_ms, event.query, late))
 

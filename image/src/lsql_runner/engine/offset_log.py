@@ -1,0 +1,32 @@
+"""What a batch was planned with, read from the checkpoint's offset log: Spark writes it before the batch runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsql_runner.batches import Partition
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedBatch:
+    """`ends` is the next offset to read behind the batch, for each source partition."""
+
+    watermark_ms: int
+    ends: dict[Partition, int]
+
+
+def planned_batch(checkpoint: Path, batch_id: int) -> PlannedBatch | None:
+    """A batch of the query whose checkpoint this is; None if the log has it not (any more)."""
+    try:
+        _, metadata, *sources = (checkpoint / "offsets" / str(batch_id)).read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return None
+    ends: dict[Partition, int] = {}
+    for source in sources:
+        if source == "-":  # a source that had nothing yet
+            continue
+        for topic, offsets in json.loads(source).items():
+            ends |= {Partition(topic, int(number)): int(offset) for number, offset in offsets.items()}
+    return PlannedBatch(int(json.loads(metadata)["batchWatermarkMs"]), ends)
