@@ -23,9 +23,7 @@ def pytest_configure() -> None:
 class TopicFactory(Protocol):
     """Creates a topic with a unique name and returns the name; the topic is deleted after the test."""
 
-    def __call__(
-        self, name: str = "topic", partitions: int = 1, config: Mapping[str, str] | None = None
-    ) -> str: ...
+    def __call__(self, name: str = "topic", partitions: int = 1, config: Mapping[str, str] | None = None) -> str: ...
 
 
 @pytest.fixture(scope="session")

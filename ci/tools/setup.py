@@ -82,9 +82,7 @@ def run(argv: list[str | Path], show: bool = True) -> None:
     if result.returncode:
         print(f"\n{result.stdout or ''}{result.stderr or ''}", flush=True)
         command = " ".join(str(arg) for arg in argv[:6])
-        raise SystemExit(
-            f"set-up failed: `{command} ...` ended with {result.returncode}; its output is above"
-        )
+        raise SystemExit(f"set-up failed: `{command} ...` ended with {result.returncode}; its output is above")
 
 
 def maven(*args: str | Path) -> None:

@@ -28,9 +28,7 @@ def test_every_state_is_shown_with_what_is_wrong_and_the_way_out(visit: Open, sc
     status = processor.status()
 
     expect(seen.page.locator("#state")).to_have_text(status.state.value)
-    expect(seen.page.locator("#reason")).to_be_visible(
-        visible=status.reason is not None or not processor.health().ok
-    )
+    expect(seen.page.locator("#reason")).to_be_visible(visible=status.reason is not None or not processor.health().ok)
     if status.reason:
         expect(seen.page.locator("#reason")).to_contain_text(status.reason.message)
         expect(seen.page.locator("#reason")).to_contain_text(status.reason.way_out)
@@ -218,9 +216,7 @@ class TestStopAndStart:
 
         seen.page.locator("#confirm-yes").click()
 
-        expect(seen.page.get_by_role("alert")).to_contain_text(
-            "The processor cannot start while it is ended."
-        )
+        expect(seen.page.get_by_role("alert")).to_contain_text("The processor cannot start while it is ended.")
         assert any("409" in complaint for complaint in seen.complaints)
         seen.complaints.clear()
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from lsql_runner.errors import LsqlError, render
 from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.explain import explain

@@ -121,9 +121,7 @@ def test_group_positions_are_those_of_kafka_consumer_groups(broker: Broker, topi
     commit(broker, "group-of-the-kit", TopicPartition(name, 0, 2))
 
     assert broker.consumer_groups_describe("group-of-the-kit") == [
-        GroupPartition(
-            "group-of-the-kit", name, 0, current_offset=2, log_end_offset=5, lag=3, consumer_id=None
-        )
+        GroupPartition("group-of-the-kit", name, 0, current_offset=2, log_end_offset=5, lag=3, consumer_id=None)
     ]
 
 

@@ -122,9 +122,7 @@ def write_properties(path: Path, properties: Mapping[str, str]) -> None:
 def format_storage(folder: Path) -> None:
     """Makes an empty data folder that a broker accepts: what Kafka's StorageTool does, without its JVM."""
     folder.mkdir()
-    cluster_id, directory_id = (
-        base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=") for _ in range(2)
-    )
+    cluster_id, directory_id = (base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=") for _ in range(2))
     write_properties(
         folder / "meta.properties",
         {"version": "1", "cluster.id": cluster_id, "node.id": str(NODE_ID), "directory.id": directory_id},

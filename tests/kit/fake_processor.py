@@ -145,9 +145,7 @@ class FakeProcessor:
                 event_time_max_ms=newest_ms,
             )
         )
-        self.tell(
-            LagMeasured(self.now_ms, {p: positions[p] + behind * (p.partition + 2) // 27 for p in PARTITIONS})
-        )
+        self.tell(LagMeasured(self.now_ms, {p: positions[p] + behind * (p.partition + 2) // 27 for p in PARTITIONS}))
         self._batches += 1
 
     def _ask(self, action: str, by: str, trigger: Trigger) -> None:
@@ -183,9 +181,7 @@ def waiting() -> FakeProcessor:
 def restarting() -> FakeProcessor:
     """A query died and is to be tried again."""
     processor = running()
-    error = LsqlError(
-        "QUERY_FAILED", reason="the state store could not be committed: No space left on device"
-    )
+    error = LsqlError("QUERY_FAILED", reason="the state store could not be committed: No space left on device")
     processor.tell(QueryDied(processor.now_ms, report(error), retry_in_s=30.0))
     processor.go(Trigger.DIE, error)
     return processor

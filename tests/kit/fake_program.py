@@ -42,9 +42,7 @@ TOPICS = (
         "pinned",
         6,
     ),
-    TopicUse(
-        "vehicles", "source", "STRING", "AVRO", "string", "struct<model: string, year: int>", "declared", 3
-    ),
+    TopicUse("vehicles", "source", "STRING", "AVRO", "string", "struct<model: string, year: int>", "declared", 3),
     TopicUse(
         "fast-vehicles",
         "target",

@@ -14,9 +14,7 @@ def find_cases(folder: Path, suffix: str = ".sql") -> list[Path]:
 
 def find_orphans(folder: Path, suffix: str = ".sql") -> list[Path]:
     """Returns the files below a folder whose input is gone: neither inputs nor named after one."""
-    files = sorted(
-        path for path in folder.rglob("*") if path.is_file() and path.suffix not in {".py", ".pyc"}
-    )
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix not in {".py", ".pyc"})
     return [path for path in files if not _input_of(path, suffix).exists()]
 
 
@@ -61,7 +59,5 @@ def _outputs_of(case: Path) -> list[Path]:
 def _difference(path: Path, text: str) -> str:
     if not path.exists():
         return f"{path.name} is missing"
-    lines = unified_diff(
-        path.read_text().splitlines(), text.splitlines(), path.name, "what the code says", lineterm=""
-    )
+    lines = unified_diff(path.read_text().splitlines(), text.splitlines(), path.name, "what the code says", lineterm="")
     return "\n".join(lines) or ("" if path.read_text() == text else f"{path.name} ends differently")

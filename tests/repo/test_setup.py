@@ -98,9 +98,7 @@ def test_no_jdk(machine: Machine) -> None:
     machine.remove("javac")
     code, _, [line] = machine.check()
     assert code == 2
-    assert line.startswith(
-        "missing: a JDK 17 or newer (javac does not run). Install: a JDK 17 or newer (Debian 12:"
-    )
+    assert line.startswith("missing: a JDK 17 or newer (javac does not run). Install: a JDK 17 or newer (Debian 12:")
 
 
 @pytest.mark.parametrize("version", ["1.8.0_392", "9", "11.0.21", "16"])
@@ -128,8 +126,7 @@ def test_no_maven(machine: Machine) -> None:
     code, _, [line] = machine.check()
     assert code == 2
     assert line == (
-        "missing: Maven (mvn is not on the PATH). "
-        "Install: Maven 3.6.3 or newer (Debian: apt-get install maven)"
+        "missing: Maven (mvn is not on the PATH). Install: Maven 3.6.3 or newer (Debian: apt-get install maven)"
     )
 
 

@@ -344,9 +344,7 @@ def computed(spark: SparkSession, bound: Mapping[str, Expr], literals: Literals)
     """One record with a column for each expression, in their order."""
     record = spark.createDataFrame(
         [(0, *(const.value for const in literals.taken.values()))],
-        ", ".join(
-            ["nothing int", *(f"{n} {spark_type(c.type).simpleString()}" for n, c in literals.taken.items())]
-        ),
+        ", ".join(["nothing int", *(f"{n} {spark_type(c.type).simpleString()}" for n, c in literals.taken.items())]),
     )
     columns = {name: F.col(name) for name in literals.taken}
     return record.select(*(column(e, columns).alias(f"v{i}") for i, e in enumerate(bound.values())))

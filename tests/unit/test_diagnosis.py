@@ -1,6 +1,7 @@
 """What the person is told who must repair a record."""
 
 import pytest
+
 from lsql_runner.runtime.diagnosis import diagnose_json
 from lsql_runner.types import parse_type
 

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from lsql_runner.errors import LsqlError, render
 from lsql_runner.pipeline import plan_text
 from lsql_runner.spans import position_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -16,6 +17,7 @@ from lsql_runner.bind.settings import bind_settings
 from lsql_runner.engine.jvm import JvmOptions
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.error_catalogue import RUNTIME
+from lsql_runner.errors import LsqlError, render
 from lsql_runner.kafka.brokers import KafkaBrokers
 from lsql_runner.observe.event_log import EventLog
 from lsql_runner.observe.logs import configure
@@ -49,7 +51,12 @@ def run(environment: Mapping[str, str]) -> int:
     holder: list[Supervisor] = []
 
     def make_app() -> Flask:
-        supervisor, metrics = build(settings)
+        try:
+            supervisor, metrics = build(settings)
+        except LsqlError as error:
+            if error.span is not None:  # the log line that follows cannot show the place
+                print(render(error, settings.sql), file=sys.stderr, flush=True)
+            raise
         holder.append(supervisor)
         return create_app(supervisor, metrics.render)
 

@@ -94,7 +94,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class HeaderValue:
-    """The bytes of the first header called `name`; null if there is none."""
+    """The bytes of the last header called `name`; null if there is none."""
 
     name: str
 

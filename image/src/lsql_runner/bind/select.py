@@ -59,6 +59,15 @@ def _aggregates(part: Part | None) -> bool:
     return any(isinstance(inner, AggregateCall) for expr in exprs for inner in walk(expr))
 
 
+def _is_aggregated(source: BoundTopic | BoundSelect) -> bool:
+    """Whether a source's records are results of an aggregate, however far below."""
+    while isinstance(source, BoundSelect):
+        if source.grouping is not None:
+            return True
+        source = source.source
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class _Context:
     select: ast.Select
@@ -135,6 +144,13 @@ class _Context:
         select = self.select
         if key is not None:
             raise LsqlError("KEY_IN_AGGREGATE", self._list_span)
+        if _is_aggregated(source):
+            raise LsqlError(
+                "FEATURE_UNSUPPORTED",
+                select.place_of("GROUP BY"),
+                feature="An aggregate of an aggregate",
+                instead="write the first one to a topic, and aggregate that topic in a second processor",
+            )
         keys = bind_group_keys(self.binder(scope, "GROUP BY"), select.group_by)
         if not keys and "raw_key" not in self.shape.facets:
             keys = (("key", ColumnRef("key", (), self.shape.key.type)),)

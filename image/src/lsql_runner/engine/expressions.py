@@ -116,7 +116,7 @@ def _(expr: Record, columns: Columns) -> Column:
 @column.register
 def _(expr: HeaderValue, columns: Columns) -> Column:
     same = F.filter(columns["headers"], lambda header: header["key"] == F.lit(expr.name))
-    return F.get(same, F.lit(0))["value"]
+    return F.try_element_at(same, F.lit(-1))["value"]  # Kafka's own rule: of several with one name the last counts
 
 
 @column.register

@@ -41,6 +41,9 @@ _REFUSED = (
 )
 _DATA_LOSS = ("KAFKA_DATA_LOSS", "Some data may have been lost", "OffsetOutOfRange")
 
+_NOT_THE_FORMAT = re.compile(r"expected \d+ bytes, found \d+|the record is empty")
+"""What our own decoding says of bytes that are not of the format."""
+
 _CONDITION = re.compile(r"\[(?P<name>[A-Z][A-Z0-9_]+)(?:\.[A-Z0-9_]+)?\]\s*(?P<text>[^\n]*)")
 
 
@@ -61,7 +64,7 @@ def classify(text: str) -> Failure:
         return Failure("malformed", malformed)
     refused = _last_condition(text, _REFUSED)
     if refused:
-        return Failure("refused", refused)
+        return Failure("malformed" if _NOT_THE_FORMAT.fullmatch(refused) else "refused", refused)
     return Failure("passing", _last_condition(text, ()) or _first_line(text))
 
 

@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 from pyspark.sql.types import BinaryType
 
@@ -61,6 +62,8 @@ def open_session(options: SessionOptions) -> SparkSession:
     """Start Spark in the JVM that this process is connected to (or, in tests, in one that pyspark starts)."""
     threads = options.threads or len(os.sched_getaffinity(0))
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    # It prints a stack trace for each failed record; what failed is reported from here, once and readably.
+    PySparkLogger.getLogger("DataFrameQueryContextLogger").disabled = True
     builder = SparkSession.builder.master(f"local[{threads}]").appName(options.app_id)
     settings = _FIXED | {
         "spark.sql.shuffle.partitions": str(options.partitions or threads),

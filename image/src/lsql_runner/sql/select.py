@@ -58,6 +58,7 @@ class _SelectReader:
     def read(self) -> ast.Select:
         cursor = self._cursor
         start = cursor.expect_word("SELECT").span
+        mode = self._read_mode()
         if cursor.at_word("DISTINCT"):
             raise LsqlError(
                 "CLAUSE_UNSUPPORTED",
@@ -65,7 +66,6 @@ class _SelectReader:
                 clause="SELECT DISTINCT",
                 instead="GROUP BY the fields that tell records apart",
             )
-        mode = self._read_mode()
         projections = self._read_projections()
         cursor.expect_word("FROM")
         source = self._read_source()

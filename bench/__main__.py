@@ -1,0 +1,172 @@
+"""`python -m bench`: one command, one table."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from bench.contenders import COMMIT_INTERVAL_MS, SIDES, STREAMS_VERSION, WORKLOADS, Task, Workload, build_streams
+from bench.figures import Figures, Pairs, figures, table
+from bench.run import BenchFailed, Run, run
+from bench.vessels import Expected, preload
+from tests.kit.broker import Broker
+from tests.kit.process import ProcessFailed
+
+RESULTS = Path(__file__).parent / "results"
+_SOURCE = "bench-vessels"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run it all; 1 if a side failed or wrote something wrong."""
+    options = _options(arguments)
+    try:
+        build_streams()
+        heap = ("-Xms1g", "-Xmx1g", "-XX:TieredStopAtLevel=4")
+        with Broker({"log.cleaner.enable": "false"}, heap) as broker:
+            return _bench(broker, options)
+    except (BenchFailed, ProcessFailed) as error:
+        print(f"failed: {error}", file=sys.stderr)
+        return 1
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="This engine beside Kafka Streams.")
+    cores = len(os.sched_getaffinity(0))
+    parser.add_argument("--records", type=int, default=5_000_000, help="records of input (default 5000000)")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each side (default 3)")
+    parser.add_argument("--partitions", type=int, default=4, help="partitions of each topic (default 4)")
+    parser.add_argument("--threads", type=int, default=cores, help="of each side (default: the cores)")
+    parser.add_argument("--heap-mib", type=int, default=512, help="of each side's JVM (default 512)")
+    parser.add_argument("--workload", choices=sorted(WORKLOADS), action="append", help="only this one")
+    parser.add_argument(
+        "--set", metavar="NAME=VALUE", action="append", default=[], help="one more setting of the engine, to try it"
+    )
+    options = parser.parse_args(arguments)
+    for name in ("records", "runs", "partitions", "threads"):
+        if getattr(options, name) < 1:
+            parser.error(f"--{name} must be at least 1")
+    if any("=" not in pair for pair in options.set):
+        parser.error("--set wants NAME=VALUE")
+    return options
+
+
+def _bench(broker: Broker, options: argparse.Namespace) -> int:
+    broker.create_topic(_SOURCE, options.partitions)
+    _say(f"writing {options.records:,} records of input")
+    expected = preload(broker.bootstrap, _SOURCE, options.records)
+    if sum(broker.end_offsets(_SOURCE).values()) != options.records:
+        raise BenchFailed("the broker has not all of the input")
+    results: list[Pairs] = []
+    details: list[dict[str, Any]] = []
+    for name in options.workload or WORKLOADS:
+        pairs, runs = _compare(broker, WORKLOADS[name], expected, options)
+        results.append(pairs)
+        details += runs
+    machine = _machine()
+    print(f"\n{table(results)}\n\nEach cell: min / median / max of {options.runs}. {machine}")
+    print(_setup_line(options))
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}.json"
+    document = {"machine": machine, "options": vars(options), "runs": details}
+    path.write_text(json.dumps(document, indent=1), encoding="utf-8")
+    _say(f"all samples: {path}")
+    return 0
+
+
+def _compare(
+    broker: Broker, workload: Workload, expected: Expected, options: argparse.Namespace
+) -> tuple[Pairs, list[dict[str, Any]]]:
+    """Both sides by turns, so that a machine that gets slower does so for both."""
+    found: dict[str, list[Figures]] = {side: [] for side in SIDES}
+    details: list[dict[str, Any]] = []
+    heads: dict[str, Run] = {}
+    for number in range(1, options.runs + 1):
+        for side in SIDES:
+            done = _one(broker, workload, expected, options, side, number)
+            if any(other.heads != done.heads for other in heads.values()):
+                raise BenchFailed(f"{workload.name}: {side} wrote other records than {', '.join(heads)}")
+            heads[side] = done
+            result = figures(done.samples, options.records)
+            found[side].append(result)
+            details.append(
+                {
+                    "workload": workload.name,
+                    "side": side,
+                    "run": number,
+                    "written": done.written,
+                    "peak_mib": round(done.peak_mib),
+                    "figures": asdict(result),
+                    "samples": [[round(s.at_s, 3), s.committed, round(s.cpu_s, 2)] for s in done.samples],
+                }
+            )
+            warm = "too short" if result.warm_per_s is None else f"{result.warm_per_s:,.0f}"
+            _say(
+                f"{workload.name} {number}/{options.runs} {side}: {warm} records/s warm, "
+                f"{result.total_per_s:,.0f} with start-up, {done.written:,} written, peak {done.peak_mib:.0f} MiB"
+            )
+    ours, theirs = (tuple(found[side]) for side in SIDES)
+    return Pairs(workload.title, ours, theirs), details
+
+
+def _one(
+    broker: Broker, workload: Workload, expected: Expected, options: argparse.Namespace, side: str, number: int
+) -> Run:
+    """One run with an application id, an output topic and a state directory of its own."""
+    name = f"bench-{workload.name}-{list(SIDES).index(side)}-{number}"
+    broker.create_topic(name, options.partitions)
+    with TemporaryDirectory(prefix="lsql-bench-") as state:
+        task = Task(
+            workload,
+            broker.bootstrap,
+            _SOURCE,
+            target=name,
+            group=name,
+            state=Path(state),
+            threads=options.threads,
+            heap_mib=options.heap_mib,
+            engine_env=tuple((key, value) for key, _, value in (pair.partition("=") for pair in options.set)),
+        )
+        done = run(SIDES[side](task), task, broker, expected, deadline_s=180 + options.records / 10_000)
+    broker.delete_topic(name)
+    return done
+
+
+def _machine() -> str:
+    """The processor, its cores, the memory."""
+    processor = platform.machine()
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        processor = next((line.partition(": ")[2].strip() for line in file if line.startswith("model name")), processor)
+    memory_gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    cores = len(os.sched_getaffinity(0))
+    return f"Machine: {processor}, {cores} cores, {memory_gib:.0f} GiB, the broker on the same cores."
+
+
+def _setup_line(options: argparse.Namespace) -> str:
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home, "bin", "java")) if home else "java"
+    shown = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=True).stderr
+    return (
+        f"{options.records:,} records, {options.partitions} partitions, lz4; {options.threads} threads and "
+        f"{options.heap_mib} MiB of heap each; both at-least-once. lsql-runner {version('lsql-runner')} "
+        f"(pyspark {version('pyspark')}), Kafka Streams {STREAMS_VERSION} (commit interval {COMMIT_INTERVAL_MS} ms), "
+        f"{shown.splitlines()[0]}."
+    )
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,119 @@
+"""The two sides, each as the command and the environment of one fresh process."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bench.vessels import FAST, SCHEMA
+from ci.tools.setup import ROOT, copy_dependencies, hash_of, jar_folder, maven
+from tests.kit.jars import jar_folder as jars_of
+from tests.kit.process import Process, free_port
+
+COMMIT_INTERVAL_MS = 200
+"""Of Kafka Streams. Its default of 30 s would hide where it is; a commit every 200 ms costs it next to nothing."""
+
+STREAMS_VERSION = "4.1.0"
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    name: str
+    title: str
+    sql: str
+    """With `{source}` and `{target}`."""
+    main_class: str
+
+
+FILTER = Workload(
+    "filter",
+    "JSON filter and project",
+    f"INSERT INTO {{target}} SELECT STREAM MMSI, Speed, `Long`, Lat, `Timestamp` FROM {{source}} WHERE Speed > {FAST};",
+    "com.lsqlrunner.bench.FilterApp",
+)
+TUMBLE = Workload(
+    "tumble",
+    "1-minute tumbling count per key",
+    "INSERT INTO {target} SELECT STREAM COUNT(*) AS n FROM {source} WINDOW BY TUMBLE 1m;",
+    "com.lsqlrunner.bench.TumbleApp",
+)
+WORKLOADS = {workload.name: workload for workload in (FILTER, TUMBLE)}
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What one process is to do, and with how much."""
+
+    workload: Workload
+    bootstrap: str
+    source: str
+    target: str
+    group: str
+    state: Path
+    threads: int
+    heap_mib: int
+    engine_env: tuple[tuple[str, str], ...] = ()
+    """More settings for the engine, to try one out."""
+
+
+def ours(task: Task) -> Process:
+    """The engine as people run it: `lsql run`, with its own defaults but for heap and threads."""
+    topics = {task.source: {"key": {"format": "STRING"}, "value": {"format": "JSON", "schema": SCHEMA}}}
+    settings = {
+        "SQL": task.workload.sql.format(source=task.source, target=task.target),
+        "SQL_APP_ID": task.group,
+        "SQL_BOOTSTRAP_SERVERS": task.bootstrap,
+        "SQL_STATE_STORE_DIR": str(task.state),
+        "SQL_PORT": str(free_port()),
+        "LSQL_TOPICS": json.dumps(topics),
+        "LSQL_HEAP_MIB": str(task.heap_mib),
+        "LSQL_THREADS": str(task.threads),
+        "ROOT_LOG_LEVEL": "WARN",
+        **dict(task.engine_env),
+    }
+    lsql = Path(sys.prefix, "bin", "lsql")
+    return Process([lsql, "run"], name="lsql", probe=lambda: True, env=settings, grace_s=30)
+
+
+def theirs(task: Task) -> Process:
+    """The same as a Kafka Streams application, with the JVM's defaults but for the heap."""
+    home = os.environ.get("JAVA_HOME")
+    command = [
+        str(Path(home, "bin", "java")) if home else "java",
+        f"-Xmx{task.heap_mib}m",
+        "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+        "-cp",
+        f"{jars_of('bench-jars')}/*",
+        task.workload.main_class,
+        task.bootstrap,
+        task.group,
+        task.source,
+        task.target,
+        str(task.state),
+        str(task.threads),
+        str(COMMIT_INTERVAL_MS),
+    ]
+    return Process(command, name="streams", probe=lambda: True, grace_s=15)
+
+
+SIDES = {"lsql-runner": ours, "Kafka Streams": theirs}
+
+
+def build_streams() -> None:
+    """Build the Kafka Streams applications, unless the cache of jars has them already."""
+    module = ROOT / "bench/streams"
+    sources = [path for path in (module / "src").rglob("*") if path.is_file()]
+
+    def build(folder: Path) -> None:
+        pom = module / "pom.xml"
+        copy_dependencies(pom, folder)
+        with TemporaryDirectory(prefix="lsql-bench-building-") as target:
+            maven("-f", pom, "package", f"-Dlsql.target={target}")
+            for jar in Path(target).glob("lsql-bench-streams-*.jar"):
+                (folder / jar.name).write_bytes(jar.read_bytes())
+
+    jar_folder("bench-jars", hash_of([module / "pom.xml", *sources]), build)

@@ -1,0 +1,111 @@
+"""The input: position reports of vessels, and what is to come out for them.
+
+The same count gives the same records, apart from the time that they begin at.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from confluent_kafka import Producer
+
+VESSELS = 2000
+INTERVAL_MS = 6000
+"""Each vessel reports ten times a minute, as ships under way do."""
+WINDOW_MS = 60_000
+FAST = 10
+_SPEEDS = 4093  # a prime: no vessel meets the same speeds again and again
+
+SCHEMA = {
+    "Type": "int",
+    "Repeat": "int",
+    "MMSI": "long",
+    "Status": "int",
+    "Turn": "double",
+    "Speed": "double",
+    "Accuracy": "boolean",
+    "Long": "double",
+    "Lat": "double",
+    "Course": "double",
+    "Heading": "int",
+    "Timestamp": "string",
+    "Maneuver": "int",
+    "RAIM": "boolean",
+    "Radio": "long",
+}
+
+
+@dataclass
+class Expected:
+    """What is to come out: fast reports, and reports by key and window start."""
+
+    fast: int = 0
+    windows: Counter[tuple[bytes, int]] = field(default_factory=Counter)
+
+
+def reports(count: int, start_ms: int, expected: Expected) -> Iterator[tuple[bytes, bytes, int]]:
+    """Key, value and timestamp of each record in the order of time; `expected` is filled on the way."""
+    vessels = [(str(230_000_000 + number).encode(), number) for number in range(VESSELS)]
+    speeds = [(number * 1031 % _SPEEDS) % 256 / 10 for number in range(_SPEEDS)]
+    for index in range(count):
+        round_, number = divmod(index, VESSELS)
+        key, vessel = vessels[number]
+        at = start_ms + round_ * INTERVAL_MS + number * INTERVAL_MS // VESSELS
+        speed = speeds[(vessel * 37 + round_ * 101) % _SPEEDS]
+        if speed > FAST:
+            expected.fast += 1
+        expected.windows[key, at - at % WINDOW_MS] += 1
+        if number == 0:
+            text = datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        value = (
+            f'{{"Type":1,"Repeat":0,"MMSI":{230_000_000 + vessel},"Status":{vessel % 9},"Turn":0.5,"Speed":{speed},'
+            f'"Accuracy":false,"Long":{vessel % 180}.{10_000 + round_ % 9_999},'
+            f'"Lat":{vessel % 80}.{20_000 + round_ % 9_973},'
+            f'"Course":{vessel % 360}.5,"Heading":{vessel % 360},"Timestamp":"{text}","Maneuver":0,"RAIM":true,'
+            f'"Radio":{49_000 + round_ % 1_000}}}'
+        )
+        yield key, value.encode(), at
+
+
+def preload(bootstrap: str, topic: str, count: int) -> Expected:
+    """Write the records and wait until the broker has them all; what is to come out for them.
+
+    The newest record is about a minute old: a broker deletes what is older than a changelog's retention.
+    """
+    span_ms = (count // VESSELS + 10) * INTERVAL_MS
+    now_ms = int(time.time() * 1000)
+    start_ms = (now_ms - span_ms) // WINDOW_MS * WINDOW_MS
+    producer = Producer(
+        {
+            "bootstrap.servers": bootstrap,
+            "log_level": 3,  # the broker's coordinator may still be starting; the producer then asks again
+            "enable.idempotence": True,
+            "compression.type": "lz4",
+            "linger.ms": 50,
+            "batch.size": 1_000_000,
+            "queue.buffering.max.messages": 500_000,
+            "partitioner": "murmur2_random",
+        }
+    )
+    expected = Expected()
+    deadline = time.monotonic() + 60 + count / 20_000
+    for key, value, at in reports(count, start_ms, expected):
+        while True:
+            try:
+                producer.produce(topic, value, key, timestamp=at)
+                break
+            except BufferError:
+                producer.poll(0.1)
+                _not_after(deadline)
+    while producer.flush(1):
+        _not_after(deadline)
+    return expected
+
+
+def _not_after(deadline: float) -> None:
+    if time.monotonic() > deadline:
+        raise TimeoutError("the input could not be written in time")

@@ -1,0 +1,119 @@
+"""The processor of the demo, as a user starts it: `lsql run`; and what it says of itself."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.kit.process import Process, free_port
+
+LSQL = Path(sys.prefix, "bin", "lsql")
+APP_ID = "demo"
+RATE_WINDOW_S = 5.0
+CHECK_S = 30
+LOG_LINES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One look at the processor."""
+
+    state: str
+    why: str = ""
+    """What it waits for or failed of; empty when all is well."""
+    in_per_s: float = 0.0
+    out_per_s: float = 0.0
+    lag: int = 0
+    state_rows: int = 0
+    targets: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Processor:
+    """`lsql run` on a free port; state and all temporary files of Python and the JVM go to `folder`."""
+
+    sql: str
+    bootstrap: str
+    folder: Path
+    process: Process = field(init=False)
+    port: int = field(init=False)
+    _counts: deque[tuple[float, int, int]] = field(default_factory=deque)
+
+    def __post_init__(self) -> None:
+        self.port = free_port()
+        self.process = Process([LSQL, "run"], name="demo", probe=lambda: True, grace_s=30, env=self._environment())
+
+    def _environment(self) -> dict[str, str]:
+        return {
+            "SQL": self.sql,
+            "SQL_APP_ID": APP_ID,
+            "SQL_BOOTSTRAP_SERVERS": self.bootstrap,
+            "SQL_PORT": str(self.port),
+            "SQL_STATE_STORE_DIR": str(self.folder / "state"),
+            "TMPDIR": str(self.folder),
+            "JAVA_OPTS": f"{os.environ.get('JAVA_OPTS', '')} -Djava.io.tmpdir={self.folder}",
+            "SQL_METRIC_FREQUENCY": "1000",
+        }
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/"
+
+    def read(self) -> Reading:
+        """What the API says now; state `starting` as long as it does not answer."""
+        try:
+            stream, stores = self._get("/stream"), self._get("/metadata")
+        except (OSError, http.client.HTTPException, ValueError):
+            return Reading("starting")
+        now_s = time.monotonic()
+        self._counts.append((now_s, stream["recordsIn"], stream["recordsOut"]))
+        while len(self._counts) > 2 and now_s - self._counts[0][0] > RATE_WINDOW_S:
+            self._counts.popleft()
+        then_s, read, written = self._counts[0]
+        elapsed_s = now_s - then_s
+        reason = stream["reason"]
+        return Reading(
+            stream["state"],
+            f"{reason['code']}: {reason['message']} {reason['wayOut']}" if reason else "",
+            (stream["recordsIn"] - read) / elapsed_s if elapsed_s else 0.0,
+            (stream["recordsOut"] - written) / elapsed_s if elapsed_s else 0.0,
+            stream["lag"],
+            sum(store["rows"] or 0 for store in stores),
+            tuple(t["topic"] for t in stream["topics"] if t["role"] == "target"),
+        )
+
+    def last_words(self) -> str:
+        """Why a processor ended by itself: the program's error with its place, else the end of its log."""
+        with suppress(subprocess.TimeoutExpired):
+            checked = subprocess.run(
+                [LSQL, "validate"],
+                env={**os.environ, **self._environment()},
+                capture_output=True,
+                text=True,
+                timeout=CHECK_S,
+                check=False,
+            )
+            if checked.returncode:
+                return checked.stderr.rstrip()
+        return "\n".join(self.process.output().splitlines()[-LOG_LINES:]) or "it said nothing"
+
+    def _get(self, path: str) -> Any:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=2)
+        try:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            body = answer.read()
+        finally:
+            connection.close()
+        if answer.status != 200:
+            raise ValueError(f"{path} answered {answer.status}")
+        return json.loads(body)

@@ -1,0 +1,131 @@
+"""Ships that move as ships do, and report where they are."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from dataclasses import dataclass
+from random import Random
+from threading import Event, Thread
+
+from confluent_kafka import Producer
+
+TOPIC = "iot_data"
+REPORTS_PER_S = 500
+SHIPS = 400
+TICK_S = 0.1
+KNOTS_TO_DEGREES_PER_S = 1 / 3600 / 60
+"""A knot is a nautical mile an hour, and a nautical mile a minute of latitude."""
+
+LANES = ((51.0, 1.6, 40.0), (36.0, -5.4, 75.0), (54.6, 10.9, 60.0), (43.1, 5.2, 130.0), (37.9, 23.5, 160.0))
+"""Where ships sail: latitude, longitude and course of five lanes."""
+
+
+@dataclass(slots=True)
+class Ship:
+    mmsi: int
+    latitude: float
+    longitude: float
+    course: float
+    speed: float
+    cruising: float
+    reported_at_s: float
+
+    def sail(self, now_s: float, chance: Random) -> None:
+        """Goes on to `now_s`; speed swings around the ship's own, and a moored one stays where it is."""
+        elapsed_s, self.reported_at_s = now_s - self.reported_at_s, now_s
+        if self.cruising < 1:
+            self.speed = abs(chance.gauss(0, 0.05))
+        else:
+            self.speed = max(0.0, self.speed + 0.2 * (self.cruising - self.speed) + chance.gauss(0, 0.3))
+        self.course = (self.course + chance.gauss(0, 0.8)) % 360
+        distance = self.speed * elapsed_s * KNOTS_TO_DEGREES_PER_S
+        self.latitude += distance * math.cos(math.radians(self.course))
+        self.longitude += (
+            distance * math.sin(math.radians(self.course)) / max(0.1, math.cos(math.radians(self.latitude)))
+        )
+
+    def report(self, at_ms: int) -> bytes:
+        """The position report as JSON."""
+        return json.dumps(
+            {
+                "MMSI": self.mmsi,
+                "Speed": round(self.speed, 1),
+                "Longitude": round(self.longitude, 5),
+                "Latitude": round(self.latitude, 5),
+                "Timestamp": at_ms,
+            }
+        ).encode()
+
+
+def fleet(chance: Random, now_s: float) -> list[Ship]:
+    """The ships: a sixth lies in port, the others cruise at 4 to 22 knots."""
+    ships = []
+    for number in range(SHIPS):
+        latitude, longitude, course = LANES[number % len(LANES)]
+        cruising = 0.0 if number % 6 == 0 else chance.uniform(4, 22)
+        ships.append(
+            Ship(
+                mmsi=200_000_000 + chance.randrange(99_999_999),
+                latitude=latitude + chance.uniform(-0.4, 0.4),
+                longitude=longitude + chance.uniform(-0.6, 0.6),
+                course=course + chance.choice((0, 180)),
+                speed=cruising,
+                cruising=cruising,
+                reported_at_s=now_s,
+            )
+        )
+    return ships
+
+
+class Ships:
+    """Produces position reports at a steady rate, in a thread of its own, until `stop`."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self._chance = Random(1)
+        self._ships = fleet(self._chance, time.time())
+        self._next = 0
+        self._producer = Producer(
+            {
+                "bootstrap.servers": bootstrap,
+                "partitioner": "murmur2_random",  # as Java clients choose partitions
+                "compression.type": "lz4",
+                "linger.ms": 20,
+                "log_level": 0,
+            }
+        )
+        self._ended = Event()
+        self._thread = Thread(target=self._sail, name="ships", daemon=True)
+
+    def start(self) -> None:
+        """Sends a first round, so that there is something to find a schema in, and goes on in the background."""
+        self._report(SHIPS)
+        self._producer.flush(10)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends the thread."""
+        self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join(5)
+        self._producer.purge()
+
+    def _sail(self) -> None:
+        begun_s, sent = time.monotonic(), 0
+        while not self._ended.wait(TICK_S):
+            due = int((time.monotonic() - begun_s) * REPORTS_PER_S) - sent
+            self._report(min(due, REPORTS_PER_S))
+            sent += due
+
+    def _report(self, count: int) -> None:
+        for _ in range(count):
+            ship = self._ships[self._next % SHIPS]
+            self._next += 1
+            now_s = time.time()
+            ship.sail(now_s, self._chance)
+            try:
+                self._producer.produce(TOPIC, key=str(ship.mmsi), value=ship.report(round(now_s * 1000)))
+            except BufferError:
+                break  # the broker is behind; a ship that is not heard reports again
+        self._producer.poll(0)

@@ -1,0 +1,127 @@
+"""`make demo`: output comes, Ctrl-C ends it with 0, and nothing is left running or lying about."""
+
+import re
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.kit.docs import ROOT
+
+FIRST_OUTPUT_S = 50
+"""Far more than the 15 s of an idle machine: tests share theirs."""
+
+
+class Demo:
+    """A demo without a terminal, its temporary files in a folder of their own."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.folder = folder
+        self._child = subprocess.Popen(
+            [sys.executable, "-m", "demo", *options],
+            cwd=ROOT,
+            env={"PATH": "/usr/local/bin:/usr/bin:/bin", "TMPDIR": str(folder), "LANG": "C.UTF-8"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self._watchdog = threading.Timer(FIRST_OUTPUT_S, self._child.terminate)  # it ends in order
+        self._watchdog.start()
+        assert self._child.stdout is not None
+        self.lines = self._child.stdout
+
+    def read_until(self, pattern: str) -> str:
+        """What it wrote up to the first line with the pattern; all there is shown when it ends without one."""
+        seen = ""
+        for line in self.lines:
+            seen += line
+            if re.search(pattern, line):
+                return seen
+        raise AssertionError(f"ended without {pattern!r}:\n{seen}")
+
+    def interrupt(self) -> None:
+        """What Ctrl-C does."""
+        self._watchdog.cancel()
+        self._child.send_signal(signal.SIGINT)
+
+    def wait(self) -> int:
+        self.lines.read()
+        return self._child.wait(60)
+
+    def close(self) -> None:
+        self._watchdog.cancel()
+        if self._child.poll() is None:
+            self._child.terminate()
+        self.wait()
+        self.lines.close()
+
+    def leftovers(self) -> list[str]:
+        """Processes that name the demo's folder in their command or environment, and files in it."""
+        mark = str(self.folder).encode()
+        named = [
+            path.parent.name
+            for path in Path("/proc").glob("[0-9]*/cmdline")
+            if mark in _content(path) or mark in _content(path.parent / "environ")
+        ]
+        return named + [str(path) for path in self.folder.iterdir()]
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder for the demo's temporary files."""
+    inside = tmp_path / "demo"
+    inside.mkdir()
+    return inside
+
+
+@pytest.mark.timeout(120)
+def test_output_comes_and_an_interrupt_ends_everything(folder: Path) -> None:
+    demo = Demo(folder)
+    try:
+        seen = demo.read_until(r"first output after [\d.]+ s")
+        demo.interrupt()
+        code = demo.wait()
+    finally:
+        demo.close()
+
+    assert "page of the processor: http://127.0.0.1:" in seen
+    assert code == 0
+    assert demo.leftovers() == []
+
+
+@pytest.mark.timeout(120)
+def test_a_program_that_cannot_run_is_shown_with_its_place(folder: Path, tmp_path: Path) -> None:
+    program = tmp_path / "wrong.sql"
+    program.write_text("SET autocreate=true; INSERT INTO fast\nSELECT STREAM Sped FROM iot_data")
+    demo = Demo(folder, "--sql", str(program))
+    try:
+        seen = demo.read_until("To fix it")
+        code = demo.wait()
+    finally:
+        demo.close()
+
+    assert "FIELD_UNKNOWN: iot_data has no field Sped." in seen
+    assert "SQL, line 2, column 15" in seen
+    assert code == 1
+    assert demo.leftovers() == []
+
+
+def test_a_missing_program_file_is_wrong_usage(folder: Path) -> None:
+    demo = Demo(folder, "--sql", "no-such.sql")
+    try:
+        demo.read_until("no-such.sql cannot be read")
+        code = demo.wait()
+    finally:
+        demo.close()
+
+    assert code == 2

@@ -1,0 +1,66 @@
+"""A processor whose broker or whose first record is not there yet, and whose broker goes away while it works."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.kit.broker import Broker
+from tests.kit.records import Record
+from tests.kit.runner import Runner
+
+pytestmark = pytest.mark.timeout(400)
+
+OUTAGE_S = 60
+
+
+def test_it_waits_for_a_broker_and_a_first_record_and_outlives_an_outage(tmp_path: Path) -> None:
+    own = Broker()
+    with own:
+        own.create_topic("seen")
+        own.create_topic("out")
+        own.stop()
+
+        sql = "INSERT INTO out SELECT STREAM * FROM seen"
+        with Runner(own.bootstrap, sql, "outage", tmp_path) as runner:
+            runner.reach("waiting")
+            assert runner.health() == (503, ["broker-unreachable"])
+
+            own.start()
+            runner.wait_for(lambda s: (s["reason"] or {}).get("code") == "SCHEMA_WAITING")
+            assert runner.health() == (200, [])
+
+            feed(own, 0, 100)
+            runner.read_to(100)
+            assert runner.health() == (200, [])
+
+            own.stop()
+            runner.wait_for(lambda s: "broker-unreachable" in reasons(s), OUTAGE_S)
+            assert runner.get("/health").status == 503
+
+            own.start()
+            feed(own, 100, 200)
+            runner.wait_for(lambda s: position(s) == 200 and not reasons(s), OUTAGE_S)
+            assert written(own) == set(range(200))
+            assert runner.health() == (200, [])
+            assert "Traceback" not in runner.output()
+
+
+def feed(broker: Broker, start: int, end: int) -> None:
+    broker.produce("seen", [Record(b"k", json.dumps({"id": number}).encode()) for number in range(start, end)])
+
+
+def written(broker: Broker) -> set[int]:
+    return {json.loads(record.value or b"")["id"] for record in broker.consume_all("out")}
+
+
+def reasons(stream: dict[str, object]) -> list[str]:
+    health = stream["health"]
+    assert isinstance(health, dict)
+    return [reason["code"] for reason in health["reasons"]]
+
+
+def position(stream: dict[str, object]) -> int:
+    offsets = stream["offsets"]
+    assert isinstance(offsets, list)
+    return sum(place["position"] or 0 for place in offsets)

@@ -1,0 +1,110 @@
+"""A processor with state: what outlives its process, what a lost or foreign state does, and late records."""
+
+import json
+import shutil
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.kit.broker import Broker
+from tests.kit.records import Record
+from tests.kit.runner import Runner
+
+pytestmark = pytest.mark.timeout(400)
+
+SECOND_MS = 1000
+BEGIN_MS = 1_600_000_000_000
+"""The beginning of a window of ten seconds."""
+
+
+@dataclass(frozen=True)
+class Count:
+    """A count for each key and ten seconds, with a grace of five."""
+
+    broker: Broker
+    source: str
+    target: str
+    app_id: str
+    state_dir: Path
+
+    @property
+    def sql(self) -> str:
+        return (
+            f"INSERT INTO {self.target} SELECT STREAM user, COUNT(*) AS n FROM {self.source} "
+            "WINDOW BY TUMBLE 10s GRACE BY 5s GROUP BY user"
+        )
+
+    def runner(self, **env: str) -> Runner:
+        return Runner(self.broker.bootstrap, self.sql, self.app_id, self.state_dir, **env)
+
+    def feed(self, *seconds: float, user: str = "a") -> None:
+        """Gives one record for each second of event time."""
+        value = json.dumps({"user": user}).encode()
+        times = [BEGIN_MS + int(second * SECOND_MS) for second in seconds]
+        self.broker.produce(self.source, [Record(user.encode(), value, timestamp_ms=at) for at in times])
+
+    def counts(self) -> list[int]:
+        """All counts written, in order."""
+        return [json.loads(record.value or b"")["n"] for record in self.broker.consume_all(self.target)]
+
+
+@pytest.fixture
+def count(broker: Broker, tmp_path: Path) -> Count:
+    mark = uuid.uuid4().hex[:8]
+    made = Count(broker, f"in-{mark}", f"out-{mark}", f"count-{mark}", tmp_path / "state")
+    broker.create_topic(made.source)
+    broker.create_topic(made.target)
+    return made
+
+
+def test_a_window_goes_on_counting_after_a_crash_and_counts_who_is_late(count: Count) -> None:
+    count.feed(1, 2)
+    runner = count.runner()
+    with runner:
+        runner.read_to(2)
+        assert count.counts() == [2]
+
+        runner.kill()
+        count.feed(3)
+        runner.start()
+        runner.read_to(3)
+        assert count.counts() == [2, 3]
+
+        count.feed(30)
+        runner.read_to(4)
+        count.feed(50)  # the batch after this one takes nothing for windows that ended at 30 - 5
+        runner.read_to(5)
+        count.feed(4, 5, 26)
+        stream = runner.wait_for(lambda s: s["lateRecordsDropped"] > 0, what="a late record")
+
+        assert stream["lateRecordsDropped"] == 2
+        assert runner.metrics()["lsql_late_records_dropped_total"] == 2
+        assert count.counts() == [2, 3, 1, 1, 1]
+
+
+def test_a_lost_state_is_told_then_reset_or_rebuilt_as_asked(count: Count) -> None:
+    count.feed(1, 2)
+    with count.runner() as runner:
+        runner.read_to(2)
+    assert count.counts() == [2]
+
+    changed = Runner(count.broker.bootstrap, count.sql.replace("10s", "20s"), count.app_id, count.state_dir)
+    assert "STATE_OF_ANOTHER_PROGRAM" in changed.refused()
+    assert changed.exit_code == 1
+
+    shutil.rmtree(count.state_dir)
+    count.feed(3)
+    lost = count.runner()
+    assert "STATE_LOST" in lost.refused()
+    assert lost.exit_code == 1
+
+    with count.runner(LSQL_STATE_ON_LOSS="reset") as runner:
+        runner.read_to(3)
+    assert count.counts() == [2, 1]
+
+    shutil.rmtree(count.state_dir)
+    with count.runner(LSQL_STATE_ON_LOSS="rebuild") as runner:
+        runner.wait_for(lambda s: s["recordsIn"] == 3)
+    assert count.counts() == [2, 1, 3]

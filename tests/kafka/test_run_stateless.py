@@ -1,0 +1,275 @@
+"""A stateless processor from its start to its end: what it writes, where it stands, and how it goes on."""
+
+import json
+import os
+import shutil
+import signal
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType  # type: ignore[attr-defined]
+
+from tests.kit.broker import Broker
+from tests.kit.process import free_port
+from tests.kit.records import Record
+from tests.kit.runner import Runner
+
+pytestmark = pytest.mark.timeout(400)
+
+KEYS = 7
+FIRST = 10_000
+EPOCH_MS = 1_600_000_000_000
+SETTINGS = "SET defaults.topic.autocreate=true; SET defaults.topic.partitions=3; SET topic.retention.ms=-1;"
+
+
+class Filter:
+    """A processor that keeps every second record of one topic, and a count of what it was given.
+
+    Its tests leave it running with everything read.
+    """
+
+    def __init__(self, broker: Broker, folder: Path) -> None:
+        mark = uuid.uuid4().hex[:8]
+        self.broker = broker
+        self.source, self.target, self.app_id = f"in-{mark}", f"out-{mark}", f"filter-{mark}"
+        self.fed = 0
+        self.sql = f"{SETTINGS} INSERT INTO {self.target} SELECT STREAM * FROM {self.source} WHERE n > 4"
+        self.runner = Runner(broker.bootstrap, self.sql, self.app_id, folder)
+        broker.create_topic(self.source, 2)
+
+    def feed(self, count: int) -> None:
+        ids = range(self.fed, self.fed + count)
+        self.broker.produce(self.source, [given(number) for number in ids])
+        self.fed += count
+
+    def catch_up(self) -> None:
+        self.runner.read_to(self.fed)
+
+    def written(self) -> list[int]:
+        return sorted(json.loads(record.value or b"")["id"] for record in self.broker.consume_all(self.target))
+
+    def expected(self) -> list[int]:
+        return [number for number in range(self.fed) if number % 10 > 4]
+
+
+def given(number: int) -> Record:
+    value = json.dumps({"id": number, "n": number % 10}).encode()
+    return Record(b"key-%d" % (number % KEYS), value, (("trace", b"t"),), timestamp_ms=EPOCH_MS + number)
+
+
+@pytest.fixture(scope="module")
+def filtering(broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filter]:
+    made = Filter(broker, tmp_path_factory.mktemp("state"))
+    made.feed(FIRST)
+    with made.runner:
+        made.catch_up()
+        yield made
+
+
+def test_key_value_headers_and_time_of_each_record_arrive(filtering: Filter) -> None:
+    records = filtering.broker.consume_all(filtering.target)
+
+    first = min(records, key=lambda record: record.timestamp_ms or 0)
+    assert first.key == b"key-5"
+    assert json.loads(first.value or b"") == {"id": 5, "n": 5}
+    assert first.timestamp_ms == EPOCH_MS + 5
+    assert first.headers == (("trace", b"t"), ("lsql.batch", f"{filtering.app_id}/stateless/0".encode()))
+    assert filtering.written() == filtering.expected()
+
+
+def test_the_records_of_a_key_keep_their_order(filtering: Filter) -> None:
+    by_key: dict[bytes, list[int]] = {}
+    for record in filtering.broker.consume_all(filtering.target):
+        by_key.setdefault(record.key or b"", []).append(json.loads(record.value or b"")["id"])
+
+    assert set(by_key) == {b"key-%d" % number for number in range(KEYS)}
+    assert all(ids == sorted(ids) for ids in by_key.values())
+
+
+def test_the_target_is_created_as_set(filtering: Filter) -> None:
+    assert len(filtering.broker.end_offsets(filtering.target)) == 3
+
+    admin = AdminClient({"bootstrap.servers": filtering.broker.bootstrap})
+    resource = ConfigResource(ResourceType.TOPIC, filtering.target)
+    config = admin.describe_configs([resource])[resource].result(30)
+    assert config["retention.ms"].value == "-1"
+
+
+def test_the_group_shows_the_position(filtering: Filter) -> None:
+    filtering.runner.wait_for(lambda s: s["lag"] == 0)
+
+    rows = filtering.broker.consumer_groups_describe(filtering.app_id)
+
+    assert [(row.topic, row.partition, row.lag) for row in rows] == [(filtering.source, 0, 0), (filtering.source, 1, 0)]
+    assert sum(row.current_offset or 0 for row in rows) == filtering.fed
+
+
+def test_metrics_and_stream_tell_the_same(filtering: Filter) -> None:
+    stream = filtering.runner.wait_for(lambda s: s["lag"] == 0 and s["offsets"])
+    metrics = filtering.runner.metrics()
+
+    assert metrics["lsql_records_in_total"] == stream["recordsIn"]
+    assert metrics["lsql_records_out_total"] == stream["recordsOut"] == stream["recordsIn"] / 2
+    assert metrics["lsql_position_offset"] == sum(place["position"] for place in stream["offsets"]) == filtering.fed
+    assert metrics["lsql_end_offset"] == sum(place["end"] for place in stream["offsets"]) == filtering.fed
+    assert metrics["lsql_lag_records"] == stream["lag"] == 0
+    assert filtering.runner.health() == (200, [])
+
+
+def test_the_port_of_a_running_processor_is_refused(filtering: Filter, tmp_path: Path) -> None:
+    port = filtering.runner.port
+    second = Runner(filtering.broker.bootstrap, filtering.sql, "second", tmp_path, SQL_PORT=str(port))
+
+    output = second.refused()
+
+    assert second.exit_code == 1
+    assert f"PORT_IN_USE: Port {port} is in use." in output
+
+
+def test_the_state_of_a_running_processor_is_refused(filtering: Filter) -> None:
+    first = filtering.runner
+    second = Runner(filtering.broker.bootstrap, filtering.sql, first.app_id, first.state_dir)
+
+    output = second.refused()
+
+    assert second.exit_code == 1
+    assert "STATE_DIR_IN_USE" in output
+    assert first.health() == (200, [])
+
+
+def test_a_second_processor_of_the_same_topic_disturbs_nothing(filtering: Filter, tmp_path: Path) -> None:
+    target = f"{filtering.target}-rest"
+    sql = f"{SETTINGS} INSERT INTO {target} SELECT STREAM * FROM {filtering.source} WHERE n <= 4"
+
+    with Runner(filtering.broker.bootstrap, sql, f"{filtering.app_id}-rest", tmp_path) as second:
+        filtering.feed(100)
+        second.read_to(filtering.fed)
+        filtering.catch_up()
+
+    rest = {json.loads(record.value or b"")["id"] for record in filtering.broker.consume_all(target)}
+    assert rest == set(range(filtering.fed)) - set(filtering.expected())
+    assert filtering.written() == filtering.expected()
+
+
+def test_a_stop_holds_over_a_restart_until_a_start(filtering: Filter) -> None:
+    runner = filtering.runner
+    assert runner.post("/stop").status == 202
+    runner.reach("stopped")
+    filtering.feed(100)
+
+    assert runner.stop() == 0
+    runner.start()
+    stopped = runner.stream()
+
+    assert stopped["state"] == "stopped"
+    assert runner.health() == (200, [])
+    assert len(filtering.written()) == len(filtering.expected()) - 50
+    assert runner.post("/start").status == 202
+    filtering.catch_up()
+    assert filtering.written() == filtering.expected()
+
+
+def test_a_killed_process_goes_on_at_its_checkpoint(filtering: Filter) -> None:
+    filtering.runner.kill()
+    filtering.feed(100)
+
+    filtering.runner.start()
+    filtering.catch_up()
+
+    assert filtering.written() == filtering.expected()
+
+
+def test_without_its_state_it_goes_on_at_the_position_of_the_group(filtering: Filter) -> None:
+    assert filtering.runner.stop() == 0
+    shutil.rmtree(filtering.runner.state_dir)
+    filtering.feed(100)
+
+    filtering.runner.start()
+    filtering.catch_up()
+
+    assert filtering.written() == filtering.expected()
+
+
+def test_a_new_field_passes_through_a_star_and_can_be_named_after_a_restart(broker: Broker, tmp_path: Path) -> None:
+    """Also: a changed stateless program goes on at the position."""
+    mark = uuid.uuid4().hex[:8]
+    source, target, app_id = f"in-{mark}", f"out-{mark}", f"grow-{mark}"
+    broker.create_topic(source)
+    broker.create_topic(target)
+    broker.produce(source, [Record(b"k", b'{"id": 1}')])
+    with Runner(broker.bootstrap, f"INSERT INTO {target} SELECT STREAM * FROM {source}", app_id, tmp_path) as runner:
+        runner.read_to(1)
+        broker.produce(source, [Record(b"k", b'{"id": 2, "color": "red"}')])
+        runner.read_to(2)
+    assert values(broker, target)[1] == {"id": 2, "color": "red"}
+
+    changed = f"INSERT INTO {target} SELECT STREAM color, id AS number FROM {source}"
+    with Runner(broker.bootstrap, changed, app_id, tmp_path) as runner:
+        broker.produce(source, [Record(b"k", b'{"id": 3, "color": "blue"}')])
+        stream = runner.read_to(3)
+
+        uses = {use["topic"]: use for use in stream["topics"]}
+        assert uses[source]["valueType"] == "struct<id: long, color: string>"
+        assert uses[source]["schemaOrigin"] == "pinned"
+        assert values(broker, target)[2:] == [{"color": "blue", "number": 3}]
+
+        os.kill(runner.jvm_pid(), signal.SIGKILL)
+        assert jvm_gone_was_told(runner)
+        assert runner.wait(15) == 3
+        assert "Traceback" not in runner.output()
+
+
+def values(broker: Broker, topic: str) -> list[dict[str, object]]:
+    return [json.loads(record.value or b"") for record in broker.consume_all(topic)]
+
+
+def jvm_gone_was_told(runner: Runner) -> bool:
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        try:
+            if runner.health() == (503, ["jvm-gone"]) or "jvm-gone" in runner.health()[1]:
+                return True
+        except OSError:
+            return False
+        time.sleep(0.05)
+    return False
+
+
+@pytest.mark.parametrize(
+    ("sql", "code", "line"),
+    [
+        ("INSERT INTO x SELECT STREAM * FROM nowhere", "TOPIC_UNKNOWN", "nowhere\n"),
+        ("INSERT INTO nowhere SELECT STREAM * FROM {source}", "TARGET_UNKNOWN", "nowhere SELECT"),
+    ],
+)
+def test_a_missing_topic_is_refused_with_its_place(
+    broker: Broker, tmp_path: Path, sql: str, code: str, line: str
+) -> None:
+    source = f"in-{uuid.uuid4().hex[:8]}"
+    broker.create_topic(source)
+    broker.produce(source, [Record(b"k", b'{"id": 1}')])
+    runner = Runner(broker.bootstrap, sql.format(source=source), "refused", tmp_path)
+
+    output = runner.refused()
+
+    assert runner.exit_code == 1
+    assert code in output
+    assert line in output
+    assert "^^^^^^^" in output
+    assert "Traceback" not in output
+
+
+def test_a_file_in_place_of_the_state_directory_is_refused(broker: Broker, tmp_path: Path) -> None:
+    in_the_way = tmp_path / "state"
+    in_the_way.write_text("a file")
+    sql = "INSERT INTO a SELECT STREAM * FROM b"
+    runner = Runner(broker.bootstrap, sql, "refused", in_the_way, SQL_PORT=str(free_port()))
+
+    output = runner.refused()
+
+    assert runner.exit_code == 1
+    assert "STATE_DIR_UNWRITABLE" in output
+    assert "Traceback" not in output

@@ -1,0 +1,88 @@
+"""Windows, grace and lateness in plain Python: what the engine must give, said in the shortest way.
+
+The rules, as of Spark's structured streaming:
+- a batch's watermark is the largest event time of the batches before it, less the grace; it never falls;
+- a record is in every window `[n * advance, n * advance + size)` that holds its event time;
+- a window that ends at or before the watermark is closed: for it the record is late, and dropped;
+- after a batch each window that it changed has one new value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Event:
+    key: str
+    at_ms: int
+    amount: int
+
+
+@dataclass(frozen=True)
+class Window:
+    size_ms: int
+    advance_ms: int
+    grace_ms: int
+
+    def starts(self, at_ms: int) -> list[int]:
+        """The starts of all windows that hold a time."""
+        last = at_ms // self.advance_ms * self.advance_ms
+        return list(range(last, at_ms - self.size_ms, -self.advance_ms))
+
+
+Place = tuple[str, int]
+"""A key and the start of a window."""
+
+
+@dataclass(frozen=True)
+class Value:
+    count: int
+    total: int
+    least: int
+    most: int
+    mean: float
+    timestamp_ms: int
+
+
+@dataclass
+class Model:
+    """`changelogs` has the values of each window in the order in which they come out."""
+
+    changelogs: dict[Place, list[Value]] = field(default_factory=dict)
+    late: int = 0
+    """Records dropped, one for each window that was closed."""
+
+
+def windows_of(batches: Sequence[Sequence[Event]], window: Window) -> Model:
+    """What comes out of some micro-batches."""
+    model = Model()
+    kept: dict[Place, list[Event]] = {}
+    watermark: int | None = None
+    for batch in batches:
+        changed: set[Place] = set()
+        for event in batch:
+            for start in window.starts(event.at_ms):
+                if watermark is not None and start + window.size_ms <= watermark:
+                    model.late += 1
+                    continue
+                kept.setdefault((event.key, start), []).append(event)
+                changed.add((event.key, start))
+        for place in changed:
+            model.changelogs.setdefault(place, []).append(_value(kept[place]))
+        newest = max(event.at_ms for event in batch) - window.grace_ms
+        watermark = newest if watermark is None else max(watermark, newest)
+    return model
+
+
+def _value(events: Sequence[Event]) -> Value:
+    amounts = [event.amount for event in events]
+    return Value(
+        len(amounts),
+        sum(amounts),
+        min(amounts),
+        max(amounts),
+        sum(amounts) / len(amounts),
+        max(event.at_ms for event in events),
+    )

@@ -1,0 +1,157 @@
+"""The documentation is true: made pages are fresh, links lead somewhere, commands exist, examples are planned."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from lsql_runner.bind.catalog import Catalog
+from lsql_runner.bind.functions.table import AGGREGATES, ROWS
+from lsql_runner.cli import cli
+from lsql_runner.declared import declared_topics
+from lsql_runner.error_catalogue import CATALOGUE
+from lsql_runner.errors import LsqlError, render
+from lsql_runner.observe.metric_table import METRICS
+from lsql_runner.pipeline import plan_parsed
+from lsql_runner.settings import NAMES
+from lsql_runner.sql.parser import parse
+from tests.kit.docs import FOLDER, PAGES, ROOT
+
+HIDDEN = {".venv", ".git", "node_modules", "build", "target"}
+PAGES_OF_TEXT = sorted(
+    path
+    for path in ROOT.rglob("*.md")
+    if not any(p in HIDDEN or p.startswith(".") for p in path.relative_to(ROOT).parts)
+)
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+BLOCK = re.compile(r"^```(\w+)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
+EXAMPLE = re.compile(r"^```sql( [\w ]+)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+TOPICS = declared_topics(
+    {
+        "payments": {
+            "key": {"format": "STRING"},
+            "value": {
+                "format": "JSON",
+                "schema": {
+                    "id": "long",
+                    "amount": "double",
+                    "quantity": "long",
+                    "currency": "string",
+                    "customer": "struct<id: long, country: string, name: string>",
+                    "lines": "array<struct<sku: string, qty: int>>",
+                    "at": "long",
+                },
+            },
+        },
+        "orders": {
+            "key": {"format": "JSON", "schema": {"id": "long", "shop": "string"}},
+            "value": {"format": "JSON", "schema": {"total": "double"}},
+        },
+    }
+)
+"""The topics that the examples read."""
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_made_page_is_up_to_date(name: str) -> None:
+    path = FOLDER / name
+
+    assert path.exists(), "run `make docs`"
+    assert path.read_text(encoding="utf-8") == PAGES[name](), "run `make docs`"
+
+
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        ("functions.md", [*(row.name for row in ROWS), *AGGREGATES]),
+        ("errors.md", list(CATALOGUE)),
+        ("settings.md", list(NAMES)),
+        ("metrics.md", [metric.name for metric in METRICS]),
+        ("cli.md", list(cli.commands)),
+    ],
+)
+def test_everything_is_on_its_page(page: str, names: list[str]) -> None:
+    text = (FOLDER / page).read_text(encoding="utf-8")
+
+    assert [name for name in names if not re.search(rf"(?<![\w]){name}(?!\w)", text)] == []
+
+
+def test_every_error_row_says_what_to_do() -> None:
+    assert [code for code, kind in CATALOGUE.items() if not kind.found.endswith(".") or not kind.do] == []
+
+
+@pytest.mark.parametrize("path", PAGES_OF_TEXT, ids=lambda path: str(path.relative_to(ROOT)))
+def test_relative_links_lead_somewhere(path: Path) -> None:
+    links = [link for link in LINK.findall(path.read_text(encoding="utf-8")) if "://" not in link]
+
+    assert [link for link in links if not leads_somewhere(path, link)] == []
+
+
+@pytest.mark.parametrize("path", PAGES_OF_TEXT, ids=lambda path: str(path.relative_to(ROOT)))
+def test_commands_exist(path: Path) -> None:
+    blocks = [body for language, body in BLOCK.findall(path.read_text(encoding="utf-8")) if language == "console"]
+    commands = [line[2:] for body in blocks for line in body.splitlines() if line.startswith("$ ")]
+
+    assert [command for command in commands if not exists(command)] == []
+
+
+def examples() -> list[tuple[str, str]]:
+    """The programs of README and language guide: what is expected of each, and its text."""
+    texts = [(ROOT / page).read_text(encoding="utf-8") for page in ("README.md", "docs/guides/language.md")]
+    return [(expected.strip(), body) for text in texts for expected, body in EXAMPLE.findall(text)]
+
+
+@pytest.mark.parametrize(("expected", "body"), examples())
+def test_a_program_does_what_is_said_of_it(expected: str, body: str) -> None:
+    """A block ```sql is planned; ```sql CODE must be refused with that code."""
+    assert outcome(body) == (expected or "planned")
+
+
+def test_the_error_shown_in_the_readme_is_the_real_one() -> None:
+    text = "INSERT INTO big SELECT STREAM * FROM payments WHERE amout > 1000"
+    shown = "struct<country: string, name: string>"
+    value = {"format": "JSON", "schema": {"id": "long", "amount": "double", "currency": "string", "customer": shown}}
+    topics = declared_topics({"payments": {"value": value}})
+
+    with pytest.raises(LsqlError) as caught:
+        plan_parsed(parse(text), Catalog(topics))
+
+    assert render(caught.value, text) in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def outcome(body: str) -> str:
+    try:
+        plan_parsed(parse(body), Catalog(TOPICS))
+    except LsqlError as error:
+        return error.code
+    return "planned"
+
+
+def leads_somewhere(page: Path, link: str) -> bool:
+    file, _, anchor = link.partition("#")
+    target = (page.parent / file).resolve() if file else page
+    if not target.exists():
+        return False
+    return not anchor or anchor in anchors(target)
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that a page's headings get."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def exists(command: str) -> bool:
+    """Whether a shell line runs only make targets, commands of lsql, and what every system has."""
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    words = [word for word in shlex.split(command, comments=True) if not re.match(r"[A-Z_]+=", word)]
+    match words:
+        case ["make", *rest]:
+            return set(rest) <= targets
+        case [program, name, *_] if Path(program).name == "lsql":
+            return name in cli.commands
+        case ["git" | "cd" | "curl" | "export", *_]:
+            return True
+    return False

@@ -1,0 +1,86 @@
+"""Windows on the engine against windows in plain Python, for generated orders, lateness and batches."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from lsql_runner.bind.catalog import Catalog
+from lsql_runner.declared import declared_topics
+from lsql_runner.engine.memory import MemoryEngine, MemoryRecord
+from lsql_runner.pipeline import plan_text
+from tests.kit.window_model import Event, Place, Value, Window, windows_of
+
+pytestmark = pytest.mark.timeout(240)  # each example is a streaming query with batches of its own
+
+TUMBLE = Window(size_ms=10_000, advance_ms=10_000, grace_ms=5_000)
+HOP = Window(size_ms=10_000, advance_ms=4_000, grace_ms=5_000)
+FIELDS = "COUNT(*) AS n, SUM(v) AS s, MIN(v) AS lo, MAX(v) AS hi, AVG(v) AS m"
+PLAN = plan_text(
+    f"""
+    INSERT INTO tumbled SELECT STREAM {FIELDS} FROM t WINDOW BY TUMBLE 10s GRACE BY 5s GROUP BY g;
+    INSERT INTO hopped SELECT STREAM {FIELDS} FROM t WINDOW BY HOP 10s,4s GRACE BY 5s GROUP BY g;
+    """,
+    Catalog(
+        declared_topics(
+            {"t": {"key": {"format": "STRING"}, "value": {"format": "JSON", "schema": {"g": "string", "v": "int"}}}}
+        )
+    ),
+).plan
+
+Batches = list[list[Event]]
+# Times around window edges, close enough together for lateness inside and outside the grace.
+times = st.one_of(
+    st.integers(0, 60_000), st.sampled_from([0, 3_999, 4_000, 9_999, 10_000, 14_999, 15_000, 19_999, 20_000, 25_000])
+)
+events = st.builds(Event, st.sampled_from(["a", "b"]), times, st.integers(-5, 5))
+several_batches = st.lists(st.lists(events, min_size=1, max_size=6), min_size=2, max_size=4)
+
+
+def results(engine: MemoryEngine, batches: Batches) -> dict[str, dict[Place, list[Value]]]:
+    """By target: the changelog of each window."""
+    offset = 0
+    fed: list[list[MemoryRecord]] = []
+    for batch in batches:
+        fed.append([])
+        for event in batch:
+            written = json.dumps({"g": event.key, "v": event.amount}).encode()
+            fed[-1].append(MemoryRecord("t", None, written, event.at_ms, 0, offset))
+            offset += 1
+    run = engine.run(PLAN, fed)
+    assert run.error is None
+    found: dict[str, dict[Place, list[Value]]] = {"tumbled": {}, "hopped": {}}
+    for record in run.records:
+        assert record.key is not None
+        assert record.value is not None
+        place = record.key[:-8].decode(), int.from_bytes(record.key[-8:], "big", signed=True)
+        row = json.loads(record.value)
+        value = Value(row["n"], row["s"], row["lo"], row["hi"], row["m"], record.timestamp_ms)
+        found[record.topic].setdefault(place, []).append(value)
+    return found
+
+
+@given(batches=several_batches)
+@example(batches=[[Event("a", 0, 1)], [Event("a", 14_999, 1)], [Event("a", 9_999, 2)]])  # one short of closing
+@example(batches=[[Event("a", 0, 1)], [Event("a", 15_000, 1)], [Event("a", 9_999, 2)]])  # just closed
+@example(batches=[[Event("a", 30_000, 1), Event("a", 0, 2)], [Event("a", 1, 3)]])  # late in its own batch is not late
+@settings(
+    max_examples=8,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+def test_windows_are_those_of_the_model(engine: MemoryEngine, batches: Batches) -> None:
+    found = results(engine, batches)
+    assert found["tumbled"] == windows_of(batches, TUMBLE).changelogs
+    assert found["hopped"] == windows_of(batches, HOP).changelogs
+
+
+def test_the_model_drops_what_is_late_for_each_window_of_its_own() -> None:
+    batches = [[Event("a", 0, 1)], [Event("a", 15_000, 1)], [Event("a", 0, 2), Event("a", 9_999, 2)]]
+    assert windows_of(batches, TUMBLE).late == 2
+    assert windows_of(batches, HOP).late == 3 + 1

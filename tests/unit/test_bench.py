@@ -1,0 +1,81 @@
+"""The benchmark's arithmetic: rates from samples, pairs, the table; and its input."""
+
+from collections import Counter
+
+import pytest
+
+from bench.figures import Figures, Pairs, Sample, Spread, figures, ratios, spread, table
+from bench.vessels import VESSELS, Expected, reports
+
+
+def run(warm: float | None, total: float = 1000.0) -> Figures:
+    return Figures(total_per_s=total, warm_per_s=warm, warm_cpu_us=None, cpu_s=1.0, first_commit_s=2.0)
+
+
+def test_warm_leaves_out_start_up_and_the_first_third() -> None:
+    samples = [Sample(0, 0, 0), Sample(5, 10, 4), Sample(8, 300, 6), Sample(10, 600, 8), Sample(12, 900, 9)]
+    found = figures(samples, 900)
+    assert found.warm_per_s == 600 / 4
+    assert found.total_per_s == 900 / 12
+    assert found.first_commit_s == 5
+
+
+def test_processor_time_is_of_the_same_part_of_the_run() -> None:
+    samples = [Sample(8, 400, 6), Sample(12, 900, 9)]
+    assert figures(samples, 900).warm_cpu_us == 3e6 / 500
+
+
+def test_a_run_with_one_commit_has_no_warm_rate() -> None:
+    found = figures([Sample(0, 0, 0), Sample(4, 900, 2)], 900)
+    assert (found.warm_per_s, found.warm_cpu_us) == (None, None)
+    assert found.total_per_s == 225
+
+
+def test_a_run_that_did_not_reach_the_end_has_no_figures() -> None:
+    with pytest.raises(ValueError, match="before record 900"):
+        figures([Sample(0, 0, 0), Sample(4, 899, 2)], 900)
+
+
+def test_spread_of_values() -> None:
+    assert spread([3.0, 1.0, 7.0]) == Spread(1.0, 3.0, 7.0)
+
+
+def test_no_values_have_no_spread() -> None:
+    with pytest.raises(ValueError, match="no values"):
+        spread([])
+
+
+def test_ratios_are_of_pairs() -> None:
+    assert ratios([2.0, 3.0], [1.0, 6.0]) == [2.0, 0.5]
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [([1.0], [1.0, 2.0]), ([1.0], [0.0])])
+def test_ratios_refuse_what_makes_no_pairs(ours: list[float], theirs: list[float]) -> None:
+    with pytest.raises(ValueError, match=r"pairs|zero"):
+        ratios(ours, theirs)
+
+
+def test_the_table_has_a_line_for_each_measure_of_a_workload() -> None:
+    pairs = Pairs("filter", (run(100_000.0), run(120_000.0)), (run(200_000.0), run(200_000.0)))
+    lines = table([pairs]).splitlines()
+    assert lines[2] == (
+        "| filter | records/s, warm | 100 k / 110 k / 120 k | 200 k / 200 k / 200 k | 0.50 / 0.55 / 0.60 |"
+    )
+    assert len(lines) == 6
+
+
+def test_a_measure_that_one_run_lacks_is_said_to_be_too_short() -> None:
+    pairs = Pairs("filter", (run(100_000.0), run(None)), (run(200_000.0), run(200_000.0)))
+    assert table([pairs]).splitlines()[2].split(" | ")[2:] == ["too short", "200 k / 200 k / 200 k", "too short |"]
+
+
+def test_the_input_says_what_is_to_come_out() -> None:
+    expected = Expected()
+    records = list(reports(3 * VESSELS, 1_800_000_000_000, expected))
+    assert sum(expected.windows.values()) == len(records)
+    assert expected.windows == Counter((key, at - at % 60_000) for key, _, at in records)
+    assert 0 < expected.fast < len(records)
+
+
+def test_the_input_is_the_same_each_time() -> None:
+    assert list(reports(100, 60_000, Expected())) == list(reports(100, 60_000, Expected()))
