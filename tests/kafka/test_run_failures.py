@@ -81,7 +81,9 @@ def test_a_target_that_refuses_is_tried_again_and_a_record_that_cannot_be_taken_
 
 def it_outlives_a_target_that_refuses(broker: Broker, runner: Runner, source: str, target: str) -> None:
     allow(broker, target, 400)
-    broker.produce(source, [*values(3), *values(4, text=LONG)])
+    broker.produce(source, values(3))
+    runner.read_to(3)
+    broker.produce(source, values(4, text=LONG))
 
     restarting = runner.reach("restarting")
 

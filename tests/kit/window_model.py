@@ -2,8 +2,9 @@
 
 The rules, as of Spark's structured streaming:
 - a batch's watermark is the largest event time of the batches before it, less the grace; it never falls;
+- what is late goes by the watermark of the batch before: a batch's own watermark only ends windows, after it;
 - a record is in every window `[n * advance, n * advance + size)` that holds its event time;
-- a window that ends at or before the watermark is closed: for it the record is late, and dropped;
+- for a window that ends at or before that watermark the record is late, and dropped;
 - after a batch each window that it changed has one new value.
 """
 
@@ -59,12 +60,13 @@ def windows_of(batches: Sequence[Sequence[Event]], window: Window) -> Model:
     """What comes out of some micro-batches."""
     model = Model()
     kept: dict[Place, list[Event]] = {}
-    watermark: int | None = None
+    late_until: int | None = None  # the watermark of the batch before
+    watermark: int | None = None  # of this batch
     for batch in batches:
         changed: set[Place] = set()
         for event in batch:
             for start in window.starts(event.at_ms):
-                if watermark is not None and start + window.size_ms <= watermark:
+                if late_until is not None and start + window.size_ms <= late_until:
                     model.late += 1
                     continue
                 kept.setdefault((event.key, start), []).append(event)
@@ -72,6 +74,7 @@ def windows_of(batches: Sequence[Sequence[Event]], window: Window) -> Model:
         for place in changed:
             model.changelogs.setdefault(place, []).append(_value(kept[place]))
         newest = max(event.at_ms for event in batch) - window.grace_ms
+        late_until = watermark
         watermark = newest if watermark is None else max(watermark, newest)
     return model
 

@@ -94,7 +94,8 @@ def test_no_text_crashes_the_parser(text: str) -> None:
 
 WORDS = st.sampled_from(
     """SELECT STREAM TABLE FROM WHERE GROUP BY HAVING INSERT INTO WITH SET JOIN ON AND OR NOT AS CASE WHEN THEN
-    ELSE END IS IN LIKE BETWEEN NULL LATERAL WINDOW TUMBLE HOP GRACE STORE KEY VALUE CAST COUNT ( ) , . * + - / % = < > ; ' " ` [ ] 1
+    ELSE END IS IN LIKE BETWEEN NULL LATERAL WINDOW TUMBLE HOP GRACE STORE KEY VALUE CAST COUNT ( )
+    , . * + - / % = < > ; ' " ` [ ] 1
     1m 2.5 a payments _key _value id -- /* */ // t.* a.b""".split()
 )
 

@@ -46,7 +46,7 @@ class FakeBrokers:
     def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         raise NotImplementedError
 
-    def group_positions(self, group: str) -> dict[Partition, int]:
+    def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
         raise NotImplementedError
 
     def commit(self, group: str, positions: Mapping[Partition, int]) -> None:

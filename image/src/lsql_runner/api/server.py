@@ -132,7 +132,8 @@ class _Application(BaseApplication):
     def _worker_exit(self, _arbiter: Arbiter, _worker: ThreadWorker) -> None:
         if os.getpid() != self._master:  # gunicorn also calls this in the master, for a worker that vanished
             self.farewell.say()
-            self.farewell.wait(self._graceful_s)
+            if not self.farewell.wait(self._graceful_s):
+                os._exit(RUNTIME)  # as the master would have it, which is about to lose patience too
 
 
 class _Farewell:
@@ -151,9 +152,12 @@ class _Farewell:
         """May be called from a signal handler: it takes no lock."""
         self._said.put(None)
 
-    def wait(self, timeout_s: float) -> None:
-        if self._thread is not None:
-            self._thread.join(timeout_s)
+    def wait(self, timeout_s: float) -> bool:
+        """Whether the end was said in time."""
+        if self._thread is None:
+            return True
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
 
     def _run(self) -> None:
         self._said.get()

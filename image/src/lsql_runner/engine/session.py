@@ -25,9 +25,6 @@ _FIXED = {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "true",
-    # Late is what the watermark of the batches before says. With this on, Spark drops by the watermark of one batch
-    # earlier still: a window would take records after its grace, and progress reports another watermark than was used.
-    "spark.sql.streaming.statefulOperator.allowMultiple": "false",
     # A processor has one kind of work; the pages and listeners of a shared cluster only cost memory.
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, Protocol
 
-import stamina
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ignore[attr-defined]
 
 from lsql_runner.batches import Partition
@@ -49,8 +49,8 @@ class Brokers(Protocol):
     def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         """The end of each partition: the offset that the next record will have."""
 
-    def group_positions(self, group: str) -> dict[Partition, int]:
-        """What a consumer group has committed."""
+    def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
+        """What a consumer group has committed; partitions without a position are left out."""
 
     def commit(self, group: str, positions: Mapping[Partition, int]) -> None:
         """Commit positions for a group that has no members."""
@@ -68,6 +68,9 @@ class KafkaBrokers:
     def __init__(self, connection: KafkaConnection) -> None:
         self._connection = connection
         self._admin = AdminClient(connection.librdkafka())  # kept: its futures die with it
+        self._before = self._admin
+        self._consumers: dict[str, Consumer] = {}
+        self._lock = Lock()
 
     def topics(self) -> dict[str, int]:
         try:
@@ -107,18 +110,14 @@ class KafkaBrokers:
         futures = self._admin.list_offsets(asked, request_timeout=_ANSWER_S)
         return {Partition(tp.topic, tp.partition): self._result(future).offset for tp, future in futures.items()}
 
-    def group_positions(self, group: str) -> dict[Partition, int]:
-        asked = [ConsumerGroupTopicPartitions(group)]
-        answer = self._of_group(
-            lambda: self._admin.list_consumer_group_offsets(asked, request_timeout=_ANSWER_S)[group]
-        )
-        found = answer.topic_partitions or []
+    def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
+        asked = [TopicPartition(p.topic, p.partition) for p in partitions]
+        found = self._of_group(group, lambda consumer: consumer.committed(asked, timeout=_ANSWER_S)) if asked else []
         return {Partition(tp.topic, tp.partition): tp.offset for tp in found if tp.offset >= 0}
 
     def commit(self, group: str, positions: Mapping[Partition, int]) -> None:
         offsets = [TopicPartition(p.topic, p.partition, offset) for p, offset in positions.items()]
-        asked = [ConsumerGroupTopicPartitions(group, offsets)]
-        self._of_group(lambda: self._admin.alter_consumer_group_offsets(asked, request_timeout=_ANSWER_S)[group])
+        self._of_group(group, lambda consumer: consumer.commit(offsets=offsets, asynchronous=False))
 
     def sample(self, topic: str, limit: int) -> list[RawRecord]:
         count = self.topics().get(topic, 0)
@@ -170,17 +169,26 @@ class KafkaBrokers:
                 left.pop(partition)
         return found
 
-    def _of_group(self, ask: Callable[[], Any]) -> Any:
-        """The answer of a group's coordinator, which may still be settling: the first group of a cluster makes it."""
+    def _of_group(self, group: str, ask: Callable[[Consumer], list[TopicPartition] | None]) -> list[TopicPartition]:
+        """The answer of a group's coordinator, through a consumer that never joins the group.
 
-        @stamina.retry(on=_is_settling, timeout=_ANSWER_S, wait_initial=0.05, wait_max=0.5)
-        def answer() -> Any:
-            return ask().result(_ANSWER_S * 2)
-
-        try:
-            return answer()
-        except (KafkaException, TimeoutError) as error:
-            raise self._unreachable(error) from None
+        Not through the admin client: confluent-kafka 2.16 crashes now and then on an answer of a coordinator that
+        is still loading, as that of the first group of a cluster is. Consumers also try again by themselves.
+        """
+        with self._lock:
+            consumer = self._consumers.pop(group, None) or Consumer(
+                self._connection.librdkafka() | {"group.id": group, "enable.auto.commit": False}
+            )
+            try:
+                found = ask(consumer) or []
+                failed = next((tp.error for tp in found if tp.error is not None), None)
+                if failed is not None:
+                    raise KafkaException(failed)
+            except KafkaException as error:
+                consumer.close()
+                raise self._unreachable(error) from None
+            self._consumers[group] = consumer
+            return found
 
     def _result(self, future: Any) -> Any:
         try:
@@ -189,20 +197,13 @@ class KafkaBrokers:
             raise self._unreachable(error) from None
 
     def _unreachable(self, error: BaseException) -> LsqlError:
+        # A client that has seen a broker go may never get over its leader epochs: the next question gets a new one.
+        # The old one lives a little longer, since another thread may be waiting for its futures.
+        self._before, self._admin = self._admin, AdminClient(self._connection.librdkafka())
         why = error.args[0].str() if isinstance(error, KafkaException) else f"no answer within {_ANSWER_S:.0f} s"
         return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, why=why)
 
 
-def _is_settling(error: Exception) -> bool:
-    """Whether a coordinator asks to be asked again."""
-    return isinstance(error, KafkaException) and error.args[0].code() in _SETTLING
-
-
-_SETTLING = {
-    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
-    KafkaError.COORDINATOR_NOT_AVAILABLE,
-    KafkaError.NOT_COORDINATOR,
-}
 _TRANSPORT = {
     KafkaError._TRANSPORT,
     KafkaError._TIMED_OUT,

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 from lsql_runner.batches import Partition
-from lsql_runner.bind.decoders import source_topics
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.brokers import KafkaBrokers, TopicRequest
 from lsql_runner.pipeline import Planned, plan_parsed
@@ -62,9 +61,7 @@ def prepare(program: ast.Program, settings: Settings, brokers: KafkaBrokers, sta
     planned = plan_on_brokers(program, settings, brokers, pinned)
     mark = fingerprint(planned.plan)
     generation, warnings = _generation(planned.plan, mark, pinned, settings, state)
-    committed = {
-        p: at for p, at in brokers.group_positions(settings.app_id).items() if p.topic in source_topics(program)
-    }
+    committed = brokers.group_positions(settings.app_id, source_partitions(planned.plan))
     starts = _starts(planned.plan, generation, committed, pinned, settings, state)
     _create_targets(planned, brokers)
     schemas = {source.topic: source for source in planned.plan.sources}
@@ -74,6 +71,11 @@ def prepare(program: ast.Program, settings: Settings, brokers: KafkaBrokers, sta
     partitions = {source.topic: source.partitions or 0 for source in planned.plan.sources}
     reset = planned.bound.settings.auto_offset_reset
     return Prepared(planned, generation, starts, partitions, reset, (*planned.bound.warnings, *warnings))
+
+
+def source_partitions(plan: Plan) -> list[Partition]:
+    """All partitions of the program's source topics."""
+    return [Partition(s.topic, number) for s in plan.sources for number in range(s.partitions or 0)]
 
 
 def _generation(
@@ -138,7 +140,7 @@ def described(prepared: Prepared) -> Described:
 
 def positions_before(prepared: Prepared, group: str, brokers: KafkaBrokers) -> dict[str, dict[Partition, int]]:
     """By query, where its first batch begins as far as the brokers tell: the checkpoint alone knows it for sure."""
-    known = {**prepared.starts, **brokers.group_positions(group)}
+    known = {**prepared.starts, **brokers.group_positions(group, source_partitions(prepared.plan))}
     found: dict[str, dict[Partition, int]] = {}
     for query in prepared.plan.queries:
         partitions = [Partition(s.topic, number) for s in query.sources for number in range(s.partitions or 0)]
