@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Protocol
 
+import stamina
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ignore[attr-defined]
 
@@ -170,25 +171,33 @@ class KafkaBrokers:
         return found
 
     def _of_group(self, group: str, ask: Callable[[Consumer], list[TopicPartition] | None]) -> list[TopicPartition]:
-        """The answer of a group's coordinator, through a consumer that never joins the group.
+        """The answer of a group's coordinator, which may still be settling: the first group of a cluster makes it.
 
-        Not through the admin client: confluent-kafka 2.16 crashes now and then on an answer of a coordinator that
-        is still loading, as that of the first group of a cluster is. Consumers also try again by themselves.
+        Asked through a consumer that never joins the group, not through the admin client: confluent-kafka 2.16
+        crashes now and then on the answer of a coordinator that is still loading.
         """
+
+        @stamina.retry(on=_is_settling, timeout=_ANSWER_S, wait_initial=0.05, wait_max=0.5)
+        def answer(consumer: Consumer) -> list[TopicPartition]:
+            found = ask(consumer) or []
+            failed = next((place.error for place in found if place.error is not None), None)
+            if failed is not None:
+                raise KafkaException(failed)
+            return found
+
         with self._lock:
-            consumer = self._consumers.pop(group, None) or Consumer(
-                self._connection.librdkafka() | {"group.id": group, "enable.auto.commit": False}
-            )
+            consumer = self._consumers.pop(group, None) or self._group_consumer(group)
             try:
-                found = ask(consumer) or []
-                failed = next((tp.error for tp in found if tp.error is not None), None)
-                if failed is not None:
-                    raise KafkaException(failed)
+                found = answer(consumer)
             except KafkaException as error:
                 consumer.close()
                 raise self._unreachable(error) from None
             self._consumers[group] = consumer
             return found
+
+    def _group_consumer(self, group: str) -> Consumer:
+        waits = {"session.timeout.ms": 10_000, "heartbeat.interval.ms": 3_000}  # how long a commit seeks a coordinator
+        return Consumer(self._connection.librdkafka() | {"group.id": group, "enable.auto.commit": False} | waits)
 
     def _result(self, future: Any) -> Any:
         try:
@@ -204,6 +213,16 @@ class KafkaBrokers:
         return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, why=why)
 
 
+def _is_settling(error: Exception) -> bool:
+    """Whether a coordinator asks to be asked again."""
+    return isinstance(error, KafkaException) and error.args[0].code() in _SETTLING
+
+
+_SETTLING = {
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.NOT_COORDINATOR,
+}
 _TRANSPORT = {
     KafkaError._TRANSPORT,
     KafkaError._TIMED_OUT,
