@@ -88,6 +88,7 @@ def it_outlives_a_target_that_refuses(broker: Broker, runner: Runner, source: st
     restarting = runner.reach("restarting")
 
     assert restarting["reason"]["code"] == "QUERY_FAILED"
+    assert "larger" in restarting["reason"]["message"]
     assert runner.health() == (503, ["query-died"])
     allow(broker, target, 1_000_000)
     recovered = runner.read_to(4)

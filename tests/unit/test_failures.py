@@ -61,6 +61,15 @@ def test_a_malformed_record_outweighs_the_cast_inside_it() -> None:
     assert classify(text).kind == "malformed"
 
 
+def test_without_a_condition_the_innermost_cause_speaks() -> None:
+    text = within(
+        "java.util.concurrent.ExecutionException: outer\n"
+        "Caused by: org.apache.kafka.common.errors.RecordTooLargeException: The request included a message too large."
+    ).replace("Reason: An exception", "Reason: Traceback (most recent call last):\nAn exception")
+
+    assert classify(text).reason == "The request included a message too large"
+
+
 @pytest.mark.parametrize("text", ["", "\n\n", "org.apache.kafka.common.errors.TimeoutException: no answer"])
 def test_a_text_without_a_condition_may_pass(text: str) -> None:
     found = classify(text)

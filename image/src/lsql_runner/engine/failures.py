@@ -46,6 +46,9 @@ _NOT_THE_FORMAT = re.compile(r"expected \d+ bytes, found \d+|the record is empty
 
 _CONDITION = re.compile(r"\[(?P<name>[A-Z][A-Z0-9_]+)(?:\.[A-Z0-9_]+)?\]\s*(?P<text>[^\n]*)")
 
+_CAUSE = re.compile(r"^Caused by: (?:[\w$]+\.)+(?P<name>[\w$]+)(?:: (?P<text>[^\n]*))?$", re.MULTILINE)
+_WRAPPERS = ("STREAM_FAILED", "FOREACH_BATCH_USER_FUNCTION_ERROR", "WRITING_JOB_ABORTED")
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -65,17 +68,22 @@ def classify(text: str) -> Failure:
     refused = _last_condition(text, _REFUSED)
     if refused:
         return Failure("malformed" if _NOT_THE_FORMAT.fullmatch(refused) else "refused", refused)
-    return Failure("passing", _last_condition(text, ()) or _first_line(text))
+    return Failure("passing", _innermost_cause(text) or _last_condition(text, ()) or _first_line(text))
+
+
+def _innermost_cause(text: str) -> str:
+    """What the last exception in a chain of causes says; nothing where a condition of Spark's comes later."""
+    causes = list(_CAUSE.finditer(text))
+    conditions = [m for m in _CONDITION.finditer(text) if m["name"] not in _WRAPPERS]
+    if not causes or (conditions and conditions[-1].start() > causes[-1].start()):
+        return ""
+    return _clean(causes[-1]["text"] or causes[-1]["name"])
 
 
 def _last_condition(text: str, names: tuple[str, ...]) -> str:
     """The sentence of the innermost of the named conditions; of any condition if none is named."""
     found = [m for m in _CONDITION.finditer(text) if not names or m["name"] in names]
-    inner = [
-        m
-        for m in found
-        if m["name"] not in ("STREAM_FAILED", "FOREACH_BATCH_USER_FUNCTION_ERROR", "WRITING_JOB_ABORTED")
-    ]
+    inner = [m for m in found if m["name"] not in _WRAPPERS]
     return _clean((inner or found)[-1]["text"]) if found else ""
 
 

@@ -13,6 +13,7 @@ import struct
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -75,7 +76,10 @@ class SparkJvm:
     def pid(self) -> int:
         return self.process.pid
 
-    def is_alive(self) -> bool:
+    def is_alive(self, within_s: float = 0.0) -> bool:
+        """Whether it still runs after `within_s` seconds at the most."""
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(within_s)
         return self.process.poll() is None
 
     def connect(self) -> None:

@@ -64,9 +64,9 @@ class SparkEngine:
             self._session = open_session(self._options)
         return self._session
 
-    def jvm_death(self) -> str | None:
-        """How the JVM ended; None while it lives."""
-        return None if self._jvm.is_alive() else self._jvm.death()
+    def jvm_death(self, within_s: float = 0.0) -> str | None:
+        """How the JVM ended; None while it lives. `within_s` waits for an end that its sockets told of first."""
+        return None if self._jvm.is_alive(within_s) else self._jvm.death()
 
     def start(self, job: Job) -> None:
         """Run a plan.

@@ -155,11 +155,13 @@ class Supervisor:
         return True
 
     def _stumbled(self, error: Exception) -> None:
-        """A fault that nothing expected: logged with its trace, shown without, and tried again."""
-        if self._parts.engine.jvm_death() is not None:
+        """A fault that nothing expected: told without its trace, which is for those who debug, and tried again."""
+        if self._parts.engine.jvm_death(within_s=1.0) is not None:
             return  # calls into a JVM that is gone fail in many ways; the next turn says it once
-        LOG.error("fault in the supervisor", exc_info=error)
-        self._halt()
+        LOG.error("fault in the supervisor: %s", type(error).__name__)
+        LOG.debug("its trace", exc_info=error)
+        with suppress(Exception):
+            self._halt()
         if self._board.now.state in (State.STARTING, State.RUNNING):
             self._died(LsqlError("QUERY_FAILED", reason=f"{type(error).__name__} in the runner"))
 
