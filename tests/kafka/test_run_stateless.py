@@ -219,7 +219,7 @@ def test_a_new_field_passes_through_a_star_and_can_be_named_after_a_restart(brok
         os.kill(runner.jvm_pid(), signal.SIGKILL)
         assert jvm_gone_was_told(runner)
         assert runner.wait(15) == 3
-        assert "Traceback" not in runner.output()
+        assert runner.traces() == []
 
 
 def values(broker: Broker, topic: str) -> list[dict[str, object]]:
@@ -230,7 +230,7 @@ def jvm_gone_was_told(runner: Runner) -> bool:
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
         try:
-            if runner.health() == (503, ["jvm-gone"]) or "jvm-gone" in runner.health()[1]:
+            if "jvm-gone" in runner.health()[1]:
                 return True
         except OSError:
             return False
@@ -259,7 +259,7 @@ def test_a_missing_topic_is_refused_with_its_place(
     assert code in output
     assert line in output
     assert "^^^^^^^" in output
-    assert "Traceback" not in output
+    assert runner.traces() == []
 
 
 def test_a_file_in_place_of_the_state_directory_is_refused(broker: Broker, tmp_path: Path) -> None:
@@ -272,4 +272,4 @@ def test_a_file_in_place_of_the_state_directory_is_refused(broker: Broker, tmp_p
 
     assert runner.exit_code == 1
     assert "STATE_DIR_UNWRITABLE" in output
-    assert "Traceback" not in output
+    assert runner.traces() == []

@@ -122,6 +122,10 @@ class Runner(Process):
         self.stop()
         raise AssertionError(f"it started:\n{self.output()}")
 
+    def traces(self) -> list[str]:
+        """Lines of the output that hold a Python stack trace."""
+        return [line for line in self.output().splitlines() if "Traceback" in line]
+
     def jvm_pid(self) -> int:
         """The process id of the Spark JVM."""
         for pid in _processes("java"):

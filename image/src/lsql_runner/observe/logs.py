@@ -90,6 +90,8 @@ def configure(level: str = "INFO", stream: TextIO | None = None, fields: Mapping
     everything = level.strip().upper() in ("TRACE", "ALL")
     for name in NOISY:
         logging.getLogger(name).setLevel(logging.NOTSET if everything else max(threshold, logging.CRITICAL))
+    if not everything:
+        handler.addFilter(_is_not_py4js)
     logging.captureWarnings(True)
     structlog.configure(
         processors=[
@@ -102,6 +104,11 @@ def configure(level: str = "INFO", stream: TextIO | None = None, fields: Mapping
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,
     )
+
+
+def _is_not_py4js(record: logging.LogRecord) -> bool:
+    """Not one of py4j's lines, which it also writes to the root logger: a trace for each call when the JVM is gone."""
+    return "/py4j/" not in record.pathname
 
 
 def mask_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
