@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
-from lsql_runner.types import BYTES, INT, LONG, STRING, DataType, Struct
+from lsql_runner.types import BYTES, INT, LONG, STRING, DataType
 
 Origin = OneOf["declared", "pinned", "sampled", "program"]
 
@@ -75,6 +75,3 @@ class Catalog:
 
     schemas: Mapping[str, TopicSchema] = field(default_factory=dict)
     existing: frozenset[str] | None = None
-
-
-ANY_JSON = Serde(JSON_FORMAT, Struct(()))

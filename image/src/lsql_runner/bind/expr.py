@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from lsql_runner.bind.functions.lowering import Lowering
-from lsql_runner.types import BOOLEAN, BYTES, DataType, Field, Struct
+from lsql_runner.types import BYTES, DataType, Field, Struct
 
 Scalar = str | int | float | bool | None
 
@@ -161,8 +161,3 @@ def walk(expr: Expr) -> Iterator[Expr]:
     yield expr
     for child in children(expr):
         yield from walk(child)
-
-
-def boolean(op: str, *args: Expr) -> Operation:
-    """A condition that is null where any operand is."""
-    return Operation(op, args, BOOLEAN, any(arg.nullable for arg in args))

@@ -6,7 +6,6 @@ from lsql_runner.bind.bound import Part, Whole
 from lsql_runner.bind.catalog import (
     BYTES_FORMAT,
     JSON_FORMAT,
-    PRIMITIVE_FORMATS,
     STRING_FORMAT,
     Format,
     Serde,
@@ -103,10 +102,3 @@ def fits(kind: DataType, form: Format) -> bool:
 def grouped_key_serde(serde: Serde, has_window: bool) -> Serde:
     """The serde of an aggregate's key: inside a window it gains the window's start."""
     return Serde(windowed(serde.format), serde.type) if has_window else serde
-
-
-def source_type(form: Format) -> DataType | None:
-    """The type that a format alone tells; None where a schema is needed (JSON)."""
-    if form.name == "TW":
-        return PRIMITIVE_FORMATS.get(form.inner or "")
-    return PRIMITIVE_FORMATS.get(form.name)

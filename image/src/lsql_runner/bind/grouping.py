@@ -23,11 +23,6 @@ def window_spec(window: ast.Window | None) -> WindowSpec | None:
     return WindowSpec(window.kind, size, advance)
 
 
-def has_aggregate(select: ast.Select) -> bool:
-    """Whether the SELECT groups: by a clause, or by an aggregate in its list."""
-    return bool(select.group_by) or select.window is not None
-
-
 def bind_group_keys(binder: Binder, exprs: tuple[ast.Expr, ...]) -> tuple[tuple[str, Expr], ...]:
     """The named group expressions.
 
