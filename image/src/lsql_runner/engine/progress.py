@@ -41,12 +41,14 @@ def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded
 
 
 def _positions(sources: list[dict[str, Any]]) -> dict[Partition, int]:
+    """Where each Kafka partition was read to. Sources without partitions (rate, memory) count their records instead."""
     found: dict[Partition, int] = {}
     for source in sources:
         end = source["endOffset"]
         end = json.loads(end) if isinstance(end, str) else end
-        for topic, partitions in (end or {}).items():
-            found |= {Partition(topic, int(number)): int(offset) for number, offset in partitions.items()}
+        if isinstance(end, dict):
+            for topic, partitions in end.items():
+                found |= {Partition(topic, int(number)): int(offset) for number, offset in partitions.items()}
     return found
 
 
