@@ -40,7 +40,8 @@ def main() -> int:
     except (OSError, UnicodeDecodeError) as error:
         print(f"demo: the program {options.sql} cannot be read: {error}", file=sys.stderr)
         return 2
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # TERM ends it as Ctrl-C does
+    for number in (signal.SIGINT, signal.SIGTERM):  # also where a shell started it with Ctrl-C switched off
+        signal.signal(number, signal.default_int_handler)
     deadline_s = None if options.seconds is None else BEGUN_S + options.seconds
     try:
         with ExitStack() as stack:

@@ -60,7 +60,6 @@ class Processor:
             "SQL_PORT": str(self.port),
             "SQL_STATE_STORE_DIR": str(self.folder / "state"),
             "TMPDIR": str(self.folder),
-            "JAVA_OPTS": f"{os.environ.get('JAVA_OPTS', '')} -Djava.io.tmpdir={self.folder}",
             "SQL_METRIC_FREQUENCY": "1000",
         }
 

@@ -94,7 +94,7 @@ def test_one_record_is_read_by_its_place(brokers: KafkaBrokers, broker: Broker, 
 
 
 def test_brokers_that_are_not_there_are_unreachable() -> None:
-    nobody = KafkaBrokers(KafkaConnection(f"127.0.0.1:{free_port()}"))
+    nobody = KafkaBrokers(KafkaConnection(f"127.0.0.1:{free_port()}"), answer_s=0.5)
 
     with pytest.raises(LsqlError) as caught:
         nobody.topics()
@@ -107,7 +107,7 @@ def test_the_first_group_of_a_cluster_and_a_restart_of_the_broker_are_outlived()
         own.create_topic("only")
         own.produce("only", [Record(b"k", b"v")])
         place = Partition("only", 0)
-        brokers = KafkaBrokers(KafkaConnection(own.bootstrap))
+        brokers = KafkaBrokers(KafkaConnection(own.bootstrap), answer_s=3)
         assert brokers.group_positions("first", [place]) == {}
         brokers.commit("first", {place: 1})
         assert brokers.ends([place]) == {place: 1}

@@ -2,6 +2,8 @@
 
 import json
 import uuid
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -13,11 +15,14 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 
+from lsql_runner.engine.processor import SparkEngine
+from lsql_runner.runtime.lifecycle import State
+from lsql_runner.runtime.status import Status
 from tests.kit.broker import Broker
+from tests.kit.in_process import InProcess, in_process
 from tests.kit.records import Record
-from tests.kit.runner import Runner, Stream
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = pytest.mark.timeout(180)
 
 
 LONG = "".join(uuid.uuid4().hex for _ in range(40))
@@ -28,10 +33,6 @@ def values(*ids: int, **more: str) -> list[Record]:
     return [Record(None, json.dumps({"id": number, "n": "1"} | more).encode(), partition=1) for number in ids]
 
 
-def written(broker: Broker, topic: str) -> list[int]:
-    return [json.loads(record.value or b"")["id"] for record in broker.consume_all(topic)]
-
-
 def allow(broker: Broker, topic: str, max_bytes: int) -> None:
     """Sets the largest record that a topic takes."""
     entry = ConfigEntry("max.message.bytes", str(max_bytes), incremental_operation=AlterConfigOpType.SET)
@@ -40,66 +41,118 @@ def allow(broker: Broker, topic: str, max_bytes: int) -> None:
     admin.incremental_alter_configs([resource])[resource].result(30)
 
 
-def test_a_target_that_refuses_is_tried_again_and_a_record_that_cannot_be_taken_ends_it(
-    broker: Broker, tmp_path: Path
-) -> None:
-    mark = uuid.uuid4().hex[:8]
-    source, target, app_id = f"in-{mark}", f"out-{mark}", f"fail-{mark}"
-    broker.create_topic(source, 2)
-    broker.create_topic(target)
-    broker.produce(source, values(1, 2))
-    casting = f"INSERT INTO {target} SELECT STREAM id, CAST(n AS int) AS n, text FROM {source}"
-    declared = {source: {"value": {"format": "JSON", "schema": {"id": "long", "n": "string", "text": "string"}}}}
+@dataclass(frozen=True)
+class Casting:
+    """A program that casts text to a number, with two records read; topics of its own."""
 
-    with Runner(broker.bootstrap, casting, app_id, tmp_path, LSQL_TOPICS=json.dumps(declared)) as runner:
-        runner.read_to(2)
-        it_outlives_a_target_that_refuses(broker, runner, source, target)
+    broker: Broker
+    engine: SparkEngine
+    state_dir: Path
+    mark: str
 
-        broker.produce(source, [*values(5), *values(6, n="abc"), *values(7)])
-        refused = runner.reach("failed")
-        assert_place(refused, "RECORD_REFUSED", source, offset=5)
-        assert runner.health() == (503, ["failed"])
-        assert not {6, 7} & set(written(broker, target))
-        assert runner.traces() == []
+    @property
+    def source(self) -> str:
+        return f"in-{self.mark}"
 
-    tolerant = f"INSERT INTO {target} SELECT STREAM id, n FROM {source}"
-    with Runner(broker.bootstrap, tolerant, app_id, tmp_path, LSQL_TOPICS=json.dumps(declared)) as runner:
-        runner.read_to(7)
-        assert sorted(set(written(broker, target))) == [1, 2, 3, 4, 5, 6, 7]
+    @property
+    def target(self) -> str:
+        return f"out-{self.mark}"
 
-        broker.produce(source, [*values(8), Record(None, b'{"id": 9, ', partition=1), *values(10)])
-        malformed = runner.reach("failed")
-        assert_place(malformed, "RECORD_MALFORMED", source, offset=8)
-        assert runner.health() == (503, ["failed"])
-        assert not {9, 10} & set(written(broker, target))
+    def run(self, fields: str = "id, CAST(n AS int) AS n, text") -> AbstractContextManager[InProcess]:
+        sql = f"INSERT INTO {self.target} SELECT STREAM {fields} FROM {self.source}"
+        schema = {"id": "long", "n": "string", "text": "string"}
+        topics = json.dumps({self.source: {"value": {"format": "JSON", "schema": schema}}})
+        return in_process(
+            self.engine, self.broker.bootstrap, sql, f"app-{self.mark}", self.state_dir, LSQL_TOPICS=topics
+        )
 
-        assert runner.post("/start").status == 202
-        again = runner.wait_for(lambda s: s["state"] == "failed" and s["since"] != malformed["since"])
-        assert_place(again, "RECORD_MALFORMED", source, offset=8)
-        assert runner.traces() == []
+    def feed(self, *records: Record) -> None:
+        self.broker.produce(self.source, records)
+
+    def written(self) -> list[int]:
+        return [json.loads(record.value or b"")["id"] for record in self.broker.consume_all(self.target)]
 
 
-def it_outlives_a_target_that_refuses(broker: Broker, runner: Runner, source: str, target: str) -> None:
-    allow(broker, target, 400)
-    broker.produce(source, values(3))
-    runner.read_to(3)
-    broker.produce(source, values(4, text=LONG))
-
-    restarting = runner.reach("restarting")
-
-    assert restarting["reason"]["code"] == "QUERY_FAILED"
-    assert "larger" in restarting["reason"]["message"]
-    assert runner.health() == (503, ["query-died"])
-    allow(broker, target, 1_000_000)
-    recovered = runner.read_to(4)
-    assert recovered["restarts"] >= 1
-    assert runner.metrics()["lsql_restarts_total"] == recovered["restarts"]
-    assert runner.metrics()["lsql_errors_total"] >= 1
-    assert set(written(broker, target)) == {1, 2, 3, 4}
-    assert runner.health() == (200, [])
+@pytest.fixture
+def casting(broker: Broker, engine: SparkEngine, tmp_path: Path) -> Casting:
+    made = Casting(broker, engine, tmp_path, uuid.uuid4().hex[:8])
+    broker.create_topic(made.source, 2)
+    broker.create_topic(made.target)
+    made.feed(*values(1, 2))
+    return made
 
 
-def assert_place(stream: Stream, code: str, topic: str, offset: int) -> None:
-    reason = stream["reason"]
-    place = {name: reason["params"][name] for name in ("topic", "partition", "offset")}
-    assert (reason["code"], place) == (code, {"topic": topic, "partition": 1, "offset": offset})
+def test_a_target_that_refuses_a_record_is_tried_again(casting: Casting) -> None:
+    with casting.run() as running:
+        running.read_to(2)
+        allow(casting.broker, casting.target, 400)
+        casting.feed(*values(3))
+        running.read_to(3)
+        casting.feed(*values(4, text=LONG))
+
+        status = running.wait_for(lambda s: s.state is State.RESTARTING)
+
+        assert status.reason is not None
+        assert (status.reason.code, "larger" in status.reason.message) == ("QUERY_FAILED", True)
+        assert codes(running) == ["query-died"]
+        allow(casting.broker, casting.target, 1_000_000)
+        recovered = running.read_to(4)
+        assert recovered.restarts >= 1
+        assert set(casting.written()) == {1, 2, 3, 4}
+        assert codes(running) == []
+
+
+def test_good_records_beside_one_that_is_too_large_do_not_hide_it(casting: Casting) -> None:
+    """The producer puts them into one batch, and must be able to take them apart again."""
+    allow(casting.broker, casting.target, 400)
+    casting.feed(*values(*range(3, 100)), *values(100, text=LONG))
+
+    with casting.run() as running:
+        status = running.wait_for(lambda s: s.state is State.RESTARTING, 30)
+
+        assert status.reason is not None
+        assert "larger" in status.reason.message
+        allow(casting.broker, casting.target, 1_000_000)
+        running.read_to(100)
+    assert set(casting.written()) == set(range(1, 101))
+
+
+def test_a_record_that_the_program_fails_on_ends_it_and_another_program_takes_it(casting: Casting) -> None:
+    with casting.run() as running:
+        running.read_to(2)
+        casting.feed(*values(5), *values(6, n="abc"), *values(7))
+
+        refused = running.wait_for(lambda s: s.state is State.FAILED)
+
+        assert_place(refused, "RECORD_REFUSED", casting.source, offset=3)
+        assert codes(running) == ["failed"]
+        assert not {6, 7} & set(casting.written())
+
+    with casting.run("id, n") as running:
+        running.read_to(5)
+    assert sorted(set(casting.written())) == [1, 2, 5, 6, 7]
+
+
+def test_a_malformed_record_ends_it_and_does_so_again(casting: Casting) -> None:
+    with casting.run() as running:
+        running.read_to(2)
+        casting.feed(*values(8), Record(None, b'{"id": 9, ', partition=1), *values(10))
+
+        malformed = running.wait_for(lambda s: s.state is State.FAILED)
+
+        assert_place(malformed, "RECORD_MALFORMED", casting.source, offset=3)
+        assert codes(running) == ["failed"]
+        running.supervisor.start("a person")
+        again = running.wait_for(lambda s: s.state is State.FAILED and s.since_ms != malformed.since_ms)
+        assert_place(again, "RECORD_MALFORMED", casting.source, offset=3)
+        assert not {9, 10} & set(casting.written())
+
+
+def codes(running: InProcess) -> list[str]:
+    return [reason.code for reason in running.supervisor.health().reasons]
+
+
+def assert_place(status: Status, code: str, topic: str, offset: int) -> None:
+    assert status.reason is not None
+    params = status.reason.params
+    assert (status.reason.code, params["topic"], params["partition"], params["offset"]) == (code, topic, 1, offset)

@@ -1,7 +1,6 @@
-"""A processor with state: what outlives its process, what a lost or foreign state does, and late records."""
+"""A processor with state: what outlives its process, and late records."""
 
 import json
-import shutil
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,29 +81,3 @@ def test_a_window_goes_on_counting_after_a_crash_and_counts_who_is_late(count: C
         assert stream["lateRecordsDropped"] == 2
         assert runner.metrics()["lsql_late_records_dropped_total"] == 2
         assert count.counts() == [2, 3, 1, 1, 1]
-
-
-def test_a_lost_state_is_told_then_reset_or_rebuilt_as_asked(count: Count) -> None:
-    count.feed(1, 2)
-    with count.runner() as runner:
-        runner.read_to(2)
-    assert count.counts() == [2]
-
-    changed = Runner(count.broker.bootstrap, count.sql.replace("10s", "20s"), count.app_id, count.state_dir)
-    assert "STATE_OF_ANOTHER_PROGRAM" in changed.refused()
-    assert changed.exit_code == 1
-
-    shutil.rmtree(count.state_dir)
-    count.feed(3)
-    lost = count.runner()
-    assert "STATE_LOST" in lost.refused()
-    assert lost.exit_code == 1
-
-    with count.runner(LSQL_STATE_ON_LOSS="reset") as runner:
-        runner.read_to(3)
-    assert count.counts() == [2, 1]
-
-    shutil.rmtree(count.state_dir)
-    with count.runner(LSQL_STATE_ON_LOSS="rebuild") as runner:
-        runner.wait_for(lambda s: s["recordsIn"] == 3)
-    assert count.counts() == [2, 1, 3]

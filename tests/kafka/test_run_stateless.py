@@ -6,13 +6,16 @@ import shutil
 import signal
 import time
 import uuid
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType  # type: ignore[attr-defined]
 
+from lsql_runner.engine.processor import SparkEngine
 from tests.kit.broker import Broker
+from tests.kit.in_process import in_process
 from tests.kit.process import free_port
 from tests.kit.records import Record
 from tests.kit.runner import Runner
@@ -21,6 +24,8 @@ pytestmark = pytest.mark.timeout(400)
 
 KEYS = 7
 FIRST = 10_000
+BACKLOG = 200_000
+"""Enough for a batch that takes a second or two."""
 EPOCH_MS = 1_600_000_000_000
 SETTINGS = "SET defaults.topic.autocreate=true; SET defaults.topic.partitions=3; SET topic.retention.ms=-1;"
 
@@ -50,6 +55,9 @@ class Filter:
 
     def written(self) -> list[int]:
         return sorted(json.loads(record.value or b"")["id"] for record in self.broker.consume_all(self.target))
+
+    def count(self) -> int:
+        return sum(self.broker.end_offsets(self.target).values())
 
     def expected(self) -> list[int]:
         return [number for number in range(self.fed) if number % 10 > 4]
@@ -172,16 +180,6 @@ def test_a_stop_holds_over_a_restart_until_a_start(filtering: Filter) -> None:
     assert filtering.written() == filtering.expected()
 
 
-def test_a_killed_process_goes_on_at_its_checkpoint(filtering: Filter) -> None:
-    filtering.runner.kill()
-    filtering.feed(100)
-
-    filtering.runner.start()
-    filtering.catch_up()
-
-    assert filtering.written() == filtering.expected()
-
-
 def test_without_its_state_it_goes_on_at_the_position_of_the_group(filtering: Filter) -> None:
     assert filtering.runner.stop() == 0
     shutil.rmtree(filtering.runner.state_dir)
@@ -193,37 +191,72 @@ def test_without_its_state_it_goes_on_at_the_position_of_the_group(filtering: Fi
     assert filtering.written() == filtering.expected()
 
 
-def test_a_new_field_passes_through_a_star_and_can_be_named_after_a_restart(broker: Broker, tmp_path: Path) -> None:
+def test_a_process_killed_in_mid_batch_writes_the_batch_again_and_loses_nothing(filtering: Filter) -> None:
+    before = filtering.expected()
+    filtering.feed(BACKLOG)
+    wait_until(lambda: filtering.count() > len(before))
+    filtering.runner.kill()
+    assert filtering.count() < len(filtering.expected())
+
+    filtering.runner.start()
+    filtering.catch_up()
+
+    records = filtering.broker.consume_all(filtering.target)
+    ids = Counter(json.loads(record.value or b"")["id"] for record in records)
+    assert ids.keys() == set(filtering.expected())
+    twice = {number for number, times in ids.items() if times == 2}
+    assert ids.total() - len(ids) == len(twice) > 0
+    batches = {dict(r.headers)["lsql.batch"] for r in records if json.loads(r.value or b"")["id"] in twice}
+    assert len(batches) == 1  # both copies say which batch they are of, and it is the same
+
+
+def test_a_new_field_passes_through_a_star_and_can_be_named_after_a_restart(
+    broker: Broker, engine: SparkEngine, tmp_path: Path
+) -> None:
     """Also: a changed stateless program goes on at the position."""
     mark = uuid.uuid4().hex[:8]
     source, target, app_id = f"in-{mark}", f"out-{mark}", f"grow-{mark}"
     broker.create_topic(source)
     broker.create_topic(target)
     broker.produce(source, [Record(b"k", b'{"id": 1}')])
-    with Runner(broker.bootstrap, f"INSERT INTO {target} SELECT STREAM * FROM {source}", app_id, tmp_path) as runner:
-        runner.read_to(1)
+    star = f"INSERT INTO {target} SELECT STREAM * FROM {source}"
+    with in_process(engine, broker.bootstrap, star, app_id, tmp_path) as running:
+        running.read_to(1)
         broker.produce(source, [Record(b"k", b'{"id": 2, "color": "red"}')])
-        runner.read_to(2)
+        running.read_to(2)
     assert values(broker, target)[1] == {"id": 2, "color": "red"}
 
     changed = f"INSERT INTO {target} SELECT STREAM color, id AS number FROM {source}"
-    with Runner(broker.bootstrap, changed, app_id, tmp_path) as runner:
+    with in_process(engine, broker.bootstrap, changed, app_id, tmp_path) as running:
         broker.produce(source, [Record(b"k", b'{"id": 3, "color": "blue"}')])
-        stream = runner.read_to(3)
+        uses = {use.topic: use for use in running.read_to(3).topics}
+        assert uses[source].value_type == "struct<id: long, color: string>"
+        assert uses[source].schema_origin == "pinned"
+    assert values(broker, target)[2:] == [{"color": "blue", "number": 3}]
 
-        uses = {use["topic"]: use for use in stream["topics"]}
-        assert uses[source]["valueType"] == "struct<id: long, color: string>"
-        assert uses[source]["schemaOrigin"] == "pinned"
-        assert values(broker, target)[2:] == [{"color": "blue", "number": 3}]
 
-        os.kill(runner.jvm_pid(), signal.SIGKILL)
-        assert jvm_gone_was_told(runner)
-        assert runner.wait(15) == 3
-        assert runner.traces() == []
+def test_a_process_whose_jvm_is_killed_says_so_and_ends(filtering: Filter) -> None:
+    runner = filtering.runner
+
+    os.kill(runner.jvm_pid(), signal.SIGKILL)
+
+    assert jvm_gone_was_told(runner)
+    assert runner.wait(15) == 3
+    assert runner.traces() == []
+    runner.start()
+    filtering.feed(10)
+    filtering.catch_up()
 
 
 def values(broker: Broker, topic: str) -> list[dict[str, object]]:
     return [json.loads(record.value or b"") for record in broker.consume_all(topic)]
+
+
+def wait_until(condition: Callable[[], bool], deadline_s: float = 60) -> None:
+    deadline = time.monotonic() + deadline_s
+    while not condition():
+        assert time.monotonic() < deadline, "not in time"
+        time.sleep(0.01)
 
 
 def jvm_gone_was_told(runner: Runner) -> bool:

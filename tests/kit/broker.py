@@ -50,11 +50,20 @@ class Broker(Topics):
 
     `stop` (or `kill`) and `start` keep port and data. `settings` are added to server.properties;
     `jvm_options` come after the small ones of the kit, for a benchmark that wants more memory.
+
+    `users` (password by name) opens a second listener, `secured`: SASL/PLAIN, and what a user may do there is
+    what access rules (ACLs) say. Whoever comes by the first listener may do anything.
     """
 
-    def __init__(self, settings: Mapping[str, str] | None = None, jvm_options: tuple[str, ...] = ()) -> None:
-        port, controller_port = free_port(), free_port()
+    def __init__(
+        self,
+        settings: Mapping[str, str] | None = None,
+        jvm_options: tuple[str, ...] = (),
+        users: Mapping[str, str] | None = None,
+    ) -> None:
+        port, controller_port, secured_port = free_port(), free_port(), free_port()
         super().__init__(f"127.0.0.1:{port}")
+        self.secured = f"127.0.0.1:{secured_port}"
         command = java_command(jar_folder("broker-jars"), "kafka.Kafka", *LOGGING, *jvm_options)
         self.process = Process(
             [*command, "server.properties"], name="broker", probe=lambda: self._answers(port), deadline_s=60
@@ -66,6 +75,8 @@ class Broker(Topics):
             "log.dirs": str(self.process.folder / "data"),
             **(settings or {}),
         }
+        if users is not None:
+            properties |= _secured(users) | {"listeners": f"{properties['listeners']},SECURED://{self.secured}"}
         write_properties(self.process.folder / "server.properties", properties)
         format_storage(self.process.folder / "data")
 
@@ -108,6 +119,19 @@ class Broker(Topics):
             return len(admin.list_topics(timeout=5).brokers) == 1
         except KafkaException:
             return False
+
+
+def _secured(users: Mapping[str, str]) -> dict[str, str]:
+    known = " ".join(f'user_{name}="{password}"' for name, password in users.items())
+    return {
+        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SECURED:SASL_PLAINTEXT",
+        "sasl.enabled.mechanisms": "PLAIN",
+        "listener.name.secured.plain.sasl.jaas.config": (
+            f"org.apache.kafka.common.security.plain.PlainLoginModule required {known};"
+        ),
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": "User:ANONYMOUS",
+    }
 
 
 # Without these a broker that dies says nothing.

@@ -55,7 +55,8 @@ class Process:
 
     As a context manager it is ready inside the block and gone after it. `start` may be called again after
     `stop` or `kill`. Output of all runs goes to one file, which `output` reads. `env` is added to this
-    process's environment; `cwd` defaults to `folder`, a temporary folder that lives as long as the object.
+    process's environment; `cwd` defaults to `folder`, a temporary folder that lives as long as the object
+    and holds the program's own temporary files too: one that is killed cannot tidy up.
     `probe` returns whether the program is ready; an OSError from it means not yet.
     """
 
@@ -73,7 +74,7 @@ class Process:
         self.name = name
         self.argv = [str(arg) for arg in argv]
         self.folder = Path(tempfile.mkdtemp(prefix=f"lsql-{name}-"))
-        self._env = {**os.environ, **(env or {})}
+        self._env = {**os.environ, "TMPDIR": str(self.folder), **(env or {})}
         self._cwd = cwd or self.folder
         self._probe = probe
         self._deadline_s = deadline_s

@@ -12,6 +12,7 @@ from lsql_runner.runtime.status import Status
 
 STUCK_AFTER_MS = 60_000
 P0 = Partition("cars", 0)
+NO = report(LsqlError("BROKER_REFUSED", servers="kafka:9092", why="no rights"))
 LOST = report(LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", why="refused"))
 GONE = report(LsqlError("JVM_GONE", reason="killed"))
 DIED = report(LsqlError("QUERY_FAILED", reason="boom"))
@@ -38,6 +39,7 @@ def test_these_states_are_well_however_long_they_last(state: State) -> None:
     [
         (Status(jvm_error=GONE), "jvm-gone", "The Spark JVM ended: killed."),
         (Status(broker_error=LOST), "broker-unreachable", "No broker answers at kafka:9092: refused."),
+        (Status(broker_error=NO), "broker-refused", "The brokers at kafka:9092 refuse this client: no rights."),
         (Status(state=State.FAILED, reason=DIED), "failed", "The query stopped: boom."),
         (Status(state=State.FAILED), "failed", "the processor failed"),
         (Status(state=State.RESTARTING, last_error=DIED), "query-died", "The query stopped: boom."),

@@ -13,7 +13,7 @@ from lsql_runner.errors import LsqlError, report
 from lsql_runner.observe.event_log import LATE_EVERY_MS, EventLog
 from lsql_runner.observe.logs import LEVELS, configure, level_of
 from lsql_runner.runtime import events
-from lsql_runner.runtime.events import LateRecordsDropped, Warned
+from lsql_runner.runtime.events import BrokerFound, BrokerLost, LateRecordsDropped, Warned
 from lsql_runner.runtime.lifecycle import Trigger
 from tests.kit.fake_processor import SCENARIOS, FakeProcessor
 
@@ -249,6 +249,32 @@ class TestEvents:
         processor.tell(LateRecordsDropped(LATE_EVERY_MS, "b", 7))
 
         assert [(line["query"], line["count"]) for line in lines(stream)] == [("a", 5), ("a", 15), ("b", 7)]
+
+    def test_a_wait_is_told_once_however_often_it_is_tried(self) -> None:
+        processor = SCENARIOS["starting"]()
+        stream = logged(processor)
+        away = LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", why="refused")
+
+        for error in (away, away, LsqlError("SCHEMA_WAITING", topic="cars")):
+            processor.go(Trigger.WAIT, error)
+            processor.go(Trigger.RETRY)
+        processor.go(Trigger.RUN)
+
+        assert [(line["new"], line.get("code")) for line in lines(stream)] == [
+            ("waiting", "BROKER_UNREACHABLE"),
+            ("waiting", "SCHEMA_WAITING"),
+            ("running", None),
+        ]
+
+    def test_lost_brokers_are_told_once_until_they_are_found(self) -> None:
+        processor = SCENARIOS["running"]()
+        stream = logged(processor)
+        away = report(LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", why="refused"))
+
+        for event in (BrokerLost(0, away), BrokerLost(1, away), BrokerFound(2), BrokerLost(3, away)):
+            processor.tell(event)
+
+        assert [line["message"] for line in lines(stream)] == ["broker lost", "broker found", "broker lost"]
 
     @pytest.mark.parametrize(("trouble", "level"), [("BrokerLost", "warning"), ("JvmGone", "critical")])
     def test_troubles_have_their_level(self, trouble: str, level: str) -> None:

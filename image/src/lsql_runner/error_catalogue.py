@@ -190,6 +190,11 @@ CATALOGUE: dict[str, ErrorKind] = {
         "Check SQL_BOOTSTRAP_SERVERS and the network; it is tried again.",
         RUNTIME,
     ),
+    "BROKER_REFUSED": ErrorKind(
+        "The brokers at {servers} refuse this client: {why}.",
+        "Give it the rights it needs on its topics and its group, or correct its credentials; it is tried again.",
+        RUNTIME,
+    ),
     "TOPIC_REFUSED": ErrorKind(
         "The brokers refused to create {topic}: {why}.",
         "Create the topic by hand, or correct its settings.",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 
 from flask import Flask
@@ -48,27 +48,23 @@ def run(environment: Mapping[str, str]) -> int:
     settings.connection  # noqa: B018  # wrong addresses are refused before the port is bound
     settings.declared  # noqa: B018
     configure(settings.log_level)
-    holder: list[Supervisor] = []
+    open_until_exit = ExitStack()
 
     def make_app() -> Flask:
         try:
-            supervisor, metrics = build(settings)
+            supervisor, metrics = open_until_exit.enter_context(processor(settings))
         except LsqlError as error:
             if error.span is not None:  # the log line that follows cannot show the place
                 print(render(error, settings.sql), file=sys.stderr, flush=True)
             raise
-        holder.append(supervisor)
         return create_app(supervisor, metrics.render)
 
-    def on_exit() -> None:
-        for supervisor in holder:
-            supervisor.close()
-
-    return serve(make_app, settings.port, on_exit)
+    return serve(make_app, settings.port, open_until_exit.close)
 
 
-def build(settings: Settings) -> tuple[Supervisor, Metrics]:
-    """A supervisor at work, with its listeners.
+@contextmanager
+def processor(settings: Settings) -> Iterator[tuple[Supervisor, Metrics]]:
+    """A supervisor at work, with its metrics; it ends in order, and all it used with it.
 
     Raises:
         LsqlError: the program does not fit its topics, the state directory cannot be used, there is no Java.
@@ -83,14 +79,14 @@ def build(settings: Settings) -> tuple[Supervisor, Metrics]:
         class_archive=settings.class_archive,
         log_level=_JVM_LEVELS.get(settings.log_level, "OFF"),
     )
-    with ExitStack() as undo:
-        undo.callback(state.close)
+    with ExitStack() as stack:
+        stack.callback(state.close)
         engine = SparkEngine(settings.app_id, options, settings.threads)  # the JVM starts while the program is planned
-        undo.callback(engine.close)
+        stack.callback(engine.close)
         supervisor, metrics = _assembled(settings, program, state, engine)
         supervisor.launch()
-        undo.pop_all()
-    return supervisor, metrics
+        stack.callback(supervisor.close)
+        yield supervisor, metrics
 
 
 def _assembled(

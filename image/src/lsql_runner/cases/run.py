@@ -7,13 +7,15 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 from xml.etree import ElementTree
 
 from lsql_runner.cases.compare import ActualRecord, differences, error_differences
 from lsql_runner.cases.model import Case, load_case
 from lsql_runner.cases.prepare import EncodedRecord, PreparedCase, prepare_case
-from lsql_runner.engine.memory import MemoryEngine, MemoryRecord
+from lsql_runner.engine.memory import MemoryEngine, MemoryRecord, MemoryRun
 from lsql_runner.errors import LsqlError, render
+from lsql_runner.plan.nodes import Plan
 from lsql_runner.settings import Settings
 
 Echo = Callable[[str], None]
@@ -91,8 +93,15 @@ def _run_file(path: Path, engine: MemoryEngine) -> Outcome:
     return Outcome(path, name, tuple(lines), time.monotonic() - start)
 
 
-def run_case(case: Case, engine: MemoryEngine) -> list[str]:
-    """Run a case in memory; what is wrong, as lines.
+class CaseEngine(Protocol):
+    """What runs a case: `engine.memory` for users, and a broker in our tests."""
+
+    def run(self, plan: Plan, batches: Sequence[Sequence[MemoryRecord]]) -> MemoryRun:
+        """Run a plan over micro-batches, each read as a whole before the next."""
+
+
+def run_case(case: Case, engine: CaseEngine) -> list[str]:
+    """Run a case; what is wrong, as lines.
 
     Raises:
         LsqlError: CASE_INVALID; JVM_GONE.

@@ -56,13 +56,17 @@ class JvmOptions:
 
 
 class SparkJvm:
-    """The running JVM. Making one starts it; `connect` waits until Python can talk to it."""
+    """The running JVM. Making one starts it; `connect` waits until Python can talk to it.
+
+    `scratch` is the one directory for temporary files of the JVM and of Spark; it goes with the JVM.
+    """
 
     def __init__(self, options: JvmOptions) -> None:
-        self._scratch = tempfile.TemporaryDirectory(prefix="lsql-")
-        self._info = Path(self._scratch.name, "gateway")
+        self._folder = tempfile.TemporaryDirectory(prefix="lsql-")
+        self.scratch = Path(self._folder.name)
+        self._info = self.scratch / "gateway"
         self.process = subprocess.Popen(
-            _command(options, Path(self._scratch.name)),
+            _command(options, self.scratch),
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=None,
@@ -116,7 +120,7 @@ class SparkJvm:
             self.process.wait(deadline_s)
         except subprocess.TimeoutExpired:
             self.kill()
-        self._scratch.cleanup()
+        self._folder.cleanup()
         for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
             os.environ.pop(name, None)
 
@@ -124,7 +128,9 @@ class SparkJvm:
         """End it at once."""
         self.process.kill()
         self.process.wait()
-        self._scratch.cleanup()
+        if self.process.stdin is not None:
+            self.process.stdin.close()
+        self._folder.cleanup()
 
 
 _FIXED_ENV = {"SPARK_SCALA_VERSION": "2.13", "SPARK_CONNECT_MODE": "0", "SPARK_LOCAL_IP": "127.0.0.1"}
@@ -171,6 +177,8 @@ def _command(options: JvmOptions, scratch: Path) -> list[str]:
         f"-Xmx{options.heap_mib}m",
         _collector(),
         f"-Dlog4j2.configurationFile={log_config}",
+        f"-Djava.io.tmpdir={scratch}",
+        "-XX:+PerfDisableSharedMem",  # else a file in /tmp for jps, wherever the temporary files are
         *_archive_options(options.class_archive),
         *options.java_options,
         "-cp",

@@ -7,7 +7,6 @@ stores, watermarks, checkpoints.
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +17,6 @@ from typing import Any
 
 from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-from pyspark import SparkContext
 from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -30,7 +28,7 @@ from lsql_runner.engine.compile import HEADERS_TYPE, Reader, aggregate_input, co
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.jvm import JvmOptions, SparkJvm
 from lsql_runner.engine.locate import Span, locate
-from lsql_runner.engine.session import SessionOptions, open_session
+from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
 from lsql_runner.errors import LsqlError
 from lsql_runner.plan.nodes import Aggregate, Plan, Query, WriteTopic, nodes
 
@@ -87,7 +85,6 @@ class MemoryEngine:
 
     def __init__(self, jars: Path, class_archive: Path | None = None, heap_mib: int = 768) -> None:
         self._jvm = SparkJvm(JvmOptions(jars, heap_mib, java_options=_QUICK_JVM, class_archive=class_archive))
-        self._scratch = Path(tempfile.mkdtemp(prefix="lsql-memory-"))
         self._session: SparkSession | None = None
 
     def __enter__(self) -> MemoryEngine:
@@ -103,7 +100,7 @@ class MemoryEngine:
         """The session, opened now if it is not yet."""
         if self._session is None:
             self._jvm.connect()
-            self._session = open_session(SessionOptions("memory", self._scratch, threads=1))
+            self._session = open_session(SessionOptions("memory", self._jvm.scratch, threads=1))
         return self._session
 
     def run(self, plan: Plan, batches: Sequence[Sequence[MemoryRecord]]) -> MemoryRun:
@@ -111,7 +108,7 @@ class MemoryEngine:
 
         A record that the program fails on ends the run: `error` is RECORD_MALFORMED, RECORD_REFUSED or QUERY_FAILED.
         """
-        with tempfile.TemporaryDirectory(dir=self._scratch) as checkpoints:
+        with tempfile.TemporaryDirectory(dir=self._jvm.scratch) as checkpoints:
             running = _Running(self.session)
             try:
                 running.start(plan, Path(checkpoints))
@@ -156,8 +153,7 @@ class MemoryEngine:
             with suppress(Exception):  # a JVM that died has nothing left to end
                 self._session.stop()
             self._jvm.close()
-            SparkContext._gateway = SparkContext._jvm = None  # pyspark would go on with the JVM that has ended
-        shutil.rmtree(self._scratch, ignore_errors=True)
+            forget_jvm()
 
 
 class _Running:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shutil
-import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -21,7 +19,7 @@ from lsql_runner.engine.jvm import JvmOptions, SparkJvm
 from lsql_runner.engine.locate import Culprit, locate
 from lsql_runner.engine.offset_log import planned_batch
 from lsql_runner.engine.query import Launch, RunningPlan
-from lsql_runner.engine.session import SessionOptions, open_session
+from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
 from lsql_runner.engine.sink import SinkOptions, write_batch
 from lsql_runner.engine.source import SourceOptions, range_reader, stream_reader
 from lsql_runner.errors import LsqlError
@@ -46,8 +44,7 @@ class SparkEngine:
 
     def __init__(self, app_id: str, jvm: JvmOptions, threads: int = 0) -> None:
         self._jvm = SparkJvm(jvm)
-        self._scratch = Path(tempfile.mkdtemp(prefix="lsql-spark-"))
-        self._options = SessionOptions(app_id, self._scratch, threads or None)
+        self._options = SessionOptions(app_id, self._jvm.scratch, threads or None)
         self._session: SparkSession | None = None
         self._running: RunningPlan | None = None
         self._job: Job | None = None
@@ -162,12 +159,6 @@ class SparkEngine:
             self._running.stop()
         self._running = None
 
-    def abandon(self) -> None:
-        """Stop what is left of a plan that died."""
-        if self._running is not None and self._jvm.is_alive():
-            self._running.abandon()
-        self._running = None
-
     def close(self) -> None:
         """End everything: plan, session, JVM, temporary files."""
         if self._session is None:
@@ -177,4 +168,4 @@ class SparkEngine:
                 self.stop()
                 self._session.stop()
             self._jvm.close()
-        shutil.rmtree(self._scratch, ignore_errors=True)
+            forget_jvm()

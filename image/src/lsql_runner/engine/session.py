@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from pyspark import SparkContext
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 from pyspark.sql.types import BinaryType
@@ -72,3 +73,8 @@ def open_session(options: SessionOptions) -> SparkSession:
     session = builder.getOrCreate()
     session.udf.registerJavaFunction(EXTEND_JSON, "com.lsqlrunner.json.ExtendJson", BinaryType())
     return session
+
+
+def forget_jvm() -> None:
+    """Let pyspark connect to another JVM: it would go on with the one that has ended."""
+    SparkContext._gateway = SparkContext._jvm = None

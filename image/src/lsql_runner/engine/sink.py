@@ -21,9 +21,10 @@ BATCH_HEADER = "lsql.batch"
 TIME_HEADER = "lsql.ts"
 """8 bytes, big-endian, milliseconds since 1970 UTC; never reaches the topic."""
 
+_BATCH_BYTES = 131_072
+
 _TUNED = {
     "kafka.linger.ms": "20",
-    "kafka.batch.size": "131072",
     "kafka.compression.type": "lz4",
     "kafka.buffer.memory": str(64 * 1024 * 1024),
 }
@@ -39,6 +40,9 @@ class SinkOptions:
     kafka: KafkaConnection
     app_id: str
     producer: tuple[tuple[str, str], ...] = ()
+    largest_batch: int | None = None
+    """Bytes that every target takes at once. A batch that is larger is split by the producer into batches of its own
+    size: were that size too large as well, it would try for minutes, with the good records beside the bad."""
 
 
 def write_batch(frame: DataFrame, query: str, batch_id: int, options: SinkOptions) -> None:
@@ -50,5 +54,8 @@ def write_batch(frame: DataFrame, query: str, batch_id: int, options: SinkOption
     time = F.struct(F.lit(TIME_HEADER).alias("key"), long_be(F.col("ts")).alias("value"))
     passed = F.filter("headers", lambda header: header["key"] != F.lit(BATCH_HEADER))
     headers = F.concat(F.coalesce(passed, F.array().cast(HEADERS_TYPE)), F.array(batch, time))
-    settings = _TUNED | {f"kafka.{key}": value for key, value in options.producer} | options.kafka.spark() | _FIXED
+    size = {"kafka.batch.size": str(min(_BATCH_BYTES, options.largest_batch or _BATCH_BYTES))}
+    settings = (
+        _TUNED | size | {f"kafka.{key}": value for key, value in options.producer} | options.kafka.spark() | _FIXED
+    )
     frame.select("topic", "key", "value", headers.alias("headers")).write.format("kafka").options(**settings).save()

@@ -18,6 +18,10 @@ _TUNED = {
     "kafka.max.poll.records": "5000",
     "kafka.max.partition.fetch.bytes": str(8 * 1024 * 1024),
     "kafka.fetch.max.bytes": str(64 * 1024 * 1024),
+    # After each poll Spark's reader asks for the partition's bounds, on the connection on which the consumer has
+    # already sent its next fetch: at the end of a partition the brokers hold that for so long, and the question behind
+    # it. With Kafka's default of 500 ms that was half a second for each micro-batch. Nobody polls between batches.
+    "kafka.fetch.max.wait.ms": "5",
 }
 
 

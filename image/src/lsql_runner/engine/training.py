@@ -9,7 +9,6 @@ It fits the JVM and the jars that it was made with; with any others the JVM star
 from __future__ import annotations
 
 import sys
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from threading import Event as Flag
@@ -61,12 +60,11 @@ def train(archive: Path, jars: Path) -> None:
     jvm = SparkJvm(
         JvmOptions(jars, 512, (f"-XX:ArchiveClassesAtExit={archive}", "-Xlog:cds=off", "-Xlog:cds+dynamic=off"))
     )
-    with tempfile.TemporaryDirectory(prefix="lsql-training-") as scratch:
-        jvm.connect()
-        session = open_session(SessionOptions("training", Path(scratch)))
-        _run_program(session, Path(scratch))
-        _touch_kafka(session)
-        session.stop()
+    jvm.connect()
+    session = open_session(SessionOptions("training", jvm.scratch))
+    _run_program(session, jvm.scratch)
+    _touch_kafka(session)
+    session.stop()
     jvm.close(_EXIT_S)
 
 

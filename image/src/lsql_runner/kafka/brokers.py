@@ -1,21 +1,29 @@
-"""Questions to the brokers, each with a deadline; a broker that does not answer is BROKER_UNREACHABLE."""
+"""Questions to the brokers, each with a deadline.
+
+Brokers that do not answer are BROKER_UNREACHABLE; brokers that answer with a no are BROKER_REFUSED.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Protocol
 
 import stamina
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ignore[attr-defined]
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    ConfigResource,
+    NewTopic,
+    OffsetSpec,
+    ResourceType,
+)
 
 from lsql_runner.batches import Partition
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.client import KafkaConnection
-
-_ANSWER_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +72,27 @@ class Brokers(Protocol):
 
 
 class KafkaBrokers:
-    """Brokers, asked through confluent-kafka."""
+    """Brokers, asked through confluent-kafka.
 
-    def __init__(self, connection: KafkaConnection) -> None:
+    Raises:
+        LsqlError: BROKER_UNREACHABLE or BROKER_REFUSED, from every method.
+    """
+
+    def __init__(self, connection: KafkaConnection, answer_s: float = 10.0) -> None:
         self._connection = connection
-        self._admin = AdminClient(connection.librdkafka())  # kept: its futures die with it
+        self._answer_s = answer_s
+        """Deadline of each question."""
+        self._handshake_error: KafkaError | None = None
+        self._admin = self._new_admin()  # kept: its futures die with it
         self._before = self._admin
         self._consumers: dict[str, Consumer] = {}
         self._lock = Lock()
 
     def topics(self) -> dict[str, int]:
         try:
-            found = self._admin.list_topics(timeout=_ANSWER_S).topics
+            found = self._admin.list_topics(timeout=self._answer_s).topics
         except KafkaException as error:
-            raise self._unreachable(error) from None
+            raise self._failed(error) from None
         return {name: len(topic.partitions) for name, topic in found.items() if topic.error is None}
 
     def create(self, request: TopicRequest) -> None:
@@ -88,14 +103,27 @@ class KafkaBrokers:
             config=dict(request.config),
         )
         try:
-            self._admin.create_topics([new], request_timeout=_ANSWER_S)[request.name].result(_ANSWER_S * 2)
+            self._admin.create_topics([new], request_timeout=self._answer_s)[request.name].result(self._answer_s * 2)
         except KafkaException as error:
             code = error.args[0].code()
             if code == KafkaError.TOPIC_ALREADY_EXISTS:
                 return
             if code in _TRANSPORT:
-                raise self._unreachable(error) from None
+                raise self._failed(error) from None
             raise LsqlError("TOPIC_REFUSED", topic=request.name, why=error.args[0].str()) from None
+
+    def largest_batch(self, topics: Iterable[str]) -> int | None:
+        """Bytes of the largest batch of records that all the topics take; None where nobody may ask or nothing is set.
+
+        It never fails: an answer only makes the producer's batches fit better.
+        """
+        asked = [ConfigResource(ResourceType.TOPIC, topic) for topic in topics]
+        found: list[int] = []
+        for future in self._admin.describe_configs(asked, request_timeout=self._answer_s).values() if asked else ():
+            with suppress(KafkaException, TimeoutError):
+                entry = future.result(self._answer_s * 2).get("max.message.bytes")
+                found += [int(entry.value)] if entry is not None and entry.value else []
+        return min(found, default=None)
 
     def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         return self._offsets(partitions, OffsetSpec.latest())  # type: ignore[no-untyped-call]
@@ -108,12 +136,14 @@ class KafkaBrokers:
         asked = {TopicPartition(p.topic, p.partition): spec for p in partitions}
         if not asked:
             return {}
-        futures = self._admin.list_offsets(asked, request_timeout=_ANSWER_S)
+        futures = self._admin.list_offsets(asked, request_timeout=self._answer_s)
         return {Partition(tp.topic, tp.partition): self._result(future).offset for tp, future in futures.items()}
 
     def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
         asked = [TopicPartition(p.topic, p.partition) for p in partitions]
-        found = self._of_group(group, lambda consumer: consumer.committed(asked, timeout=_ANSWER_S)) if asked else []
+        found = (
+            self._of_group(group, lambda consumer: consumer.committed(asked, timeout=self._answer_s)) if asked else []
+        )
         return {Partition(tp.topic, tp.partition): tp.offset for tp in found if tp.offset >= 0}
 
     def commit(self, group: str, positions: Mapping[Partition, int]) -> None:
@@ -149,17 +179,17 @@ class KafkaBrokers:
     def _drain(self, consumer: Consumer, left: dict[Partition, tuple[int, int]]) -> list[RawRecord]:
         found: list[RawRecord] = []
         while left:
-            message = consumer.poll(_ANSWER_S)
+            message = consumer.poll(self._answer_s)
             if message is None:
                 raise LsqlError(
                     "BROKER_UNREACHABLE",
                     servers=self._connection.servers,
-                    why=f"no record came within {_ANSWER_S:.0f} s",
+                    why=f"no record came within {self._answer_s:.0f} s",
                 )
             partition = Partition(message.topic() or "", message.partition() or 0)
             error = message.error()
             if error is not None and error.code() != KafkaError._PARTITION_EOF:
-                raise self._unreachable(KafkaException(error))
+                raise self._failed(KafkaException(error))
             offset = message.offset() or 0
             if error is not None:
                 left.pop(partition, None)
@@ -177,7 +207,7 @@ class KafkaBrokers:
         crashes now and then on the answer of a coordinator that is still loading.
         """
 
-        @stamina.retry(on=_is_settling, timeout=_ANSWER_S, wait_initial=0.05, wait_max=0.5)
+        @stamina.retry(on=_is_settling, timeout=self._answer_s, wait_initial=0.05, wait_max=0.5)
         def answer(consumer: Consumer) -> list[TopicPartition]:
             found = ask(consumer) or []
             failed = next((place.error for place in found if place.error is not None), None)
@@ -190,27 +220,47 @@ class KafkaBrokers:
             try:
                 found = answer(consumer)
             except KafkaException as error:
+                # A coordinator that refuses is only waited for; what it said lies where records would.
+                heard = consumer.poll(0)
+                refusal = None if heard is None else heard.error()
                 consumer.close()
-                raise self._unreachable(error) from None
+                raise self._failed(error if refusal is None else KafkaException(refusal)) from None
             self._consumers[group] = consumer
             return found
 
     def _group_consumer(self, group: str) -> Consumer:
-        waits = {"session.timeout.ms": 10_000, "heartbeat.interval.ms": 3_000}  # how long a commit seeks a coordinator
+        wait_ms = int(self._answer_s * 1000)
+        waits = {"session.timeout.ms": wait_ms, "heartbeat.interval.ms": wait_ms // 3}  # a commit seeks so long
         return Consumer(self._connection.librdkafka() | {"group.id": group, "enable.auto.commit": False} | waits)
 
     def _result(self, future: Any) -> Any:
         try:
-            return future.result(_ANSWER_S * 2)
+            return future.result(self._answer_s * 2)
         except (KafkaException, TimeoutError) as error:
-            raise self._unreachable(error) from None
+            raise self._failed(error) from None
 
-    def _unreachable(self, error: BaseException) -> LsqlError:
+    def _new_admin(self) -> AdminClient:
+        self._handshake_error = None
+        return AdminClient({**self._connection.librdkafka(), "error_cb": self._heard})  # type: ignore[dict-item]
+
+    def _heard(self, error: KafkaError) -> None:
+        """A client whose credentials are refused tells it only here: its questions just time out."""
+        if error.code() in _HANDSHAKE:
+            self._handshake_error = error
+
+    def _failed(self, error: BaseException) -> LsqlError:
+        told = error.args[0] if isinstance(error, KafkaException) else None
+        self._admin.poll(0)  # calls _heard
+        if self._handshake_error is not None and (told is None or told.code() in _TRANSPORT):
+            told = self._handshake_error
         # A client that has seen a broker go may never get over its leader epochs: the next question gets a new one.
         # The old one lives a little longer, since another thread may be waiting for its futures.
-        self._before, self._admin = self._admin, AdminClient(self._connection.librdkafka())
-        why = error.args[0].str() if isinstance(error, KafkaException) else f"no answer within {_ANSWER_S:.0f} s"
-        return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, why=why)
+        self._before, self._admin = self._admin, self._new_admin()
+        why = f"no answer within {self._answer_s:.0f} s" if told is None else told.str()
+        refused = told is not None and told.code() in _REFUSALS
+        return LsqlError(
+            "BROKER_REFUSED" if refused else "BROKER_UNREACHABLE", servers=self._connection.servers, why=why
+        )
 
 
 def _is_settling(error: Exception) -> bool:
@@ -222,6 +272,14 @@ _SETTLING = {
     KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
     KafkaError.COORDINATOR_NOT_AVAILABLE,
     KafkaError.NOT_COORDINATOR,
+}
+_HANDSHAKE = {KafkaError._AUTHENTICATION, KafkaError._SSL}
+_REFUSALS = _HANDSHAKE | {
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+    KafkaError.GROUP_AUTHORIZATION_FAILED,
+    KafkaError.SASL_AUTHENTICATION_FAILED,
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    KafkaError.UNSUPPORTED_SASL_MECHANISM,
 }
 _TRANSPORT = {
     KafkaError._TRANSPORT,

@@ -32,6 +32,9 @@ class EventLog:
 
     def __init__(self, app_id: str) -> None:
         self._log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger("lsql_runner").bind(app_id=app_id)
+        self._awaited: str | None = None
+        self._lost: str | None = None
+        """Codes of what is waited for and of what was told of the brokers: repetitions are told at debug."""
         self._late: Counter[str] = Counter()
         self._late_logged_at_ms: dict[str, int] = {}
 
@@ -46,7 +49,13 @@ class EventLog:
     def _(self, event: StateChanged) -> None:
         reason = _error_fields(event.reason) if event.reason else {}
         fields = {"old": event.old.value, "new": event.new.value, **reason}
-        if event.new is State.FAILED:
+        awaited = event.reason.code if event.reason and event.new is State.WAITING else None
+        again = event.old is State.WAITING or (awaited is not None and awaited == self._awaited)
+        if event.new is not State.STARTING:
+            self._awaited = awaited
+        if again and event.new in (State.STARTING, State.WAITING):
+            self._log.debug("state changed", **fields)
+        elif event.new is State.FAILED:
             self._log.error("state changed", **fields)
         elif event.new in (State.RESTARTING, State.WAITING):
             self._log.warning("state changed", **fields)
@@ -63,11 +72,14 @@ class EventLog:
 
     @_tell.register
     def _(self, event: BrokerLost) -> None:
-        self._log.warning("broker lost", **_error_fields(event.error))
+        say = self._log.debug if event.error.code == self._lost else self._log.warning
+        say("broker lost", **_error_fields(event.error))
+        self._lost = event.error.code
 
     @_tell.register
     def _(self, event: BrokerFound) -> None:
         self._log.info("broker found")
+        self._lost = None
 
     @_tell.register
     def _(self, event: Warned) -> None:

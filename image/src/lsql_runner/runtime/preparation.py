@@ -34,6 +34,8 @@ class Prepared:
     """Where to begin each source partition when the checkpoint is empty."""
     partitions: Mapping[str, int]
     reset: str
+    largest_batch: int | None
+    """Bytes of records that every target takes at once, as far as the brokers tell."""
     warnings: tuple[str, ...]
 
     @property
@@ -63,14 +65,15 @@ def prepare(program: ast.Program, settings: Settings, brokers: KafkaBrokers, sta
     generation, warnings = _generation(planned.plan, mark, pinned, settings, state)
     committed = brokers.group_positions(settings.app_id, source_partitions(planned.plan))
     starts = _starts(planned.plan, generation, committed, pinned, settings, state)
-    _create_targets(planned, brokers)
+    largest_batch = _ready_targets(planned, brokers)
     schemas = {source.topic: source for source in planned.plan.sources}
     versions = {"lsql-runner": version("lsql-runner"), "pyspark": version("pyspark")}
     state.pin(Pinned(settings.sql, mark, schemas, generation, versions))
     state.drop_older(generation)
     partitions = {source.topic: source.partitions or 0 for source in planned.plan.sources}
     reset = planned.bound.settings.auto_offset_reset
-    return Prepared(planned, generation, starts, partitions, reset, (*planned.bound.warnings, *warnings))
+    warnings = (*planned.bound.warnings, *warnings)
+    return Prepared(planned, generation, starts, partitions, reset, largest_batch, warnings)
 
 
 def source_partitions(plan: Plan) -> list[Partition]:
@@ -111,12 +114,15 @@ def _starts(
     return {} if settings.state_on_loss == "rebuild" else committed
 
 
-def _create_targets(planned: Planned, brokers: KafkaBrokers) -> None:
+def _ready_targets(planned: Planned, brokers: KafkaBrokers) -> int | None:
+    """Make the targets that are missing; the largest batch that all of them take."""
     existing = brokers.topics()
-    for topic in dict.fromkeys(sink.topic for sink in planned.plan.sinks):
+    targets = list(dict.fromkeys(sink.topic for sink in planned.plan.sinks))
+    for topic in targets:
         if topic not in existing:
             made = planned.bound.settings.topic(topic)
             brokers.create(TopicRequest(topic, made.partitions, made.replication, made.config))
+    return brokers.largest_batch(targets)
 
 
 def described(prepared: Prepared) -> Described:
@@ -138,19 +144,22 @@ def described(prepared: Prepared) -> Described:
     return Described(stores, topology(prepared.plan), explain(prepared.plan))
 
 
-def positions_before(prepared: Prepared, group: str, brokers: KafkaBrokers) -> dict[str, dict[Partition, int]]:
+def _positions_before(prepared: Prepared, brokers: KafkaBrokers) -> dict[str, dict[Partition, int]]:
     """By query, where its first batch begins as far as the brokers tell: the checkpoint alone knows it for sure."""
-    known = {**prepared.starts, **brokers.group_positions(group, source_partitions(prepared.plan))}
     found: dict[str, dict[Partition, int]] = {}
     for query in prepared.plan.queries:
         partitions = [Partition(s.topic, number) for s in query.sources for number in range(s.partitions or 0)]
         ends = brokers.ends(partitions) if prepared.reset == "latest" else brokers.begins(partitions)
-        found[query.name] = {p: known.get(p, ends[p]) for p in partitions}
+        found[query.name] = {p: prepared.starts.get(p, ends[p]) for p in partitions}
     return found
 
 
-def planned_event(prepared: Prepared, starts: dict[str, dict[Partition, int]]) -> events.Planned:
-    """The event that tells which topics and stores the program uses, and where it begins."""
+def planned_event(prepared: Prepared, brokers: KafkaBrokers) -> events.Planned:
+    """The event that tells which topics and stores the program uses, and where it begins.
+
+    Raises:
+        LsqlError: BROKER_UNREACHABLE, BROKER_REFUSED.
+    """
     sources = [
         events.TopicUse(
             s.topic,
@@ -184,5 +193,5 @@ def planned_event(prepared: Prepared, starts: dict[str, dict[Partition, int]]) -
         generation=prepared.generation,
         stateful=prepared.plan.stateful,
         warnings=prepared.warnings,
-        starts=starts,
+        starts=_positions_before(prepared, brokers),
     )

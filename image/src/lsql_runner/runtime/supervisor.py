@@ -13,32 +13,19 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 
-from lsql_runner.batches import BatchEnded, Partition
-from lsql_runner.bind.catalog import TopicSchema
-from lsql_runner.engine.processor import Job, SparkEngine
-from lsql_runner.engine.sink import SinkOptions
-from lsql_runner.engine.source import SourceOptions
+from lsql_runner.batches import BatchEnded
+from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import ErrorReport, LsqlError, report
 from lsql_runner.kafka.brokers import KafkaBrokers
 from lsql_runner.runtime.clock import now_ms
-from lsql_runner.runtime.diagnosis import diagnose_json
-from lsql_runner.runtime.events import (
-    BrokerFound,
-    BrokerLost,
-    Event,
-    JvmGone,
-    LateRecordsDropped,
-    Listener,
-    QueryDied,
-    StateChanged,
-)
+from lsql_runner.runtime.events import BrokerFound, BrokerLost, Event, JvmGone, Listener, QueryDied, StateChanged
 from lsql_runner.runtime.health import Health, assess
 from lsql_runner.runtime.lifecycle import State, Trigger, move
+from lsql_runner.runtime.plan_run import PlanRun, Surroundings
 from lsql_runner.runtime.port import Described, Identity
-from lsql_runner.runtime.preparation import Prepared, described, planned_event, positions_before, prepare
+from lsql_runner.runtime.preparation import Prepared, described, planned_event, prepare
 from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.runtime.status import Status, StatusBoard
-from lsql_runner.runtime.watch import BrokerWatch
 from lsql_runner.settings import Settings
 from lsql_runner.sql import ast
 
@@ -49,8 +36,12 @@ _WAIT_S = 1.0
 """Between two tries while something outside is awaited."""
 _BACKOFF_S = (1, 2, 4, 8, 15, 30, 60)
 
-WAITING_CODES = ("BROKER_UNREACHABLE", "SCHEMA_WAITING")
+_AWAITED = ("BROKER_UNREACHABLE", "SCHEMA_WAITING")
 """Errors at a start that end by themselves, without anything being wrong with the program."""
+_TRIED_AGAIN = ("BROKER_REFUSED", "QUERY_FAILED", "TOPIC_REFUSED")
+"""Errors at a start that others may put right; a restart with backoff finds out."""
+_FINAL = ("RECORD_MALFORMED", "RECORD_REFUSED", "OFFSETS_GONE")
+"""Deaths that would only come again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +64,15 @@ class Supervisor:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._board = StatusBoard(Status(since_ms=now_ms()))
+        self._around = Surroundings(parts.settings, parts.brokers, parts.engine, parts.state, self.status, self._emit)
         self._described = Described()
-        self._schemas: tuple[TopicSchema, ...] = ()
+        self._prepared: Prepared | None = None
+        self._run: PlanRun | None = None
         self._commands: SimpleQueue[Trigger] = SimpleQueue()
         self._state_lock = Lock()
-        self._watch: BrokerWatch | None = None
         self._deaths = 0
         self._retry_at_ms = 0
-        self._thread = Thread(target=self._run, name="supervisor", daemon=True)
+        self._thread = Thread(target=self._work, name="supervisor", daemon=True)
 
     # --- the port ---
 
@@ -113,6 +105,8 @@ class Supervisor:
     def launch(self) -> None:
         """Begin. The first plan is made before this returns, so that a wrong program is an error of the caller.
 
+        It runs a little later: the API may be asked meanwhile.
+
         Raises:
             LsqlError: the program or the configuration is wrong.
         """
@@ -120,18 +114,21 @@ class Supervisor:
             self._move(Trigger.STOP)
             self._move(Trigger.HALTED)
         else:
-            self._attempt(first=True)
+            try:
+                self._prepared = self._prepare()
+            except LsqlError as error:
+                if error.code not in (*_AWAITED, *_TRIED_AGAIN):
+                    raise
+                self._not_started(error)
         self._thread.start()
 
     def close(self) -> None:
-        """End: let the batch under way finish, keep the position, end the JVM."""
+        """End: let the batch under way finish and keep the position. Engine and state are the maker's to close."""
         self._commands.put(Trigger.END)
         if self._thread.is_alive():
             self._thread.join(60)
-        self._parts.engine.close()
-        self._parts.state.close()
 
-    def _run(self) -> None:
+    def _work(self) -> None:
         while self._board.now.state is not State.ENDED:
             try:
                 if not self._step():
@@ -149,9 +146,10 @@ class Supervisor:
             return False
         if state is State.RUNNING:
             self._look_for_death()
+        elif state is State.STARTING:
+            self._attempt()
         elif state in (State.WAITING, State.RESTARTING) and now_ms() >= self._retry_at_ms:
             self._move(Trigger.RETRY)
-            self._attempt()
         return True
 
     def _stumbled(self, error: Exception) -> None:
@@ -167,7 +165,7 @@ class Supervisor:
 
     def _next_command(self) -> Trigger | None:
         try:
-            return self._commands.get(timeout=_TICK_S)
+            return self._commands.get(timeout=0 if self._board.now.state is State.STARTING else _TICK_S)
         except Empty:
             return None
 
@@ -184,92 +182,45 @@ class Supervisor:
         elif command is Trigger.START and state in (State.STOPPED, State.FAILED):
             self._deaths = 0
             self._move(Trigger.START)
-            self._attempt()
 
     # --- starting ---
 
-    def _attempt(self, first: bool = False) -> None:
+    def _prepare(self) -> Prepared:
+        prepared = prepare(self._parts.program, self._parts.settings, self._parts.brokers, self._parts.state)
+        self._found_brokers()
+        self._described = described(prepared)
+        return prepared
+
+    def _attempt(self) -> None:
         """Try to run the plan, from STARTING."""
         try:
-            prepared = prepare(self._parts.program, self._parts.settings, self._parts.brokers, self._parts.state)
-            self._found_brokers()
-            self._begin(prepared)
+            prepared, self._prepared = self._prepared or self._prepare(), None
+            self._emit(planned_event(prepared, self._parts.brokers))
+            self._run = PlanRun(prepared, self._around)
             self._move(Trigger.RUN)
         except LsqlError as error:
-            self._halt()
-            if error.code in WAITING_CODES:
-                self._await(error)
-            elif error.code in ("QUERY_FAILED", "TOPIC_REFUSED"):
-                self._died(error)
-            elif first:
-                raise
-            else:
-                self._move(Trigger.REFUSE, self._reported(error))
+            self._not_started(error)
 
-    def _begin(self, prepared: Prepared) -> None:
-        settings, brokers = self._parts.settings, self._parts.brokers
-        self._described = described(prepared)
-        self._schemas = prepared.plan.sources
-        self._emit(planned_event(prepared, positions_before(prepared, settings.app_id, brokers)))
-        bound = prepared.planned.bound.settings
-        source = SourceOptions(
-            kafka=settings.connection,
-            app_id=settings.app_id,
-            reset=prepared.reset,
-            starts=prepared.starts,
-            partitions=prepared.partitions,
-            max_records_per_batch=settings.max_records_per_batch,
-            continue_on_data_loss=settings.on_data_loss == "continue",
-            consumer=bound.consumer,
-        )
-        self._watch = BrokerWatch(
-            brokers, settings.app_id, settings.metric_frequency_ms / 1000, self._emit, self._committed
-        )
-        checkpoints = self._parts.state.checkpoints(prepared.generation)
-        sink = SinkOptions(settings.connection, settings.app_id, bound.producer)
-        self._parts.engine.start(Job(prepared.plan, source, sink, checkpoints, self._batch_ended))
-
-    def _committed(self) -> dict[Partition, int]:
-        """The position that is safe for every query of the program."""
-        return self._board.now.committed
+    def _not_started(self, error: LsqlError) -> None:
+        if error.code in _AWAITED:
+            self._await(error)
+        elif error.code in _TRIED_AGAIN:
+            self._died(error)
+        else:
+            self._move(Trigger.REFUSE, self._reported(error))
 
     # --- watching ---
 
-    def _batch_ended(self, event: BatchEnded) -> None:
-        self._emit(event)
-        self._deaths = 0
-        if self._watch is not None:
-            self._watch.batch_ended()
-        if any(store.late_rows_dropped for store in event.stores):
-            late = self._parts.engine.count_late(event)
-            if late:
-                self._emit(LateRecordsDropped(event.at_ms, event.query, late))
-
     def _look_for_death(self) -> None:
-        status = self._board.now
-        error = self._parts.engine.death(self._committed(), status.ends)
+        error = None if self._run is None else self._run.death()
         if error is None:
             return
         self._halt()
-        if error.code in ("RECORD_MALFORMED", "RECORD_REFUSED", "OFFSETS_GONE"):
-            error = self._explained(error)
+        if error.code in _FINAL:
             self._emit(QueryDied(now_ms(), self._reported(error), None))
             self._move(Trigger.REFUSE, self._reported(error))
         else:
             self._died(error)
-
-    def _explained(self, error: LsqlError) -> LsqlError:
-        """A malformed JSON record with the reason in words: the engine only says that it is one."""
-        if error.code != "RECORD_MALFORMED" or error.params["format"] != "JSON":
-            return error
-        topic, number = str(error.params["topic"]), int(error.params["partition"])
-        schema = next((t for t in self._schemas if t.topic == topic), None)
-        with suppress(LsqlError):
-            record = self._parts.brokers.record(Partition(topic, number), int(error.params["offset"]))
-            reason = schema and record and diagnose_json(record.value or b"", schema.value.type)
-            if reason:
-                return error.but(reason=reason)
-        return error
 
     def _died(self, error: LsqlError) -> None:
         delay_s = _BACKOFF_S[min(self._deaths, len(_BACKOFF_S) - 1)]
@@ -292,11 +243,9 @@ class Supervisor:
 
     def _halt(self) -> None:
         """Stop the plan, if one runs, and commit its last position."""
-        if self._parts.engine.jvm_death() is None:
-            self._parts.engine.stop()
-        if self._watch is not None:
-            self._watch.close()
-        self._watch = None
+        run, self._run, self._prepared = self._run, None, None
+        if run is not None:
+            run.halt()
 
     def _jvm_gone(self) -> None:
         reason = self._parts.engine.jvm_death() or "unknown"
@@ -318,6 +267,8 @@ class Supervisor:
                 self._emit(StateChanged(now_ms(), old, new, reason))
 
     def _emit(self, event: Event) -> None:
+        if isinstance(event, BatchEnded):
+            self._deaths = 0  # it works again: the next death is a first one
         self._board(event)
         for listener in self._parts.listeners:
             listener(event)
