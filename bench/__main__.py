@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import platform
+import signal
 import subprocess
 import sys
 import time
@@ -28,8 +29,10 @@ _SOURCE = "bench-vessels"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run it all; 1 if a side failed or wrote something wrong."""
+    """Run it all; 1 if a side failed or wrote something wrong, or if it was ended: then all it started ends too."""
     options = _options(arguments)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     try:
         build_streams()
         heap = ("-Xms1g", "-Xmx1g", "-XX:TieredStopAtLevel=4")
@@ -37,7 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _bench(broker, options)
     except (BenchFailed, ProcessFailed) as error:
         print(f"failed: {error}", file=sys.stderr)
-        return 1
+    except KeyboardInterrupt:
+        _say("ended")
+    return 1
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

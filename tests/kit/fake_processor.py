@@ -195,6 +195,7 @@ def failed() -> FakeProcessor:
         topic=SOURCE,
         partition=2,
         offset=48_130_771,
+        part="value",
         format="JSON",
         reason="unexpected character '<' at byte 0",
     )

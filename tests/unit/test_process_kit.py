@@ -181,6 +181,7 @@ def test_env_is_added_to_the_present_one() -> None:
     process = Process(argv, name="program", probe=lambda: "\n" in process.output(), env={"LSQL_KIT": "here"})
     with suppress(ProcessFailed):  # it may have ended before anyone looked; what it wrote is there
         process.start()
+    process.stop()
     assert process.output() == "here True\n"
 
 

@@ -201,7 +201,7 @@ CATALOGUE: dict[str, ErrorKind] = {
         RUNTIME,
     ),
     "RECORD_MALFORMED": ErrorKind(
-        "The record at {topic}, partition {partition}, offset {offset} cannot be read as {format}: {reason}.",
+        "The {part} of the record at {topic}, partition {partition}, offset {offset} is not {format}: {reason}.",
         "Correct what writes it, or declare the topic's format and schema in LSQL_TOPICS; then POST /start.",
         RUNTIME,
     ),

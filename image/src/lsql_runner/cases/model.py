@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -83,7 +83,8 @@ class InputRecord(CaseRecord):
 
 
 class ExpectedError(_Strict):
-    """Where it stands is checked if it is said: `line` and `column` from 1 in the program, `offset` in the topic."""
+    """Where it stands is checked if it is said: `line` and `column` from 1 in the program, `offset` in the topic,
+    and of a malformed record the `part` and the `format` that it is not in."""
 
     code: str
     line: int | None = None
@@ -91,6 +92,8 @@ class ExpectedError(_Strict):
     topic: str | None = None
     partition: int | None = None
     offset: int | None = None
+    part: Literal["key", "value"] | None = None
+    format: str | None = None
 
 
 class _Mark(_Strict):

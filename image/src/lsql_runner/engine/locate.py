@@ -51,8 +51,13 @@ def _narrow(attempt: Attempt, partition: Partition, start: int, end: int, failur
 
 
 def _try(attempt: Attempt, ranges: Mapping[Partition, Span]) -> Failure | None:
+    return failure_of(attempt(ranges))
+
+
+def failure_of(frame: DataFrame) -> Failure | None:
+    """Why some row of a frame cannot be computed; None if all can, or if it fails for another reason than a record."""
     try:
-        attempt(ranges).write.format("noop").mode("overwrite").save()
+        frame.write.format("noop").mode("overwrite").save()
     except (PySparkException, Py4JJavaError) as error:
         failure = classify(str(error))
         return failure if failure.kind in ("malformed", "refused") else None

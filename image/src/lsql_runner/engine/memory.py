@@ -8,7 +8,7 @@ stores, watermarks, checkpoints.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,13 +24,14 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from lsql_runner.batches import Partition
 from lsql_runner.bind.catalog import TopicSchema
-from lsql_runner.engine.compile import HEADERS_TYPE, Reader, aggregate_input, compile_query, compile_sink
+from lsql_runner.engine.compile import HEADERS_TYPE, Reader, compile_query
+from lsql_runner.engine.culprit import RangeReader, record_error
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.jvm import JvmOptions, SparkJvm
-from lsql_runner.engine.locate import Span, locate
+from lsql_runner.engine.locate import Span
 from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
 from lsql_runner.errors import LsqlError
-from lsql_runner.plan.nodes import Aggregate, Plan, Query, WriteTopic, nodes
+from lsql_runner.plan.nodes import Plan, Query
 
 Headers = tuple[tuple[str, bytes | None], ...]
 
@@ -126,24 +127,10 @@ class MemoryEngine:
     def _death(self, plan: Plan, cause: str, records: Sequence[MemoryRecord]) -> LsqlError:
         """What production says of the same death: the record, found by running ranges again."""
         failure = classify(cause)
-        ranges = _ranges(records)
-        found = [
-            culprit
-            for sink in plan.sinks
-            if (culprit := locate(_attempt(self.session, sink, records), ranges)) is not None
-        ]
-        if failure.kind == "passing" or not found:
+        error = record_error(plan, _ranges(records), _range_reader(self.session, records))
+        if failure.kind == "passing" or error is None:
             return LsqlError("QUERY_FAILED", reason=failure.reason)
-        first = min(found, key=lambda c: (c.partition.topic, c.partition.partition, c.offset))
-        place: dict[str, Any] = {
-            "topic": first.partition.topic,
-            "partition": first.partition.partition,
-            "offset": first.offset,
-        }
-        if first.failure.kind == "malformed":
-            form = next(str(s.value.format) for s in plan.sources if s.topic == first.partition.topic)
-            return LsqlError("RECORD_MALFORMED", **place, format=form, reason=first.failure.reason)
-        return LsqlError("RECORD_REFUSED", **place, reason=first.failure.reason)
+        return error
 
     def close(self) -> None:
         """End session, JVM and temporary files."""
@@ -294,19 +281,13 @@ def _ranges(records: Iterable[MemoryRecord]) -> dict[Partition, Span]:
     return found
 
 
-def _attempt(
-    session: SparkSession, sink: WriteTopic, records: Sequence[MemoryRecord]
-) -> Callable[[Mapping[Partition, Span]], DataFrame]:
-    """What a sink computes for some of the records, before anything is kept."""
-
-    def run(spans: Mapping[Partition, Span]) -> DataFrame:
+def _range_reader(session: SparkSession, records: Sequence[MemoryRecord]) -> RangeReader:
+    def reader(ranges: Mapping[Partition, Span]) -> Reader:
         inside = [
             record
             for record in records
-            if (span := spans.get(Partition(record.topic, record.partition))) and span[0] <= record.offset < span[1]
+            if (span := ranges.get(Partition(record.topic, record.partition))) and span[0] <= record.offset < span[1]
         ]
-        read = _of_topic(_Rows(session).frame(inside))
-        stateful = next((node for node in nodes(sink.input) if isinstance(node, Aggregate)), None)
-        return compile_sink(sink, read) if stateful is None else aggregate_input(stateful, read)[0]
+        return _of_topic(_Rows(session).frame(inside))
 
-    return run
+    return reader

@@ -7,23 +7,22 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lsql_runner.batches import BatchEnded, Partition
-from lsql_runner.engine.compile import aggregate_input, compile_sink, window_of
+from lsql_runner.engine.compile import aggregate_input, window_of
+from lsql_runner.engine.culprit import record_error
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.jvm import JvmOptions, SparkJvm
-from lsql_runner.engine.locate import Culprit, locate
 from lsql_runner.engine.offset_log import planned_batch
 from lsql_runner.engine.query import Launch, RunningPlan
 from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
 from lsql_runner.engine.sink import SinkOptions, write_batch
 from lsql_runner.engine.source import SourceOptions, range_reader, stream_reader
 from lsql_runner.errors import LsqlError
-from lsql_runner.plan.nodes import Aggregate, Plan, WriteTopic, nodes
+from lsql_runner.plan.nodes import Aggregate, Plan, nodes
 
 LOG = logging.getLogger("lsql_runner.engine")
 
@@ -96,39 +95,11 @@ class SparkEngine:
             return LsqlError("OFFSETS_GONE", reason=failure.reason)
         if failure.kind == "passing":
             return LsqlError("QUERY_FAILED", reason=failure.reason)
-        culprit = self._locate({p: (at, ends[p]) for p, at in positions.items() if p in ends})
-        if culprit is None:
-            return LsqlError("QUERY_FAILED", reason=failure.reason)
-        place: dict[str, Any] = {
-            "topic": culprit.partition.topic,
-            "partition": culprit.partition.partition,
-            "offset": culprit.offset,
-        }
-        if culprit.failure.kind == "malformed":
-            form = next(str(s.value.format) for s in self._plan.sources if s.topic == culprit.partition.topic)
-            return LsqlError("RECORD_MALFORMED", **place, format=form, reason=culprit.failure.reason)
-        return LsqlError("RECORD_REFUSED", **place, reason=culprit.failure.reason)
-
-    @property
-    def _plan(self) -> Plan:
-        assert self._job is not None
-        return self._job.plan
-
-    def _locate(self, ranges: Mapping[Partition, tuple[int, int]]) -> Culprit | None:
         assert self._job is not None
         kafka, limit = self._job.source.kafka, self._job.source.max_records_per_batch
-        bounded = {p: (start, min(end, start + limit)) for p, (start, end) in ranges.items()}
-
-        def attempt(sink: WriteTopic) -> Callable[[Mapping[Partition, tuple[int, int]]], DataFrame]:
-            def run(spans: Mapping[Partition, tuple[int, int]]) -> DataFrame:
-                reader = range_reader(self.session, kafka, spans)
-                stateful = next((node for node in nodes(sink.input) if isinstance(node, Aggregate)), None)
-                return compile_sink(sink, reader) if stateful is None else aggregate_input(stateful, reader)[0]
-
-            return run
-
-        found = [culprit for sink in self._plan.sinks if (culprit := locate(attempt(sink), bounded)) is not None]
-        return min(found, key=lambda c: (c.partition.topic, c.partition.partition, c.offset)) if found else None
+        spans = {p: (at, min(ends[p], at + limit)) for p, at in positions.items() if p in ends}
+        error = record_error(self._job.plan, spans, lambda ranges: range_reader(self.session, kafka, ranges))
+        return error or LsqlError("QUERY_FAILED", reason=failure.reason)
 
     def count_late(self, event: BatchEnded) -> int:
         """Records of a batch that came after the grace of a window, one for each such window.
@@ -145,7 +116,7 @@ class SparkEngine:
         ranges = {p: (before.ends.get(p, 0), end) for p, end in event.positions.items()}
         watermark_ms = before.watermark_ms
         total = 0
-        for sink in next(q for q in self._plan.queries if q.name == event.query).sinks:
+        for sink in next(q for q in self._job.plan.queries if q.name == event.query).sinks:
             reader = range_reader(self.session, self._job.source.kafka, ranges)
             for node in nodes(sink.input):
                 if isinstance(node, Aggregate) and node.window is not None:

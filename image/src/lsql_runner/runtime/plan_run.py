@@ -77,16 +77,18 @@ class PlanRun:
                 self._around.emit(LateRecordsDropped(event.at_ms, event.query, late))
 
     def _explained(self, error: LsqlError) -> LsqlError:
-        """A malformed JSON value with the reason in words: the engine only says that it is one."""
+        """A malformed JSON key or value with the reason in words: the engine only says that it is one."""
         if error.code != "RECORD_MALFORMED" or error.params["format"] != "JSON":
             return error
+        is_key = error.params["part"] == "key"
         topic, number = str(error.params["topic"]), int(error.params["partition"])
         schema = next((t for t in self._schemas if t.topic == topic), None)
         with suppress(LsqlError):
             record = self._around.brokers.record(Partition(topic, number), int(error.params["offset"]))
-            reason = schema and record and diagnose_json(record.value or b"", schema.value.type)
-            if reason:
-                return error.but(reason=reason)
+            if schema is not None and record is not None:
+                data, serde = (record.key, schema.key) if is_key else (record.value, schema.value)
+                reason = diagnose_json(data or b"", serde.type)
+                return error if reason is None else error.but(reason=reason)
         return error
 
 

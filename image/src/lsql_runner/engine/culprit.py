@@ -1,0 +1,61 @@
+"""The record that a plan died of, as an error for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lsql_runner.batches import Partition
+from lsql_runner.bind.catalog import Format, TopicSchema
+from lsql_runner.engine.compile import Reader, aggregate_input, compile_sink
+from lsql_runner.engine.locate import Attempt, Culprit, Span, failure_of, locate
+from lsql_runner.engine.serde import decode
+from lsql_runner.errors import LsqlError
+from lsql_runner.plan.nodes import Aggregate, Plan, WriteTopic, nodes
+
+Ranges = Mapping[Partition, Span]
+RangeReader = Callable[[Ranges], Reader]
+"""Gives a reader of the records in some ranges of offsets."""
+
+
+def record_error(plan: Plan, ranges: Ranges, reader: RangeReader) -> LsqlError | None:
+    """RECORD_MALFORMED or RECORD_REFUSED for the first record in the ranges, by topic, partition and offset, that some
+    INSERT of the plan cannot take; None if all are taken.
+    """
+    found = [culprit for sink in plan.sinks if (culprit := locate(_attempt(sink, reader), ranges)) is not None]
+    if not found:
+        return None
+    first = min(found, key=lambda c: (c.partition.topic, c.partition.partition, c.offset))
+    place: dict[str, Any] = {
+        "topic": first.partition.topic,
+        "partition": first.partition.partition,
+        "offset": first.offset,
+        "reason": first.failure.reason,
+    }
+    if first.failure.kind != "malformed":
+        return LsqlError("RECORD_REFUSED", **place)
+    schema = next(source for source in plan.sources if source.topic == first.partition.topic)
+    part, form = _part_at_fault(schema, first, reader)
+    return LsqlError("RECORD_MALFORMED", **place, part=part, format=str(form))
+
+
+def _attempt(sink: WriteTopic, reader: RangeReader) -> Attempt:
+    """What a sink computes for the records of some ranges, before anything is kept or written."""
+
+    def run(ranges: Ranges) -> DataFrame:
+        stateful = next((node for node in nodes(sink.input) if isinstance(node, Aggregate)), None)
+        return compile_sink(sink, reader(ranges)) if stateful is None else aggregate_input(stateful, reader(ranges))[0]
+
+    return run
+
+
+def _part_at_fault(schema: TopicSchema, culprit: Culprit, reader: RangeReader) -> tuple[str, Format]:
+    """Key or value, with the format that it is not in."""
+    rows = reader({culprit.partition: (culprit.offset, culprit.offset + 1)})(schema)
+    value = decode(F.col("value"), schema.value, schema.value.type)
+    if failure_of(rows.select(value.alias("decoded"))) is None:
+        return "key", schema.key.format
+    return "value", schema.value.format
