@@ -1,6 +1,9 @@
-"""A processor whose broker or whose first record is not there yet, and whose broker goes away while it works."""
+"""A processor whose broker or whose first record is not there yet, and whose broker goes away or whose
+engine stands still while it works."""
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -14,7 +17,7 @@ pytestmark = pytest.mark.timeout(400)
 OUTAGE_S = 60
 
 
-def test_it_waits_for_a_broker_and_a_first_record_and_outlives_an_outage(tmp_path: Path) -> None:
+def test_it_waits_for_a_broker_and_a_first_record_and_outlives_an_outage_and_a_standstill(tmp_path: Path) -> None:
     own = Broker()
     with own:
         own.create_topic("seen")
@@ -22,7 +25,7 @@ def test_it_waits_for_a_broker_and_a_first_record_and_outlives_an_outage(tmp_pat
         own.stop()
 
         sql = "INSERT INTO out SELECT STREAM * FROM seen"
-        with Runner(own.bootstrap, sql, "outage", tmp_path) as runner:
+        with Runner(own.bootstrap, sql, "outage", tmp_path, LSQL_STUCK_AFTER_S="3") as runner:
             runner.reach("waiting")
             assert runner.health() == (503, ["broker-unreachable"])
 
@@ -43,6 +46,15 @@ def test_it_waits_for_a_broker_and_a_first_record_and_outlives_an_outage(tmp_pat
             runner.wait_for(lambda s: position(s) == 200 and not reasons(s), OUTAGE_S)
             assert written(own) == set(range(200))
             assert runner.health() == (200, [])
+
+            os.kill(runner.jvm_pid(), signal.SIGSTOP)
+            feed(own, 200, 300)
+            runner.wait_for(lambda s: "query-stuck" in reasons(s), OUTAGE_S)
+            assert runner.health() == (503, ["query-stuck"])
+
+            os.kill(runner.jvm_pid(), signal.SIGCONT)
+            runner.wait_for(lambda s: position(s) == 300 and not reasons(s), OUTAGE_S)
+            assert written(own) == set(range(300))
             assert runner.traces() == []
 
 

@@ -3,6 +3,7 @@
 import re
 import tomllib
 import xml.etree.ElementTree as ET
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,15 @@ def test_the_kafka_connector_is_that_of_the_spark_installed() -> None:
 
 def test_our_java_is_built_against_the_kafka_client_it_runs_with() -> None:
     assert jars("image/jvm/pom.xml")["kafka-clients"] == jars("image/pom.xml")["kafka-clients"]
+
+
+@pytest.mark.parametrize("name", ["spark-sql-api_2.13", "hadoop-client-api", "jackson-core"])
+def test_our_java_is_built_against_the_jars_of_the_spark_installed(name: str) -> None:
+    spec = find_spec("pyspark")
+    assert spec is not None
+    assert spec.origin is not None
+    version = jars("image/jvm/pom.xml")[name]
+    assert Path(spec.origin).parent.joinpath("jars", f"{name}-{version}.jar").is_file()
 
 
 def test_the_runner_resolves_no_jars_but_those_named() -> None:

@@ -8,6 +8,7 @@ import pytest
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.settings import Settings, read_settings
+from lsql_runner.types import describe
 
 SQL = "INSERT INTO target SELECT STREAM * FROM source"
 
@@ -174,6 +175,32 @@ def test_topics_that_make_no_sense_are_refused(topics: str) -> None:
         settings(LSQL_TOPICS=topics).declared  # noqa: B018
 
     assert (caught.value.code, caught.value.params["name"]) == ("ENV_INVALID", "LSQL_TOPICS")
+
+
+@pytest.mark.parametrize(
+    ("schema", "told"),
+    [
+        ({"customer": {"country": 1}}, "orders.value.customer.country: a type as text"),
+        ({"customer": ["string"]}, "orders.value.customer: a type as text"),
+        ({"customer": {"country": "text"}}, "orders.value.customer.country: "),
+        (None, "orders.value: a type as text"),
+    ],
+)
+def test_a_schema_that_makes_no_sense_is_refused_at_its_place(schema: object, told: str) -> None:
+    topics = {"orders": {"value": {"format": "JSON", "schema": schema}}}
+
+    with pytest.raises(LsqlError) as caught:
+        settings(LSQL_TOPICS=json.dumps(topics)).declared  # noqa: B018
+
+    assert told in str(caught.value.params["expected"])
+
+
+def test_an_object_within_a_schema_is_a_struct() -> None:
+    topics = {"orders": {"value": {"format": "JSON", "schema": {"customer": {"country": "string"}}}}}
+
+    value = settings(LSQL_TOPICS=json.dumps(topics)).declared["orders"].value
+
+    assert describe(value.type) == "struct<customer: struct<country: string>>"
 
 
 def test_topics_are_declared_as_json() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -15,6 +16,9 @@ import click
 from lsql_runner.errors import LsqlError, render
 
 P = ParamSpec("P")
+
+_TRACED = ("DEBUG", "TRACE", "ALL")
+"""Values of ROOT_LOG_LEVEL at which a fault of ours shows its trace."""
 
 
 def main() -> None:
@@ -29,6 +33,8 @@ def cli() -> None:
 
     The program is the variable SQL; all other settings are environment variables too.
     """
+    # Without a handler Python would print what libraries log, with their traces, as py4j's when a JVM is closed.
+    logging.getLogger().addHandler(logging.NullHandler())
 
 
 def _reports_errors(command: Callable[P, int]) -> Callable[P, None]:
@@ -43,6 +49,13 @@ def _reports_errors(command: Callable[P, int]) -> Callable[P, None]:
             code = error.exit_code
         except KeyboardInterrupt:
             code = 130
+        except Exception as error:
+            if os.environ.get("ROOT_LOG_LEVEL", "").upper() in _TRACED:
+                raise
+            reason = f"{type(error).__name__}: {error}"
+            fault = LsqlError("INTERNAL", reason=reason, reference="ROOT_LOG_LEVEL=DEBUG")
+            click.echo(render(fault), err=True)
+            code = fault.exit_code
         sys.exit(code)
 
     return wrapped

@@ -4,7 +4,8 @@
                 "value": {"format": "JSON", "schema": {"id": "long", "lines": "array<struct<sku: string, qty: int>>"}}}}
 
 A part may be left out: the key is then BYTES; an undeclared value is not allowed, since declaring a
-topic means knowing it. `schema` is an object of field names and types, or one type as text.
+topic means knowing it. `schema` is one type as text, or an object of field names and types; an object
+within it is a struct.
 """
 
 from __future__ import annotations
@@ -64,14 +65,19 @@ def _serde(place: str, body: Any) -> Serde:
 
 
 def _schema(place: str, body: Any) -> DataType:
+    if isinstance(body, Mapping) and all(isinstance(name, str) for name in body):
+        try:
+            return Struct(tuple(Field(name, _schema(f"{place}.{name}", kind)) for name, kind in body.items()))
+        except DeclarationError:
+            raise
+        except (ValueError, TypeError) as error:
+            raise DeclarationError(f"{place}: {error}") from None
+    if not isinstance(body, str):
+        raise DeclarationError(f"{place}: a type as text, or an object of field names and types, not {body!r:.60}")
     try:
-        if isinstance(body, str):
-            return parse_type(body)
-        if isinstance(body, Mapping):
-            return Struct(tuple(Field(name, parse_type(kind)) for name, kind in body.items()))
-    except (ValueError, TypeError, AttributeError) as error:
+        return parse_type(body)
+    except ValueError as error:
         raise DeclarationError(f"{place}: {error}") from None
-    raise DeclarationError(f"{place}: a schema as an object of field names and types")
 
 
 def as_declaration(schemas: Mapping[str, TopicSchema]) -> dict[str, Any]:

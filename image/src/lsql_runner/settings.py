@@ -217,7 +217,9 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         from_file = base != name and (base in NAMES or base.startswith(_PASSED_ON)) and name not in NAMES
         target = base if from_file else name
         if target in NAMES:
-            values[target] = _content(value) if from_file else value
+            # Bytes of a program that are no UTF-8 come as they do in a variable: the parser says where they are.
+            errors = "surrogateescape" if target == "SQL" else "strict"
+            values[target] = _content(value, errors) if from_file else value
         elif target.startswith(_PASSED_ON):
             client_keys[target.lower().replace("_", ".")] = _content(value) if from_file else value
         elif name.startswith(_OURS):
@@ -235,9 +237,9 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         raise _invalid(error, values) from None
 
 
-def _content(path: str) -> str:
+def _content(path: str, errors: str = "strict") -> str:
     try:
-        return Path(path).read_text(encoding="utf-8").rstrip("\n")
+        return Path(path).read_text(encoding="utf-8", errors=errors).rstrip("\n")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else "it is not UTF-8 text"
         raise LsqlError("FILE_UNREADABLE", path=path, why=why) from None

@@ -26,6 +26,9 @@ _FIXED = {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "true",
+    # Checkpoints without a child process for each file, and on the disk before anything counts on them.
+    "spark.hadoop.fs.file.impl": "com.lsqlrunner.fs.DurableFileSystem",
+    "spark.hadoop.fs.AbstractFileSystem.file.impl": "com.lsqlrunner.fs.DurableFs",
     # A processor has one kind of work; the pages and listeners of a shared cluster only cost memory.
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -34,7 +37,9 @@ _FIXED = {
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.adaptive.enabled": "false",  # micro-batches are too small to plan them twice
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",  # nothing waits for time to pass
-    "spark.sql.streaming.pollingDelay": "20ms",
+    # How often an idle query asks for new records. Measured on 4 partitions: every 20 ms costs 15 % of a core here and
+    # 11 % at the broker, every 100 ms 6 % and 5.5 %.
+    "spark.sql.streaming.pollingDelay": "100ms",
     "spark.sql.streaming.metricsEnabled": "false",
     "spark.sql.streaming.stopTimeout": "30s",
     "spark.python.sql.dataFrameDebugging.enabled": "false",  # call sites of columns: a trip to the JVM for each
