@@ -67,7 +67,20 @@ def test_our_java_is_built_against_the_kafka_client_it_runs_with() -> None:
     assert jars("image/jvm/pom.xml")["kafka-clients"] == jars("image/pom.xml")["kafka-clients"]
 
 
-@pytest.mark.parametrize("name", ["spark-sql-api_2.13", "hadoop-client-api", "jackson-core"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "spark-sql-api_2.13",
+        "spark-sql_2.13",
+        "spark-catalyst_2.13",
+        "spark-unsafe_2.13",
+        "spark-common-utils_2.13",
+        "scala-library",
+        "kryo-shaded",
+        "hadoop-client-api",
+        "jackson-core",
+    ],
+)
 def test_our_java_is_built_against_the_jars_of_the_spark_installed(name: str) -> None:
     spec = find_spec("pyspark")
     assert spec is not None

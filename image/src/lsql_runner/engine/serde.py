@@ -11,11 +11,11 @@ from lsql_runner.engine.schema import spark_type
 from lsql_runner.engine.wire import be_int, be_long, int_be, long_be
 from lsql_runner.types import BYTES, STRING, DataType, Field, Struct
 
-_READ_JSON = {"mode": "FAILFAST"}
 _WRITE_JSON = {"ignoreNullFields": "false", "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'"}
 
+DECODE_JSON = "lsql_decode_json"
 EXTEND_JSON = "lsql_extend_json"
-"""Our own JVM function of this name is registered with each session."""
+"""Our own JVM functions of these names are registered with each session."""
 
 WINDOW_BYTES = 8
 """A windowed key ends with the window's start: 8 bytes, big-endian, milliseconds since 1970 UTC."""
@@ -39,13 +39,12 @@ def decode(raw: Column, serde: Serde, kind: DataType) -> Column:
 
 
 def _decode_json(raw: Column, kind: DataType) -> Column:
-    """JSON text to a value. FAILFAST also keeps Spark from parsing once for each field."""
-    text = F.when(F.length(raw) == 0, F.raise_error(F.lit("the record is empty"))).otherwise(raw.cast("string"))
+    """JSON text to a value."""
     if isinstance(kind, Struct):
-        return F.from_json(text, spark_type(kind), _READ_JSON)  # type: ignore[arg-type]  # a struct type here
+        return F.call_function(DECODE_JSON, raw, F.lit(spark_type(kind).json()))
     # A JSON text that is one value and not an object: read it as the only field of an object.
-    wrapped = F.concat(F.lit('{"v":'), text, F.lit("}"))
-    return F.from_json(wrapped, spark_type(Struct((Field("v", kind),))), _READ_JSON)["v"]  # type: ignore[arg-type]
+    wrapped = F.concat(F.lit(b'{"v":'), raw, F.lit(b"}"))
+    return F.call_function(DECODE_JSON, wrapped, F.lit(spark_type(Struct((Field("v", kind),))).json()))["v"]
 
 
 def encode(value: Column, form: Format, kind: DataType, window_start: Column | None = None) -> Column:

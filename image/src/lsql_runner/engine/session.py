@@ -6,13 +6,14 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pyspark import SparkContext
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 from pyspark.sql.types import BinaryType
 
-from lsql_runner.engine.serde import EXTEND_JSON
+from lsql_runner.engine.serde import DECODE_JSON, EXTEND_JSON
 
 _FIXED = {
     # The language: names are case-sensitive, nothing wraps or turns into null unasked, time is UTC.
@@ -76,6 +77,8 @@ def open_session(options: SessionOptions) -> SparkSession:
     for key, value in settings.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
+    jvm: Any = session._jvm
+    jvm.com.lsqlrunner.json.DecodeJson.register(session._jsparkSession, DECODE_JSON)
     session.udf.registerJavaFunction(EXTEND_JSON, "com.lsqlrunner.json.ExtendJson", BinaryType())
     return session
 

@@ -1,0 +1,176 @@
+package com.lsqlrunner.json;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import java.io.IOException;
+import java.io.Serializable;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Objects;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.expressions.codegen.CodeBlock;
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
+import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
+import org.apache.spark.sql.catalyst.json.JSONOptions;
+import org.apache.spark.sql.catalyst.json.JacksonParser;
+import org.apache.spark.sql.catalyst.util.BadRecordException;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.errors.QueryExecutionErrors;
+import org.apache.spark.sql.sources.Filter;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.types.UTF8String;
+import scala.Function2;
+import scala.collection.Iterator;
+import scala.collection.immutable.IndexedSeq;
+import scala.collection.immutable.Map;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * Bytes of a JSON object to a struct: what {@code from_json} does in the mode FAILFAST, with Spark's own parser, but on
+ * the bytes as they came. {@code from_json} hands Jackson a reader of characters, for which it has a slower tokenizer.
+ */
+public final class DecodeJson extends Expression implements Serializable {
+  private static final long serialVersionUID = 1L;
+  private static final Function2<JsonFactory, byte[], JsonParser> TOKENS = DecodeJson::tokens;
+
+  private static final Seq<Filter> NO_FILTERS = seq(List.of());
+
+  private final Expression child;
+  private final StructType schema;
+  private transient JacksonParser parser;
+
+  DecodeJson(Expression child, StructType schema) {
+    this.child = child;
+    this.schema = schema;
+  }
+
+  /** Gives a session the function {@code name(bytes, schema)}; the schema is a literal, in the JSON of Spark's types. */
+  public static void register(SparkSession session, String name) {
+    session
+        .sessionState()
+        .functionRegistry()
+        .createOrReplaceTempFunction(
+            name,
+            arguments -> {
+              String schema = ((Literal) arguments.apply(1)).value().toString();
+              return new DecodeJson(arguments.head(), ((StructType) DataType.fromJson(schema)).asNullable());
+            },
+            "java_udf");
+  }
+
+  @Override
+  public Object eval(InternalRow row) {
+    Object bytes = child.eval(row);
+    return bytes == null ? null : decode((byte[]) bytes);
+  }
+
+  /** The struct in a record. A record without any JSON is as malformed as one with half of it. */
+  public InternalRow decode(byte[] record) {
+    if (parser == null) {
+      Map<String, String> options = new Map.Map1<>("mode", "FAILFAST");
+      parser = new JacksonParser(schema, new JSONOptions(options, "UTC", ""), false, NO_FILTERS);
+    }
+    try {
+      Iterator<InternalRow> rows = parser.parse(record, TOKENS, UTF8String::fromBytes).iterator();
+      if (rows.hasNext()) {
+        return rows.next();
+      }
+      throw malformed("", new IOException("the record is empty"));
+    } catch (Exception error) { // Scala does not declare what it throws
+      if (error instanceof BadRecordException bad) {
+        throw malformed(bad.record().apply().toString(), bad);
+      }
+      throw error;
+    }
+  }
+
+  private static RuntimeException malformed(String record, Exception cause) {
+    return DecodeJson.<RuntimeException>thrown(
+        QueryExecutionErrors.malformedRecordsDetectedInRecordParsingError(record, cause));
+  }
+
+  /** Throws an exception that Java would want to be declared; Spark's own are such. */
+  @SuppressWarnings("unchecked")
+  private static <E extends Throwable> RuntimeException thrown(Throwable error) throws E {
+    throw (E) error;
+  }
+
+  private static <T> Seq<T> seq(List<T> items) {
+    return CollectionConverters.asScala(items).toSeq();
+  }
+
+  private static JsonParser tokens(JsonFactory json, byte[] record) {
+    try {
+      return json.createParser(record);
+    } catch (IOException error) {
+      throw new UncheckedIOException(error);
+    }
+  }
+
+  /** A call of {@link #decode}: the parser is too large to be compiled into a stage. */
+  @Override
+  public ExprCode doGenCode(CodegenContext context, ExprCode result) {
+    String self = context.addReferenceObj("decodeJson", this, DecodeJson.class.getName());
+    ExprCode bytes = child.genCode(context);
+    String text =
+        """
+        boolean %1$s = true;
+        InternalRow %2$s = null;
+        if (!%3$s) {
+          %2$s = %5$s.decode(%4$s);
+          %1$s = false;
+        }
+        """
+            .formatted(result.isNull(), result.value(), bytes.isNull(), bytes.value(), self);
+    return result.copy(bytes.code().$plus(new CodeBlock(seq(List.of(text)), seq(List.of()))), result.isNull(), result.value());
+  }
+
+  @Override
+  public Seq<Expression> children() {
+    return seq(List.of(child));
+  }
+
+  @Override
+  public Expression withNewChildrenInternal(IndexedSeq<Expression> children) {
+    return new DecodeJson(children.apply(0), schema);
+  }
+
+  @Override
+  public DataType dataType() {
+    return schema;
+  }
+
+  @Override
+  public boolean nullable() {
+    return child.nullable();
+  }
+
+  @Override
+  public int productArity() {
+    return 2;
+  }
+
+  @Override
+  public Object productElement(int place) {
+    return place == 0 ? child : schema;
+  }
+
+  @Override
+  public boolean canEqual(Object other) {
+    return other instanceof DecodeJson;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof DecodeJson that && child.equals(that.child) && schema.equals(that.schema);
+  }
+
+  @Override
+  public int hashCode() {
+    return Objects.hash(child, schema);
+  }
+}
