@@ -70,8 +70,10 @@ def jar_folder(name: str, key: str, build: Callable[[Path], None]) -> bool:
     link = VENV / "share/lsql-runner" / name
     if not (link.is_symlink() and link.readlink() == folder):
         link.parent.mkdir(parents=True, exist_ok=True)
-        link.unlink(missing_ok=True)
-        link.symlink_to(folder)
+        with tempfile.TemporaryDirectory(dir=link.parent) as scratch:  # in one step, should another set-up run here too
+            made = Path(scratch) / name
+            made.symlink_to(folder)
+            made.replace(link)
     return missing
 
 
