@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from lsql_runner.engine.jvm import JvmOptions
 from lsql_runner.engine.processor import SparkEngine
-from tests.kit.jars import jar_folder
+from tests.kit.jars import class_archive, jar_folder
 
 
 @pytest.fixture(scope="package")
 def engine() -> Iterator[SparkEngine]:
     """One JVM and one session for all tests of this folder that run a processor in their own process."""
-    archive = Path(sys.prefix, "share", "lsql-runner", "classes.jsa")
     quick = ("-XX:TieredStopAtLevel=1",)  # short runs: compiling little is worth more than running fast
-    running = SparkEngine("tests", JvmOptions(jar_folder("jars"), 768, quick, archive), threads=2)
+    running = SparkEngine("tests", JvmOptions(jar_folder("jars"), 768, quick, class_archive()), threads=2)
     yield running
     running.close()

@@ -17,9 +17,6 @@ from lsql_runner.errors import LsqlError, render
 
 P = ParamSpec("P")
 
-_TRACED = ("DEBUG", "TRACE", "ALL")
-"""Values of ROOT_LOG_LEVEL at which a fault of ours shows its trace."""
-
 
 def main() -> None:
     """The entry point: no stack trace reaches the terminal."""
@@ -50,7 +47,10 @@ def _reports_errors(command: Callable[P, int]) -> Callable[P, None]:
         except KeyboardInterrupt:
             code = 130
         except Exception as error:
-            if os.environ.get("ROOT_LOG_LEVEL", "").upper() in _TRACED:
+            from lsql_runner.observe.logs import LEVELS
+
+            level = LEVELS.get(os.environ.get("ROOT_LOG_LEVEL", "").strip().upper(), logging.INFO)
+            if level <= logging.DEBUG:
                 raise
             reason = f"{type(error).__name__}: {error}"
             fault = LsqlError("INTERNAL", reason=reason, reference="ROOT_LOG_LEVEL=DEBUG")
