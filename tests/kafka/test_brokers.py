@@ -2,8 +2,11 @@
 
 import time
 import uuid
+from concurrent.futures import Future
+from types import SimpleNamespace
 
 import pytest
+from confluent_kafka import TopicPartition
 
 from lsql_runner.batches import Partition
 from lsql_runner.errors import LsqlError
@@ -121,3 +124,25 @@ def test_the_first_group_of_a_cluster_and_a_restart_of_the_broker_are_outlived()
         own.start()
         assert brokers.group_positions("first", [place]) == {place: 1}
         assert brokers.ends([place]) == {place: 1}
+
+
+def test_a_partition_that_answers_without_an_end_has_no_leader(
+    brokers: KafkaBrokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broker on its way down does so now and then, with no error, so it cannot be had from one at will."""
+
+    class GoingDown:
+        def list_offsets(
+            self, asked: dict[TopicPartition, object], **_: object
+        ) -> dict[TopicPartition, Future[object]]:
+            answers = {place: Future[object]() for place in asked}
+            for future in answers.values():
+                future.set_result(SimpleNamespace(offset=-1))
+            return answers
+
+    monkeypatch.setattr(brokers, "_admin", GoingDown())
+
+    with pytest.raises(LsqlError) as caught:
+        brokers.ends([Partition("seen", 2)])
+
+    assert (caught.value.code, caught.value.params["why"]) == ("BROKER_UNREACHABLE", "no leader for seen, partition 2")

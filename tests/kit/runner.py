@@ -67,8 +67,10 @@ class Runner(Process):
         return self._request("POST", path)
 
     def stream(self) -> Stream:
-        """GET /stream."""
-        body: Stream = self.get("/stream").body
+        """GET /stream; AssertionError, with what the process wrote, if that is not a report."""
+        answer = self.get("/stream")
+        assert answer.status == 200, f"{answer}\n{self.output()[-6000:]}"
+        body: Stream = answer.body
         return body
 
     def health(self) -> tuple[int, list[str]]:

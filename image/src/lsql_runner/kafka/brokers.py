@@ -137,7 +137,11 @@ class KafkaBrokers:
         if not asked:
             return {}
         futures = self._admin.list_offsets(asked, request_timeout=self._answer_s)
-        return {Partition(tp.topic, tp.partition): self._result(future).offset for tp, future in futures.items()}
+        found = {Partition(tp.topic, tp.partition): self._result(future).offset for tp, future in futures.items()}
+        unknown = [p for p, offset in found.items() if offset < 0]
+        if unknown:  # a broker that goes down or comes up answers -1 and no error
+            raise self._unreachable(f"no leader for {unknown[0].topic}, partition {unknown[0].partition}")
+        return found
 
     def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
         asked = [TopicPartition(p.topic, p.partition) for p in partitions]
@@ -181,11 +185,7 @@ class KafkaBrokers:
         while left:
             message = consumer.poll(self._answer_s)
             if message is None:
-                raise LsqlError(
-                    "BROKER_UNREACHABLE",
-                    servers=self._connection.servers,
-                    why=f"no record came within {self._answer_s:.0f} s",
-                )
+                raise self._unreachable(f"no record came within {self._answer_s:.0f} s")
             partition = Partition(message.topic() or "", message.partition() or 0)
             error = message.error()
             if error is not None and error.code() != KafkaError._PARTITION_EOF:
@@ -258,9 +258,12 @@ class KafkaBrokers:
         self._before, self._admin = self._admin, self._new_admin()
         why = f"no answer within {self._answer_s:.0f} s" if told is None else told.str()
         refused = told is not None and told.code() in _REFUSALS
-        return LsqlError(
-            "BROKER_REFUSED" if refused else "BROKER_UNREACHABLE", servers=self._connection.servers, why=why
-        )
+        if refused:
+            return LsqlError("BROKER_REFUSED", servers=self._connection.servers, why=why)
+        return self._unreachable(why)
+
+    def _unreachable(self, why: str) -> LsqlError:
+        return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, why=why)
 
 
 def _is_settling(error: Exception) -> bool:
