@@ -1,11 +1,12 @@
 # Everything a contributor runs. `make` alone lists the targets.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup test test-unit test-java test-streams test-kafka test-browser docs lint format typecheck imports golden demo bench lock clean
+.PHONY: help setup tools image test test-unit test-java test-streams test-kafka test-browser test-cluster test-chart test-image cluster-up \
+	cluster-down docs charts lint format typecheck imports golden demo bench lock clean
 
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest
-PURE := tests/unit tests/golden tests/repo
+PURE := tests/unit tests/golden tests/repo tests/contract
 CHECKED := $(wildcard image/src tests ci/tools demo bench)
 # PYTHON=python3.12 chooses the interpreter; ARGS='-k window -x' is handed to pytest.
 export PYTHON
@@ -15,6 +16,13 @@ help: ## This list
 
 setup: ## Make .venv: locked Python packages, the runner (editable), JVM jars. Does nothing when nothing changed
 	@python=$$(ci/tools/check-prerequisites.sh) && "$$python" ci/tools/setup.py
+
+tools: setup ## Build the pinned Helm, its linters and the Kubernetes for tests (Go 1.26; some minutes, once)
+	@$(BIN)/python -m ci.tools.go_tools
+	@$(BIN)/python -m ci.tools.cluster_tools
+
+image: setup ## Build the image with podman; BASE_IMAGE=name builds on another Debian trixie
+	@$(BIN)/python -m ci.tools.image
 
 test: setup lint typecheck imports test-java test-unit test-streams test-kafka test-browser ## Everything CI runs, layer by layer
 
@@ -30,6 +38,22 @@ test-kafka: setup ## The tests on a real Kafka broker
 test-browser: setup ## The processor's page in a real Chromium (Debian's; CHROMIUM=path names another)
 	@ci/tools/chromium.sh
 	$(PYTEST) tests/browser $(ARGS)
+
+test-cluster: test-chart test-image ## The image, the charts, and all of it on a real Kubernetes (KUBECONFIG, or one started here)
+	$(PYTEST) tests/cluster $(ARGS)
+
+test-chart: tools ## The charts: rendered, linted, compared; no cluster
+	$(PYTEST) tests/chart $(ARGS)
+
+test-image: tools image ## The image in containers of its own; no cluster
+	$(PYTEST) tests/image $(ARGS)
+
+cluster-up: tools image ## A Kubernetes on this machine with the image in it, to try things out (root)
+	@$(BIN)/python -m ci.cluster up
+	@$(BIN)/python -m ci.cluster load localhost/lsql-runner:$$($(BIN)/python -c 'from importlib.metadata import version; print(version("lsql-runner"))')
+
+cluster-down: ## End it
+	@$(BIN)/python -m ci.cluster down
 
 test-java: setup ## The tests of the Java classes
 	mvn --batch-mode --no-transfer-progress -Dstyle.color=never -f image/jvm/pom.xml test
@@ -53,6 +77,9 @@ golden: setup ## Rewrite the golden files; the review is the diff
 
 docs: setup ## Write the generated reference pages anew; a test says when they are stale
 	$(BIN)/python -m tests.kit.docs
+
+charts: tools ## Write the charts' schemas, tables and snapshots anew; a test says when they are stale
+	$(BIN)/python -m tests.kit.helm
 
 demo: setup ## A broker, a processor and a page to look at; SQL=file.sql runs your own program
 	@$(BIN)/python -m demo $(if $(SQL),--sql $(SQL)) $(ARGS)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes the lock files (image/requirements-build.txt, image/requirements.txt, tests/requirements.txt): every package pinned, with the hashes of its files.
+# Writes the lock files (image/requirements*.txt, tests/requirements.txt): every package pinned, with the hashes of its files.
 # Usage: lock.sh PYTHON [--upgrade]. Uses the oldest supported Python, so that the lock suits the newer ones as well.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -13,7 +13,7 @@ if [ ! -x "$tools/bin/pip-compile" ]; then
 fi
 
 # The tests' list is held to the image's versions, so the image's lock comes first.
-for list in image/requirements-build image/requirements tests/requirements; do
+for list in image/requirements-build image/requirements image/requirements-sbom tests/requirements; do
     echo "locking $list.txt"
     "$tools/bin/pip-compile" --quiet "$@" --generate-hashes --allow-unsafe --strip-extras --no-header \
         --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \

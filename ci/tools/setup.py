@@ -52,18 +52,20 @@ def cache_lock(name: str) -> Iterator[None]:
         yield
 
 
-def jar_folder(name: str, key: str, build: Callable[[Path], None]) -> bool:
-    """Links `.venv/share/lsql-runner/<name>` to the cache's folder for `key`; returns whether it built."""
+def cached_folder(name: str, key: str, build: Callable[[Path], None], lock: str = "maven") -> bool:
+    """Links `.venv/share/lsql-runner/<name>` to the cache's folder for `key`; returns whether it built.
+
+    One build at a time holds the lock: Maven's own repository does not bear two writers.
+    """
     folder = CACHE / f"{name}-{key}"
     missing = not folder.is_dir()
     if missing:
-        # Maven's own repository does not bear two writers, hence the lock around the build as well.
         with (
-            cache_lock("maven"),
+            cache_lock(lock),
             tempfile.TemporaryDirectory(dir=CACHE, prefix=f"{name}-building-") as scratch,
         ):
             if not folder.is_dir():
-                staging = Path(scratch) / "jars"
+                staging = Path(scratch) / name
                 staging.mkdir()
                 build(staging)
                 staging.rename(folder)
@@ -77,10 +79,11 @@ def jar_folder(name: str, key: str, build: Callable[[Path], None]) -> bool:
     return missing
 
 
-def run(argv: list[str | Path], show: bool = True) -> None:
+def run(argv: list[str | Path], show: bool = True, environment: dict[str, str] | None = None) -> None:
     """Runs a command in the checkout; its failure shows its output, and ends the set-up with one line."""
     output = None if show else subprocess.PIPE
-    result = subprocess.run(argv, cwd=ROOT, check=False, text=True, stdout=output, stderr=output)
+    variables = os.environ | (environment or {})
+    result = subprocess.run(argv, cwd=ROOT, check=False, text=True, stdout=output, stderr=output, env=variables)
     if result.returncode:
         print(f"\n{result.stdout or ''}{result.stderr or ''}", flush=True)
         command = " ".join(str(arg) for arg in argv[:6])
@@ -149,7 +152,7 @@ def runner_jars() -> bool:
             for jar in Path(target).glob("lsql-jvm-*.jar"):
                 jar.rename(folder / jar.name)
 
-    return jar_folder("jars", hash_of([pom, module / "pom.xml", *sources]), build)
+    return cached_folder("jars", hash_of([pom, module / "pom.xml", *sources]), build)
 
 
 def class_archive() -> bool:
@@ -157,13 +160,17 @@ def class_archive() -> bool:
     java = Path(os.environ["JAVA_HOME"], "bin/java") if os.environ.get("JAVA_HOME") else Path("java")
     version = subprocess.run([java, "-version"], capture_output=True, text=True, check=True).stderr
     module = [path for path in (ROOT / "image/jvm/src/main").rglob("*") if path.is_file()]
-    trained_by = [ROOT / "image/src/lsql_runner/engine/training.py", ROOT / "image/src/lsql_runner/engine/jvm.py"]
+    trained_by = [ROOT / "image/build/train.py", ROOT / "image/src/lsql_runner/engine/jvm.py"]
     archive = VENV / "share/lsql-runner/classes.jsa"
 
     def build() -> None:
         fresh = archive.with_suffix(".new")
         fresh.unlink(missing_ok=True)
-        run([VENV / "bin/python", "-m", "lsql_runner.engine.training", fresh], show=False)
+        run(
+            [VENV / "bin/python", ROOT / "image/build/train.py", fresh],
+            show=False,
+            environment={"PYTHONPATH": str(ROOT)},
+        )
         fresh.replace(archive)
 
     return stamped("classes", hash_of([*LOCKS, ROOT / "image/pom.xml", *module, *trained_by], version), build)
@@ -172,7 +179,7 @@ def class_archive() -> bool:
 def broker_jars() -> bool:
     """Resolves the jars of the test broker."""
     pom = ROOT / "tests/kit/pom.xml"
-    return jar_folder("broker-jars", hash_of([pom]), lambda folder: copy_dependencies(pom, folder))
+    return cached_folder("broker-jars", hash_of([pom]), lambda folder: copy_dependencies(pom, folder))
 
 
 def copy_dependencies(pom: Path, folder: Path) -> None:
@@ -184,8 +191,8 @@ STEPS: list[tuple[str, Callable[[], bool]]] = [
     ("Python packages", python_packages),
     ("lsql-runner, editable", own_package),
     ("JVM jars of the runner", runner_jars),
-    ("Class archive of the JVM", class_archive),
     ("JVM jars of the test broker", broker_jars),
+    ("Class archive of the JVM", class_archive),
 ]
 
 

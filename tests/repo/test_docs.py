@@ -143,8 +143,11 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
 
 
+KNOWN = ("git", "cd", "curl", "export", "helm", "kubectl", "kafka-consumer-groups", "keytool", "openssl")
+
+
 def exists(command: str) -> bool:
-    """Whether a shell line runs only make targets, commands of lsql, and what every system has."""
+    """Whether a shell line runs only make targets, commands of lsql, and what users of Kafka on Kubernetes have."""
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     words = [word for word in shlex.split(command, comments=True) if not re.match(r"[A-Z_]+=", word)]
     match words:
@@ -152,6 +155,6 @@ def exists(command: str) -> bool:
             return set(rest) <= targets
         case [program, name, *_] if Path(program).name == "lsql":
             return name in cli.commands
-        case ["git" | "cd" | "curl" | "export", *_]:
-            return True
+        case [program, *_]:
+            return program in KNOWN
     return False

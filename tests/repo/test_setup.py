@@ -151,14 +151,14 @@ def test_a_folder_of_jars_is_built_once_and_linked(clones: Path, tmp_path: Path)
     def build(folder: Path) -> None:
         (folder / "a.jar").touch()
 
-    assert setup.jar_folder("jars", "key", build)
-    assert not setup.jar_folder("jars", "key", build)
+    assert setup.cached_folder("jars", "key", build)
+    assert not setup.cached_folder("jars", "key", build)
     assert [jar.name for jar in (tmp_path / "venv/share/lsql-runner/jars").iterdir()] == ["a.jar"]
 
 
 def test_other_pins_get_another_folder(clones: Path, tmp_path: Path) -> None:
     for key in ("old", "new"):
-        setup.jar_folder("jars", key, lambda folder, name=key: (folder / name).touch())  # type: ignore[misc]
+        setup.cached_folder("jars", key, lambda folder, name=key: (folder / name).touch())  # type: ignore[misc]
 
     assert sorted(folder.name for folder in clones.iterdir() if folder.is_dir()) == ["jars-new", "jars-old"]
     assert (tmp_path / "venv/share/lsql-runner/jars").readlink() == clones / "jars-new"
@@ -170,7 +170,7 @@ def test_a_build_that_fails_leaves_no_folder(clones: Path) -> None:
         raise SystemExit("no network")
 
     with pytest.raises(SystemExit):
-        setup.jar_folder("jars", "key", build)
+        setup.cached_folder("jars", "key", build)
     assert [path for path in clones.iterdir() if path.is_dir()] == []
 
 
@@ -180,7 +180,7 @@ def test_clones_that_set_up_together_build_once(clones: Path) -> None:
 
     def clone() -> None:
         together.wait(10)
-        setup.jar_folder("jars", "key", builds.append)
+        setup.cached_folder("jars", "key", builds.append)
 
     threads = [threading.Thread(target=clone) for _ in range(2)]
     for thread in threads:

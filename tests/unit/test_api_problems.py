@@ -8,10 +8,10 @@ from flask.testing import FlaskClient
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from lsql_runner.api.app import create_app
-from lsql_runner.api.problems import STATUS_OF
 from lsql_runner.error_catalogue import CATALOGUE
 from lsql_runner.errors import LsqlError
 from lsql_runner.runtime.status import Status
+from lsql_runner.web.problems import STATUS_OF
 from tests.kit.fake_processor import FakeProcessor, running
 
 SHAPE = {"type", "title", "status", "code", "detail", "wayOut", "instance"}

@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from lsql_runner.api.server import serve
 from lsql_runner.errors import LsqlError
+from lsql_runner.web.server import serve
 from tests.kit.process import Process, ProcessFailed, accepts_connections, free_port
 
 PROGRAM = """
 import os, sys, threading
 from flask import Flask
-from lsql_runner.api.server import serve
+from lsql_runner.web.server import serve
 from lsql_runner.errors import LsqlError
 
 mode, port = sys.argv[1], int(sys.argv[2])

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from lsql_runner.api.app import STATIC
+from lsql_runner.web.files import SHARED
 
-VENDOR = STATIC / "vendor"
-OWN = sorted(file for file in STATIC.glob("*") if file.is_file())
+VENDOR = SHARED / "vendor"
+OWN = sorted(file for folder in (STATIC, SHARED) for file in folder.glob("*") if file.is_file())
 
 
 def test_vendored_files_are_as_published() -> None:

@@ -145,7 +145,7 @@ def test_addresses_and_the_variable_must_name_the_same_protocol() -> None:
         ("ROOT_LOG_LEVEL", "LOUD"),
         ("SECURITY_PROTOCOL", "TLS"),
         ("LSQL_STATE_ON_LOSS", "ignore"),
-        ("LSQL_HEAP_MIB", "449"),
+        ("LSQL_HEAP_MIB", "319"),
         ("SQL_METRIC_FREQUENCY", "1"),
     ],
 )
@@ -210,3 +210,19 @@ def test_topics_are_declared_as_json() -> None:
 
     assert str(found["orders"].key.format) == "STRING"
     assert found["orders"].origin == "declared"
+
+
+def test_a_heap_is_derived_or_as_large_as_spark_asks() -> None:
+    assert settings().heap_mib == 0
+    assert settings(LSQL_HEAP_MIB="320").heap_mib == 320
+    assert refused(LSQL_HEAP_MIB="319").params["name"] == "LSQL_HEAP_MIB"
+
+
+def test_files_that_values_came_from_are_known(tmp_path: Path) -> None:
+    secret = tmp_path / "password"
+    secret.write_text("s3cret\n")
+
+    found = settings(SASL_PASSWORD_FILE=str(secret), SASL_USERNAME="app")
+
+    assert found.files == (secret,)
+    assert dict(found.client_keys) == {"sasl.password": "s3cret", "sasl.username": "app"}

@@ -225,7 +225,8 @@ CATALOGUE: dict[str, ErrorKind] = {
     ),
     "JVM_GONE": ErrorKind(
         "The Spark JVM ended: {reason}.",
-        "The process ends and is to be restarted; a memory limit is the usual cause.",
+        "The process ends and is to be restarted. Where it ran out of memory, raise the container's memory limit, from "
+        "which the heap follows, or set LSQL_HEAP_MIB.",
         RUNTIME,
     ),
     "SCHEMA_WAITING": ErrorKind(
@@ -249,4 +250,34 @@ CATALOGUE: dict[str, ErrorKind] = {
         "The log holds the details under {reference}; please report it.",
         RUNTIME,
     ),
+    # --- recovery and console ---
+    "CONSOLE_CONFIG_INVALID": ErrorKind(
+        "The console's configuration {path} is wrong at {place}: {why}.",
+        "Correct that place; docs/guides/console.md lists the keys.",
+    ),
+    "CLUSTER_REFUSED": ErrorKind(
+        "The API server did not {what}: {why}.",
+        "Check that it can be reached and what the service account's Role allows.",
+        RUNTIME,
+    ),
+    "DOCUMENT_TOO_LARGE": ErrorKind(
+        "What is known of {processors} processors takes {size_bytes} bytes; a ConfigMap holds {limit_bytes}.",
+        "Divide the namespaces between several releases of the console.",
+        RUNTIME,
+    ),
+    "PROCESSOR_UNKNOWN": ErrorKind("There is no processor {id}.", "GET /api/v1/streams lists them."),
+    "PROCESSOR_DELETED": ErrorKind("The processor {name} was deleted.", "Install its release again."),
+    "LOGIN_NEEDED": ErrorKind("It is not known who asks: {why}.", "Log in, or send what the console asks for."),
+    "LOGIN_WRONG": ErrorKind("This token is not known.", "Ask whoever runs the console for one."),
+    "RIGHT_MISSING": ErrorKind("{user} may not {action}.", "Ask whoever runs the console for the role {role}."),
+    "ACTION_OFF": ErrorKind("To {action} is switched off.", "Set {setting} to true in the chart's values."),
+    "SCALE_REFUSED": ErrorKind(
+        "{name} cannot be scaled to {runners}: its release has no workers, and a second runner would do all "
+        "its work twice.",
+        "Give the runner more CPU, or divide the program.",
+    ),
+    "RUNNER_UNREACHABLE": ErrorKind(
+        "The runner of {name} does not answer: {why}.", "Look at its pod and its Service.", RUNTIME
+    ),
+    "RUNNER_REFUSED": ErrorKind("The runner of {name} refused to {action}: {why}.", "{way_out}"),
 }

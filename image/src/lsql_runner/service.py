@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import signal
 import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
+from pathlib import Path
 
 from flask import Flask
 
 from lsql_runner.api.app import create_app
-from lsql_runner.api.server import serve
 from lsql_runner.bind.settings import bind_settings
 from lsql_runner.engine.jvm import JvmOptions
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.error_catalogue import RUNTIME
 from lsql_runner.errors import LsqlError, render
 from lsql_runner.kafka.brokers import KafkaBrokers
+from lsql_runner.limits import heap_mib, memory_limit_bytes
 from lsql_runner.observe.event_log import EventLog
 from lsql_runner.observe.logs import configure
 from lsql_runner.observe.metrics import Metrics
 from lsql_runner.runtime.clock import now_ms
+from lsql_runner.runtime.file_watch import FileWatch
 from lsql_runner.runtime.port import Identity
 from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.runtime.supervisor import Parts, Supervisor
 from lsql_runner.settings import Settings, read_settings
 from lsql_runner.sql.ast import Program
 from lsql_runner.sql.parser import parse
+from lsql_runner.web.server import serve
+
+LOG = logging.getLogger("lsql_runner.service")
 
 _JVM_LEVELS = {"TRACE": "INFO", "DEBUG": "WARN"}
 """The JVM's log level by ours: what Spark and Kafka say of their inner life is for those who debug."""
@@ -57,14 +64,19 @@ def run(environment: Mapping[str, str]) -> int:
             if error.span is not None:  # the log line that follows cannot show the place
                 print(render(error, settings.sql), file=sys.stderr, flush=True)
             raise
+        open_until_exit.callback(FileWatch(settings.files, _start_anew).close)
         return create_app(supervisor, metrics.render)
 
     return serve(make_app, settings.port, open_until_exit.close)
 
 
 @contextmanager
-def processor(settings: Settings) -> Iterator[tuple[Supervisor, Metrics]]:
+def processor(settings: Settings, options: JvmOptions | None = None) -> Iterator[tuple[Supervisor, Metrics]]:
     """A supervisor at work, with its metrics; it ends in order, and all it used with it.
+
+    Args:
+        settings: all of them.
+        options: how the JVM is started, where not by `jvm_options`.
 
     Raises:
         LsqlError: the program does not fit its topics, the state directory cannot be used, there is no Java.
@@ -72,21 +84,26 @@ def processor(settings: Settings) -> Iterator[tuple[Supervisor, Metrics]]:
     program = parse(settings.sql)
     bind_settings(program.settings)
     state = StateDir(settings.state_dir, settings.app_id)
-    options = JvmOptions(
-        jars=settings.jars_dir,
-        heap_mib=settings.heap_mib,
-        java_options=tuple(settings.java_options.split()),
-        class_archive=settings.class_archive,
-        log_level=_JVM_LEVELS.get(settings.log_level, "OFF"),
-    )
     with ExitStack() as stack:
         stack.callback(state.close)
-        engine = SparkEngine(settings.app_id, options, settings.threads)  # the JVM starts while the program is planned
+        # The JVM starts while the program is planned.
+        engine = SparkEngine(settings.app_id, options or jvm_options(settings), settings.threads)
         stack.callback(engine.close)
         supervisor, metrics = _assembled(settings, program, state, engine)
         supervisor.launch()
         stack.callback(supervisor.close)
         yield supervisor, metrics
+
+
+def jvm_options(settings: Settings) -> JvmOptions:
+    """How a processor with these settings starts its JVM."""
+    return JvmOptions(
+        jars=settings.jars_dir,
+        heap_mib=settings.heap_mib or heap_mib(memory_limit_bytes()),
+        java_options=tuple(settings.java_options.split()),
+        class_archive=settings.class_archive,
+        log_level=_JVM_LEVELS.get(settings.log_level, "OFF"),
+    )
 
 
 def _assembled(
@@ -107,6 +124,12 @@ def _assembled(
     supervisor = Supervisor(Parts(settings, program, identity, brokers, engine, state, listeners, _end_with_the_jvm))
     holder.append(supervisor)
     return supervisor, metrics
+
+
+def _start_anew(changed: Path) -> None:
+    """End in order, in the worker: whoever started the process starts it again, with the new value."""
+    LOG.info("a file of the settings changed: ending, to be started with it", extra={"path": str(changed)})
+    os.kill(os.getppid(), signal.SIGTERM)
 
 
 def _end_with_the_jvm() -> None:

@@ -16,6 +16,7 @@ from lsql_runner.bind.catalog import TopicSchema
 from lsql_runner.declared import DeclarationError, declared_topics
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.limits import SMALLEST_HEAP_MIB
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _SERVER = re.compile(r"(?:(?P<protocol>[A-Za-z_]+)://)?(?P<address>[^\s,/:]+:\d{1,5})\Z")
@@ -39,6 +40,12 @@ def _level(value: str) -> str:
     return value.upper()
 
 
+def _heap(value: int) -> int:
+    if value != 0 and value < SMALLEST_HEAP_MIB:
+        raise ValueError(f"0, or at least {SMALLEST_HEAP_MIB}")
+    return value
+
+
 class Settings(BaseModel):
     """Everything that the environment says. Field descriptions are the reference page's."""
 
@@ -57,6 +64,14 @@ class Settings(BaseModel):
     )
     schema_registry_url: str = Field(
         "", alias="SQL_SCHEMA_REGISTRY_URL", description="Schema registry. Not used in this version."
+    )
+    registry_user: str = Field(
+        "", alias="LSQL_SCHEMA_REGISTRY_USER", description="User at the schema registry. Not used in this version."
+    )
+    registry_password: str = Field(
+        "",
+        alias="LSQL_SCHEMA_REGISTRY_PASSWORD",
+        description="Password at the schema registry. Not used in this version.",
     )
     registry_provider: str = Field(
         "", alias="SQL_REGISTRY_PROVIDER", description="Kind of schema registry. Not used in this version."
@@ -103,15 +118,18 @@ class Settings(BaseModel):
         alias="LSQL_CLASS_ARCHIVE",
         description="Archive of the JVM's classes, made by set-up; without the file the JVM starts slower.",
     )
-    heap_mib: int = Field(
-        512, alias="LSQL_HEAP_MIB", ge=450, description="The JVM's heap in MiB; Spark refuses less than 450."
+    heap_mib: Annotated[int, AfterValidator(_heap)] = Field(
+        0,
+        alias="LSQL_HEAP_MIB",
+        description="The JVM's heap in MiB, at least 320 (Spark refuses less); 0 takes what the container's memory "
+        "limit leaves for it, or 512 where there is none.",
     )
     threads: int = Field(
         0,
         alias="LSQL_THREADS",
         ge=0,
         le=1024,
-        description="Tasks at once; 0 takes the cores that the process may use.",
+        description="Tasks at once; 0 takes the cores that the process, or its container, may use.",
     )
     state_on_loss: Literal["fail", "reset", "rebuild"] = Field(
         "fail",
@@ -150,6 +168,7 @@ class Settings(BaseModel):
         description="Most records of a topic that are looked at to find its schema.",
     )
     client_keys: tuple[tuple[str, str], ...] = Field((), description="SASL_* and SSL_* as Kafka client keys.")
+    files: tuple[Path, ...] = Field((), description="The files that values were read from.")
 
     @property
     def connection(self) -> KafkaConnection:
@@ -210,12 +229,15 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     """
     values: dict[str, Any] = {}
     client_keys: dict[str, str] = {}
+    files: list[Path] = []
     for name, value in environment.items():
         if name in _OPENSSL:
             continue
         base = name.removesuffix("_FILE")
         from_file = base != name and (base in NAMES or base.startswith(_PASSED_ON)) and name not in NAMES
         target = base if from_file else name
+        if from_file:
+            files.append(Path(value))
         if target in NAMES:
             # Bytes of a program that are no UTF-8 come as they do in a variable: the parser says where they are.
             errors = "surrogateescape" if target == "SQL" else "strict"
@@ -232,7 +254,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
             expected="the program, as: INSERT INTO target SELECT STREAM * FROM source",
         )
     try:
-        return Settings(**values, client_keys=tuple(client_keys.items()))
+        return Settings(**values, client_keys=tuple(client_keys.items()), files=tuple(files))
     except ValidationError as error:
         raise _invalid(error, values) from None
 

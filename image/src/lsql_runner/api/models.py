@@ -9,31 +9,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
 from lsql_runner.runtime.lifecycle import State
+from lsql_runner.web.models import Model
 
 StateName = Literal["starting", "waiting", "running", "stopping", "stopped", "restarting", "failed", "ended"]
 assert set(StateName.__args__) == {state.value for state in State}  # type: ignore[attr-defined]  # typing's own
 
 Count = Annotated[int, Field(ge=0)]
-
-
-class Model(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid")
-
-
-class Problem(Model):
-    """Every error of the API, as RFC 9457 describes it (`application/problem+json`)."""
-
-    type: str = Field(description="A URN of the code.")
-    title: str = Field(description="The HTTP status in words.")
-    status: int = Field(ge=400, le=599)
-    code: str = Field(description="A key of the error catalogue; stable.")
-    detail: str = Field(description="What was found: one sentence.")
-    way_out: str = Field(description="What to do: one sentence.")
-    instance: str = Field(description="The path that was asked for.")
 
 
 class Place(Model):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from lsql_runner.api.models import HealthReport, Problem, StateReport, Store, StreamReport, Topology
-from lsql_runner.api.problems import MEDIA_TYPE as PROBLEM
+from lsql_runner.api.models import HealthReport, StateReport, Store, StreamReport, Topology
+from lsql_runner.web.models import Problem
+from lsql_runner.web.problems import MEDIA_TYPE as PROBLEM
 
 JSON = "application/json"
 PLAIN_METRICS = "text/plain"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import struct
 import subprocess
 import tempfile
@@ -19,8 +20,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from lsql_runner.errors import LsqlError
+from lsql_runner.limits import cores, memory_kills, memory_limit_bytes
 
 _START_DEADLINE_S = 60.0
+_OUT_OF_HEAP = 3
+"""What a JVM exits with under ExitOnOutOfMemoryError."""
 
 # What org.apache.spark.launcher.JavaModuleOptions of Spark 4.2 lists, without the incubating vector module:
 # only MLlib uses it, and the JVM warns of it at each start.
@@ -50,7 +54,9 @@ class JvmOptions:
     heap_mib: int
     java_options: tuple[str, ...] = ()
     class_archive: Path | None = None
-    """From `engine.training`; without one the JVM starts slower."""
+    """Classes read, checked and linked before (image/build/train.py); without one the JVM starts slower."""
+    exit_s: float = 10.0
+    """How long it may take to end in order."""
     log_level: str = "OFF"
     """Of Spark and Kafka in the JVM. What a processor dies of is reported from here, once and readably."""
 
@@ -62,6 +68,9 @@ class SparkJvm:
     """
 
     def __init__(self, options: JvmOptions) -> None:
+        self._exit_s = options.exit_s
+        self._heap_mib = options.heap_mib
+        self._kills_before = memory_kills()
         self._folder = tempfile.TemporaryDirectory(prefix="lsql-")
         self.scratch = Path(self._folder.name)
         self._info = self.scratch / "gateway"
@@ -75,6 +84,7 @@ class SparkJvm:
             | _FIXED_ENV,
             start_new_session=True,  # Ctrl-C is for us; the JVM is stopped in order, not by the terminal
         )
+        _offer_to_the_kernel(self.process.pid)
 
     @property
     def pid(self) -> int:
@@ -110,14 +120,19 @@ class SparkJvm:
         code = self.process.poll()
         if code is None:
             return "it still runs"
+        if code == _OUT_OF_HEAP:
+            return f"its heap of {self._heap_mib} MiB is too small for this program"
+        if code == -signal.SIGKILL and memory_kills() > self._kills_before:
+            limit_mib = (memory_limit_bytes() or 0) >> 20
+            return f"the kernel killed it, for the container reached its memory limit of {limit_mib} MiB"
         return f"killed by signal {-code}" if code < 0 else f"it exited with code {code}"
 
-    def close(self, deadline_s: float = 10.0) -> None:
-        """End it in order: close its input and wait; kill it after the deadline."""
+    def close(self) -> None:
+        """End it in order: close its input and wait; kill it after `exit_s`."""
         if self.process.stdin is not None:
             self.process.stdin.close()
         try:
-            self.process.wait(deadline_s)
+            self.process.wait(self._exit_s)
         except subprocess.TimeoutExpired:
             self.kill()
         self._folder.cleanup()
@@ -131,6 +146,13 @@ class SparkJvm:
         if self.process.stdin is not None:
             self.process.stdin.close()
         self._folder.cleanup()
+
+
+def _offer_to_the_kernel(pid: int) -> None:
+    """Out of memory, let the kernel take this process before ours, which can then say what happened."""
+    score = Path(f"/proc/{pid}/oom_score_adj")
+    with suppress(OSError):  # it is a favour, not a need
+        score.write_text(str(min(1000, int(score.read_text()) + 200)))
 
 
 _FIXED_ENV = {"SPARK_SCALA_VERSION": "2.13", "SPARK_CONNECT_MODE": "0", "SPARK_LOCAL_IP": "127.0.0.1"}
@@ -175,6 +197,7 @@ def _command(options: JvmOptions, scratch: Path) -> list[str]:
         _java(),
         *_MODULE_OPTIONS,
         f"-Xmx{options.heap_mib}m",
+        "-XX:+ExitOnOutOfMemoryError",  # a JVM that has failed to allocate may be in any state
         _collector(),
         f"-Dlog4j2.configurationFile={log_config}",
         f"-Djava.io.tmpdir={scratch}",
@@ -190,12 +213,26 @@ def _command(options: JvmOptions, scratch: Path) -> list[str]:
 
 def _collector() -> str:
     """The garbage collector for throughput; on one core its threads would only be in the way."""
-    return "-XX:+UseParallelGC" if len(os.sched_getaffinity(0)) > 1 else "-XX:+UseSerialGC"
+    return "-XX:+UseParallelGC" if cores() > 1 else "-XX:+UseSerialGC"
+
+
+_LATE_OPTIMIZING = (
+    "-XX:+UnlockDiagnosticVMOptions",
+    "-XX:-AOTReplayTraining",
+    "-XX:Tier4InvocationThreshold=50000",
+    "-XX:Tier4MinInvocationThreshold=6000",
+    "-XX:Tier4CompileThreshold=150000",
+    "-XX:Tier4BackEdgeThreshold=400000",
+)
+"""The optimizing compiler takes up what was called ten times as often as it would by itself. Half of a start on one
+core was its work, most of it on code that runs once; what runs for each record gets there within a second."""
 
 
 def _archive_options(archive: Path | None) -> list[str]:
     if archive is None or not archive.exists():
         return []
+    if archive.suffix == ".aot":
+        return [f"-XX:AOTCache={archive}", "-Xlog:aot=off", "-Xlog:cds=off", *_LATE_OPTIMIZING]
     return [f"-XX:SharedArchiveFile={archive}", "-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds+dynamic=off"]
 
 

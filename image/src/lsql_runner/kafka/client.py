@@ -1,9 +1,16 @@
-"""How to reach the brokers, told once for both clients: librdkafka here and Kafka's own in the JVM."""
+"""How to reach the brokers, told once for both clients: librdkafka here and Kafka's own in the JVM.
+
+The words are those of Kafka's own client (`sasl.mechanism`, `ssl.truststore.certificates`), and beside them the
+few that make a JAAS line unnecessary: user and password, OAuth's client, Kerberos' principal and keytab.
+Sources: the configuration references of Apache Kafka 3.9 and of librdkafka 2.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+
+Security = dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,23 +26,92 @@ class KafkaConnection:
             "bootstrap.servers": self.servers,
             "socket.connection.setup.timeout.ms": 5_000,
             "log_level": 0,
-            **_translated(dict(self.security)),
+            **_for_librdkafka(dict(self.security)),
         }
 
     def spark(self) -> dict[str, str]:
         """Options for Spark's Kafka source and sink."""
-        return {"kafka.bootstrap.servers": self.servers} | {f"kafka.{key}": value for key, value in self.security}
+        keys = _for_java(dict(self.security))
+        return {"kafka.bootstrap.servers": self.servers} | {f"kafka.{key}": value for key, value in keys.items()}
 
 
-_SAME = ("security.protocol", "sasl.mechanism", "ssl.key.password", "ssl.endpoint.identification.algorithm")
-_RENAMED = {"ssl.truststore.location": "ssl.ca.location", "ssl.truststore.certificates": "ssl.ca.pem"}
-_JAAS = re.compile(r'(username|password)="((?:[^"\\]|\\.)*)"')
+_LOGINS = {
+    "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
+    "SCRAM-SHA-256": "org.apache.kafka.common.security.scram.ScramLoginModule",
+    "SCRAM-SHA-512": "org.apache.kafka.common.security.scram.ScramLoginModule",
+    "OAUTHBEARER": "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule",
+    "GSSAPI": "com.sun.security.auth.module.Krb5LoginModule",
+}
+"""The login module of each mechanism."""
+
+_LOGIN_OPTIONS = {
+    "sasl.username": "username",
+    "sasl.password": "password",
+    "sasl.oauthbearer.client.id": "clientId",
+    "sasl.oauthbearer.client.secret": "clientSecret",
+    "sasl.oauthbearer.scope": "scope",
+    "sasl.kerberos.principal": "principal",
+    "sasl.kerberos.keytab": "keyTab",
+}
+"""Keys that Kafka's own client knows only as options of its login module."""
+
+_KERBEROS = 'useKeyTab="true" storeKey="true" '
+_TOKEN_CALLBACK = "org.apache.kafka.common.security.oauthbearer.secured.OAuthBearerLoginCallbackHandler"
 
 
-def _translated(security: dict[str, str]) -> dict[str, str]:
-    """Kafka's client keys in librdkafka's spelling; those that only the JVM has a use for are left out."""
+def _for_java(security: Security) -> Security:
+    """The keys of Kafka's own client; the login line is made from user, password and the like where none is given."""
+    keys = {key: value for key, value in security.items() if key not in _LOGIN_OPTIONS}
+    mechanism = security.get("sasl.mechanism", "GSSAPI")
+    given = {option: security[key] for key, option in _LOGIN_OPTIONS.items() if key in security}
+    if given and "sasl.jaas.config" not in keys and mechanism in _LOGINS:
+        options = " ".join(f'{name}="{_escaped(value)}"' for name, value in given.items())
+        more = _KERBEROS if mechanism == "GSSAPI" else ""
+        keys["sasl.jaas.config"] = f"{_LOGINS[mechanism]} required {more}{options};"
+    if mechanism == "OAUTHBEARER" and "sasl.oauthbearer.token.endpoint.url" in keys:
+        keys.setdefault("sasl.login.callback.handler.class", _TOKEN_CALLBACK)
+    return keys
+
+
+_SAME = (
+    "security.protocol",
+    "sasl.mechanism",
+    "sasl.username",
+    "sasl.password",
+    "sasl.oauthbearer.client.id",
+    "sasl.oauthbearer.client.secret",
+    "sasl.oauthbearer.scope",
+    "sasl.oauthbearer.token.endpoint.url",
+    "sasl.kerberos.service.name",
+    "sasl.kerberos.principal",
+    "sasl.kerberos.keytab",
+    "ssl.key.password",
+    "ssl.endpoint.identification.algorithm",
+)
+_RENAMED = {
+    "ssl.truststore.location": "ssl.ca.location",
+    "ssl.truststore.certificates": "ssl.ca.pem",
+    "ssl.keystore.certificate.chain": "ssl.certificate.pem",
+    "ssl.keystore.key": "ssl.key.pem",
+}
+_JAAS = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+
+
+def _for_librdkafka(security: Security) -> Security:
+    """The keys in librdkafka's spelling; those that only the JVM has a use for are left out."""
     found = {key: security[key] for key in _SAME if key in security}
     found |= {new: security[old] for old, new in _RENAMED.items() if old in security}
-    for name, value in _JAAS.findall(security.get("sasl.jaas.config", "")):
-        found[f"sasl.{name}"] = re.sub(r"\\(.)", r"\1", value)
+    keys_of = {option: key for key, option in _LOGIN_OPTIONS.items()}
+    for option, value in _JAAS.findall(security.get("sasl.jaas.config", "")):
+        if option in keys_of:
+            found[keys_of[option]] = re.sub(r"\\(.)", r"\1", value)
+    if security.get("sasl.mechanism") == "OAUTHBEARER" and "sasl.oauthbearer.token.endpoint.url" in security:
+        found["sasl.oauthbearer.method"] = "oidc"
+    if found.get("ssl.endpoint.identification.algorithm") == "":
+        found["ssl.endpoint.identification.algorithm"] = "none"  # how librdkafka says that names are not checked
     return found
+
+
+def _escaped(value: str) -> str:
+    """A value between quotes in a JAAS line."""
+    return value.replace("\\", "\\\\").replace('"', '\\"')

@@ -2,7 +2,7 @@
 
 import { byId, el, renew, renewRows, setText } from "./dom.js";
 import { NONE, bytes, count, duration, moment, plural, secondsBetween } from "./format.js";
-import { lines } from "./sql.js";
+import { sqlLines } from "./program.js";
 import { draw } from "./topology.js";
 
 const UNKNOWN = "not known yet";
@@ -50,16 +50,7 @@ function errorText(error) {
 
 export function showSql(s) {
   const marked = s.reason?.position?.line;
-  renew(byId("sql"), [s.sql, marked], () =>
-    lines(s.sql).map((pieces, index) =>
-      el(
-        "span",
-        { class: index + 1 === marked ? "line marked" : "line" },
-        ...pieces.map(({ kind, text }) => (kind === "plain" ? text : el("span", { class: kind }, text))),
-        "\n",
-      ),
-    ),
-  );
+  renew(byId("sql"), [s.sql, marked], () => sqlLines(s.sql, marked));
 }
 
 export function showOffsets(s) {

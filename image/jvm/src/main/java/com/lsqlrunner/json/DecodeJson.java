@@ -39,7 +39,9 @@ public final class DecodeJson extends Expression implements Serializable {
 
   private static final Seq<Filter> NO_FILTERS = seq(List.of());
 
+  @SuppressWarnings("serial") // Spark's expressions can be serialized, which is not written in their types.
   private final Expression child;
+
   private final StructType schema;
   private transient JacksonParser parser;
 

@@ -9,8 +9,8 @@ from http import HTTPStatus
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
 
-from lsql_runner.api.models import Problem
 from lsql_runner.errors import LsqlError
+from lsql_runner.web.models import Problem
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -21,9 +21,19 @@ STATUS_OF: dict[str, HTTPStatus] = {
     "METHOD_NOT_ALLOWED": HTTPStatus.METHOD_NOT_ALLOWED,
     "TRANSITION_REFUSED": HTTPStatus.CONFLICT,
     "FEATURE_UNSUPPORTED": HTTPStatus.NOT_IMPLEMENTED,
+    "PROCESSOR_UNKNOWN": HTTPStatus.NOT_FOUND,
+    "PROCESSOR_DELETED": HTTPStatus.CONFLICT,
+    "LOGIN_NEEDED": HTTPStatus.UNAUTHORIZED,
+    "LOGIN_WRONG": HTTPStatus.UNAUTHORIZED,
+    "RIGHT_MISSING": HTTPStatus.FORBIDDEN,
+    "ACTION_OFF": HTTPStatus.FORBIDDEN,
+    "SCALE_REFUSED": HTTPStatus.CONFLICT,
+    "CLUSTER_REFUSED": HTTPStatus.BAD_GATEWAY,
+    "RUNNER_UNREACHABLE": HTTPStatus.BAD_GATEWAY,
+    "RUNNER_REFUSED": HTTPStatus.CONFLICT,
     "INTERNAL": HTTPStatus.INTERNAL_SERVER_ERROR,
 }
-"""The HTTP status of a code; one that is not here is the processor's trouble, so 500."""
+"""The HTTP status of a code; one that is not here is trouble of the server, so 500."""
 
 LOG = logging.getLogger(__name__)
 

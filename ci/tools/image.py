@@ -1,0 +1,123 @@
+"""Builds the image with podman: `python -m ci.tools.image [--tag NAME]`, or `make image`; prints its name last.
+
+BASE_IMAGE names the Debian trixie to build on. Without it that is Debian's own slim image, or, where no
+registry can be reached, one that mmdebstrap makes from Debian's packages.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+import tomllib
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ci.tools.setup import CACHE, ROOT
+
+PUBLIC_BASE = "debian:trixie-slim"
+PULL_S = 120
+BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt")
+"""Where systems keep the certificates that they trust; a proxy that inspects TLS has its own among them."""
+
+UNWANTED = ("/usr/share/doc/*", "/usr/share/man/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/lintian/*")
+"""What Debian's slim images leave out."""
+
+
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
+def version() -> str:
+    """The version of the package, which is the image's."""
+    return str(tomllib.loads((ROOT / "image/pyproject.toml").read_text())["project"]["version"])
+
+
+def has_image(name: str) -> bool:
+    return subprocess.run(["podman", "image", "exists", name], check=False).returncode == 0
+
+
+def base_image() -> str:
+    """The name of the image to build on; made or pulled if it is not there yet."""
+    given = os.environ.get("BASE_IMAGE")
+    if given:
+        return given
+    made = f"localhost/lsql-runner-base:trixie-{datetime.now(UTC):%Y-%m}"  # a new one each month, with its fixes
+    if has_image(made):
+        return made
+    if has_image(PUBLIC_BASE):
+        return PUBLIC_BASE
+    pulled = subprocess.run(
+        ["podman", "pull", "--quiet", PUBLIC_BASE], check=False, capture_output=True, timeout=PULL_S
+    )
+    if pulled.returncode == 0:
+        return PUBLIC_BASE
+    say(f"no registry answers for {PUBLIC_BASE}: making a base from Debian's packages")
+    make_base(made)
+    return made
+
+
+def make_base(name: str) -> None:
+    """A minimal Debian trixie as an image."""
+    if shutil.which("mmdebstrap") is None:
+        raise SystemExit("missing: mmdebstrap. Install: apt-get install mmdebstrap, or name a base: BASE_IMAGE=...")
+    with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
+        archive = Path(scratch, "base.tar")
+        without = [f"--dpkgopt=path-exclude={pattern}" for pattern in UNWANTED]
+        run(["mmdebstrap", "--quiet", "--variant=minbase", *without, "trixie", archive])
+        run(["podman", "import", "--quiet", archive, name], quiet=True)
+
+
+def run(argv: list[str | Path], quiet: bool = False) -> None:
+    """Runs a command; its failure ends the build with one line."""
+    output = subprocess.DEVNULL if quiet else None
+    code = subprocess.run(
+        argv, check=False, stdout=output, env=os.environ | {"TMPDIR": str(scratch_folder())}
+    ).returncode
+    if code:
+        raise SystemExit(f"the image was not built: `{' '.join(str(arg) for arg in argv[:3])} ...` ended with {code}")
+
+
+def scratch_folder() -> Path:
+    """Where podman keeps the build's caches of downloads: with all other caches of this project."""
+    folder = CACHE / "podman"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def revision() -> str:
+    found = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], check=False, capture_output=True, text=True)
+    return found.stdout.strip() or "unknown"
+
+
+def build(tag: str) -> None:
+    """Build it; layers whose inputs did not change are taken from the last build."""
+    bundle = next((path for path in BUNDLES if Path(path).exists()), None)
+    command: list[str | Path] = ["podman", "build", "--isolation", "chroot", "--network", "host", "--layers"]
+    command += [f"--secret=id=ca,src={bundle}"] if bundle else []
+    arguments = {
+        "BASE_IMAGE": base_image(),
+        "VERSION": version(),
+        "REVISION": revision(),
+        "CREATED": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+    command += [f"--build-arg={name}={value}" for name, value in arguments.items()]
+    run([*command, "--format", "oci", "--tag", tag, "--file", ROOT / "image/Containerfile", ROOT], quiet=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tag", default=f"localhost/lsql-runner:{version()}")
+    tag = parser.parse_args().tag
+    if shutil.which("podman") is None:
+        raise SystemExit("missing: podman. Install: apt-get install podman")
+    CACHE.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    build(tag)
+    say(f"built in {time.monotonic() - started:.0f} s")
+    say(tag)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""What the container may use: the memory and the cores of its control group, version 1 or 2.
+
+Source: the kernel's documentation of control groups, `memory.max`, `cpu.max`, `memory.events` and their elders.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+
+GROUPS = Path("/sys/fs/cgroup")
+
+SMALLEST_HEAP_MIB = 320
+"""Spark refuses less: one and a half times what it keeps for itself, with room for what a collector keeps free."""
+UNLIMITED_HEAP_MIB = 512
+"""Where nothing limits the memory: enough for stateless programs, and for small state."""
+
+_OUTSIDE_MIB = 288
+"""Beside the heap, measured in the image: Python 95, classes and compiled code 130, buffers, threads, the collector."""
+_SHARE_OF_THE_REST = 0.75
+"""Of what a larger container has more than the smallest: the heap's part. The other is for the state stores."""
+_SMALLEST_LIMIT_MIB = SMALLEST_HEAP_MIB + _OUTSIDE_MIB
+_MIB = 1 << 20
+
+
+def memory_limit_bytes(groups: Path = GROUPS) -> int | None:
+    """The most that the container may use; None where there is no limit."""
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+        text = _read(groups / name)
+        if text.isdigit():
+            limit = int(text)
+            return limit if limit < 1 << 62 else None  # version 1 says "unlimited" by a very large number
+    return None
+
+
+def cores(groups: Path = GROUPS) -> int:
+    """How many tasks can run at once: the cores of the quota, rounded up, and never more than the process may use."""
+    usable = len(os.sched_getaffinity(0))
+    quota, period = [*_read(groups / "cpu.max").split(), "", ""][:2]
+    if not quota:
+        quota, period = _read(groups / "cpu/cpu.cfs_quota_us"), _read(groups / "cpu/cpu.cfs_period_us")
+    if not (quota.isdigit() and period.isdigit() and int(period)):
+        return usable
+    return max(1, min(usable, math.ceil(int(quota) / int(period))))
+
+
+def memory_kills(groups: Path = GROUPS) -> int:
+    """How often the kernel has killed a process of the container because it was out of memory."""
+    for name in ("memory.events", "memory/memory.oom_control"):
+        for line in _read(groups / name).splitlines():
+            key, _, value = line.partition(" ")
+            if key == "oom_kill" and value.strip().isdigit():
+                return int(value)
+    return 0
+
+
+def heap_mib(limit_bytes: int | None) -> int:
+    """The JVM's heap in MiB for a container that may use `limit_bytes`, so that everything else fits beside it."""
+    if limit_bytes is None:
+        return UNLIMITED_HEAP_MIB
+    more = limit_bytes // _MIB - _SMALLEST_LIMIT_MIB
+    return SMALLEST_HEAP_MIB + max(0, int(more * _SHARE_OF_THE_REST))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""

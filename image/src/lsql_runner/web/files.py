@@ -1,0 +1,24 @@
+"""The files of a page: its own, and those that all pages share, under one address."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from flask import Flask, Response, send_from_directory
+from werkzeug.exceptions import NotFound
+from werkzeug.security import safe_join
+
+SHARED = Path(__file__).parent / "static"
+
+
+def install(app: Flask, own: Path) -> None:
+    """Serve the files of `own`, and behind them the shared ones, as /static/<name>. `app` has no static folder."""
+
+    def static(filename: str) -> Response:
+        for folder in (own, SHARED):
+            found = safe_join(str(folder), filename)
+            if found is not None and Path(found).is_file():
+                return send_from_directory(folder, filename)
+        raise NotFound
+
+    app.add_url_rule("/static/<path:filename>", "static", static)

@@ -1,0 +1,22 @@
+"""What every page's API shares on the wire: camelCase names, and the one shape of an error."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid")
+
+
+class Problem(Model):
+    """Every error of the API, as RFC 9457 describes it (`application/problem+json`)."""
+
+    type: str = Field(description="A URN of the code.")
+    title: str = Field(description="The HTTP status in words.")
+    status: int = Field(ge=400, le=599)
+    code: str = Field(description="A key of the error catalogue; stable.")
+    detail: str = Field(description="What was found: one sentence.")
+    way_out: str = Field(description="What to do: one sentence.")
+    instance: str = Field(description="The path that was asked for.")

@@ -1,0 +1,151 @@
+"""The image at work, in containers with the limits and rights of a pod."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import TopicFactory
+from tests.image.conftest import Containing, Wanted
+from tests.kit.broker import Broker
+from tests.kit.container import MIB, Container
+from tests.kit.records import Record
+
+pytestmark = pytest.mark.timeout(300)
+
+STATELESS_MIB = 768
+"""The chart's default for the memory limit."""
+
+
+def reading(number: int) -> Record:
+    return Record(b"k%d" % (number % 7), json.dumps({"id": number, "name": f"n{number}", "speed": number}).encode())
+
+
+def filtering(source: str, target: str) -> str:
+    return f"INSERT INTO {target} SELECT STREAM id, UPPER(name) AS name FROM {source} WHERE speed >= 0"
+
+
+def mapped(pid: int, name: str) -> bool:
+    """Whether a process has a file of that name in its memory."""
+    return any(line.rstrip().endswith(f"/{name}") for line in Path(f"/proc/{pid}/maps").read_text().splitlines())
+
+
+def jvm_of(container: Container) -> int:
+    return next(pid for pid in container.top() if Path(f"/proc/{pid}/comm").read_text().strip() == "java")
+
+
+def test_a_processor_writes_its_records_with_the_rights_of_a_restricted_pod(
+    broker: Broker, topic: TopicFactory, contained: Containing
+) -> None:
+    source, target = topic("seen", partitions=2), topic("out")
+    broker.produce(source, [reading(number) for number in range(1000)])
+
+    with contained(Wanted(filtering(source, target), broker.bootstrap)) as processor:
+        processor.wait_for(lambda s: s["recordsOut"] == 1000, "1000 records")
+        users = {os.stat(f"/proc/{pid}").st_uid for pid in processor.container.top()}
+
+    assert users == {10001}
+    assert processor.container.exit_code == 0
+    assert {json.loads(record.value or b"")["id"] for record in broker.consume_all(target)} == set(range(1000))
+
+
+def test_the_jvm_uses_the_ahead_of_time_cache(broker: Broker, topic: TopicFactory, contained: Containing) -> None:
+    """A JVM that is told to insist on its cache ends at once where it cannot use it."""
+    source, target = topic("seen"), topic("out")
+    broker.produce(source, [reading(0)])
+    insisting = {"JAVA_OPTS": "-XX:AOTMode=on"}
+
+    with contained(Wanted(filtering(source, target), broker.bootstrap, env=insisting)) as processor:
+        processor.wait_for(lambda s: s["recordsOut"] == 1, "record")
+
+        assert mapped(jvm_of(processor.container), "classes.aot")
+
+
+def test_a_stateless_processor_is_well_within_the_default_limit(
+    broker: Broker, topic: TopicFactory, contained: Containing
+) -> None:
+    count = 1_000_000
+    source, target = topic("seen", partitions=4), topic("out", partitions=4)
+    broker.produce(source, [reading(number) for number in range(count)])
+
+    with contained(Wanted(filtering(source, target), broker.bootstrap, memory_mib=STATELESS_MIB)) as processor:
+        processor.wait_for(lambda s: s["recordsOut"] == count, f"{count} records")
+        held = processor.container.resident_mib()
+
+    assert held < STATELESS_MIB - 64, f"{held:.0f} MiB"
+
+
+def test_a_heap_that_is_too_small_is_said_and_ends_the_container(
+    broker: Broker, topic: TopicFactory, contained: Containing
+) -> None:
+    source, target = topic("seen"), topic("out")
+    broker.produce(source, [reading(0)])
+    filling = {"JAVA_OPTS": "-XX:MaxMetaspaceSize=24m"}
+
+    with contained(Wanted(filtering(source, target), broker.bootstrap, env=filling)) as processor:
+        code = processor.container.wait(90)
+
+    assert code == 3
+    assert "JVM_GONE" in processor.container.output()
+    assert "too small" in processor.container.output()
+
+
+def test_a_jvm_that_the_kernel_killed_for_memory_is_said(
+    broker: Broker, topic: TopicFactory, contained: Containing
+) -> None:
+    source, target = topic("seen"), topic("out")
+    broker.produce(source, [reading(0)])
+    greedy = {"JAVA_OPTS": "-Xms1g -Xmx1g -XX:+AlwaysPreTouch"}
+
+    with contained(Wanted(filtering(source, target), broker.bootstrap, memory_mib=640, env=greedy)) as processor:
+        code = processor.container.wait(90)
+
+    assert code == 3
+    assert "memory limit of 640 MiB" in processor.container.output()
+
+
+def test_the_heap_follows_from_the_limit(broker: Broker, topic: TopicFactory, contained: Containing) -> None:
+    source, target = topic("seen"), topic("out")
+    broker.produce(source, [reading(0)])
+
+    with contained(Wanted(filtering(source, target), broker.bootstrap, memory_mib=1536)) as processor:
+        processor.wait_for(lambda s: s["recordsOut"] == 1, "record")
+        arguments = Path(f"/proc/{jvm_of(processor.container)}/cmdline").read_text().split("\0")
+
+    heap = next(int(argument[4:-1]) for argument in arguments if argument.startswith("-Xmx"))
+    assert 600 * MIB < heap * MIB < (1536 - 256) * MIB
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_in_order(
+    broker: Broker, topic: TopicFactory, contained: Containing, number: signal.Signals
+) -> None:
+    source, target = topic("seen"), topic("out")
+    broker.produce(source, [reading(0)])
+
+    with contained(Wanted(filtering(source, target), broker.bootstrap)) as processor:
+        processor.wait_for(lambda s: s["recordsOut"] == 1, "record")
+        processor.container.signal(number.name.removeprefix("SIG"))
+
+        assert processor.container.wait(45) == 0
+
+
+def test_a_new_secret_starts_the_container_anew(
+    broker: Broker, topic: TopicFactory, contained: Containing, tmp_path: Path
+) -> None:
+    """In a pod the kubelet starts the container again; here its end is what there is to see."""
+    source, target = topic("seen"), topic("out")
+    broker.produce(source, [reading(0)])
+    secret = tmp_path / "state" / "scope"
+    secret.parent.mkdir()
+    secret.write_text("old")
+    inside = {"SASL_OAUTHBEARER_SCOPE_FILE": "/var/lib/lsql-runner/scope"}
+
+    with contained(Wanted(filtering(source, target), broker.bootstrap, state=secret.parent, env=inside)) as processor:
+        processor.wait_for(lambda s: s["recordsOut"] == 1, "record")
+        secret.write_text("new")
+
+        assert processor.container.wait(60) == 0
+    assert "a file of the settings changed" in processor.container.output()

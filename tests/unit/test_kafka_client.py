@@ -1,0 +1,88 @@
+"""One description of the way to the brokers, in the words of both clients."""
+
+import pytest
+
+from lsql_runner.kafka.client import KafkaConnection
+
+SCRAM = {"security.protocol": "SASL_SSL", "sasl.mechanism": "SCRAM-SHA-512"}
+
+
+def connection(security: dict[str, str]) -> KafkaConnection:
+    return KafkaConnection("k:1", tuple(security.items()))
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "module"),
+    [
+        ("PLAIN", "org.apache.kafka.common.security.plain.PlainLoginModule"),
+        ("SCRAM-SHA-256", "org.apache.kafka.common.security.scram.ScramLoginModule"),
+        ("SCRAM-SHA-512", "org.apache.kafka.common.security.scram.ScramLoginModule"),
+    ],
+)
+def test_user_and_password_make_the_login_line(mechanism: str, module: str) -> None:
+    found = connection({"sasl.mechanism": mechanism, "sasl.username": "app", "sasl.password": 'a"b\\c'}).spark()
+
+    assert found["kafka.sasl.jaas.config"] == f'{module} required username="app" password="a\\"b\\\\c";'
+    assert "kafka.sasl.password" not in found
+
+
+def test_a_given_login_line_stays_and_tells_librdkafka_user_and_password() -> None:
+    line = 'x.LoginModule required username="app" password="a\\"b\\\\c";'
+    both = connection(SCRAM | {"sasl.jaas.config": line})
+
+    assert both.spark()["kafka.sasl.jaas.config"] == line
+    assert both.librdkafka()["sasl.username"] == "app"
+    assert both.librdkafka()["sasl.password"] == 'a"b\\c'
+
+
+def test_oauth_is_told_to_each_client_in_its_own_words() -> None:
+    oauth = {
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.oauthbearer.token.endpoint.url": "https://id/token",
+        "sasl.oauthbearer.client.id": "app",
+        "sasl.oauthbearer.client.secret": "hush",
+        "sasl.oauthbearer.scope": "kafka",
+    }
+    java, c = connection(oauth).spark(), connection(oauth).librdkafka()
+
+    assert 'clientId="app" clientSecret="hush" scope="kafka"' in java["kafka.sasl.jaas.config"]
+    assert java["kafka.sasl.login.callback.handler.class"].endswith("OAuthBearerLoginCallbackHandler")
+    assert "kafka.sasl.oauthbearer.client.secret" not in java
+    assert (c["sasl.oauthbearer.method"], c["sasl.oauthbearer.client.secret"]) == ("oidc", "hush")
+
+
+def test_kerberos_is_told_by_principal_and_keytab() -> None:
+    kerberos = {
+        "sasl.mechanism": "GSSAPI",
+        "sasl.kerberos.service.name": "kafka",
+        "sasl.kerberos.principal": "app@REALM",
+        "sasl.kerberos.keytab": "/etc/app.keytab",
+    }
+    java = connection(kerberos).spark()
+
+    assert java["kafka.sasl.jaas.config"] == (
+        'com.sun.security.auth.module.Krb5LoginModule required useKeyTab="true" storeKey="true" '
+        'principal="app@REALM" keyTab="/etc/app.keytab";'
+    )
+    assert java["kafka.sasl.kerberos.service.name"] == "kafka"
+
+
+def test_certificates_by_value_reach_both_clients() -> None:
+    pem = {
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.certificates": "CA",
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.certificate.chain": "CERT",
+        "ssl.keystore.key": "KEY",
+        "ssl.endpoint.identification.algorithm": "",
+    }
+    c = connection(pem).librdkafka()
+
+    assert {name: c[name] for name in ("ssl.ca.pem", "ssl.certificate.pem", "ssl.key.pem")} == {
+        "ssl.ca.pem": "CA",
+        "ssl.certificate.pem": "CERT",
+        "ssl.key.pem": "KEY",
+    }
+    assert c["ssl.endpoint.identification.algorithm"] == "none"
+    assert "ssl.truststore.type" not in c
+    assert connection(pem).spark()["kafka.ssl.truststore.type"] == "PEM"
