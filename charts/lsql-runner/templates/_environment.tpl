@@ -1,0 +1,106 @@
+{{/* The runner's environment: the contract of docs/reference/settings.md, made from values. */}}
+
+{{/* The program: `sql`, or the file of this chart that `sqlFile` names. */}}
+{{- define "lsql-runner.sql" -}}
+{{- if .Values.sql -}}{{- .Values.sql -}}{{- else if .Values.sqlFile -}}{{- .Files.Get .Values.sqlFile -}}{{- end -}}
+{{- end -}}
+
+{{/*
+A text as a double-quoted YAML scalar that reaches the container byte for byte. Kubernetes expands `$(NAME)` and `$$` in
+values of variables, so each `$` is doubled. JSON is YAML but for the characters that JSON lets stand and YAML does not
+(DEL, the C1 controls) or changes (NEL, the byte order mark): these are escaped as well.
+*/}}
+{{- define "lsql-runner.literal" -}}
+{{- $text := . | replace "$" "$$" | toJson -}}
+{{- range $code := concat (untilStep 127 160 1) (list 65279 65534 65535) -}}
+{{- $text = replace (printf "%c" $code) (printf "\\u%04x" $code) $text -}}
+{{- end -}}
+{{- $text -}}
+{{- end -}}
+
+{{/*
+Everything that the chart itself sets, as a JSON list of {name, value}. Settings that have the runner's own default are
+written, too: what runs is then to be read from the workload. Call as the credentials.
+*/}}
+{{- define "lsql-runner.variables" -}}
+{{- $root := .root -}}
+{{- $values := .root.Values -}}
+{{- $kafka := $values.kafka -}}
+{{- $sasl := $kafka.sasl -}}
+{{- $protocol := include "lsql-runner.securityProtocol" $root -}}
+{{- $set := list
+  (list "SQL" (include "lsql-runner.sql" $root))
+  (list "SQL_APP_ID" (include "lsql-runner.appId" $root))
+  (list "SQL_BOOTSTRAP_SERVERS" (include "lsql-runner.bootstrapServers" $root))
+  (list "SQL_STATE_STORE_DIR" "/var/lib/lsql-runner")
+  (list "SQL_PORT" "8083")
+  (list "SQL_METRIC_FREQUENCY" $values.metricFrequencyMs)
+  (list "ROOT_LOG_LEVEL" $values.logLevel)
+  (list "LSQL_THREADS" $values.processing.threads)
+  (list "LSQL_MAX_RECORDS_PER_BATCH" $values.processing.maxRecordsPerBatch)
+  (list "LSQL_SAMPLE_RECORDS" $values.processing.sampleRecords)
+  (list "LSQL_STUCK_AFTER_S" $values.processing.stuckAfterSeconds)
+  (list "LSQL_ON_DATA_LOSS" $values.processing.onDataLoss)
+  (list "LSQL_STATE_ON_LOSS" $values.state.onLoss)
+  (list "LSQL_STATE_ON_CHANGE" $values.state.onChange)
+  (list "SECURITY_PROTOCOL" $protocol)
+-}}
+{{- if $values.processing.heapMiB -}}{{- $set = append $set (list "LSQL_HEAP_MIB" $values.processing.heapMiB) -}}{{- end -}}
+{{- if $values.topics -}}{{- $set = append $set (list "LSQL_TOPICS" (toJson $values.topics)) -}}{{- end -}}
+{{- if $values.user -}}{{- $set = append $set (list "LSQL_USER" $values.user) -}}{{- end -}}
+{{- if $values.javaOpts -}}{{- $set = append $set (list "JAVA_OPTS" $values.javaOpts) -}}{{- end -}}
+{{- with $values.schemaRegistry -}}
+{{- if .url -}}
+{{- $set = append $set (list "SQL_SCHEMA_REGISTRY_URL" .url) -}}
+{{- if .provider -}}{{- $set = append $set (list "SQL_REGISTRY_PROVIDER" .provider) -}}{{- end -}}
+{{- if .username -}}{{- $set = append $set (list "LSQL_SCHEMA_REGISTRY_USER" .username) -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if hasPrefix "SASL_" $protocol -}}
+{{- $set = append $set (list "SASL_MECHANISM" $sasl.mechanism) -}}
+{{- if and $sasl.username (has $sasl.mechanism (list "PLAIN" "SCRAM-SHA-256" "SCRAM-SHA-512")) -}}
+{{- $set = append $set (list "SASL_USERNAME" $sasl.username) -}}
+{{- else if eq $sasl.mechanism "OAUTHBEARER" -}}
+{{- with $sasl.oauthbearer -}}
+{{- $set = append $set (list "SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL" .tokenEndpointUrl) -}}
+{{- if .clientId -}}{{- $set = append $set (list "SASL_OAUTHBEARER_CLIENT_ID" .clientId) -}}{{- end -}}
+{{- if .scope -}}{{- $set = append $set (list "SASL_OAUTHBEARER_SCOPE" .scope) -}}{{- end -}}
+{{- end -}}
+{{- else if eq $sasl.mechanism "GSSAPI" -}}
+{{- $set = concat $set (list
+  (list "SASL_KERBEROS_SERVICE_NAME" $sasl.gssapi.serviceName)
+  (list "SASL_KERBEROS_PRINCIPAL" $sasl.gssapi.principal)) -}}
+{{- end -}}
+{{- end -}}
+{{- $credentials := include "lsql-runner.credentials" . | fromJsonArray -}}
+{{- range $credentials -}}
+{{- if eq .variable "SSL_TRUSTSTORE_CERTIFICATES_FILE" -}}{{- $set = append $set (list "SSL_TRUSTSTORE_TYPE" "PEM") -}}{{- end -}}
+{{- if eq .variable "SSL_KEYSTORE_KEY_FILE" -}}{{- $set = append $set (list "SSL_KEYSTORE_TYPE" "PEM") -}}{{- end -}}
+{{- if .variable -}}{{- $set = append $set (list .variable (printf "/etc/lsql-runner/credentials/%s" .file)) -}}{{- end -}}
+{{- end -}}
+{{- if not $kafka.tls.verifyHostname -}}
+{{- $set = append $set (list "SSL_ENDPOINT_IDENTIFICATION_ALGORITHM" "") -}}
+{{- end -}}
+{{- range $name, $value := $kafka.clientConfig -}}
+{{- $set = append $set (list (include "lsql-runner.clientVariable" $name) $value) -}}
+{{- end -}}
+{{- $named := list -}}
+{{- range $set -}}{{- $named = append $named (dict "name" (first .) "value" (last .)) -}}{{- end -}}
+{{- toJson $named -}}
+{{- end -}}
+
+{{/* The container's env: what the chart sets, then what the values add. Call as the credentials. */}}
+{{- define "lsql-runner.env" -}}
+{{- range include "lsql-runner.variables" . | fromJsonArray }}
+- name: {{ .name }}
+  value: {{ include "lsql-runner.literal" (include "lsql-runner.text" .value) }}
+{{- end }}
+{{- with .root.Values.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* A value as text; numbers as people write them, because values files hold them as floats (1000000 is 1e+06). */}}
+{{- define "lsql-runner.text" -}}
+{{- if kindIs "float64" . -}}{{- if eq (floor .) . -}}{{- int64 . -}}{{- else -}}{{- . -}}{{- end -}}{{- else -}}{{- . -}}{{- end -}}
+{{- end -}}

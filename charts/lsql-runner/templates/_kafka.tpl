@@ -1,0 +1,111 @@
+{{/*
+Kafka and the schema registry: addresses, and the table of credentials from which the environment, the mounted files and
+the chart's own Secret are all made.
+*/}}
+
+{{/* All addresses of `kafka.bootstrapServers` as a JSON list, whether it is a list or one text with commas. */}}
+{{- define "lsql-runner.servers" -}}
+{{- $servers := .Values.kafka.bootstrapServers -}}
+{{- if kindIs "string" $servers -}}{{- $servers = splitList "," $servers -}}{{- end -}}
+{{- $found := list -}}
+{{- range $servers -}}{{- with trim . -}}{{- $found = append $found . -}}{{- end -}}{{- end -}}
+{{- toJson $found -}}
+{{- end -}}
+
+{{/* Protocols that the addresses name, as a JSON list. */}}
+{{- define "lsql-runner.listedProtocols" -}}
+{{- $found := list -}}
+{{- range include "lsql-runner.servers" . | fromJsonArray -}}
+{{- if contains "://" . -}}{{- $found = append $found (splitList "://" . | first | upper) -}}{{- end -}}
+{{- end -}}
+{{- toJson ($found | uniq) -}}
+{{- end -}}
+
+{{/* The security protocol: as set, else the first that an address names, else PLAINTEXT. */}}
+{{- define "lsql-runner.securityProtocol" -}}
+{{- $listed := include "lsql-runner.listedProtocols" . | fromJsonArray -}}
+{{- coalesce .Values.kafka.securityProtocol (first $listed) "PLAINTEXT" -}}
+{{- end -}}
+
+{{/* `host:port` of the brokers that speak the security protocol, with commas. */}}
+{{- define "lsql-runner.bootstrapServers" -}}
+{{- $protocol := include "lsql-runner.securityProtocol" . -}}
+{{- $found := list -}}
+{{- range include "lsql-runner.servers" . | fromJsonArray -}}
+{{- $parts := splitList "://" . -}}
+{{- if or (eq (len $parts) 1) (eq (first $parts | upper) $protocol) -}}{{- $found = append $found (last $parts) -}}{{- end -}}
+{{- end -}}
+{{- join "," $found -}}
+{{- end -}}
+
+{{/* `SASL_JAAS_CONFIG` for `sasl.jaas.config`. */}}
+{{- define "lsql-runner.clientVariable" -}}
+{{- . | upper | replace "." "_" -}}
+{{- end -}}
+
+{{/*
+The credentials in use, as a JSON list of {variable, file, secret, key, inline}: `file` is the path below
+/etc/lsql-runner/credentials; `secret` and `key` say where it comes from; `inline` is there (base64) for those that the
+chart keeps in a Secret of its own, whose name is `secret` then. Call with (dict "root" $ "own" "<name of that Secret>").
+*/}}
+{{- define "lsql-runner.credentials" -}}
+{{- $own := .own -}}
+{{- $kafka := .root.Values.kafka -}}
+{{- $sasl := $kafka.sasl -}}
+{{- $registry := .root.Values.schemaRegistry -}}
+{{- $ca := $kafka.tls.ca -}}
+{{- $client := $kafka.tls.client -}}
+{{- $rows := list
+  (dict "file" "kafka/ca.crt" "variable" "SSL_TRUSTSTORE_CERTIFICATES_FILE" "inline" $ca.pem "secret" $ca.existingSecret "key" $ca.key)
+  (dict "file" "kafka/tls.crt" "variable" "SSL_KEYSTORE_CERTIFICATE_CHAIN_FILE" "inline" $client.certificate "secret" $client.existingSecret "key" $client.certificateKey)
+  (dict "file" "kafka/tls.key" "variable" "SSL_KEYSTORE_KEY_FILE" "inline" $client.privateKey "secret" $client.existingSecret "key" $client.privateKeyKey)
+  (dict "file" "kafka/tls.key.password" "variable" "SSL_KEY_PASSWORD_FILE" "inline" $client.privateKeyPassword "secret" $client.existingSecret "key" $client.privateKeyPasswordKey)
+-}}
+{{- if has $sasl.mechanism (list "PLAIN" "SCRAM-SHA-256" "SCRAM-SHA-512") -}}
+{{- if not $sasl.username -}}
+{{- $rows = append $rows (dict "file" "kafka/username" "variable" "SASL_USERNAME_FILE" "secret" $sasl.existingSecret "key" $sasl.usernameKey) -}}
+{{- end -}}
+{{- $rows = append $rows (dict "file" "kafka/password" "variable" "SASL_PASSWORD_FILE" "inline" $sasl.password "secret" $sasl.existingSecret "key" $sasl.passwordKey) -}}
+{{- else if eq $sasl.mechanism "OAUTHBEARER" -}}
+{{- with $sasl.oauthbearer -}}
+{{- if not .clientId -}}
+{{- $rows = append $rows (dict "file" "kafka/client-id" "variable" "SASL_OAUTHBEARER_CLIENT_ID_FILE" "secret" .existingSecret "key" .clientIdKey) -}}
+{{- end -}}
+{{- $rows = append $rows (dict "file" "kafka/client-secret" "variable" "SASL_OAUTHBEARER_CLIENT_SECRET_FILE" "inline" .clientSecret "secret" .existingSecret "key" .clientSecretKey) -}}
+{{- end -}}
+{{- else if eq $sasl.mechanism "GSSAPI" -}}
+{{- with $sasl.gssapi -}}
+{{- $rows = append $rows (dict "file" "kafka/keytab" "variable" "SASL_KERBEROS_KEYTAB" "base64" .keytab "secret" .existingSecret "key" .keytabKey) -}}
+{{- $krb5ConfKey := ternary "" .krb5ConfKey (ne .krb5Conf "") -}}
+{{- $rows = append $rows (dict "file" "kafka/krb5.conf" "inline" .krb5Conf "secret" .existingSecret "key" $krb5ConfKey) -}}
+{{- end -}}
+{{- end -}}
+{{- if $registry.url -}}
+{{- if not $registry.username -}}
+{{- $rows = append $rows (dict "file" "schema-registry/username" "variable" "LSQL_SCHEMA_REGISTRY_USER_FILE" "secret" $registry.existingSecret "key" $registry.usernameKey) -}}
+{{- end -}}
+{{- $rows = append $rows (dict "file" "schema-registry/password" "variable" "LSQL_SCHEMA_REGISTRY_PASSWORD_FILE" "inline" $registry.password "secret" $registry.existingSecret "key" $registry.passwordKey) -}}
+{{- end -}}
+{{- range $name, $from := $kafka.clientConfigFrom -}}
+{{- $rows = append $rows (dict "file" (printf "kafka/%s" $name) "variable" (printf "%s_FILE" (include "lsql-runner.clientVariable" $name)) "secret" $from.secret "key" $from.key) -}}
+{{- end -}}
+{{- $used := list -}}
+{{- range $rows -}}
+{{- $inline := default (default "" .inline | b64enc) .base64 -}}
+{{- if $inline -}}
+{{- $used = append $used (dict "file" .file "variable" (default "" .variable) "secret" $own "key" (replace "/" "." .file) "inline" $inline) -}}
+{{- else if and .secret .key -}}
+{{- $used = append $used (dict "file" .file "variable" (default "" .variable) "secret" .secret "key" .key) -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $used -}}
+{{- end -}}
+
+{{/* Data of the chart's own Secret: empty where no credential is written in the values. Call as the credentials. */}}
+{{- define "lsql-runner.ownSecretData" -}}
+{{- $data := dict -}}
+{{- range include "lsql-runner.credentials" . | fromJsonArray -}}
+{{- if .inline -}}{{- $_ := set $data .key .inline -}}{{- end -}}
+{{- end -}}
+{{- if $data -}}{{- toYaml $data -}}{{- end -}}
+{{- end -}}

@@ -1,0 +1,166 @@
+{{/* Parts of pods that the processor, the validation and the test have in common, and the processor's pod. */}}
+
+{{/* What every pod of the chart says of its place and its rights. */}}
+{{- define "lsql-runner.podBase" -}}
+{{- /* Links: a Service called `sql` would put SQL_PORT into the container, and `lsql-x` an unknown LSQL_ name. */}}
+automountServiceAccountToken: false
+enableServiceLinks: false
+securityContext:
+  {{- toYaml .Values.podSecurityContext | nindent 2 }}
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- end -}}
+
+{{/* Image, rights, environment and mounts of a container that runs `lsql`. Call as the credentials. */}}
+{{- define "lsql-runner.containerBase" -}}
+image: {{ include "lsql-runner.image" .root | quote }}
+imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+securityContext:
+  {{- toYaml .root.Values.securityContext | nindent 2 }}
+env:
+  {{- include "lsql-runner.env" . | trim | nindent 2 }}
+{{- with .root.Values.extraEnvFrom }}
+envFrom:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+volumeMounts:
+  - name: state
+    mountPath: /var/lib/lsql-runner
+  - name: tmp
+    mountPath: /tmp
+  {{- $credentials := include "lsql-runner.credentials" . | fromJsonArray }}
+  {{- if $credentials }}
+  - name: credentials
+    mountPath: /etc/lsql-runner/credentials
+    readOnly: true
+  {{- end }}
+  {{- range $credentials }}
+  {{- if eq .file "kafka/krb5.conf" }}
+  # Where both Kafka clients, Java's and librdkafka's, look by themselves.
+  - name: credentials
+    mountPath: /etc/krb5.conf
+    subPath: {{ .file }}
+    readOnly: true
+  {{- end }}
+  {{- end }}
+  {{- with .root.Values.extraVolumeMounts }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end -}}
+
+{{/*
+Volumes beside the state's. All credentials are one projected volume: the kubelet exchanges its files in one step, so
+that no certificate is read together with another's key. Call as the credentials.
+*/}}
+{{- define "lsql-runner.volumes" -}}
+- name: tmp
+  emptyDir: {}
+{{- $credentials := include "lsql-runner.credentials" . | fromJsonArray }}
+{{- if $credentials }}
+- name: credentials
+  projected:
+    defaultMode: 0440
+    sources:
+      {{- range $credentials }}
+      - secret:
+          name: {{ .secret }}
+          items:
+            - key: {{ .key | quote }}
+              path: {{ .file }}
+      {{- end }}
+{{- end }}
+{{- with .root.Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* A probe: its path, and its timing from the values. Call with (dict "path" "/health/live" "timing" ...). */}}
+{{- define "lsql-runner.probe" -}}
+httpGet:
+  path: {{ .path }}
+  port: http
+{{ toYaml .timing }}
+{{- end -}}
+
+{{/* The processor's pod template, the same in both kinds of workload. */}}
+{{- define "lsql-runner.podTemplate" -}}
+{{- $fullname := include "lsql-runner.fullname" . -}}
+{{- $context := dict "root" . "own" (printf "%s-credentials" $fullname) -}}
+{{- $annotations := deepCopy .Values.podAnnotations -}}
+{{- with include "lsql-runner.ownSecretData" $context -}}
+{{- $_ := set $annotations "checksum/credentials" (sha256sum .) -}}
+{{- end -}}
+{{- if .Values.metrics.scrapeAnnotations -}}
+{{- $_ := merge $annotations (dict "prometheus.io/scrape" "true" "prometheus.io/port" "8083" "prometheus.io/path" "/metrics") -}}
+{{- end -}}
+{{- $labels := mergeOverwrite (deepCopy .Values.commonLabels) .Values.podLabels (include "lsql-runner.contractLabels" . | fromYaml) -}}
+{{- if .Values.pipeline -}}{{- $_ := set $labels "pipeline" .Values.pipeline -}}{{- end -}}
+metadata:
+  labels:
+    {{- mergeOverwrite $labels (include "lsql-runner.selectorLabels" . | fromYaml) | toYaml | nindent 4 }}
+  {{- with mergeOverwrite (deepCopy .Values.commonAnnotations) $annotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  serviceAccountName: {{ include "lsql-runner.serviceAccountName" . }}
+  {{- include "lsql-runner.podBase" . | nindent 2 }}
+  {{- with .Values.topologySpreadConstraints }}
+  topologySpreadConstraints:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  terminationGracePeriodSeconds: {{ .Values.terminationGracePeriodSeconds }}
+  {{- with .Values.initContainers }}
+  initContainers:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  containers:
+    - name: runner
+      {{- include "lsql-runner.containerBase" $context | nindent 6 }}
+      ports:
+        - name: http
+          containerPort: 8083
+      startupProbe:
+        {{- include "lsql-runner.probe" (dict "path" "/health/startup" "timing" .Values.probes.startup) | nindent 8 }}
+      livenessProbe:
+        {{- include "lsql-runner.probe" (dict "path" "/health/live" "timing" .Values.probes.liveness) | nindent 8 }}
+      readinessProbe:
+        {{- include "lsql-runner.probe" (dict "path" "/health/ready" "timing" .Values.probes.readiness) | nindent 8 }}
+      {{- with .Values.preStopSleepSeconds }}
+      lifecycle:
+        preStop:
+          sleep:
+            seconds: {{ . }}
+      {{- end }}
+      resources:
+        {{- toYaml .Values.resources | nindent 8 }}
+    {{- with .Values.sidecars }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  volumes:
+    - name: state
+      {{- if .Values.persistence.enabled }}
+      persistentVolumeClaim:
+        claimName: {{ include "lsql-runner.claimName" . }}
+      {{- else }}
+      emptyDir: {}
+      {{- end }}
+    {{- include "lsql-runner.volumes" $context | nindent 4 }}
+{{- end -}}

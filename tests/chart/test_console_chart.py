@@ -1,0 +1,119 @@
+"""The chart lsql-console: fresh files, its suites, the same objects from both Helms, a configuration that is read."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from lsql_runner.console.settings import Settings, read_settings
+from tests.kit.helm import HELMS, ROOT, Object, generate, one, pod_specs, run, tool
+
+CHART = ROOT / "charts/lsql-console"
+FILES = sorted(CHART.glob("ci/*-values.yaml"))
+SCRIPTS = Path(sys.prefix, "bin")
+"""Where yamllint and yamale are, which chart-testing calls."""
+
+
+def render(*options: str, helm: str = HELMS[-1]) -> list[Object]:
+    text = run([tool(helm), "template", "watch", CHART, "--namespace=home", *options])
+    return [found for found in yaml.safe_load_all(text) if found]
+
+
+def configured(objects: list[Object], folder: Path) -> Settings:
+    """The configuration as the job and the console read it."""
+    [found] = [o for o in objects if o["kind"] == "ConfigMap" and "config.yaml" in o.get("data", {})]
+    path = folder / "config.yaml"
+    path.write_text(found["data"]["config.yaml"])
+    return read_settings(path)
+
+
+@pytest.mark.parametrize("name", ["README.md", "values.schema.json"])
+def test_generated_file_is_up_to_date(name: str) -> None:
+    assert (CHART / name).read_text(encoding="utf-8") == generate(CHART)[name]
+
+
+def test_the_suites_of_the_chart_pass() -> None:
+    run([tool("helm-unittest"), CHART])
+
+
+def test_every_template_has_a_suite() -> None:
+    templates = {path.stem for path in (CHART / "templates").glob("*") if path.name[0] != "_"}
+    assert {path.name.removesuffix("_test.yaml") for path in (CHART / "tests").glob("*_test.yaml")} == templates
+
+
+def test_chart_testing_finds_nothing(helm_path: Path) -> None:
+    run([tool("ct"), "lint", "--config=ci/tools/helm/ct.yaml", f"--charts={CHART}"], path=[helm_path, SCRIPTS])
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_both_helms_render_the_same_objects(file: Path) -> None:
+    first, second = (render(f"--values={file}", helm=helm) for helm in HELMS)
+
+    assert first == second
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_the_configuration_of_every_values_file_is_read(file: Path, tmp_path: Path) -> None:
+    values = yaml.safe_load(file.read_text())
+
+    found = configured(render(f"--values={file}"), tmp_path)
+
+    assert found.auth.mode == values.get("auth", {}).get("mode", "none")
+    assert {name: on for name, on in found.actions.model_dump().items() if on} == values.get("actions", {})
+    assert (found.document.namespace, found.document.name) == ("home", "watch-processors")
+
+
+def test_every_value_of_the_configuration_arrives(tmp_path: Path) -> None:
+    values: dict[str, Any] = {
+        "namespaces": ["a", "b"],
+        "deletedKeepHours": 5,
+        "runners": {"timeoutSeconds": 3, "parallel": 4, "passSeconds": 50},
+        "console": {"pollSeconds": 7},
+        "logs": {"enabled": True, "lines": 9},
+        "logLevel": "DEBUG",
+    }
+    file = tmp_path / "values.yaml"
+    file.write_text(yaml.safe_dump(values))
+
+    found = configured(render(f"--values={file}"), tmp_path)
+
+    assert (found.namespaces, found.deleted_keep_hours, found.poll_seconds) == (("a", "b"), 5, 7)
+    assert found.runners.model_dump(by_alias=True) == values["runners"]
+    assert found.logs.model_dump() == values["logs"]
+    assert found.log_level == "DEBUG"
+
+
+def test_by_default_nobody_may_act(tmp_path: Path) -> None:
+    assert not any(configured(render(), tmp_path).actions.model_dump().values())
+
+
+def test_no_pod_gets_more_rights_than_the_restricted_level() -> None:
+    specs = dict(pod_specs(render(f"--values={CHART / 'ci/tokens-values.yaml'}")))
+
+    assert {"Deployment/watch", "Job/watch-recover-now"} <= set(specs)
+    for name, spec in specs.items():
+        assert spec["securityContext"]["runAsNonRoot"], name
+        for container in spec["containers"]:
+            assert container["securityContext"]["readOnlyRootFilesystem"], name
+            assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}, name
+
+
+def test_nothing_is_cluster_wide() -> None:
+    kinds = {found["kind"] for found in render("--set=namespaces={a,b}")}
+
+    assert not [kind for kind in kinds if kind.startswith("Cluster")]
+
+
+def test_the_cookies_default_is_safe(tmp_path: Path) -> None:
+    assert configured(render(f"--values={CHART / 'ci/tokens-values.yaml'}"), tmp_path).auth.token.secure_cookie
+
+
+def test_the_port_of_the_pod_is_that_of_the_program(tmp_path: Path) -> None:
+    objects = render()
+
+    ports = one(objects, "Deployment")["spec"]["template"]["spec"]["containers"][0]["ports"]
+    assert [port["containerPort"] for port in ports] == [configured(objects, tmp_path).port]

@@ -1,0 +1,72 @@
+"""The tools' pins are read from their go.mod files, and a Go that cannot build them is told in one line."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ci.tools.go_tools import FOLDER, MODULES, TOOLS, check_go, linker_flags, pinned_version, wanted_go
+from tests.kit.helm import run, tool
+
+GO_MOD = "module x\n\ngo 1.26.0\n\nrequire (\n\tk8s.io/client-go v0.37.1 // indirect\n\thelm.sh/helm/v3 v3.22.0\n)\n"
+
+
+def test_a_version_is_the_one_that_go_mod_requires() -> None:
+    assert pinned_version(GO_MOD, "helm.sh/helm/v3") == "v3.22.0"
+
+
+def test_a_module_without_a_pin_ends_the_build() -> None:
+    with pytest.raises(SystemExit, match=r"helm\.sh/helm/v4 is not required"):
+        pinned_version(GO_MOD, "helm.sh/helm/v4")
+
+
+def test_helm_3_is_told_its_kubernetes() -> None:
+    helm_3 = next(tool for tool in TOOLS if tool.name == "helm3")
+    assert "helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=37" in linker_flags(helm_3, GO_MOD)
+
+
+def test_the_newest_demand_counts() -> None:
+    assert wanted_go(["go 1.24.2", "go 1.26.0", "go 1.9"]) == (1, 26, 0)
+
+
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [("echo go1.25.9", "go is 1.25.9"), ("echo broken >&2; exit 1", "go is broken")],
+    ids=["old", "broken"],
+)
+def test_a_go_that_does_not_do_is_told_in_one_line(
+    script: str, found: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "go").write_text(f"#!/bin/sh\n{script}\n")
+    (tmp_path / "go").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    with pytest.raises(SystemExit) as ended:
+        check_go((1, 26, 0))
+    assert str(ended.value).startswith(f"missing: Go 1.26.0 or newer ({found})")
+    assert "\n" not in str(ended.value)
+
+
+def test_a_missing_go_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SystemExit, match="go is not on the PATH"):
+        check_go((1, 26, 0))
+
+
+def test_a_new_enough_go_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "go").write_text("#!/bin/sh\necho go1.27rc1\n")
+    (tmp_path / "go").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    check_go((1, 26, 0))
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_tool_of_a_module_is_built(module: str) -> None:
+    text = (FOLDER / module / "go.mod").read_text()
+    listed = text.count("/cmd/") if "tool (" not in text else len(text.split("tool (")[1].split(")")[0].split())
+    assert listed == sum(tool.folder == module for tool in TOOLS)
+
+
+def test_helm_says_the_version_of_its_pin(helm: str) -> None:
+    built = next(tool for tool in TOOLS if tool.name == helm)
+    version = pinned_version((FOLDER / built.folder / "go.mod").read_text(), built.module)
+    assert run([tool(helm), "version", "--template={{.Version}}"]) == version

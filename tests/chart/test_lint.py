@@ -1,0 +1,25 @@
+"""The chart's own suites and chart-testing's lint pass, and nothing is left out of them."""
+
+import sys
+from pathlib import Path
+
+from tests.kit.helm import CHART, run, tool
+
+SCRIPTS = Path(sys.prefix, "bin")
+"""Where yamllint and yamale are, which chart-testing calls."""
+
+
+def test_chart_testing_finds_nothing(helm_path: Path) -> None:
+    said = run([tool("ct"), "lint", "--config=ci/tools/helm/ct.yaml", f"--charts={CHART}"], path=[helm_path, SCRIPTS])
+    linted = {line.rsplit("/", 1)[-1].rstrip("'\".") for line in said.splitlines() if "-values.yaml" in line}
+    assert {path.name for path in CHART.glob("ci/*-values.yaml")} <= linted, said
+
+
+def test_the_suites_of_the_chart_pass() -> None:
+    run([tool("helm-unittest"), CHART])
+
+
+def test_every_template_has_a_suite() -> None:
+    templates = {path.stem for path in (CHART / "templates").rglob("*") if path.is_file() and path.name[0] != "_"}
+    suites = {path.name.removesuffix("_test.yaml") for path in (CHART / "tests").glob("*_test.yaml")}
+    assert suites == templates

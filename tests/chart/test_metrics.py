@@ -1,0 +1,75 @@
+"""Alerts and dashboard speak of metrics that the runner has, with labels that these have."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from lsql_runner.observe.metric_table import METRICS
+from tests.kit.helm import CHART, one, render
+
+HISTOGRAM_PARTS = ("_bucket", "_sum", "_count")
+TARGET_LABELS = {"namespace", "app", "le"}
+"""Labels that the scrape adds, and the one of a histogram's buckets."""
+SERIES = re.compile(r"(lsql_\w+)\{([^}]*)\}")
+
+
+def alerts() -> Iterator[str]:
+    values = {"sql": "x", "kafka": {"bootstrapServers": "k:1"}, "metrics": {"prometheusRule": {"enabled": True}}}
+    for rule in one(render(values), "PrometheusRule")["spec"]["groups"][0]["rules"]:
+        yield rule["expr"]
+
+
+def dashboard_queries() -> Iterator[str]:
+    dashboard = json.loads((CHART / "files/dashboard.json").read_text(encoding="utf-8"))
+    for panel in dashboard["panels"]:
+        for target in panel.get("targets", []):
+            yield target["expr"]
+
+
+@pytest.fixture(params=[alerts, dashboard_queries], ids=["alerts", "dashboard"])
+def queries(request: pytest.FixtureRequest) -> list[str]:
+    found = list(request.param())
+    assert found
+    return found
+
+
+def test_each_metric_exists_and_has_the_labels(queries: list[str]) -> None:
+    known: dict[str, Any] = {metric.name: set(metric.labels) for metric in METRICS}
+    for query in queries:
+        series = SERIES.findall(query)
+        assert series, query
+        for name, matchers in series:
+            found = next((name.removesuffix(part) for part in HISTOGRAM_PARTS if name.endswith(part)), name)
+            assert found in known, name
+            labels = set(re.findall(r"(\w+)=", matchers))
+            assert labels <= known[found] | TARGET_LABELS, query
+
+
+def test_a_service_monitor_finds_one_service() -> None:
+    objects = render({}, f"--values={CHART / 'ci-render/prometheus-operator-values.yaml'}")
+    wanted = one(objects, "ServiceMonitor")["spec"]["selector"]["matchLabels"]
+    services = [found for found in objects if found["kind"] == "Service"]
+    assert sum(wanted.items() <= found["metadata"]["labels"].items() for found in services) == 1
+
+
+def test_the_panels_of_the_dashboard_are_told_apart() -> None:
+    panels = json.loads((CHART / "files/dashboard.json").read_text(encoding="utf-8"))["panels"]
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    assert len({panel["title"] for panel in panels}) == len(panels)
+
+
+def test_the_panels_of_the_dashboard_do_not_overlap() -> None:
+    cells: set[tuple[int, int]] = set()
+    for panel in json.loads((CHART / "files/dashboard.json").read_text(encoding="utf-8"))["panels"]:
+        place = panel["gridPos"]
+        own = {
+            (x, y)
+            for x in range(place["x"], place["x"] + place["w"])
+            for y in range(place["y"], place["y"] + place["h"])
+        }
+        assert not own & cells, panel["title"]
+        assert all(x < 24 for x, _ in own)
+        cells |= own

@@ -1,0 +1,92 @@
+"""A chart that depends on this one can hold several processors, and take their programs from files."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.kit.helm import CHART, ROOT, Object, ToolFailed, environment, render, run, tool
+
+UMBRELLA = ROOT / "tests/chart/umbrella"
+FAST = (UMBRELLA / "sql/fast.sql").read_text(encoding="utf-8")
+PLACED = "charts/lsql-runner"
+
+
+@pytest.fixture
+def umbrella(tmp_path: Path) -> Path:
+    """A copy of the umbrella, with this chart where its Chart.yaml says."""
+    for source in (UMBRELLA, CHART):
+        shutil.copytree(source, tmp_path / source.relative_to(ROOT), ignore=shutil.ignore_patterns("tests"))
+    return tmp_path / UMBRELLA.relative_to(ROOT)
+
+
+@pytest.fixture
+def built(umbrella: Path, helm: str) -> Path:
+    """The umbrella after `helm dependency build`: this chart is an archive in it."""
+    run([tool(helm), "dependency", "update", umbrella])
+    return umbrella
+
+
+@pytest.fixture
+def vendored(umbrella: Path) -> Path:
+    """The umbrella with this chart as a folder in it, and the programs in a folder of that one."""
+    shutil.copytree(CHART, umbrella / PLACED, ignore=shutil.ignore_patterns("tests"))
+    shutil.copytree(umbrella / "sql", umbrella / PLACED / "sql")
+    return umbrella
+
+
+def programs(objects: list[Object]) -> dict[str, str]:
+    """The program of each processor, by the processor's name."""
+    workloads = [found for found in objects if found["kind"] == "StatefulSet"]
+    return {
+        found["metadata"]["name"]: environment(found["spec"]["template"]["spec"]["containers"][0])["SQL"]
+        for found in workloads
+    }
+
+
+def test_each_alias_is_a_processor(built: Path, helm: str) -> None:
+    found = programs(render({}, helm=helm, chart=built, release="fleet"))
+    assert found.keys() == {"fleet-fast", "fleet-slow"}
+    assert found["fleet-fast"].endswith("plate <> '$(SQL)'\n")
+
+
+def test_the_processors_of_a_release_share_no_object(built: Path, helm: str) -> None:
+    objects = render({}, helm=helm, chart=built, release="fleet")
+    keys = [(found["kind"], found["metadata"]["name"]) for found in objects]
+    assert len(keys) == len(set(keys))
+
+
+def test_a_service_leads_to_its_own_processor_alone(built: Path, helm: str) -> None:
+    objects = render({}, helm=helm, chart=built, release="fleet")
+    selectors = {
+        found["metadata"]["name"]: found["spec"]["selector"] for found in objects if found["kind"] == "Service"
+    }
+    pods = {
+        found["metadata"]["name"]: found["spec"]["template"]["metadata"]["labels"]
+        for found in objects
+        if found["kind"] == "StatefulSet"
+    }
+    chosen = [name for name, labels in pods.items() if selectors["fleet-fast"].items() <= labels.items()]
+    assert chosen == ["fleet-fast"]
+
+
+def test_a_file_of_the_umbrella_becomes_the_program_by_set_file(built: Path, helm: str) -> None:
+    option = f"--set-file=fast.sql={built / 'sql/fast.sql'}"
+    assert programs(render({}, option, helm=helm, chart=built, release="fleet"))["fleet-fast"] == FAST
+
+
+def test_a_file_of_the_vendored_chart_becomes_the_program(vendored: Path, helm: str) -> None:
+    values = {"fast": {"sql": "", "sqlFile": "sql/fast.sql"}}
+    assert programs(render(values, helm=helm, chart=vendored, release="fleet"))["fleet-fast"] == FAST
+
+
+def test_a_file_of_the_umbrella_is_out_of_the_charts_sight(built: Path, helm: str) -> None:
+    values = {"fast": {"sql": "", "sqlFile": "sql/fast.sql"}}
+    with pytest.raises(ToolFailed) as refused:
+        render(values, helm=helm, chart=built, release="fleet")
+    assert "--set-file sql=fast.sql" in refused.value.said
+
+
+def test_a_condition_leaves_a_processor_out(built: Path, helm: str) -> None:
+    values = {"slow": {"enabled": False}}
+    assert programs(render(values, helm=helm, chart=built, release="fleet")).keys() == {"fleet-fast"}

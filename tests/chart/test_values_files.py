@@ -1,0 +1,117 @@
+"""Every values file of the checkout renders to objects that a cluster takes, the same from Helm 3 and Helm 4."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from lsql_runner.settings import read_settings
+from tests.kit.helm import CHART, HELMS, ROOT, Object, environment, pod_specs, render, values_files
+
+FILES = [pytest.param(path, id=path.relative_to(ROOT).as_posix()) for path in values_files()]
+CREDENTIALS = "/etc/lsql-runner/credentials/"
+NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
+
+
+@pytest.fixture(params=FILES)
+def values_file(request: pytest.FixtureRequest) -> Path:
+    path = request.param
+    assert isinstance(path, Path)
+    return path
+
+
+@pytest.fixture
+def objects(values_file: Path) -> list[Object]:
+    return render({}, f"--values={values_file}")
+
+
+def test_both_helms_render_the_same_objects(values_file: Path) -> None:
+    first, second = (
+        {_key(found): found for found in render({}, f"--values={values_file}", helm=helm)} for helm in HELMS
+    )
+    assert first == second
+
+
+def test_objects_are_told_apart_by_kind_and_name(objects: list[Object]) -> None:
+    keys = [_key(found) for found in objects]
+    assert len(keys) == len(set(keys))
+
+
+def test_names_and_label_values_fit(objects: list[Object]) -> None:
+    names = [found["metadata"]["name"] for found in objects]
+    assert [name for name in names if not NAME.match(name) or len(name) > 63] == []
+    labels = [value for found in objects for value in found["metadata"]["labels"].values()]
+    assert [value for value in labels if len(value) > 63] == []
+
+
+def test_no_object_carries_a_lenses_id(objects: list[Object]) -> None:
+    assert "lenses-id" not in yaml.safe_dump(objects)
+
+
+def test_selectors_match_the_processor_alone(objects: list[Object]) -> None:
+    workload = next(found for found in objects if found["kind"] in {"StatefulSet", "Deployment"})
+    own = workload["spec"]["template"]["metadata"]["labels"]
+    others = [
+        found["metadata"]["labels"] if found["kind"] == "Pod" else found["spec"]["template"]["metadata"]["labels"]
+        for found in objects
+        if found["kind"] in {"Pod", "Job"}
+    ]
+    services = [found["spec"]["selector"] for found in objects if found["kind"] == "Service"]
+    for selector in [*services, workload["spec"]["selector"]["matchLabels"]]:
+        assert selector.items() <= own.items()
+        assert not any(selector.items() <= labels.items() for labels in others)
+        assert not {"helm.sh/chart", "app.kubernetes.io/version"} & selector.keys()
+
+
+def test_pods_keep_to_the_restricted_level(objects: list[Object]) -> None:
+    for name, spec in pod_specs(objects):
+        assert spec["automountServiceAccountToken"] is False, name
+        assert spec["securityContext"]["runAsNonRoot"] is True, name
+        assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}, name
+        for container in [*spec.get("initContainers", []), *spec["containers"]]:
+            rights = container["securityContext"]
+            assert rights["allowPrivilegeEscalation"] is False, name
+            assert rights["readOnlyRootFilesystem"] is True, name
+            assert rights["capabilities"] == {"drop": ["ALL"]}, name
+
+
+def test_no_right_in_the_cluster_is_given(objects: list[Object]) -> None:
+    assert [found["kind"] for found in objects if "rbac" in found["apiVersion"]] == []
+
+
+def test_the_runner_understands_its_environment(objects: list[Object], tmp_path: Path) -> None:
+    runners = [container for _, spec in pod_specs(objects) for container in spec["containers"] if "env" in container]
+    assert runners
+    for container in runners:
+        variables = environment(container)
+        for name, value in variables.items():
+            if value.startswith(CREDENTIALS):
+                file = tmp_path / value.removeprefix(CREDENTIALS)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text("content")
+                variables[name] = str(file)
+        settings = read_settings(variables)
+        assert settings.connection.servers == variables["SQL_BOOTSTRAP_SERVERS"]
+        assert settings.app_id == variables["SQL_APP_ID"]
+        assert settings.declared or not settings.topics
+
+
+def test_the_validation_sees_what_the_processor_will_see(objects: list[Object]) -> None:
+    specs = {name.split("/")[0]: spec for name, spec in pod_specs(objects)}
+    if "Job" not in specs:
+        return
+    workload = specs.get("StatefulSet") or specs["Deployment"]
+    processor, validation = workload["containers"][0], specs["Job"]["containers"][0]
+    assert (validation["env"], validation["image"]) == (processor["env"], processor["image"])
+    assert validation["volumeMounts"] == processor["volumeMounts"]
+
+
+def test_files_that_a_cluster_is_to_install_need_no_other_custom_resources() -> None:
+    installed = [path for path in values_files() if path.parent == CHART / "ci"]
+    kinds = {found["apiVersion"] for path in installed for found in render({}, f"--values={path}")}
+    assert kinds <= {"v1", "apps/v1", "batch/v1", "networking.k8s.io/v1", "policy/v1"}
+
+
+def _key(found: Object) -> tuple[str, str]:
+    return found["kind"], found["metadata"]["name"]

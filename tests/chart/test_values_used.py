@@ -1,0 +1,117 @@
+"""Every value is used in a template, and every value that a template uses exists."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+import yaml
+
+from tests.kit.helm import CHART
+
+VALUES = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
+TEMPLATES = [path for path in sorted((CHART / "templates").rglob("*")) if path.is_file()]
+ACTION = re.compile(r"\{\{-?(?!-? ?/\*)(.*?)-?\}\}", re.DOTALL)
+STRING = re.compile(r'"(?:\\.|[^"\\])*"|`[^`]*`')
+ASSIGNED = re.compile(r"\$(\w+)\s*:?=\s*(.*)", re.DOTALL)
+WORD = re.compile(r"(?<![\w.$)])(\$\w*|)((?:\.\w+)+|\.)?(?![\w(])")
+
+Path = tuple[str, ...]
+ROOT_OBJECT: Path = ("<root>",)
+
+
+@dataclass
+class Scope:
+    """What a dot and the variables stand for while a template is read; None is what this test cannot know."""
+
+    dot: Path | None = ROOT_OBJECT
+    variables: dict[str, Path | None] = field(default_factory=lambda: {"$": ROOT_OBJECT})
+
+
+def resolve(word: str, scope: Scope) -> Path | None:
+    """The path below the values that a word of a template names: `.Values.a.b`, `$.Values.a`, `.b`, `$a.b`."""
+    head, _, rest = word.partition(".")
+    keys = tuple(key for key in rest.split(".") if key)
+    base = scope.variables.get(head) if head else scope.dot
+    if "Values" in keys[:2] and keys[0] in {"Values", "root"}:
+        # Helpers that are called with a dict have the root in `.root`.
+        return keys[keys.index("Values") + 1 :]
+    return None if base is None or base == ROOT_OBJECT else base + keys
+
+
+def words(expression: str) -> Iterator[str]:
+    for match in WORD.finditer(STRING.sub('""', expression)):
+        if match[0]:
+            yield match[0]
+
+
+def used_paths(text: str) -> Iterator[tuple[Path, bool]]:
+    """The values that a template uses: the path, and whether the whole below it is meant and not only a step of it."""
+    scope = Scope()
+    outer: list[Path | None] = []
+    for action in ACTION.finditer(text):
+        keyword, _, rest = action[1].strip().partition(" ")
+        if keyword == "end":
+            scope.dot = outer.pop()
+            continue
+        if keyword == "define":
+            outer.append(scope.dot)
+            scope = Scope(variables={"$": ROOT_OBJECT})
+            continue
+        expression = action[1].strip() if keyword not in {"with", "range", "if", "else"} else rest
+        assigned = ASSIGNED.match(expression)
+        target = assigned[2].strip() if assigned else expression
+        alone = resolve(target, scope) if WORD.fullmatch(target) else None
+        step = alone is not None and (assigned is not None or keyword == "with")
+        for word in words(target):
+            found = resolve(word, scope)
+            if found:
+                yield found, not step
+        if assigned:
+            scope.variables[f"${assigned[1]}"] = alone
+        if keyword in {"with", "range", "if"}:
+            outer.append(scope.dot)
+            if keyword != "if":
+                scope.dot = alone if keyword == "with" else None
+
+
+def leaves(values: object, path: Path = ()) -> Iterator[Path]:
+    if isinstance(values, dict) and values:
+        for key, value in values.items():
+            yield from leaves(value, (*path, key))
+    else:
+        yield path
+
+
+def exists(path: Path) -> bool:
+    values = VALUES
+    for key in path:
+        if not isinstance(values, dict):
+            return False
+        if not values:
+            return True  # a map that is the user's to fill
+        if key not in values:
+            return False
+        values = values[key]
+    return True
+
+
+USED = [(template, *use) for template in TEMPLATES for use in used_paths(template.read_text(encoding="utf-8"))]
+
+
+def test_every_value_that_a_template_uses_exists() -> None:
+    assert USED
+    assert {f"{template.name}: {'.'.join(path)}" for template, path, _ in USED if not exists(path)} == set()
+
+
+@pytest.mark.parametrize("leaf", list(leaves(VALUES)), ids=".".join)
+def test_value_is_used(leaf: Path) -> None:
+    assert any(leaf[: len(path)] == path if whole else leaf == path for _, path, whole in USED)
+
+
+def test_this_test_sees_a_value_that_does_not_exist() -> None:
+    text = "{{ with .Values.kafka.tls }}{{ .nope }}{{ end }}{{ $sasl := .Values.kafka.sasl }}{{ $sasl.neither.a }}"
+    assert [path for path, _ in used_paths(text) if not exists(path)] == [
+        ("kafka", "tls", "nope"),
+        ("kafka", "sasl", "neither", "a"),
+    ]
