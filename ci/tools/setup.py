@@ -160,14 +160,14 @@ def class_archive() -> bool:
     java = Path(os.environ["JAVA_HOME"], "bin/java") if os.environ.get("JAVA_HOME") else Path("java")
     version = subprocess.run([java, "-version"], capture_output=True, text=True, check=True).stderr
     module = [path for path in (ROOT / "image/jvm/src/main").rglob("*") if path.is_file()]
-    trained_by = [ROOT / "image/build/train.py", ROOT / "image/src/lsql_runner/engine/jvm.py"]
+    trained_by = [ROOT / "image/recipe/train.py", ROOT / "image/src/lsql_runner/engine/jvm.py"]
     archive = VENV / "share/lsql-runner/classes.jsa"
 
     def build() -> None:
         fresh = archive.with_suffix(".new")
         fresh.unlink(missing_ok=True)
         run(
-            [VENV / "bin/python", ROOT / "image/build/train.py", fresh],
+            [VENV / "bin/python", ROOT / "image/recipe/train.py", fresh],
             show=False,
             environment={"PYTHONPATH": str(ROOT)},
         )

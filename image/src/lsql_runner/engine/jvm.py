@@ -54,7 +54,7 @@ class JvmOptions:
     heap_mib: int
     java_options: tuple[str, ...] = ()
     class_archive: Path | None = None
-    """Classes read, checked and linked before (image/build/train.py); without one the JVM starts slower."""
+    """Classes read, checked and linked before (image/recipe/train.py); without one the JVM starts slower."""
     exit_s: float = 10.0
     """How long it may take to end in order."""
     log_level: str = "OFF"

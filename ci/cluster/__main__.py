@@ -1,0 +1,88 @@
+"""The cluster by hand: `python -m ci.cluster up | down | status | load IMAGE... | node stop|start|reboot`."""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+
+from ci.cluster import images, lifecycle, node
+from ci.cluster.layout import KUBECONFIG, LOCK, TOOLS
+from ci.cluster.processes import ClusterFailed
+from ci.tools.setup import cache_lock
+
+NODE_ACTIONS = {"stop": node.stop_node, "start": node.start_node, "reboot": node.reboot_node}
+
+
+def up(_: argparse.Namespace) -> int:
+    """Boots it, and says how to use it."""
+    began = time.monotonic()
+    booted = lifecycle.up()
+    print(f"up in {time.monotonic() - began:.0f} s" if booted else "up already")
+    print(f"export KUBECONFIG={KUBECONFIG} PATH={TOOLS}:$PATH")
+    return 0
+
+
+def down(_: argparse.Namespace) -> int:
+    """Takes it down; nothing to do is fine."""
+    lifecycle.down()
+    print("down")
+    return 0
+
+
+def status(_: argparse.Namespace) -> int:
+    """Shows what runs; 3 if the cluster is not usable."""
+    for name, pid in lifecycle.status().items():
+        print(f"{name:24} {pid or '-'}")
+    is_up = lifecycle.is_up()
+    print("usable" if is_up else "not usable")
+    return 0 if is_up else 3
+
+
+def load(arguments: argparse.Namespace) -> int:
+    """Copies images from podman's store into the cluster."""
+    for name in arguments.image:
+        print(f"{name}: {'loaded' if images.load(name) else 'there already'}")
+    return 0
+
+
+def on_node(arguments: argparse.Namespace) -> int:
+    """Makes trouble on the node."""
+    NODE_ACTIONS[arguments.action]()
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser(prog="python -m ci.cluster", description="A Kubernetes on this machine, for tests.")
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+
+    def add(name: str, run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
+        command = commands.add_parser(name, help=run.__doc__)
+        command.set_defaults(run=run)
+        return command
+
+    add("up", up)
+    add("down", down)
+    add("status", status)
+    add("load", load).add_argument("image", nargs="+", help="a full name, as localhost/app:1")
+    add("node", on_node).add_argument("action", choices=NODE_ACTIONS)
+    return top
+
+
+def main() -> int:
+    """Runs one command; those that change something one at a time on a machine, and not while tests run."""
+    arguments = parser().parse_args()
+    try:
+        with cache_lock(LOCK) if arguments.run is not status else nullcontext():
+            return int(arguments.run(arguments))
+    except lifecycle.CannotRun as error:
+        print(error, file=sys.stderr)
+        return 2
+    except ClusterFailed as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 3
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+"""What pods expect of a cluster beside the API: names and volumes. Both are served by processes of the host."""
+
+import json
+import socket
+import struct
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from ci.cluster.control_plane import kubectl
+from ci.cluster.layout import DNS_SERVICE_IP, KUBECONFIG, NODE_IP, RUN
+from ci.cluster.processes import Program
+from ci.cluster.volumes import CLASSES, PROVISIONER, StorageKind
+
+COREDNS = Program("coredns")
+VOLUMES = Program("volumes")
+READY_S = 30
+OBJECT = dict[str, Any]
+
+
+def start_addons() -> None:
+    """Starts both, and makes the objects by which pods find them."""
+    RUN.joinpath("Corefile").write_text(_corefile())
+    COREDNS.start(["coredns", "-conf", RUN / "Corefile"])
+    VOLUMES.start([sys.executable, "-m", "ci.cluster.volumes"])
+    objects = [*dns_objects(), *(storage_class(kind) for kind in CLASSES.values())]
+    kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+
+
+def await_dns() -> None:
+    """Returns when the address that pods ask knows the API's name: CoreDNS and kube-proxy work."""
+    COREDNS.wait_until(lambda: resolves("kubernetes.default.svc.cluster.local"), READY_S, "DNS answers")
+
+
+def resolves(name: str) -> bool:
+    """Whether the cluster's DNS knows an address for a name."""
+    question = b"".join(bytes([len(label)]) + label.encode() for label in name.split(".")) + b"\0"
+    packet = struct.pack(">6H", 1, 0x0100, 1, 0, 0, 0) + question + struct.pack(">2H", 1, 1)
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+        client.settimeout(1)
+        client.connect((DNS_SERVICE_IP, 53))
+        client.send(packet)
+        _, flags, _, answers, _, _ = struct.unpack(">6H", client.recv(512)[:12])
+        return bool(flags & 0xF == 0 and answers > 0)
+    return False
+
+
+def dns_objects() -> list[OBJECT]:
+    """A Service at the address that kubelet writes into pods, leading to the host's CoreDNS."""
+    ports = [{"name": "dns", "port": 53, "protocol": "UDP"}, {"name": "dns-tcp", "port": 53, "protocol": "TCP"}]
+    service = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "kube-dns", "namespace": "kube-system", "labels": {"k8s-app": "kube-dns"}},
+        "spec": {"clusterIP": DNS_SERVICE_IP, "ports": ports},
+    }
+    endpoints = {
+        "apiVersion": "discovery.k8s.io/v1",
+        "kind": "EndpointSlice",
+        "metadata": {
+            "name": "kube-dns-host",
+            "namespace": "kube-system",
+            "labels": {"kubernetes.io/service-name": "kube-dns"},
+        },
+        "addressType": "IPv4",
+        "endpoints": [{"addresses": [NODE_IP]}],
+        "ports": ports,
+    }
+    return [service, endpoints]
+
+
+def storage_class(kind: StorageKind) -> OBJECT:
+    """The class by which a claim asks for volumes of a kind."""
+    default = {"storageclass.kubernetes.io/is-default-class": "true"} if kind.is_default else {}
+    return {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": kind.name, "annotations": default},
+        "provisioner": PROVISIONER,
+        "reclaimPolicy": "Delete",
+        "volumeBindingMode": "Immediate",
+    }
+
+
+def _corefile() -> str:
+    with_servers = "nameserver" in Path("/etc/resolv.conf").read_text()
+    return f""". {{
+  bind {NODE_IP}
+  errors
+  kubernetes cluster.local in-addr.arpa {{
+    kubeconfig {KUBECONFIG}
+    ttl 5
+  }}
+  {"forward . /etc/resolv.conf" if with_servers else ""}
+  cache 5
+}}
+"""

@@ -1,0 +1,117 @@
+"""The cluster's keys and certificates, made by openssl, and a kubeconfig for each user."""
+
+import base64
+import json
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ci.cluster.layout import API_SERVICE_IP, NODE, NODE_IP, PKI, RUN
+
+DAYS = "30"
+API_NAMES = ("kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local")
+NEW_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc")
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Who a certificate is for: the user and group that the API sees, and the addresses served under it."""
+
+    name: str
+    user: str
+    group: str = "cluster"
+    addresses: tuple[str, ...] = ()
+
+
+SERVERS = (
+    Identity(
+        "apiserver",
+        "kube-apiserver",
+        addresses=(
+            "IP:127.0.0.1",
+            f"IP:{NODE_IP}",
+            f"IP:{API_SERVICE_IP}",
+            "DNS:localhost",
+            *(f"DNS:{name}" for name in API_NAMES),
+        ),
+    ),
+    Identity("front-proxy", "front-proxy"),
+)
+USERS = (
+    Identity("admin", "admin", "system:masters"),
+    Identity("kubelet", f"system:node:{NODE}", "system:nodes", (f"DNS:{NODE}", f"IP:{NODE_IP}")),
+    Identity("controllers", "system:kube-controller-manager"),
+    Identity("scheduler", "system:kube-scheduler"),
+    Identity("proxy", "system:kube-proxy"),
+)
+
+
+def make_keys(api_url: str) -> None:
+    """Fills the folder of keys, and writes the kubeconfig of each user beside it."""
+    PKI.mkdir(parents=True)
+    _certificate(
+        "ca", "/CN=lsql-test-cluster", ["basicConstraints=critical,CA:TRUE", "keyUsage=critical,keyCertSign,cRLSign"]
+    )
+    _openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", PKI / "sa.key")
+    _openssl("pkey", "-in", PKI / "sa.key", "-pubout", "-out", PKI / "sa.pub")
+    for identity in (*SERVERS, *USERS):
+        _sign(identity)
+    for user in USERS:
+        write_kubeconfig(RUN / f"{user.name}.kubeconfig", user.name, api_url)
+
+
+def write_kubeconfig(path: Path, user: str, api_url: str) -> None:
+    """Writes the file by which a client is that user; it holds the keys themselves."""
+    config = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [
+            {"name": "local", "cluster": {"server": api_url, "certificate-authority-data": _encoded("ca.crt")}}
+        ],
+        "users": [
+            {
+                "name": user,
+                "user": {
+                    "client-certificate-data": _encoded(f"{user}.crt"),
+                    "client-key-data": _encoded(f"{user}.key"),
+                },
+            }
+        ],
+        "contexts": [{"name": "local", "context": {"cluster": "local", "user": user}}],
+        "current-context": "local",
+    }
+    path.touch(mode=0o600)
+    path.write_text(json.dumps(config))  # JSON is YAML
+
+
+def _sign(identity: Identity) -> None:
+    extensions = [
+        "basicConstraints=CA:FALSE",
+        "keyUsage=critical,digitalSignature,keyEncipherment",
+        "extendedKeyUsage=serverAuth,clientAuth",
+        # Python 3.13 in a pod refuses a certificate without it.
+        "authorityKeyIdentifier=keyid",
+    ]
+    if identity.addresses:
+        extensions.append(f"subjectAltName={','.join(identity.addresses)}")
+    signer: list[str | Path] = ["-CA", PKI / "ca.crt", "-CAkey", PKI / "ca.key"]
+    _certificate(identity.name, f"/O={identity.group}/CN={identity.user}", extensions, signer)
+
+
+def _certificate(name: str, subject: str, extensions: list[str], signer: Iterable[str | Path] = ()) -> None:
+    # A configuration of our own: the system's adds extensions that contradict these.
+    config = PKI / f"{name}.cnf"
+    config.write_text("\n".join(["[req]", "distinguished_name=dn", "x509_extensions=x", "[dn]", "[x]", *extensions]))
+    files: list[str | Path] = ["-keyout", PKI / f"{name}.key", "-out", PKI / f"{name}.crt"]
+    _openssl("req", "-x509", "-config", config, "-days", DAYS, "-subj", subject, *NEW_KEY, *signer, *files)
+
+
+def _encoded(name: str) -> str:
+    return base64.b64encode((PKI / name).read_bytes()).decode()
+
+
+def _openssl(*arguments: str | Path) -> None:
+    result = subprocess.run(["openssl", *arguments], capture_output=True, text=True, check=False)
+    if result.returncode:
+        raise RuntimeError(f"openssl {arguments[0]} failed: {result.stderr}")

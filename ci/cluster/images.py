@@ -1,0 +1,102 @@
+"""The images that the node has: pause, made here, and what is copied from podman's store."""
+
+import hashlib
+import io
+import json
+import subprocess
+import tarfile
+from pathlib import Path
+
+from ci.cluster.layout import HOME, PAUSE_IMAGE, TOOLS, containerd_socket, environment
+from ci.cluster.processes import ClusterFailed, command
+
+LOADED = HOME / "loaded.json"
+"""podman's id of each image that was copied: what is there already is not copied again."""
+ATTEMPTS = 3
+"""containerd 1.6 may collect a layer of an image's former version while the new one, which shares it, is unpacked."""
+
+
+def load(name: str) -> bool:
+    """Copies an image of podman's into the cluster, under that very name; returns whether it had to.
+
+    A name must be complete and its tag not `latest`: for that one the kubelet would ask a registry.
+    """
+    found = subprocess.run(
+        ["podman", "image", "inspect", "--format", "{{.Id}}", name], capture_output=True, check=False
+    )
+    if found.returncode:
+        raise ClusterFailed(f"podman has no image {name}: {found.stderr.decode().strip()}")
+    image_id = found.stdout.decode().strip()
+    loaded: dict[str, str] = json.loads(LOADED.read_text()) if LOADED.exists() else {}
+    if loaded.get(name) == image_id and name in names():
+        return False
+    for attempt in range(1, ATTEMPTS + 1):
+        fault = _copy(name)
+        if fault is None:
+            break
+        if attempt == ATTEMPTS:
+            raise ClusterFailed(f"{name} was not copied: {fault}")
+    LOADED.write_text(json.dumps(loaded | {name: image_id}, indent=1))
+    return True
+
+
+def _copy(name: str) -> str | None:
+    """Copies an image; what went wrong, if something did."""
+    saving = ["podman", "save", "--quiet", "--format=docker-archive", name]
+    with subprocess.Popen(saving, stdout=subprocess.PIPE) as save:
+        result = subprocess.run(_importing(), stdin=save.stdout, capture_output=True, check=False, env=environment())
+    failed = save.returncode or result.returncode
+    return result.stderr.decode(errors="replace").strip() if failed else None
+
+
+def tag(name: str, new: str) -> None:
+    """Gives an image of the node's another name beside its own."""
+    command([*_ctr(), "images", "tag", "--force", name, new])
+
+
+def load_pause() -> None:
+    """Gives the node the image that holds a pod's namespaces."""
+    if PAUSE_IMAGE not in names():
+        command(_importing(), pause_archive())
+
+
+def names() -> list[str]:
+    """The names of all images that the node has."""
+    return command([*_ctr(), "images", "ls", "-q"]).split()
+
+
+def pause_archive() -> bytes:
+    """The pause image in the format of `docker save`: one layer with one program."""
+    layer = _tar({"pause": (TOOLS / "pause").read_bytes()}, mode=0o755)
+    config = {
+        "architecture": "amd64",
+        "os": "linux",
+        "config": {"Entrypoint": ["/pause"], "User": "65535:65535"},
+        "rootfs": {"type": "layers", "diff_ids": [f"sha256:{hashlib.sha256(layer).hexdigest()}"]},
+    }
+    manifest = [{"Config": "config.json", "RepoTags": [PAUSE_IMAGE], "Layers": ["layer.tar"]}]
+    return _tar(
+        {
+            "layer.tar": layer,
+            "config.json": json.dumps(config).encode(),
+            "manifest.json": json.dumps(manifest).encode(),
+        }
+    )
+
+
+def _tar(files: dict[str, bytes], mode: int = 0o644) -> bytes:
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w") as tar:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode = len(content), mode
+            tar.addfile(entry, io.BytesIO(content))
+    return archive.getvalue()
+
+
+def _importing() -> list[str | Path]:
+    return [*_ctr(), "images", "import", "-"]
+
+
+def _ctr() -> list[str | Path]:
+    return ["ctr", "-a", containerd_socket(), "-n", "k8s.io"]

@@ -1,0 +1,65 @@
+"""Where the cluster keeps its things, and the addresses it uses."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from ci.tools.setup import CACHE, ROOT, VENV
+
+NODE = "node1"
+NODE_IP = "10.97.0.1"
+"""An alias on the loopback device: the same on every machine, whatever its own network."""
+POD_RANGE = "10.244.0.0/16"
+NODE_POD_RANGE = "10.244.0.0/24"
+SERVICE_RANGE = "10.96.0.0/16"
+API_SERVICE_IP = "10.96.0.1"
+DNS_SERVICE_IP = "10.96.0.10"
+CNI_NETWORK = "lsql-pods"
+PAUSE_IMAGE = "localhost/pause:1"
+
+TOOLS = VENV / "share/lsql-runner/cluster-tools/bin"
+HOME = CACHE / "cluster"
+LOCK = "cluster"
+"""Of the cache folder: one cluster at a time on a machine, since address, routes and rules are the machine's."""
+IMAGES = HOME / "images"
+"""containerd's images, kept from one run to the next."""
+RUN = HOME / "run"
+"""One run: keys, state, logs, volumes; removed by the next `up`."""
+
+KUBECONFIG = RUN / "admin.kubeconfig"
+PKI = RUN / "pki"
+LOGS = RUN / "log"
+VOLUMES = RUN / "volumes"
+CNI = RUN / "cni"
+PATH = f"{TOOLS}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def containerd_socket() -> Path:
+    """Where containerd listens."""
+    return RUN / "containerd.sock"
+
+
+@dataclass(frozen=True)
+class Ports:
+    """The ports of the host that one run uses, beside the fixed ones of kubelet and its like."""
+
+    api: int
+    etcd: int
+    etcd_peer: int
+
+    @property
+    def api_url(self) -> str:
+        """The API server as the host reaches it."""
+        return f"https://127.0.0.1:{self.api}"
+
+
+def environment() -> dict[str, str]:
+    """The environment of every program of the cluster: no proxies, nothing of the caller's shell."""
+    return {
+        "PATH": PATH,
+        "HOME": str(Path.home()),
+        "XDG_CACHE_HOME": str(CACHE.parent),
+        "KUBECONFIG": str(KUBECONFIG),
+        "PYTHONPATH": str(ROOT),
+        "TMPDIR": os.environ.get("TMPDIR", "/tmp"),
+    }

@@ -1,0 +1,106 @@
+"""Boots the cluster and takes it down, in order."""
+
+import shutil
+import time
+from pathlib import Path
+
+from ci.cluster import addons, control_plane, images, machine, node
+from ci.cluster.certificates import make_keys
+from ci.cluster.layout import RUN, TOOLS, Ports, containerd_socket
+from ci.cluster.prerequisites import faults
+from ci.cluster.processes import ClusterFailed, command, succeeds
+from tests.kit.process import free_port
+
+# In the order of their end: first what could bring a pod back.
+PROGRAMS = (
+    node.KUBELET,
+    addons.VOLUMES,
+    node.KUBE_PROXY,
+    control_plane.CONTROLLERS,
+    control_plane.SCHEDULER,
+    addons.COREDNS,
+    control_plane.API_SERVER,
+    control_plane.ETCD,
+)
+EMPTY_S = 10
+
+
+class CannotRun(Exception):
+    """This machine cannot run the cluster; the message lists why, with a way out for each."""
+
+
+def check_machine() -> None:
+    """CannotRun if something is missing."""
+    found = faults()
+    if not TOOLS.is_dir():
+        found.append("the cluster's programs are not built. Run: .venv/bin/python -m ci.tools.cluster_tools")
+    if found:
+        raise CannotRun("\n  - ".join(["this machine cannot run the test cluster:", *found]))
+
+
+def is_up() -> bool:
+    """Whether everything runs and the API answers."""
+    return all(program.pid for program in (*PROGRAMS, node.CONTAINERD)) and control_plane.api_is_ready()
+
+
+def up() -> bool:
+    """Boots a fresh cluster and returns when it takes pods; False if one runs already."""
+    check_machine()
+    if is_up():
+        return False
+    down()
+    shutil.rmtree(RUN, ignore_errors=True)
+    RUN.mkdir(parents=True)
+    ports = Ports(api=free_port(), etcd=free_port(), etcd_peer=free_port())
+    make_keys(ports.api_url)
+    machine.add_address()
+    control_plane.start_api(ports)
+    node.configure()
+    node.start_containerd()
+    images.load_pause()
+    control_plane.await_api()
+    control_plane.start_controllers()
+    node.start_kubelet()
+    node.start_proxy()
+    addons.start_addons()
+    node.await_node()
+    _await_service_account()
+    addons.await_dns()
+    return True
+
+
+def down() -> None:
+    """Stops everything at once, since nothing of it is kept but images, and cleans up behind it. Logs stay."""
+    for program in PROGRAMS:
+        program.kill()
+    if node.CONTAINERD.pid:
+        _remove_containers()
+    node.kill_containers()
+    node.CONTAINERD.kill()
+    machine.clean_up()
+
+
+def status() -> dict[str, int | None]:
+    """The process id of each program, None for one that does not run."""
+    return {program.name: program.pid for program in (node.CONTAINERD, *reversed(PROGRAMS))}
+
+
+def _await_service_account() -> None:
+    """Without the default service account no pod is admitted."""
+
+    def is_there() -> bool:
+        return bool(control_plane.kubectl("-n", "default", "get", "sa", "default", "--ignore-not-found", "-o", "name"))
+
+    control_plane.CONTROLLERS.wait_until(is_there, 30, "service accounts are made")
+
+
+def _remove_containers() -> None:
+    """containerd keeps them beside the images: the next run would find them."""
+    ctr: list[str | Path] = ["ctr", "-a", containerd_socket(), "-n", "k8s.io"]
+    node.kill_containers()
+    deadline = time.monotonic() + EMPTY_S
+    while found := command([*ctr, "containers", "ls", "-q"]).split():
+        succeeds([*ctr, "tasks", "rm", "--force", *found])
+        succeeds([*ctr, "containers", "rm", *found])
+        if time.monotonic() > deadline:
+            raise ClusterFailed(f"containerd does not let go of {found}")

@@ -1,0 +1,66 @@
+"""Writes the pins that the cluster's programs are built from: go.mod and go.sum of `kubernetes` and `coredns`.
+
+    python -m ci.cluster.pin          the versions below, their sums anew
+
+Kubernetes cannot be had with `go install`: its go.mod replaces the modules of its staging folder with that folder.
+Each of them is published as well, as v0.X.Y for Kubernetes v1.X.Y, so that is what they are replaced with here.
+"""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+KUBERNETES = "v1.34.4"
+COREDNS = "v1.15.0"
+PROGRAMS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy", "kubectl")
+GO_ENV = {**os.environ, "GOFLAGS": "-buildvcs=false", "GOTOOLCHAIN": "local"}
+
+
+def main() -> None:
+    """Pins both."""
+    pin(HERE / "kubernetes", "k8s.io/kubernetes", KUBERNETES, [f"k8s.io/kubernetes/cmd/{name}" for name in PROGRAMS])
+    pin(HERE / "coredns", "github.com/coredns/coredns", COREDNS, ["github.com/coredns/coredns"])
+
+
+def pin(folder: Path, module: str, version: str, packages: list[str]) -> None:
+    """Makes `folder` a Go module that builds the main packages of another module as that module itself would."""
+    folder.mkdir(exist_ok=True)
+    for name in ("go.mod", "go.sum"):
+        (folder / name).unlink(missing_ok=True)
+    upstream = go_json("mod", "edit", "-json", go_json("mod", "download", "-json", f"{module}@{version}")["GoMod"])
+    language = ".".join(upstream["Go"].split(".")[:2])
+    lines = [
+        f"module lsql-runner/ci/cluster/{folder.name}",
+        f"go {upstream['Go']}",
+        # The behaviour of Go that upstream was released with, whatever Go builds it.
+        f"godebug default=go{language}",
+        *(f"tool {package}" for package in packages),
+        f"require {module} {version}",
+        *(replacement(entry, version) for entry in upstream.get("Replace") or []),
+    ]
+    (folder / "go.mod").write_text("\n\n".join(lines) + "\n")
+    # Not `go mod tidy`: it would fetch what only the tests of all these modules need.
+    subprocess.run(
+        ["go", "-C", folder, "get", *(f"{package}@{version}" for package in packages)], env=GO_ENV, check=True
+    )
+    subprocess.run(["go", "-C", folder, "mod", "edit", "-fmt"], env=GO_ENV, check=True)
+
+
+def replacement(entry: dict[str, Any], version: str) -> str:
+    """One replace line of the other module, in a form that holds outside its tree."""
+    old, new = entry["Old"]["Path"], entry["New"]
+    if new["Path"].startswith("./"):
+        return f"replace {old} => {old} v0.{version.removeprefix('v1.')}"
+    return f"replace {old} => {new['Path']} {new['Version']}"
+
+
+def go_json(*arguments: str) -> Any:
+    """What a go command answers as JSON."""
+    return json.loads(subprocess.check_output(["go", *arguments], env=GO_ENV, cwd="/"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""What a machine must have to run the cluster, and what this one lacks."""
+
+import os
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+from ci.cluster.layout import containerd_socket
+
+GO = "1.26"
+PACKAGES = {
+    "etcd": "etcd-server",
+    "containerd": "containerd",
+    "runc": "runc",
+    "/usr/lib/cni/ptp": "containernetworking-plugins",
+    "iptables": "iptables",
+    "conntrack": "conntrack",
+    "ip": "iproute2",
+    "openssl": "openssl",
+    "mkfs.ext4": "e2fsprogs",
+    "podman": "podman",
+    "gcc": "gcc",
+    "/usr/include/string.h": "libc6-dev",
+}
+"""The Debian package of each program (or file) that the cluster uses."""
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+LONGEST_SOCKET_PATH = 90
+"""The kernel takes 107 bytes, and containerd makes longer names of this one."""
+
+
+def missing_packages() -> list[str]:
+    """The Debian packages whose programs are not here."""
+    path = f"{os.environ.get('PATH', '')}:{SYSTEM_PATH}"
+    return sorted({package for program, package in PACKAGES.items() if not shutil.which(program, os.F_OK, path)})
+
+
+def faults(but_packages: bool = False) -> list[str]:
+    """Everything that keeps this machine from running the cluster, each with a way out; packages if asked for."""
+    checks = [_system, _root, _cgroups, _file_systems, _go, _socket_path]
+    found = [fault for check in checks if (fault := check())]
+    if not but_packages and (missing := missing_packages()):
+        found.append(f"Debian packages are missing. Install: apt-get install {' '.join(missing)}")
+    return found
+
+
+def _system() -> str | None:
+    system = f"{platform.system()} {platform.machine()}"
+    if system == "Linux x86_64":
+        return None
+    return f"it is {system}. Use a Linux x86_64, or a cluster of your own: KUBECONFIG=file"
+
+
+def _root() -> str | None:
+    if os.geteuid() == 0:
+        return None
+    return "not root: kubelet and containerd mount, route and make cgroups. Use sudo, or a cluster: KUBECONFIG=file"
+
+
+def _cgroups() -> str | None:
+    mounted = [line.split()[2] for line in Path("/proc/self/mounts").read_text().splitlines()]
+    if "cgroup" in mounted or "cgroup2" in mounted:
+        return None
+    return "no cgroups are mounted under /sys/fs/cgroup. In a container: run it privileged, with its own cgroups"
+
+
+def _file_systems() -> str | None:
+    known = Path("/proc/filesystems").read_text().split()
+    if "overlay" in known:
+        return None
+    return "the kernel has no overlay file system. Load it: modprobe overlay"
+
+
+def _go() -> str | None:
+    wanted = tuple(int(part) for part in GO.split("."))
+    try:
+        said = subprocess.run(["go", "env", "GOVERSION"], capture_output=True, text=True, check=False, cwd="/")
+    except FileNotFoundError:
+        return f"Go is not on the PATH. Install: Go {GO} or newer"
+    found = said.stdout.strip().removeprefix("go")
+    try:
+        is_new_enough = tuple(int(part) for part in found.split(".")[:2]) >= wanted
+    except ValueError:
+        is_new_enough = False
+    return None if is_new_enough else f"Go is {found or 'not working'}. Install: Go {GO} or newer"
+
+
+def _socket_path() -> str | None:
+    path = str(containerd_socket())
+    if len(path) <= LONGEST_SOCKET_PATH:
+        return None
+    return f"{path} is too long for a unix socket. Name a cache folder with a short path: XDG_CACHE_HOME=/var/tmp/c"

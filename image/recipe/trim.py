@@ -1,0 +1,87 @@
+"""Takes out of an environment what no processor uses: `trim.py <environment> <patterns of unused jars>`.
+
+Run in the build of the image, on the environment with all packages and jars in it. Prints what it saved.
+"""
+
+import platform
+import shutil
+import sys
+import zipfile
+from pathlib import Path
+
+NATIVE = (".so", ".jnilib", ".dylib", ".dll", ".a")
+"""Endings of native code inside jars."""
+
+OURS = {
+    "x86_64": ("linux64", "linux-x86_64", "linux/amd64", "linux/x86_64", "Linux/x86_64"),
+    "aarch64": ("linux-aarch64", "linux/aarch64", "Linux/aarch64"),
+}
+"""How the paths of native code name the platform of this build, by machine."""
+
+UNUSED_FOLDERS = ("pyspark/examples", "pyspark/data", "pyspark/sbin", "pyspark/licenses", "pyspark/python")
+UNUSED_FILES = ("*.pyi", "*.pyx", "*.pxd", "pyspark/bin/*.cmd")
+
+
+def size_of(folder: Path) -> int:
+    """Bytes of all files under a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+
+
+def drop_jars(jars: Path, patterns: list[str]) -> None:
+    """Deletes the jars that match a pattern; one that matches nothing is a mistake in the list."""
+    for pattern in patterns:
+        found = list(jars.glob(pattern))
+        if not found:
+            raise SystemExit(f"no jar matches {pattern}: Spark's list has changed, so must this one")
+        for path in found:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def keep_own_natives(jar: Path) -> None:
+    """Rewrites a jar without native code for other platforms; jars without native code stay as they are."""
+    with zipfile.ZipFile(jar) as old:
+        entries = old.infolist()
+        foreign = {entry.filename for entry in entries if is_foreign(entry.filename)}
+        if not foreign:
+            return
+        fresh = jar.with_suffix(".new")
+        with zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as new:
+            for entry in entries:
+                if entry.filename not in foreign:
+                    new.writestr(entry, old.read(entry))
+    fresh.replace(jar)
+
+
+def is_foreign(name: str) -> bool:
+    """Whether an entry of a jar is native code of another platform (musl's counts as another)."""
+    if not name.endswith(NATIVE):
+        return False
+    return "musl" in name or not any(word in name for word in OURS[platform.machine()])
+
+
+def trim(environment: Path, patterns: list[str]) -> None:
+    """All of it; what a pattern or a folder names must be there."""
+    packages = next(environment.glob("lib/python3*/site-packages"))
+    jars = packages / "pyspark/jars"
+    drop_jars(jars, patterns)
+    for jar in [*jars.glob("*.jar"), *environment.glob("share/lsql-runner/jars/*.jar")]:
+        keep_own_natives(jar)
+    for name in UNUSED_FOLDERS:
+        shutil.rmtree(packages / name, ignore_errors=True)
+    for folder in [path for path in packages.rglob("tests") if path.is_dir()]:
+        shutil.rmtree(folder)
+    for pattern in UNUSED_FILES:
+        for path in [*packages.rglob(pattern)] if "/" not in pattern else [*packages.glob(pattern)]:
+            path.unlink()
+
+
+def main() -> None:
+    environment, unused = Path(sys.argv[1]), Path(sys.argv[2])
+    lines = [line for line in unused.read_text().splitlines() if not line.startswith("#")]
+    before = size_of(environment)
+    trim(environment, " ".join(lines).split())
+    print(f"trimmed from {before >> 20} to {size_of(environment) >> 20} MiB")
+
+
+if __name__ == "__main__":
+    main()
