@@ -142,10 +142,11 @@ def generate(chart: Path) -> dict[str, str]:
 
 
 def main() -> None:
-    """Writes the generated files of the chart, and the snapshots of its unit tests."""
-    for name, text in generate(CHART).items():
-        (CHART / name).write_text(text, encoding="utf-8")
-    print(run([tool("helm-unittest"), "--update-snapshot", CHART]))
+    """Writes the generated files of the charts, and the snapshots of their unit tests."""
+    for chart in sorted(CHART.parent.iterdir()):
+        for name, text in generate(chart).items():
+            (chart / name).write_text(text, encoding="utf-8")
+        print(run([tool("helm-unittest"), "--update-snapshot", chart]))
 
 
 if __name__ == "__main__":

@@ -204,6 +204,7 @@ def _command(options: JvmOptions, scratch: Path) -> list[str]:
         "-XX:+PerfDisableSharedMem",  # else a file in /tmp for jps, wherever the temporary files are
         *_archive_options(options.class_archive),
         *options.java_options,
+        *_LOCALE,
         "-cp",
         ":".join(class_path(options.jars)),
         "org.apache.spark.deploy.SparkSubmit",
@@ -215,6 +216,9 @@ def _collector() -> str:
     """The garbage collector for throughput; on one core its threads would only be in the way."""
     return "-XX:+UseParallelGC" if cores() > 1 else "-XX:+UseSerialGC"
 
+
+_LOCALE = ("-Duser.language=en", "-Duser.country=US", "-Duser.variant=")
+"""Records do not depend on where the machine stands: in Turkish, the upper case of i is İ."""
 
 _LATE_OPTIMIZING = (
     "-XX:+UnlockDiagnosticVMOptions",

@@ -18,14 +18,13 @@ CONTROL_AND_BLANK = "".join(map(chr, range(0x21)))
 
 
 def upper(text: Lowering) -> Native:
-    """Upper case by Unicode's own rules: the bare built-in follows the JVM's locale (in Turkish, i gives
-    İ)."""
-    return native("collate", native("upper", native("collate", text, "UNICODE")), "UTF8_BINARY")
+    """Upper case by Unicode's rules for all languages: the engine fixes the locale, in which the JVM does it."""
+    return native("upper", text)
 
 
 def lower(text: Lowering) -> Native:
     """Lower case, as `upper`."""
-    return native("collate", native("lower", native("collate", text, "UNICODE")), "UTF8_BINARY")
+    return native("lower", text)
 
 
 def larger(asked: Lowering, bound: Lowering | int) -> Native:

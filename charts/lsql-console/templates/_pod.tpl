@@ -1,0 +1,99 @@
+{{/* What the pods of job and console have in common. */}}
+
+{{/* The configuration file, as lsql_runner/console/settings.py reads it. */}}
+{{- define "lsql-console.config" -}}
+{{- $auth := dict "mode" .Values.auth.mode -}}
+{{- if eq .Values.auth.mode "header" -}}
+{{- $_ := set $auth "header" .Values.auth.header -}}
+{{- else if eq .Values.auth.mode "token" -}}
+{{- $_ := set $auth "token" (dict "file" "/etc/lsql-tokens/tokens" "secureCookie" .Values.auth.token.secureCookie) -}}
+{{- end -}}
+{{- dict
+  "namespaces" (include "lsql-console.namespaces" . | fromJsonArray)
+  "document" (dict "namespace" .Release.Namespace "name" (include "lsql-console.documentName" .))
+  "deletedKeepHours" .Values.deletedKeepHours
+  "runners" .Values.runners
+  "port" 8084
+  "pollSeconds" .Values.console.pollSeconds
+  "auth" $auth
+  "actions" .Values.actions
+  "logs" .Values.logs
+  "logLevel" .Values.logLevel
+  | toYaml -}}
+{{- end -}}
+
+{{/* The place of a pod and its rights. Call with (dict "root" $ "account" "suffix of the service account"). */}}
+{{- define "lsql-console.podBase" -}}
+serviceAccountName: {{ include "lsql-console.fullname" .root }}{{ .account }}
+automountServiceAccountToken: true
+enableServiceLinks: false
+securityContext:
+  {{- toYaml .root.Values.podSecurityContext | nindent 2 }}
+{{- with .root.Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .root.Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .root.Values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .root.Values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .root.Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- end -}}
+
+{{- define "lsql-console.containerBase" -}}
+image: {{ include "lsql-console.image" . | quote }}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+securityContext:
+  {{- toYaml .Values.securityContext | nindent 2 }}
+{{- end -}}
+
+{{- define "lsql-console.podMetadata" -}}
+labels:
+  {{- include "lsql-console.labels" (dict "root" .root "component" .component "labels" .root.Values.podLabels) | nindent 2 }}
+annotations:
+  checksum/config: {{ include "lsql-console.config" .root | sha256sum }}
+  {{- with mergeOverwrite (deepCopy .root.Values.commonAnnotations) .root.Values.podAnnotations }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end -}}
+
+{{/* The job's spec: the same after an install and by the clock. */}}
+{{- define "lsql-console.jobSpec" -}}
+backoffLimit: {{ .Values.recovery.backoffLimit }}
+activeDeadlineSeconds: {{ .Values.recovery.activeDeadlineSeconds }}
+ttlSecondsAfterFinished: 86400
+template:
+  metadata:
+    {{- include "lsql-console.podMetadata" (dict "root" . "component" "recovery") | nindent 4 }}
+  spec:
+    restartPolicy: Never
+    {{- include "lsql-console.podBase" (dict "root" . "account" "-recovery") | nindent 4 }}
+    containers:
+      - name: recover
+        args: [lsql-console, recover]
+        {{- include "lsql-console.containerBase" . | nindent 8 }}
+        resources:
+          {{- toYaml .Values.recovery.resources | nindent 10 }}
+        volumeMounts:
+          - name: config
+            mountPath: /etc/lsql-console
+            readOnly: true
+          - name: tmp
+            mountPath: /tmp
+    volumes:
+      - name: config
+        configMap:
+          name: {{ include "lsql-console.fullname" . }}
+      - name: tmp
+        emptyDir: {}
+{{- end -}}

@@ -1,0 +1,268 @@
+"""The Flask app of the console: each route of the table, behind the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from flask import Flask, Response, g, request
+from pydantic_core import to_json
+
+from lsql_runner.console import views
+from lsql_runner.console.actions import Asked, Operations
+from lsql_runner.console.auth import COOKIE, SESSION_S, Caller, Gate, TokenGate
+from lsql_runner.console.cluster import Cluster, ClusterError, Missing
+from lsql_runner.console.document import bounded
+from lsql_runner.console.history import History
+from lsql_runner.console.routes import ROUTES, Route
+from lsql_runner.console.runners import Unanswered
+from lsql_runner.console.settings import ACTIONS, Settings
+from lsql_runner.console.watch import View, Watch
+from lsql_runner.console.workloads import Processor, read_processor
+from lsql_runner.errors import LsqlError
+from lsql_runner.web import files, guard, problems
+from lsql_runner.web.models import Model
+
+STATIC = Path(__file__).parent / "static"
+REQUEST_LIMIT_BYTES = 16 * 1024
+JSON = "application/json"
+TOKEN_CHARS = 1_000
+
+
+class Asker(Protocol):
+    def get(self, processor: Processor, path: str) -> tuple[int, Any]:
+        """Status and JSON of a GET; see Runners.get."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the app is made of."""
+
+    settings: Settings
+    cluster: Cluster
+    runners: Asker
+    watch: Watch
+    history: History
+    operations: Operations
+    gate: Gate
+
+
+def create_app(parts: Parts) -> Flask:
+    """The console's API and page."""
+    app = Flask("lsql_runner.console", static_folder=None)
+    app.config["MAX_CONTENT_LENGTH"] = REQUEST_LIMIT_BYTES
+    app.url_map.merge_slashes = False
+    guard.install(app)
+    problems.install(app)
+    files.install(app, STATIC)
+    found = _Views(parts)
+    for route in ROUTES:
+        view = _guarded(route, getattr(found, route.name), parts.gate)
+        app.add_url_rule(route.path, route.name, view, methods=[route.method])
+    return app
+
+
+def _guarded(route: Route, view: Callable[..., Response], gate: Gate) -> Callable[..., Response]:
+    """The view, for those who may. What an operator alone may do is refused, and audited, where it is done."""
+    if route.access == "anyone":
+        return view
+
+    def guarded(**values: Any) -> Response:
+        g.caller = gate.caller(request)
+        return view(**values)
+
+    return guarded
+
+
+class _Views:
+    """One method for each route."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._html = (STATIC / "index.html").read_bytes()
+
+    def page(self) -> Response:
+        return Response(self._html, content_type="text/html; charset=utf-8", headers={"Cache-Control": "no-cache"})
+
+    def live(self) -> Response:
+        return _health(self._parts.watch.alive)
+
+    def ready(self) -> Response:
+        return _health(self._parts.watch.view is not None)
+
+    def session(self) -> Response:
+        try:
+            caller: Caller | None = self._parts.gate.caller(request)
+            why = ""
+        except LsqlError as error:
+            caller, why = None, error.message
+        return self._session(caller, why)
+
+    def log_in(self) -> Response:
+        gate = self._token_gate()
+        body = request.get_json(force=True, silent=True)
+        token = body.get("token") if isinstance(body, dict) else None
+        if not isinstance(token, str) or not 0 < len(token) <= TOKEN_CHARS:
+            raise LsqlError("REQUEST_INVALID", why='the body is not {"token": "..."}')
+        session, caller = gate.log_in(token)
+        response = self._session(caller, "")
+        response.set_cookie(
+            COOKIE,
+            session,
+            max_age=SESSION_S,
+            secure=self._parts.settings.auth.token.secure_cookie,
+            httponly=True,
+            samesite="Strict",
+        )
+        return response
+
+    def log_out(self) -> Response:
+        self._token_gate().log_out(request.cookies.get(COOKIE, ""))
+        response = self._session(None, "")
+        response.delete_cookie(COOKIE, httponly=True, samesite="Strict")
+        return response
+
+    def streams(self) -> Response:
+        view = self._view()
+        # A page that asks every few seconds gets a thousand rows only when there is something new.
+        mark = f"{view.number}-{view.problem is None}"
+        if mark in request.if_none_match:
+            return Response(status=304, headers={"ETag": f'"{mark}"', "Cache-Control": "private, no-cache"})
+        found = views.matching(view.document.processors, request.args.to_dict())
+        response = _json({**_head(view), "streams": [views.summary(entry) for entry in found]})
+        response.headers["ETag"] = f'"{mark}"'
+        response.headers["Cache-Control"] = "private, no-cache"
+        return response
+
+    def document(self) -> Response:
+        return _json(self._view().document)
+
+    def stream(self, id: str) -> Response:
+        entry = self._parts.watch.entry(id)
+        if entry.deleted_at is None and entry.sql_truncated:
+            whole = self._whole(self._parts.watch.processor(id)).sql
+            sql, cut = bounded(whole, REQUEST_LIMIT_BYTES * 64)
+            entry = entry.model_copy(update={"sql": sql, "sql_truncated": cut})
+        return _json(entry)
+
+    def history(self, id: str) -> Response:
+        self._parts.watch.entry(id)
+        return _json(self._parts.history.points(id))
+
+    def events(self, id: str) -> Response:
+        self._parts.watch.entry(id)
+        return _json(self._parts.history.events(id))
+
+    def topology(self, id: str) -> Response:
+        processor = self._parts.watch.processor(id)
+        try:
+            return _json(views.read_topology(self._ask(processor, "/topology")))
+        except ValueError:
+            raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, why="it gives no topology") from None
+
+    def stores(self, id: str) -> Response:
+        return _json(views.read_stores(self._ask(self._parts.watch.processor(id), "/metadata")))
+
+    def logs(self, id: str) -> Response:
+        settings = self._parts.settings.logs
+        if not settings.enabled:
+            raise LsqlError("ACTION_OFF", action="read logs", setting="logs.enabled")
+        processor = self._parts.watch.processor(id)
+        cluster = self._parts.cluster
+        try:
+            pod = next(iter(cluster.pods(processor.namespace, dict(processor.pod_labels))), "")
+            lines = cluster.log_tail(processor.namespace, pod, processor.container, settings.lines) if pod else []
+        except (ClusterError, Missing) as error:
+            what = f"give the log of {processor.name}"
+            raise LsqlError("CLUSTER_REFUSED", what=what, why=str(error).rstrip(".")) from None
+        return _json({"pod": pod, "lines": lines})
+
+    def stop(self, id: str) -> Response:
+        return self._taken(self._parts.operations.stop(_asked(), id))
+
+    def start(self, id: str) -> Response:
+        return self._taken(self._parts.operations.start(_asked(), id))
+
+    def scale(self, id: str, runners: int) -> Response:
+        return self._taken(self._parts.operations.scale(_asked(), id, runners))
+
+    def delete(self, id: str) -> Response:
+        gone = self._parts.operations.delete(_asked(), id)
+        if gone.release and gone.created_by != "kubectl":
+            rest = f"helm uninstall {gone.release} --namespace {gone.namespace}"
+        else:
+            rest = f"kubectl get all,pvc --namespace {gone.namespace} --selector app={gone.name}"
+        return _json({"name": gone.name, "namespace": gone.namespace, "deleted": gone.kind, "forTheRest": rest}, 202)
+
+    def _taken(self, processor: Processor) -> Response:
+        return _json({"name": processor.name, "namespace": processor.namespace}, 202)
+
+    def _session(self, caller: Caller | None, why: str) -> Response:
+        settings = self._parts.settings
+        acts = caller is not None and caller.role == "operator"
+        return _json(
+            {
+                "mode": settings.auth.mode,
+                "user": caller.name if caller else None,
+                "role": caller.role if caller else None,
+                "why": why,
+                "actions": {action: acts and settings.actions.allows(action) for action in ACTIONS},
+                "logs": settings.logs.enabled,
+                "pollSeconds": settings.poll_seconds,
+            }
+        )
+
+    def _token_gate(self) -> TokenGate:
+        if not isinstance(self._parts.gate, TokenGate):
+            raise LsqlError("REQUEST_INVALID", why="there are no tokens here: auth.mode is not token")
+        return self._parts.gate
+
+    def _view(self) -> View:
+        view = self._parts.watch.view
+        if view is None:
+            raise LsqlError("CLUSTER_REFUSED", what="show its processors yet", why="the first look is under way")
+        return view
+
+    def _whole(self, processor: Processor) -> Processor:
+        """The processor as its workload is now."""
+        try:
+            found = self._parts.cluster.workload(processor.namespace, processor.kind, processor.name)
+        except Missing:
+            raise LsqlError("PROCESSOR_DELETED", name=processor.name) from None
+        except ClusterError as error:
+            what = f"give {processor.kind} {processor.name}"
+            raise LsqlError("CLUSTER_REFUSED", what=what, why=str(error).rstrip(".")) from None
+        return read_processor(found, processor.kind)
+
+    def _ask(self, processor: Processor, path: str) -> Any:
+        try:
+            status, body = self._parts.runners.get(processor, path)
+            if status != 200:
+                raise Unanswered(f"GET {path} answered HTTP {status}")
+        except Unanswered as error:
+            raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, why=str(error)) from None
+        return body
+
+
+def _asked() -> Asked:
+    return Asked(g.caller, request.remote_addr or "unknown")
+
+
+def _head(view: View) -> dict[str, Any]:
+    document = view.document
+    return {
+        "at": document.at.isoformat().replace("+00:00", "Z"),
+        "namespaces": document.namespaces,
+        "failures": [failure.model_dump(by_alias=True) for failure in document.failures],
+        "problem": view.problem,
+    }
+
+
+def _json(body: Model | Sequence[Model] | dict[str, Any], status: int = 200) -> Response:
+    return Response(to_json(body, by_alias=True), status=status, content_type=JSON)
+
+
+def _health(ok: bool) -> Response:
+    return _json({"status": "ok" if ok else "failing"}, 200 if ok else 503)

@@ -1,0 +1,207 @@
+"""Who asks, and what they may: nobody known, a reverse proxy's headers, or tokens."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address
+from pathlib import Path
+from threading import Lock
+from typing import Literal, Protocol
+
+from flask import Request
+
+from lsql_runner.console.settings import Auth, HeaderAuth
+from lsql_runner.errors import LsqlError
+
+Role = Literal["viewer", "operator"]
+COOKIE = "lsql-console"
+SESSION_S = 12 * 3600
+SESSIONS = 1000
+NAME_CHARS = 128
+_LINE = re.compile(r"(?P<name>\S+)\s+(?P<role>viewer|operator)\s+(?P<digest>[0-9a-f]{64})\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Somebody who may look; an operator may also act."""
+
+    name: str
+    role: Role
+
+
+class Gate(Protocol):
+    def caller(self, incoming: Request) -> Caller:
+        """Who asks.
+
+        Raises:
+            LsqlError: LOGIN_NEEDED.
+        """
+
+
+def open_gate(auth: Auth, clock: Callable[[], float] = time.monotonic) -> Gate:
+    """The gate that the configuration asks for.
+
+    Raises:
+        LsqlError: FILE_UNREADABLE, CONSOLE_CONFIG_INVALID: the file of tokens is wrong.
+    """
+    if auth.mode == "header":
+        return HeaderGate(auth.header)
+    if auth.mode == "token":
+        return TokenGate(Tokens(auth.token.file), clock)
+    return NoGate()
+
+
+class NoGate:
+    """Everybody may look and nobody may act."""
+
+    def caller(self, incoming: Request) -> Caller:
+        return Caller("anonymous", "viewer")
+
+
+class HeaderGate:
+    """The proxy says who asks. Whoever is no proxy is not believed."""
+
+    def __init__(self, settings: HeaderAuth) -> None:
+        self._settings = settings
+        self._networks = settings.networks
+
+    def caller(self, incoming: Request) -> Caller:
+        if not self._is_trusted(incoming.remote_addr or ""):
+            raise LsqlError("LOGIN_NEEDED", why="the request did not come through a trusted proxy")
+        user = _header(incoming, self._settings.user_header)
+        # A second value is one that the proxy did not take away: nobody knows which one is its own.
+        if not user or "," in user or len(user) > NAME_CHARS or not user.isprintable():
+            raise LsqlError("LOGIN_NEEDED", why="the proxy names no user")
+        groups = {group.strip() for group in re.split(r"[,|]", _header(incoming, self._settings.groups_header))} - {""}
+        if groups & set(self._settings.operator_groups):
+            return Caller(user, "operator")
+        if self._settings.viewer_groups and not groups & set(self._settings.viewer_groups):
+            raise LsqlError("RIGHT_MISSING", user=user, action="look", role="viewer")
+        return Caller(user, "viewer")
+
+    def _is_trusted(self, text: str) -> bool:
+        try:
+            address = ip_address(text)
+        except ValueError:
+            return False
+        if isinstance(address, IPv6Address) and address.ipv4_mapped:
+            address = address.ipv4_mapped
+        return any(address in network for network in self._networks)
+
+
+class Tokens:
+    """The file of tokens: lines `name role sha256`, read again when it changes."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._mark: tuple[int, int, int] | None = None
+        self._known: dict[str, Caller] = {}
+        self._lock = Lock()
+        self.known()
+
+    def known(self) -> Mapping[str, Caller]:
+        """Callers by the hash of their token.
+
+        Raises:
+            LsqlError: FILE_UNREADABLE, CONSOLE_CONFIG_INVALID.
+        """
+        with self._lock:
+            try:
+                seen = self._path.stat()
+                mark = (seen.st_mtime_ns, seen.st_size, seen.st_ino)
+                if mark != self._mark:
+                    self._known = _read_tokens(self._path)
+                    self._mark = mark
+            except OSError as error:
+                raise LsqlError("FILE_UNREADABLE", path=str(self._path), why=error.strerror or "unknown") from None
+            return self._known
+
+    def find(self, digest: str) -> Caller | None:
+        """Who has the token of this hash. Every line is compared, in the same time."""
+        found = None
+        for known, caller in self.known().items():
+            if hmac.compare_digest(known, digest):
+                found = caller
+        return found
+
+
+class TokenGate:
+    """A bearer token for programs; for the page a session, begun with a token and kept in a cookie."""
+
+    def __init__(self, tokens: Tokens, clock: Callable[[], float]) -> None:
+        self._tokens = tokens
+        self._clock = clock
+        self._sessions: dict[str, tuple[str, float]] = {}
+        self._lock = Lock()
+
+    def caller(self, incoming: Request) -> Caller:
+        scheme, _, token = incoming.headers.get("Authorization", "").partition(" ")
+        if scheme:
+            found = self._tokens.find(digest_of(token.strip())) if scheme.lower() == "bearer" else None
+            if found is None:
+                raise LsqlError("LOGIN_WRONG")
+            return found
+        found = self._from_session(incoming.cookies.get(COOKIE, ""))
+        if found is None:
+            raise LsqlError("LOGIN_NEEDED", why="there is no token")
+        return found
+
+    def log_in(self, token: str) -> tuple[str, Caller]:
+        """A new session for whoever has the token: the cookie's value.
+
+        Raises:
+            LsqlError: LOGIN_WRONG.
+        """
+        digest = digest_of(token)
+        found = self._tokens.find(digest)
+        if found is None:
+            raise LsqlError("LOGIN_WRONG")
+        session = secrets.token_urlsafe(32)
+        with self._lock:
+            now = self._clock()
+            self._sessions = {key: known for key, known in self._sessions.items() if known[1] > now}
+            while len(self._sessions) >= SESSIONS:
+                del self._sessions[next(iter(self._sessions))]
+            self._sessions[digest_of(session)] = (digest, now + SESSION_S)
+        return session, found
+
+    def log_out(self, session: str) -> None:
+        with self._lock:
+            self._sessions.pop(digest_of(session), None)
+
+    def _from_session(self, session: str) -> Caller | None:
+        digest, until = self._sessions.get(digest_of(session), ("", 0.0))
+        # A token that was taken out of the file takes its sessions with it.
+        return self._tokens.find(digest) if until > self._clock() else None
+
+
+def digest_of(token: str) -> str:
+    """What the file holds of a token: tokens are long random texts, so a plain hash is enough."""
+    return hashlib.sha256(token.encode(errors="surrogateescape")).hexdigest()
+
+
+def _read_tokens(path: Path) -> dict[str, Caller]:
+    known = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        found = _LINE.match(line.strip())
+        if not found:
+            place, why = f"line {number}", "a line is: name, viewer or operator, and the SHA-256 of the token"
+            raise LsqlError("CONSOLE_CONFIG_INVALID", path=str(path), place=place, why=why)
+        known[found["digest"]] = Caller(
+            found["name"][:NAME_CHARS], "operator" if found["role"] == "operator" else "viewer"
+        )
+    return known
+
+
+def _header(incoming: Request, name: str) -> str:
+    """A header's value; proxies send UTF-8, which WSGI hands on as Latin-1."""
+    value = incoming.headers.get(name, "").strip()
+    return value.encode("latin-1", "replace").decode("utf-8", "replace")

@@ -1,0 +1,230 @@
+"""The one document: every processor of the configured namespaces, as the recovery job publishes it.
+
+    workloads, answers of their runners, the former document -> [ merge ] -> Document
+
+Field names are camelCase in JSON, times RFC 3339 in UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field
+
+from lsql_runner.console.workloads import Kind, Processor
+from lsql_runner.web.models import Model
+
+FORMAT = 1
+SQL_CHARS = 16_384
+"""So much of a program is kept in the document; the workload has it whole."""
+TOPICS = 100
+"""So many topics are kept in each direction."""
+
+State = Literal[
+    "starting",
+    "waiting",
+    "running",
+    "stopping",
+    "stopped",
+    "restarting",
+    "failed",
+    "ended",
+    "scaled-down",
+    "unreachable",
+    "deleted",
+]
+"""The runner's own states, and three that only somebody else can see."""
+
+Topic = Annotated[str, Field(max_length=249)]
+
+
+class Kept(Model):
+    """What is written by one version and read by another: keys that are not known are left out."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class Breach(Kept):
+    """One way in which a workload breaks the contract."""
+
+    code: str
+    text: str
+
+
+class Trouble(Kept):
+    """An error that a runner tells of."""
+
+    code: str
+    message: str
+    way_out: str = ""
+    at: datetime | None = None
+
+
+class Live(Kept):
+    """What a runner says of itself, or why it says nothing."""
+
+    state: State
+    since: datetime | None = None
+    reason: Trouble | None = Field(default=None, description="Why it waits, restarts or has failed.")
+    healthy: bool | None = Field(default=None, description="Null where the runner did not tell.")
+    health_reasons: tuple[str, ...] = ()
+    lag: int | None = Field(default=None, ge=0)
+    records_in_per_second: float | None = None
+    records_out_per_second: float | None = None
+    topics_in: tuple[Topic, ...] = ()
+    topics_out: tuple[Topic, ...] = ()
+    last_error: Trouble | None = None
+    runner_version: str = ""
+    unreachable: str | None = Field(default=None, description="Why the runner did not answer; null where it did.")
+
+
+class Entry(Live):
+    """One processor."""
+
+    id: str = Field(description="The label lenses-id; never changes.")
+    name: str
+    namespace: str
+    kind: Kind
+    user: str = ""
+    pipeline: str = ""
+    release: str = Field(default="", description="The Helm release.")
+    chart: str = ""
+    chart_version: str = ""
+    image: str = ""
+    image_version: str = ""
+    created: Literal["inside", "outside"] = Field(default="outside", description="Inside: by this project's chart.")
+    created_by: str = Field(default="unknown", description="lsql-runner, helm, kubectl or unknown.")
+    created_at: datetime | None = None
+    legacy: bool = Field(default=False, description="A processor of the old public chart.")
+    app_id: str = ""
+    bootstrap_servers: str = ""
+    runners: int = Field(default=1, description="Replicas that the workload asks for.")
+    violations: tuple[Breach, ...] = ()
+    sql: str | None = Field(default=None, description="The program, or its beginning.")
+    sql_chars: int = 0
+    sql_truncated: bool = False
+    first_seen_at: datetime
+    seen_at: datetime
+    deleted_at: datetime | None = None
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return (self.namespace, self.kind, self.name)
+
+
+class Failure(Kept):
+    """A part of the cluster that could not be read: what is said of it is old."""
+
+    namespace: str
+    text: str
+
+
+class Document(Kept):
+    format: int = FORMAT
+    at: datetime = Field(description="When it was made.")
+    version: str = Field(description="Of the program that made it.")
+    namespaces: tuple[str, ...]
+    failures: tuple[Failure, ...] = ()
+    processors: tuple[Entry, ...] = ()
+
+
+def bounded(sql: str | None, chars: int = SQL_CHARS) -> tuple[str | None, bool]:
+    """At most so much of a program, and whether something was cut off."""
+    return (sql, False) if sql is None or len(sql) <= chars else (sql[:chars], True)
+
+
+def identity(processor: Processor, former: Iterable[Entry], living_ids: Collection[str]) -> str:
+    """The id of a processor: its label, else the one that it had before, else its workload's uid.
+
+    It had one before if its workload was made anew under the same name, with the same SQL_APP_ID: then its group, its
+    state and its history are the same.
+    """
+    if processor.id is not None:
+        return processor.id
+    for entry in former:
+        same = (entry.namespace, entry.name, entry.app_id) == (processor.namespace, processor.name, processor.app_id)
+        if same and entry.id not in living_ids:
+            return entry.id
+    return processor.uid
+
+
+def merge(
+    processors: Iterable[tuple[str, Processor, Live]],
+    former: Document | None,
+    at: datetime,
+    version: str,
+    namespaces: Collection[str],
+    failures: Mapping[str, str],
+    keep: timedelta,
+) -> Document:
+    """The document of now. `processors` are an id, a workload and what its runner said, each.
+
+    What vanished is kept as deleted for `keep`; what stands in a namespace that could not be read is kept as it was.
+    """
+    before = {entry.id: entry for entry in former.processors} if former else {}
+    entries = [_entry(identifier, p, live, before.get(identifier), at) for identifier, p, live in processors]
+    alive = {entry.id for entry in entries}
+    for entry in before.values():
+        if entry.id in alive or entry.namespace not in namespaces:
+            continue
+        if entry.namespace in failures:
+            entries.append(entry)
+            continue
+        deleted_at = entry.deleted_at or at
+        if at - deleted_at < keep:
+            entries.append(entry.model_copy(update={**_SILENCE, "state": "deleted", "deleted_at": deleted_at}))
+    return Document(
+        at=at,
+        version=version,
+        namespaces=tuple(sorted(namespaces)),
+        failures=tuple(Failure(namespace=namespace, text=text) for namespace, text in sorted(failures.items())),
+        processors=tuple(sorted(entries, key=lambda entry: (entry.namespace, entry.name, entry.kind, entry.id))),
+    )
+
+
+_SILENCE = {
+    "healthy": None,
+    "health_reasons": (),
+    "unreachable": None,
+    "reason": None,
+    "lag": None,
+    "records_in_per_second": None,
+    "records_out_per_second": None,
+}
+"""What nobody can say of a processor that is gone."""
+
+
+def _entry(identifier: str, p: Processor, live: Live, before: Entry | None, at: datetime) -> Entry:
+    sql, cut = bounded(p.sql)
+    found = live.model_dump()
+    if live.unreachable is not None and before is not None:  # what it said last is better than nothing
+        found |= {"topics_in": before.topics_in, "topics_out": before.topics_out, "last_error": before.last_error}
+    return Entry(
+        **found,
+        id=identifier,
+        name=p.name,
+        namespace=p.namespace,
+        kind=p.kind,
+        user=p.user,
+        pipeline=p.pipeline,
+        release=p.release,
+        chart=p.chart,
+        chart_version=p.chart_version,
+        image=p.image,
+        image_version=p.image_version,
+        created=p.created,
+        created_by=p.created_by,
+        created_at=p.created_at,
+        legacy=p.legacy,
+        app_id=p.app_id,
+        bootstrap_servers=p.bootstrap_servers,
+        runners=p.runners,
+        violations=tuple(Breach(code=v.code, text=v.text) for v in p.violations),
+        sql=sql,
+        sql_chars=p.sql_chars,
+        sql_truncated=cut or p.sql_chars > len(p.sql or ""),
+        first_seen_at=before.first_seen_at if before else at,
+        seen_at=at,
+    )

@@ -1,0 +1,110 @@
+"""What the console remembers of each processor, in memory and bounded: an hour of figures, the last events."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import deque
+from collections.abc import Collection
+from datetime import datetime
+from threading import Lock
+
+from lsql_runner.console.document import Document, Entry
+from lsql_runner.web.models import Model
+
+SPAN_MS = 3_600_000
+POINTS = 720
+EVENTS = 100
+_WIDTH = 4
+
+
+class Point(Model):
+    """Lag and rates at a moment; null where the runner did not tell."""
+
+    at_ms: int
+    lag: float | None
+    records_in_per_second: float | None
+    records_out_per_second: float | None
+
+
+class Happening(Model):
+    """Something that befell a processor, or that somebody did to it."""
+
+    at: datetime
+    kind: str
+    text: str
+    by: str = ""
+
+
+class History:
+    """Figures and events by id. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._figures: dict[str, array[float]] = {}
+        self._events: dict[str, deque[Happening]] = {}
+        self._states: dict[str, str] = {}
+
+    def take(self, document: Document) -> None:
+        """Note what a document says; what is in it no more is forgotten."""
+        at_ms = int(document.at.timestamp() * 1000)
+        with self._lock:
+            for entry in document.processors:
+                if entry.state != "deleted":
+                    _append(self._figures.setdefault(entry.id, array("d")), at_ms, entry)
+                before = self._states.get(entry.id)
+                if before != entry.state:
+                    self._note(entry.id, Happening(at=document.at, kind="state", text=_change(before, entry)))
+                self._states[entry.id] = entry.state
+            self._forget({entry.id for entry in document.processors})
+
+    def note(self, identifier: str, happening: Happening) -> None:
+        """Note what somebody did."""
+        with self._lock:
+            self._note(identifier, happening)
+
+    def points(self, identifier: str) -> list[Point]:
+        """The figures of the last hour, oldest first."""
+        with self._lock:
+            kept = list(self._figures.get(identifier, ()))
+        rows = (kept[start : start + _WIDTH] for start in range(0, len(kept), _WIDTH))
+        return [
+            Point(
+                at_ms=int(at),
+                lag=_told(lag),
+                records_in_per_second=_told(into),
+                records_out_per_second=_told(out),
+            )
+            for at, lag, into, out in rows
+        ]
+
+    def events(self, identifier: str) -> list[Happening]:
+        """The events, newest first."""
+        with self._lock:
+            return list(reversed(self._events.get(identifier, ())))
+
+    def _note(self, identifier: str, happening: Happening) -> None:
+        self._events.setdefault(identifier, deque(maxlen=EVENTS)).append(happening)
+
+    def _forget(self, known: Collection[str]) -> None:
+        for kept in (self._figures, self._events, self._states):
+            for identifier in kept.keys() - known:
+                del kept[identifier]
+
+
+def _append(figures: array[float], at_ms: int, entry: Entry) -> None:
+    told = (entry.lag, entry.records_in_per_second, entry.records_out_per_second)
+    figures.extend((at_ms, *(math.nan if value is None else value for value in told)))
+    rows = len(figures) // _WIDTH
+    old = next((row for row in range(rows) if figures[row * _WIDTH] >= at_ms - SPAN_MS), rows)
+    del figures[: max(old, rows - POINTS) * _WIDTH]
+
+
+def _told(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _change(before: str | None, entry: Entry) -> str:
+    why = entry.unreachable or (entry.reason.message if entry.reason else "")
+    text = f"It is {entry.state}." if before is None else f"From {before} to {entry.state}."
+    return f"{text} {why}".strip()

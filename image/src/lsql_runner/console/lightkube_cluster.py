@@ -1,0 +1,129 @@
+"""The port on a real API server, by lightkube. The only importer of lightkube."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx2
+from lightkube import ApiError, Client
+from lightkube.core.exceptions import ConfigError
+from lightkube.models.core_v1 import EventSource, ObjectReference
+from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.resources.apps_v1 import Deployment, StatefulSet
+from lightkube.resources.core_v1 import ConfigMap, Event, Pod
+from lightkube.types import PatchType
+
+from lsql_runner.console.cluster import ClusterError, Configuration, Conflict, Missing, Note
+from lsql_runner.console.workloads import Kind
+
+MANAGER = "lsql-console"
+PAGE = 100
+"""Workloads of one answer. One with a program of 100 kB has some 200 kB: an answer stays below 20 MB."""
+TIMEOUT_S = 15.0
+LOG_LINE_CHARS = 2_000
+_RESOURCES: dict[Kind, type[Deployment] | type[StatefulSet]] = {"Deployment": Deployment, "StatefulSet": StatefulSet}
+
+
+class LightkubeCluster:
+    """A Cluster. Without a client: the pod's service account, else KUBECONFIG or ~/.kube/config."""
+
+    def __init__(self, client: Client | None = None) -> None:
+        with _translated():
+            self._client = client or Client(field_manager=MANAGER, timeout=httpx2.Timeout(TIMEOUT_S))
+
+    def close(self) -> None:
+        self._client.close()
+
+    def workloads(self, namespace: str, kind: Kind) -> Iterator[Mapping[str, Any]]:
+        with _translated():
+            for found in self._client.list(_RESOURCES[kind], namespace=namespace, chunk_size=PAGE):
+                yield found.to_dict()
+
+    def workload(self, namespace: str, kind: Kind, name: str) -> Mapping[str, Any]:
+        with _translated():
+            return self._client.get(_RESOURCES[kind], name, namespace=namespace).to_dict()
+
+    def label(self, namespace: str, kind: Kind, name: str, version: str, key: str, value: str) -> None:
+        # A merge patch of this one label: Helm and kubectl apply leave alone what is not theirs, in all their ways to
+        # merge, and the pod template stays as it is, so that no pod is restarted.
+        change = {"metadata": {"resourceVersion": version, "labels": {key: value}}}
+        with _translated():
+            self._client.patch(_RESOURCES[kind], name, change, namespace=namespace, patch_type=PatchType.MERGE)
+
+    def delete_workload(self, namespace: str, kind: Kind, name: str, uid: str) -> None:
+        # lightkube sends no body with a delete, so the precondition is checked here.
+        if self.workload(namespace, kind, name)["metadata"].get("uid") != uid:
+            raise Conflict(f"{name} is another workload now")
+        with _translated():
+            self._client.delete(_RESOURCES[kind], name, namespace=namespace)
+
+    def configuration(self, namespace: str, name: str) -> Configuration:
+        with _translated():
+            found = self._client.get(ConfigMap, name, namespace=namespace)
+        content = {key: base64.b64decode(text) for key, text in (found.binaryData or {}).items()}
+        return Configuration((found.metadata and found.metadata.resourceVersion) or "", content)
+
+    def write_configuration(self, namespace: str, name: str, version: str | None, content: Mapping[str, bytes]) -> None:
+        encoded = {key: base64.b64encode(value).decode() for key, value in content.items()}
+        with _translated():
+            if version is None:
+                metadata = ObjectMeta(name=name, namespace=namespace)
+                self._client.create(ConfigMap(metadata=metadata, binaryData=encoded))
+            else:
+                change = {"metadata": {"resourceVersion": version}, "binaryData": encoded}
+                self._client.patch(ConfigMap, name, change, namespace=namespace, patch_type=PatchType.MERGE)
+
+    def note(self, note: Note) -> None:
+        now = datetime.now(UTC)
+        target = ObjectReference(
+            apiVersion="apps/v1", kind=note.kind, namespace=note.namespace, name=note.name, uid=note.uid
+        )
+        event = Event(
+            metadata=ObjectMeta(generateName=f"{note.name[:200]}.", namespace=note.namespace),
+            involvedObject=target,
+            type=note.type,
+            reason=note.reason,
+            action=note.action,
+            message=note.text[:1000],
+            source=EventSource(component=MANAGER),
+            reportingComponent=MANAGER,
+            reportingInstance=MANAGER,
+            firstTimestamp=now,
+            lastTimestamp=now,
+            count=1,
+        )
+        with _translated():
+            self._client.create(event)
+
+    def pods(self, namespace: str, labels: Mapping[str, str]) -> list[str]:
+        with _translated():
+            found = [pod.metadata for pod in self._client.list(Pod, namespace=namespace, labels=dict(labels))]
+        known = [(str(m.creationTimestamp or ""), m.name or "") for m in found if m is not None]
+        return [name for _, name in sorted(known, reverse=True)]
+
+    def log_tail(self, namespace: str, pod: str, container: str, lines: int) -> list[str]:
+        with _translated():
+            found = self._client.log(pod, namespace=namespace, container=container, tail_lines=lines, newlines=False)
+            return [line[:LOG_LINE_CHARS] for line in found]
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Errors of the library as the port's own."""
+    try:
+        yield
+    except ApiError as error:
+        why = error.status.message or f"HTTP {error.status.code}"
+        if error.status.code == 404:
+            raise Missing(why) from None
+        if error.status.code == 409:
+            raise Conflict(why) from None
+        raise ClusterError(why) from None
+    except httpx2.HTTPError as error:
+        raise ClusterError(f"{type(error).__name__}: {error}") from None
+    except ConfigError as error:
+        raise ClusterError(f"there is no way to the API server: {error}") from None

@@ -1,0 +1,134 @@
+"""The recovery job, one pass: find all processors, give an id to those without, ask their runners, publish.
+
+list -> adopt -> ask -> publish
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing
+from lsql_runner.console.document import Document, identity
+from lsql_runner.console.settings import Settings
+from lsql_runner.console.storage import encode
+from lsql_runner.console.survey import AskAll, Listed, list_processors, make_document, read_document
+from lsql_runner.console.workloads import ID_LABEL, Processor, read_processor
+from lsql_runner.errors import LsqlError
+
+ATTEMPTS = 5
+"""At a write that somebody else was faster with."""
+LOG = logging.getLogger(__name__)
+
+Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a pass did."""
+
+    document: Document
+    adopted: int
+    unassigned: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether every namespace could be read and every processor has its id."""
+        return not self.document.failures and not self.unassigned
+
+
+def recover(cluster: Cluster, ask_all: AskAll, settings: Settings, now: Callable[[], datetime]) -> Outcome:
+    """One pass.
+
+    Raises:
+        LsqlError: CLUSTER_REFUSED, where the document can be neither read nor written; DOCUMENT_TOO_LARGE.
+    """
+    try:
+        _, former = read_document(cluster, settings)
+    except ClusterError as error:
+        raise LsqlError("CLUSTER_REFUSED", what="give the document", why=str(error)) from None
+    listed, adopted, unassigned = adopt(cluster, list_processors(cluster, settings.namespaces), former)
+    answers = ask_all(listed.processors)
+    at = now()
+    document = publish(cluster, settings, lambda known: make_document(listed, answers, known, settings, at, unassigned))
+    return Outcome(document, adopted, len(unassigned))
+
+
+def adopt(cluster: Cluster, listed: Listed, former: Document | None) -> tuple[Listed, int, dict[Key, str]]:
+    """The same with an id on each processor; how many got one; and who could not be given one, with the reason."""
+    living = {p.id for p in listed.processors if p.id is not None}
+    known = former.processors if former else ()
+    result: list[Processor] = []
+    adopted, unassigned = 0, {}
+    for processor in listed.processors:
+        if processor.id is not None:
+            result.append(processor)
+            continue
+        wanted = identity(processor, known, living)
+        try:
+            given = _assign(cluster, processor, wanted)
+        except Missing:  # it was deleted since it was listed
+            continue
+        except (ClusterError, Conflict) as error:
+            unassigned[processor.key] = str(error)
+            LOG.error("id not assigned", extra={**_named(processor), "error": str(error)})
+            result.append(processor)
+            continue
+        adopted += given == wanted
+        living.add(given)
+        LOG.info("id assigned", extra={**_named(processor), "id": given})
+        result.append(replace(processor, id=given))
+    return Listed(tuple(result), listed.failures), adopted, unassigned
+
+
+def _assign(cluster: Cluster, processor: Processor, wanted: str) -> str:
+    """The processor's id after this: `wanted`, or the one that somebody else set in between.
+
+    The patch names the version in which the label was seen to be absent, so that two jobs cannot set two ids.
+    """
+    version = processor.version
+    for _ in range(ATTEMPTS):
+        try:
+            cluster.label(processor.namespace, processor.kind, processor.name, version, ID_LABEL, wanted)
+            return wanted
+        except Conflict:
+            found = cluster.workload(processor.namespace, processor.kind, processor.name)
+            current = read_processor(found, processor.kind)
+            if current.id is not None:
+                return current.id
+            version = current.version
+    raise Conflict("the workload changes all the time")
+
+
+def publish(cluster: Cluster, settings: Settings, make: Callable[[Document | None], Document]) -> Document:
+    """Write the document that `make` makes of the present one; again if another job was faster.
+
+    Raises:
+        LsqlError: CLUSTER_REFUSED, DOCUMENT_TOO_LARGE.
+    """
+    place = settings.document
+    try:
+        for _ in range(ATTEMPTS):
+            stored, former = read_document(cluster, settings)
+            document = make(former)
+            version = stored.version if stored else None
+            try:
+                cluster.write_configuration(place.namespace, place.name, version, encode(document))
+                return document
+            except (Conflict, Missing):
+                continue
+    except ClusterError as error:
+        raise LsqlError("CLUSTER_REFUSED", what="take the document", why=str(error)) from None
+    raise LsqlError("CLUSTER_REFUSED", what="take the document", why="others write it all the time")
+
+
+def summary(document: Document) -> dict[str, int]:
+    """How many processors are in which state."""
+    return dict(sorted(Counter(entry.state for entry in document.processors).items()))
+
+
+def _named(processor: Processor) -> dict[str, str]:
+    return {"namespace": processor.namespace, "kind": processor.kind, "processor": processor.name}

@@ -1,0 +1,223 @@
+"""Asks runners what they are doing: many at once, each for a short time, all of them for a bounded one."""
+
+from __future__ import annotations
+
+import json
+import ssl
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import httpx2
+from pydantic import AwareDatetime, BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic.alias_generators import to_camel
+
+from lsql_runner.console.document import TOPICS, Live, State, Trouble
+from lsql_runner.console.workloads import Processor
+from lsql_runner.errors import LsqlError
+
+ANSWER_LIMIT_BYTES = 4 * 1024 * 1024
+TEXT_CHARS = 500
+REASONS = 20
+
+AddressOf = Callable[[Processor], str]
+
+_STATES: TypeAdapter[State] = TypeAdapter(State)
+
+
+def service_address(processor: Processor) -> str:
+    """Where a runner answers: the Service that has its workload's name."""
+    return f"http://{processor.name}.{processor.namespace}.svc:{processor.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    timeout_s: float = 2.0
+    """For one request, from connecting to the last byte."""
+    parallel: int = 32
+    pass_s: float = 60.0
+    """For all runners together; whoever was not asked by then is unreachable."""
+
+
+class Unanswered(Exception):
+    """A runner gave no answer that can be used; one sentence says why."""
+
+
+class Runners:
+    """A client of all runners. `close` ends its connections."""
+
+    def __init__(self, limits: Limits, address_of: AddressOf = service_address) -> None:
+        self._limits = limits
+        self._address_of = address_of
+        self._client = httpx2.Client(
+            timeout=httpx2.Timeout(limits.timeout_s),
+            limits=httpx2.Limits(max_connections=limits.parallel + 8, max_keepalive_connections=0),
+            trust_env=False,
+            # Runners speak plain HTTP; a context that trusts nobody also spares loading all authorities.
+            verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+            follow_redirects=False,
+        )
+
+    def close(self) -> None:
+        self._client.close()
+
+    def ask_all(self, processors: Iterable[Processor]) -> dict[tuple[str, str, str], Live]:
+        """What each runner says, by the processor's key."""
+        known = list(processors)
+        pool = ThreadPoolExecutor(self._limits.parallel, thread_name_prefix="ask")
+        asked: dict[tuple[str, str, str], Future[Live]] = {p.key: pool.submit(self.ask, p) for p in known}
+        try:
+            wait(asked.values(), self._limits.pass_s)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+        late = f"there was no time to ask it within {self._limits.pass_s:g} s"
+        return {
+            key: future.result() if future.done() and not future.cancelled() else unreachable(late)
+            for key, future in asked.items()
+        }
+
+    def ask(self, processor: Processor) -> Live:
+        """GET /stream and /health. A runner that does not answer is a state, not an exception."""
+        if processor.runners == 0:
+            return Live(state="scaled-down")
+        try:
+            status, stream = self.get(processor, "/stream")
+            if status != 200:
+                raise Unanswered(f"GET /stream answered HTTP {status}")
+            _, health = self.get(processor, "/health")
+            return read_live(stream, health)
+        except Unanswered as error:
+            return unreachable(str(error))
+
+    def get(self, processor: Processor, path: str) -> tuple[int, Any]:
+        """Status and JSON of a GET.
+
+        Raises:
+            Unanswered
+        """
+        return self._request(processor, "GET", path, {})
+
+    def post(self, processor: Processor, action: str, by: str) -> None:
+        """Stop or start the processor, in somebody's name.
+
+        Raises:
+            LsqlError: RUNNER_UNREACHABLE, RUNNER_REFUSED.
+        """
+        try:
+            # Header values are Latin-1: other names are quoted.
+            who = by if by.isascii() else quote(by, safe=" @")
+            status, body = self._request(processor, "POST", f"/{action}", {"X-Forwarded-User": who[:128]})
+        except Unanswered as error:
+            raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, why=str(error)) from None
+        if status >= 400:
+            told = body if isinstance(body, Mapping) else {}
+            why = str(told.get("detail") or f"HTTP {status}").rstrip(".")[:TEXT_CHARS]
+            way_out = str(told.get("wayOut") or "Look at its page.")[:TEXT_CHARS]
+            raise LsqlError("RUNNER_REFUSED", name=processor.name, action=action, why=why, way_out=way_out)
+
+    def _request(self, processor: Processor, method: str, path: str, headers: Mapping[str, str]) -> tuple[int, Any]:
+        deadline = time.monotonic() + self._limits.timeout_s
+        content = bytearray()
+        try:
+            with self._client.stream(method, self._address_of(processor) + path, headers=dict(headers)) as response:
+                for part in response.iter_bytes():
+                    content += part
+                    if len(content) > ANSWER_LIMIT_BYTES:
+                        raise Unanswered(f"{method} {path} answered with more than {ANSWER_LIMIT_BYTES} bytes")
+                    if time.monotonic() > deadline:  # the library's limits are for each piece
+                        raise Unanswered(f"{method} {path} was not answered within {self._limits.timeout_s:g} s")
+            return response.status_code, json.loads(content)
+        except httpx2.TimeoutException:
+            raise Unanswered(f"{method} {path} was not answered within {self._limits.timeout_s:g} s") from None
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+            raise Unanswered(f"{method} {path}: {str(error)[:TEXT_CHARS] or type(error).__name__}") from None
+        except (ValueError, RecursionError):
+            raise Unanswered(f"{method} {path} did not answer with JSON") from None
+
+
+def unreachable(why: str) -> Live:
+    """What is known of a runner that does not answer."""
+    return Live(state="unreachable", unreachable=why)
+
+
+class _Lenient(BaseModel):
+    """Other versions of the runner may say more."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
+
+
+class _Error(_Lenient):
+    code: str = ""
+    message: str = ""
+    way_out: str = ""
+    at: AwareDatetime | None = None
+
+    def trouble(self) -> Trouble:
+        return Trouble(
+            code=self.code[:64], message=self.message[:TEXT_CHARS], way_out=self.way_out[:TEXT_CHARS], at=self.at
+        )
+
+
+class _Topic(_Lenient):
+    topic: str
+    role: str
+
+
+class _Rates(_Lenient):
+    records_in_per_second: float = 0.0
+    records_out_per_second: float = 0.0
+
+
+class _Reason(_Lenient):
+    text: str = ""
+
+
+class _Health(_Lenient):
+    status: str = ""
+    reasons: tuple[_Reason, ...] = ()
+
+
+class _Stream(_Lenient):
+    state: str
+    since: AwareDatetime | None = None
+    version: str = ""
+    reason: _Error | None = None
+    last_error: _Error | None = None
+    topics: tuple[_Topic, ...] = ()
+    lag: int | None = None
+    rates: _Rates = _Rates()
+
+
+def read_live(stream: object, health: object) -> Live:
+    """From the bodies of /stream and /health to what the document says.
+
+    Raises:
+        Unanswered: this is no processor's answer.
+    """
+    try:
+        said = _Stream.model_validate(stream)
+        state = _STATES.validate_python(said.state)
+        well = _Health.model_validate(health)
+    except ValidationError:
+        raise Unanswered("it answers, but not as a processor does") from None
+    return Live(
+        state=state,
+        since=said.since,
+        reason=said.reason.trouble() if said.reason else None,
+        healthy={"ok": True, "failing": False}.get(well.status),
+        health_reasons=tuple(reason.text[:TEXT_CHARS] for reason in well.reasons[:REASONS]),
+        lag=max(0, said.lag) if said.lag is not None else None,
+        records_in_per_second=said.rates.records_in_per_second,
+        records_out_per_second=said.rates.records_out_per_second,
+        topics_in=_topics(said, "source"),
+        topics_out=_topics(said, "target"),
+        last_error=said.last_error.trouble() if said.last_error else None,
+        runner_version=said.version[:64],
+    )
+
+
+def _topics(said: _Stream, role: str) -> tuple[str, ...]:
+    return tuple(topic.topic[:249] for topic in said.topics if topic.role == role)[:TOPICS]

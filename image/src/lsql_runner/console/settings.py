@@ -1,0 +1,140 @@
+"""The configuration of the recovery job and the console: one YAML file, read strictly. The chart writes it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic.alias_generators import to_camel
+
+from lsql_runner.console.runners import Limits
+from lsql_runner.errors import LsqlError
+
+Network = IPv4Network | IPv6Network
+Action = Literal["stop", "start", "scale", "delete"]
+ACTIONS: tuple[Action, ...] = ("stop", "start", "scale", "delete")
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid")
+
+
+def _is_network(text: str) -> str:
+    ip_network(text)
+    return text
+
+
+class DocumentPlace(_Part):
+    namespace: str = Field(min_length=1)
+    name: str = Field(default="lsql-processors", min_length=1)
+
+
+class RunnerLimits(_Part):
+    timeout_seconds: float = Field(default=2.0, gt=0, le=60)
+    parallel: int = Field(default=32, ge=1, le=256)
+    pass_seconds: float = Field(default=60.0, gt=0, le=3600)
+
+
+class HeaderAuth(_Part):
+    """Who asks stands in headers that a reverse proxy sets."""
+
+    user_header: str = "X-Forwarded-User"
+    groups_header: str = "X-Forwarded-Groups"
+    trusted_proxies: tuple[Annotated[str, AfterValidator(_is_network)], ...] = ()
+    operator_groups: tuple[str, ...] = ()
+    viewer_groups: tuple[str, ...] = Field(default=(), description="Empty: everyone whom the proxy names.")
+
+    @property
+    def networks(self) -> tuple[Network, ...]:
+        return tuple(ip_network(text) for text in self.trusted_proxies)
+
+
+class TokenAuth(_Part):
+    """Who asks has a token, of which a file holds the hash."""
+
+    file: Path = Path("/etc/lsql-tokens/tokens")
+    secure_cookie: bool = True
+
+
+class Auth(_Part):
+    mode: Literal["none", "header", "token"] = "none"
+    header: HeaderAuth = HeaderAuth()
+    token: TokenAuth = TokenAuth()
+
+    @model_validator(mode="after")
+    def _header_needs_proxies(self) -> Self:
+        if self.mode == "header" and not self.header.trusted_proxies:
+            raise ValueError("auth.header.trustedProxies names no network: anybody could send the headers")
+        return self
+
+
+class Actions(_Part):
+    stop: bool = False
+    start: bool = False
+    scale: bool = False
+    delete: bool = False
+
+    def allows(self, action: Action) -> bool:
+        return bool(getattr(self, action))
+
+
+class Logs(_Part):
+    enabled: bool = False
+    lines: int = Field(default=200, ge=1, le=2000)
+
+
+class Settings(_Part):
+    namespaces: tuple[str, ...] = Field(min_length=1)
+    document: DocumentPlace
+    deleted_keep_hours: float = Field(default=168.0, ge=0)
+    runners: RunnerLimits = RunnerLimits()
+    port: int = Field(default=8084, ge=1, le=65535)
+    poll_seconds: float = Field(default=10.0, ge=1, le=600)
+    auth: Auth = Auth()
+    actions: Actions = Actions()
+    logs: Logs = Logs()
+    log_level: str = "INFO"
+
+    @model_validator(mode="after")
+    def _actions_need_somebody(self) -> Self:
+        if self.auth.mode == "none" and any(self.actions.allows(action) for action in ACTIONS):
+            raise ValueError("actions need to know who asks: set auth.mode to header or token")
+        return self
+
+    @property
+    def limits(self) -> Limits:
+        asked = self.runners
+        return Limits(asked.timeout_seconds, asked.parallel, asked.pass_seconds)
+
+    @property
+    def keep(self) -> timedelta:
+        return timedelta(hours=self.deleted_keep_hours)
+
+
+def read_settings(path: Path) -> Settings:
+    """Read the file.
+
+    Raises:
+        LsqlError: FILE_UNREADABLE, CONSOLE_CONFIG_INVALID.
+    """
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else "it is not UTF-8 text"
+        raise LsqlError("FILE_UNREADABLE", path=str(path), why=why) from None
+    except yaml.YAMLError as error:
+        raise _invalid(path, "its YAML", " ".join(str(error).split())[:200]) from None
+    try:
+        return Settings.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(step) for step in first["loc"]) or "its top"
+        raise _invalid(path, place, first["msg"].removeprefix("Value error, ")) from None
+
+
+def _invalid(path: Path, place: str, why: str) -> LsqlError:
+    return LsqlError("CONSOLE_CONFIG_INVALID", path=str(path), place=place, why=why)

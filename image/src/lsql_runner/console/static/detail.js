@@ -1,0 +1,173 @@
+// One processor: what it is, how it does, what befell it.
+
+import { chart } from "./chart.js";
+import { Problem, get } from "./client.js";
+import { byId, el, renew, renewRows, setText } from "./dom.js";
+import { NONE, bytes, count, duration, moment, secondsBetween } from "./format.js";
+import { sqlLines } from "./program.js";
+import { session } from "./session.js";
+import { draw } from "./topology.js";
+
+const SILENT = new Set(["unreachable", "deleted", "scaled-down"]);
+const LEVELS = { failed: "bad", unreachable: "warn", restarting: "warn", deleted: "warn" };
+
+const BY = { "lsql-runner": "by this project's chart", helm: "by another chart", kubectl: "by kubectl", unknown: "otherwise" };
+
+let planned = "";
+let logged = "";
+
+/** Asks for everything of a processor and shows it; its entry. */
+export async function showDetail(id) {
+  const path = `api/v1/streams/${encodeURIComponent(id)}`;
+  const [stream, history, events] = await Promise.all([get(path), get(`${path}/history`), get(`${path}/events`)]);
+  showHead(stream);
+  showReason(stream);
+  showCharts(history, Date.parse(stream.seenAt));
+  showProgram(stream);
+  showViolations(stream);
+  showFacts(stream);
+  showEvents(events);
+  await Promise.all([showPlan(path, stream), showStores(path, stream), showLogsOnce(path, stream)]);
+  return stream;
+}
+
+/** Reads the log again. */
+export async function showLogs(path) {
+  try {
+    const { pod, lines } = await get(`${path}/logs`);
+    setText(byId("logs-note"), pod || "there is no pod");
+    setText(byId("logs"), lines.join("\n"));
+    byId("logs").scrollTop = byId("logs").scrollHeight;
+  } catch (problem) {
+    if (!(problem instanceof Problem)) throw problem;
+    setText(byId("logs-note"), problem.message);
+  }
+}
+
+function showHead(stream) {
+  document.title = `${stream.name} – ${stream.state}`;
+  setText(byId("title"), stream.name);
+  setText(byId("subtitle"), [stream.namespace, stream.kind, stream.user && `by ${stream.user}`].filter(Boolean).join("  ·  "));
+  const pill = byId("state");
+  pill.hidden = false;
+  setText(pill, stream.state);
+  pill.dataset.state = stream.state;
+  const from = stream.deletedAt ?? stream.since;
+  setText(byId("since"), from ? `for ${duration(secondsBetween(from, stream.deletedAt ? new Date().toISOString() : stream.seenAt))}` : "");
+}
+
+function showReason(stream) {
+  const box = byId("reason");
+  const told = [stream.reason?.message, stream.reason?.wayOut, stream.unreachable, ...stream.healthReasons].filter(Boolean);
+  if (stream.deletedAt) told.unshift(`Its workload vanished at ${moment(stream.deletedAt)}.`);
+  box.hidden = !told.length;
+  box.dataset.level = LEVELS[stream.state] ?? (stream.healthy === false ? "bad" : "info");
+  renew(box, told, () => [...new Set(told)].map((text) => el("p", {}, text)));
+}
+
+function showCharts(history, now) {
+  const of = (name) => history.map((point) => ({ at: point.atMs, value: point[name] }));
+  const rates = [
+    { name: "in", points: of("recordsInPerSecond") },
+    { name: "out", points: of("recordsOutPerSecond") },
+  ];
+  byId("lag-chart").replaceChildren(chart("Lag", "records", [{ name: "lag", points: of("lag") }], now));
+  byId("rate-chart").replaceChildren(chart("Rate", "records per second", rates, now));
+}
+
+function showProgram(stream) {
+  const note = stream.sql === null ? "not a value of the workload" : stream.sqlTruncated ? `the beginning of ${count(stream.sqlChars)} characters` : "";
+  setText(byId("sql-note"), note);
+  renew(byId("sql"), stream.sql, () => (stream.sql ? sqlLines(stream.sql) : []));
+}
+
+function showViolations(stream) {
+  renew(byId("violations"), stream.violations, () =>
+    stream.violations.length
+      ? stream.violations.map(({ code, text }) => el("p", { class: "warning" }, text, " ", el("code", {}, code)))
+      : [el("p", { class: "muted" }, "The workload keeps the contract.")],
+  );
+}
+
+function showFacts(stream) {
+  const facts = [
+    ["Id", stream.id],
+    ["Release", stream.release || NONE],
+    ["Chart", stream.chart ? `${stream.chart} ${stream.chartVersion}` : NONE],
+    ["Image", stream.imageVersion || stream.image || NONE],
+    ["Runner", stream.runnerVersion || NONE],
+    ["Runners", count(stream.runners)],
+    ["Consumer group", stream.appId || NONE],
+    ["Pipeline", stream.pipeline || NONE],
+    ["Created", `${BY[stream.createdBy] ?? stream.createdBy}${stream.legacy ? " (legacy)" : ""}`],
+    ["First seen", moment(stream.firstSeenAt)],
+    ["Reads", stream.topicsIn.join(", ") || NONE],
+    ["Writes", stream.topicsOut.join(", ") || NONE],
+  ];
+  const error = stream.lastError;
+  if (error) facts.push(["Last error", `${error.at ? `${moment(error.at)}: ` : ""}${error.message}`]);
+  renew(byId("facts"), facts, () => facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
+}
+
+function showEvents(events) {
+  renewRows(
+    byId("events").tBodies[0],
+    events,
+    (event) => `${event.at}/${event.kind}/${event.text}`,
+    (event) => [{ text: moment(event.at).slice(5, 19), class: "when" }, event.text],
+  );
+}
+
+async function showPlan(path, stream) {
+  const mark = JSON.stringify([path, stream.state, stream.topicsIn]);
+  if (mark === planned) return;
+  const topology = await ofRunner(stream, `${path}/topology`);
+  planned = topology ? mark : "";
+  const known = topology?.nodes.length > 0;
+  setText(byId("topology-note"), known ? "" : "the runner tells it when its topics are known");
+  renew(byId("topology"), topology, () => (known ? [draw(topology)] : []));
+}
+
+async function showStores(path, stream) {
+  const stores = (await ofRunner(stream, `${path}/stores`)) ?? [];
+  setText(byId("stores-note"), stores.length ? "" : SILENT.has(stream.state) ? "not known" : "the program keeps no state");
+  renewRows(
+    byId("stores").tBodies[0],
+    stores,
+    (store) => store.name,
+    (store) => [
+      { text: store.name, header: true },
+      { text: count(store.rows), class: "number" },
+      { text: bytes(store.bytes), class: "number" },
+    ],
+  );
+}
+
+async function showLogsOnce(path, stream) {
+  const wanted = session().logs && stream.state !== "deleted";
+  byId("logs-panel").hidden = !wanted;
+  if (!wanted || logged === path) return;
+  logged = path;
+  await showLogs(path);
+}
+
+/** What only the runner itself can tell; null where it does not. */
+async function ofRunner(stream, path) {
+  if (SILENT.has(stream.state)) return null;
+  try {
+    return await get(path);
+  } catch (problem) {
+    if (!(problem instanceof Problem) || problem.status === 401) throw problem;
+    return null;
+  }
+}
+
+/** Another processor is shown next: nothing of this one stays. */
+export function forget() {
+  planned = "";
+  logged = "";
+  for (const id of ["sql", "topology", "logs", "lag-chart", "rate-chart"]) {
+    byId(id).replaceChildren();
+    byId(id).renewedFor = undefined;
+  }
+}

@@ -1,0 +1,114 @@
+"""From what the console knows to the answers of its API: pure functions and models, no Flask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from lsql_runner.console.document import Entry
+from lsql_runner.console.routes import FILTERS
+from lsql_runner.errors import LsqlError
+from lsql_runner.web.models import Model
+
+_LIST_LEAVES_OUT = {"sql", "sql_chars", "sql_truncated", "health_reasons", "bootstrap_servers"}
+_TEXT_CHARS = 4_000
+_NODES = 500
+
+
+class Node(Model):
+    id: str
+    kind: str
+    label: str
+    detail: str
+
+
+class Topology(Model):
+    """The program as a graph, and its plan; empty until the runner knows its topics."""
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Mapping[str, str], ...]
+    plan: str
+
+
+class Store(Model):
+    name: str
+    key_schema: str
+    value_schema: str
+    rows: int | None
+    bytes: int | None
+
+
+def summary(entry: Entry) -> dict[str, Any]:
+    """A processor as lists show it."""
+    return entry.model_dump(mode="json", by_alias=True, exclude=_LIST_LEAVES_OUT)
+
+
+def matching(entries: Iterable[Entry], wanted: Mapping[str, str]) -> list[Entry]:
+    """The entries that fit all parameters; several values of one are divided by commas.
+
+    Raises:
+        LsqlError: REQUEST_INVALID for a parameter that is none.
+    """
+    unknown = sorted(set(wanted) - set(FILTERS))
+    if unknown:
+        raise LsqlError("REQUEST_INVALID", why=f"there is no parameter {unknown[0][:40]}, only {', '.join(FILTERS)}")
+    return [entry for entry in entries if all(_fits(entry, name, value) for name, value in wanted.items())]
+
+
+def _fits(entry: Entry, name: str, value: str) -> bool:
+    if name == "q":
+        return value.casefold() in _searched(entry)
+    if name == "topic":
+        return any(topic in value.split(",") for topic in (*entry.topics_in, *entry.topics_out))
+    if name == "violations":
+        return (value.lower() in ("true", "1", "yes")) == bool(entry.violations)
+    return str(getattr(entry, name)) in value.split(",")
+
+
+def _searched(entry: Entry) -> str:
+    words = (entry.name, entry.namespace, entry.user, entry.pipeline, entry.release, entry.app_id, entry.id)
+    return " ".join((*words, *entry.topics_in, *entry.topics_out)).casefold()
+
+
+def read_topology(body: Any) -> Topology:
+    """A runner's /topology, checked piece by piece: it is shown to people who did not write it.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not isinstance(body, Mapping):
+        raise ValueError("no topology")
+    nodes = tuple(
+        Node(id=_text(n, "id"), kind=_text(n, "kind"), label=_text(n, "label"), detail=_text(n, "detail"))
+        for n in _mappings(body.get("nodes"))
+    )
+    edges = tuple({"from": _text(e, "from"), "to": _text(e, "to")} for e in _mappings(body.get("edges")))
+    return Topology(nodes=nodes, edges=edges, plan=str(body.get("plan") or "")[: _TEXT_CHARS * 25])
+
+
+def read_stores(body: Any) -> list[Store]:
+    """A runner's /metadata, checked in the same way."""
+    return [
+        Store(
+            name=_text(s, "name"),
+            key_schema=_text(s, "keySchema"),
+            value_schema=_text(s, "valueSchema"),
+            rows=_count(s, "rows"),
+            bytes=_count(s, "bytes"),
+        )
+        for s in _mappings(body)
+    ]
+
+
+def _mappings(value: Any) -> list[Mapping[str, Any]]:
+    known = value if isinstance(value, list) else []
+    return [item for item in known if isinstance(item, Mapping)][:_NODES]
+
+
+def _text(item: Mapping[str, Any], name: str) -> str:
+    return str(item.get(name) or "")[:_TEXT_CHARS]
+
+
+def _count(item: Mapping[str, Any], name: str) -> int | None:
+    value = item.get(name)
+    return value if isinstance(value, int) else None

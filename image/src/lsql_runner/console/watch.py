@@ -1,0 +1,162 @@
+"""The console's live view: a thread that looks at everything again and again and keeps the last look.
+
+every few seconds: [ list, ask, merge ] -> View -> API
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from lsql_runner.console.cluster import Cluster, ClusterError
+from lsql_runner.console.document import Document, Entry
+from lsql_runner.console.history import History
+from lsql_runner.console.settings import Settings
+from lsql_runner.console.survey import AskAll, list_processors, make_document, read_document
+from lsql_runner.console.workloads import Processor
+from lsql_runner.errors import LsqlError
+
+STALE_S = 120.0
+"""Beyond the time that a pass may take: then the thread hangs."""
+LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The last look. `number` grows with each."""
+
+    number: int
+    document: Document
+    entries: dict[str, Entry] = field(default_factory=dict)
+    processors: dict[str, Processor] = field(default_factory=dict)
+    """By id; those that live."""
+    problem: str | None = None
+    """Why the cluster could not be looked at since."""
+
+
+class Watch:
+    """Looks when `start` was called, until `close`. `look` is one pass, for tests."""
+
+    def __init__(
+        self, cluster: Cluster, ask_all: AskAll, settings: Settings, history: History, now: Callable[[], datetime]
+    ) -> None:
+        self._cluster = cluster
+        self._ask_all = ask_all
+        self._settings = settings
+        self._history = history
+        self._now = now
+        self._view: View | None = None
+        self._passing = threading.Lock()
+        self._wake = threading.Event()
+        self._ended = False
+        self._alive_at = time.monotonic()
+        self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
+
+    @property
+    def view(self) -> View | None:
+        """The last look; None before the first."""
+        return self._view
+
+    @property
+    def alive(self) -> bool:
+        """Whether the thread gets its passes done."""
+        silent_s = time.monotonic() - self._alive_at
+        return silent_s < self._settings.runners.pass_seconds + self._settings.poll_seconds + STALE_S
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        self._ended = True
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join(self._settings.runners.timeout_seconds + 1)
+
+    def soon(self) -> None:
+        """Look again at once: somebody has just changed something."""
+        self._wake.set()
+
+    def entry(self, identifier: str) -> Entry:
+        """The processor of that id as it was seen last.
+
+        Raises:
+            LsqlError: PROCESSOR_UNKNOWN.
+        """
+        entry = self._view.entries.get(identifier) if self._view else None
+        if entry is None:
+            raise LsqlError("PROCESSOR_UNKNOWN", id=identifier[:80])
+        return entry
+
+    def processor(self, identifier: str) -> Processor:
+        """The living processor of that id.
+
+        Raises:
+            LsqlError: PROCESSOR_UNKNOWN, PROCESSOR_DELETED.
+        """
+        entry = self.entry(identifier)
+        found = self._view.processors.get(identifier) if self._view else None
+        if found is None:
+            raise LsqlError("PROCESSOR_DELETED", name=entry.name)
+        return found
+
+    def look(self) -> None:
+        """One pass; where the cluster cannot be looked at, the last view stays and says so."""
+        with self._passing:
+            try:
+                _, published = read_document(self._cluster, self._settings)
+            except ClusterError as error:
+                self._complain(str(error))
+                return
+            own = self._view.document if self._view else None
+            listed = list_processors(self._cluster, self._settings.namespaces)
+            answers = self._ask_all(listed.processors)
+            document = make_document(listed, answers, combined(published, own), self._settings, self._now())
+            by_key = {p.key: p for p in listed.processors}
+            number = self._view.number + 1 if self._view else 1
+            entries = _by_id(document.processors)
+            living = {e.id: by_key[e.key] for e in entries.values() if e.deleted_at is None and e.key in by_key}
+            self._view = View(number, document, entries, living)
+            self._history.take(document)
+
+    def _run(self) -> None:
+        while not self._ended:
+            self._wake.clear()
+            try:
+                self.look()
+            except Exception as error:
+                LOG.error("the look at the cluster failed", exc_info=error)
+                self._complain(f"{type(error).__name__}: {error}")
+            self._alive_at = time.monotonic()
+            self._wake.wait(self._settings.poll_seconds)
+
+    def _complain(self, why: str) -> None:
+        LOG.warning("the cluster cannot be looked at", extra={"error": why})
+        last = self._view
+        if last is not None:
+            self._view = View(last.number + 1, last.document, last.entries, last.processors, why)
+
+
+def combined(published: Document | None, own: Document | None) -> Document | None:
+    """What the job and the console itself knew before, as one: the console is the first to see what vanishes."""
+    if published is None or own is None:
+        return published or own
+    known = {entry.id: entry for entry in published.processors}
+    for entry in own.processors:
+        before = known.get(entry.id)
+        if before is None or (entry.deleted_at and before.deleted_at is None):
+            known[entry.id] = entry
+    return published.model_copy(update={"processors": tuple(known.values())})
+
+
+def _by_id(entries: Iterable[Entry]) -> dict[str, Entry]:
+    """By id; of two with the same id the older workload, which had it first."""
+    found: dict[str, Entry] = {}
+    for entry in entries:
+        other = found.get(entry.id)
+        if other is None or (entry.created_at and other.created_at and entry.created_at < other.created_at):
+            found[entry.id] = entry
+    return found

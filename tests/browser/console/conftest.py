@@ -1,0 +1,40 @@
+"""Visits of the console of which the browser must not complain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.browser.console.site import Visit, populate, served, token_settings
+from tests.kit.console_fixtures import FakeConsole
+
+Open = Callable[..., Visit]
+
+
+@pytest.fixture
+def console(tmp_path: Path) -> FakeConsole:
+    """A console with tokens and all actions on, over processors in all states."""
+    made = FakeConsole(token_settings(tmp_path))
+    populate(made)
+    return made
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Open]:
+    """Opens the console. In the end nothing may have been complained of on any visit."""
+    complaints: list[str] = []
+    with ExitStack() as stack:
+
+        def open_page(console: FakeConsole, path: str = "", **options: Any) -> Visit:
+            address = stack.enter_context(served(console))
+            opened = Visit(browser, console, address, path, **options)
+            stack.callback(lambda: complaints.extend(opened.close()))
+            return opened
+
+        yield open_page
+    assert complaints == []

@@ -1,0 +1,39 @@
+"""Takes the pictures of the console for the docs.
+
+python -m tests.browser.console.screenshot FILE [--one] [--dark] [--full]
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from tests.browser.console.site import Visit, populate, served, token_settings
+from tests.browser.site import chromium
+from tests.kit.console_fixtures import FakeConsole
+
+
+def take(file: Path, one: bool, dark: bool, full: bool) -> None:
+    """The table, or one processor's page, as an operator sees it."""
+    with tempfile.TemporaryDirectory() as folder:
+        console = FakeConsole(token_settings(Path(folder)))
+        populate(console)
+        path = f"#/p/{console.id_of('fast-vehicles')}" if one else ""
+        with served(console) as address, chromium() as browser:
+            seen = Visit(browser, console, address, path, color_scheme="dark" if dark else "light")
+            seen.log_in()
+            seen.page.locator("#rate-chart svg" if one else "#processors tbody tr").first.wait_for()
+            seen.page.wait_for_load_state("networkidle")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            seen.page.screenshot(path=file, full_page=full)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--one", action="store_true")
+    parser.add_argument("--dark", action="store_true")
+    parser.add_argument("--full", action="store_true")
+    chosen = parser.parse_args()
+    take(chosen.file, chosen.one, chosen.dark, chosen.full)

@@ -1,0 +1,123 @@
+"""The console's real app over fakes on a real port, and a Chromium that looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from playwright.sync_api import Browser, Page
+from werkzeug.serving import make_server
+
+from lsql_runner.console.auth import digest_of
+from tests.browser.site import WATCH, QuietHandler
+from tests.kit.console_fixtures import BEGIN, FakeConsole, settings
+from tests.kit.fake_cluster import FakePod, workload
+from tests.kit.fake_program import DESCRIBED, SQL
+from tests.kit.slow_runners import stream
+
+POLL_MS = 5_000
+TOKENS = {"ada": ("operator", "t-ada"), "eve": ("viewer", "t-eve")}
+FAILED = {
+    "code": "RECORD_MALFORMED",
+    "message": "The value of the record at vehicles, partition 3, offset 48130771 is not JSON.",
+    "wayOut": "Correct what writes it; then POST /start.",
+}
+ALL_ON = {"stop": True, "start": True, "scale": True, "delete": True}
+
+
+def token_settings(folder: Path, **changes: Any) -> Any:
+    """A configuration with tokens for ada, an operator, and eve, a viewer; all actions are on."""
+    file = folder / "tokens"
+    file.write_text("".join(f"{name} {role} {digest_of(token)}\n" for name, (role, token) in TOKENS.items()))
+    auth = {"mode": "token", "token": {"file": str(file)}}
+    return settings(**{"auth": auth, "actions": ALL_ON, "logs": {"enabled": True}, **changes})
+
+
+def populate(console: FakeConsole) -> None:
+    """Processors in all states that look different, with an hour behind them."""
+    states = ("running", "running", "waiting", "stopped", "failed", "restarting")
+    for number, name in enumerate(("fast-vehicles", "large-payments", "positions", "night-shift", "orders", "alarms")):
+        namespace = "streams" if number % 2 == 0 else "more"
+        console.cluster.add(workload(name, namespace=namespace, sql=SQL))
+        reason = FAILED if states[number] == "failed" else None
+        console.runners.streams[name] = stream(state=states[number], reason=reason, lag=number * 1200)
+    console.cluster.add(workload("by-hand", labels={"lenses": "lenses-processor"}, annotations={}))
+    console.cluster.add(workload("of-old", namespace="more", labels={"lenses.io/app.type": "sql"}), "StatefulSet")
+    console.cluster.add(workload("at-rest", replicas=0))
+    gone = console.cluster.add(workload("gone"))
+    console.runners.streams["by-hand"] = None
+    graph = {**DESCRIBED.topology, "plan": DESCRIBED.plan}
+    console.runners.others["/topology"] = (200, graph)
+    console.runners.others["/metadata"] = (200, [{"name": "fast-vehicles-window", "rows": 1204, "bytes": 3_400_000}])
+    selector = {"app.kubernetes.io/name": "lsql-runner", "app.kubernetes.io/instance": "fast-vehicles"}
+    console.cluster.pods_of["streams", "fast-vehicles-0"] = FakePod(selector, ["batch 1 ended", "batch 2 ended"])
+    for minute in range(60):
+        console.clock.forward(minutes=1)
+        if minute == 50:
+            console.cluster.delete_workload("streams", "Deployment", "gone", gone["metadata"]["uid"])
+        wave = (minute * 37) % 23
+        console.runners.streams["fast-vehicles"] = stream(
+            lag=400 + wave * 90, rates={"recordsInPerSecond": 900 + wave * 12, "recordsOutPerSecond": 210 + wave * 4}
+        )
+        console.look()
+
+
+@contextmanager
+def served(console: FakeConsole) -> Iterator[str]:
+    """The address of the console, while the block lasts."""
+    server = make_server("127.0.0.1", 0, console.app, threaded=True, request_handler=QuietHandler)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+class Visit:
+    """The console as somebody sees it. The page's clock stands still until `poll` moves it on."""
+
+    def __init__(self, browser: Browser, console: FakeConsole, address: str, path: str = "", **options: Any) -> None:
+        self.console = console
+        self.complaints: list[str] = []
+        """What the browser's console said, errors of the page, and requests that failed."""
+        self.asked: list[str] = []
+        context = browser.new_context(
+            **{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options}
+        )
+        self.page: Page = context.new_page()
+        self.page.on("console", lambda m: self.complaints.append(m.text) if m.type != "log" else None)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("requestfailed", lambda request: self.complaints.append(f"failed: {request.url}"))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.add_init_script(WATCH)
+        self.page.clock.install(time=BEGIN)
+        with self.page.expect_response("**/session"):
+            self.page.goto(address + path)
+
+    def log_in(self, name: str = "ada") -> None:
+        """Logs in with somebody's token, by keyboard."""
+        self.page.get_by_label("Token").fill(TOKENS[name][1])
+        self.page.keyboard.press("Enter")
+        self.page.locator("#who").get_by_text(name).wait_for()
+
+    def poll(self) -> None:
+        """Lets the page ask once more."""
+        with self.page.expect_response(lambda response: "/api/v1/streams" in response.url) as answer:
+            self.page.clock.run_for(POLL_MS)
+        answer.value.finished()
+
+    def names(self) -> list[str]:
+        """The processors of the table, as they stand."""
+        return self.page.locator("#processors tbody th").all_inner_texts()
+
+    def close(self) -> list[str]:
+        """Leaves; what the browser complained of, violations of the content policy among it."""
+        violations = self.page.evaluate("window.violations")
+        self.page.context.close()
+        return [*self.complaints, *violations]

@@ -1,0 +1,55 @@
+"""axe-core finds nothing wrong with the console, light and dark."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.console.conftest import Open
+from tests.browser.test_accessibility import violations
+from tests.kit.console_fixtures import FakeConsole
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_log_in(console: FakeConsole, visit: Open, scheme: str) -> None:
+    seen = visit(console, color_scheme=scheme)
+    expect(seen.page.get_by_label("Token")).to_be_visible()
+
+    assert violations(seen.page) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_table(console: FakeConsole, visit: Open, scheme: str) -> None:
+    seen = visit(console, color_scheme=scheme)
+    seen.log_in()
+    expect(seen.page.locator("#processors tbody tr")).to_have_count(10)
+
+    assert violations(seen.page) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["fast-vehicles", "orders", "by-hand", "gone"])
+def test_one_processor(console: FakeConsole, visit: Open, name: str, scheme: str) -> None:
+    seen = visit(console, f"#/p/{console.id_of(name)}", color_scheme=scheme)
+    seen.log_in()
+    expect(seen.page.locator("#facts dd").first).to_be_visible()
+
+    assert violations(seen.page) == []
+
+
+@pytest.mark.parametrize("action", ["stop", "scale", "delete"])
+def test_question(console: FakeConsole, visit: Open, action: str) -> None:
+    seen = visit(console, f"#/p/{console.id_of('fast-vehicles')}")
+    seen.log_in()
+    seen.page.locator(f"#{action}").click()
+    expect(seen.page.get_by_role("dialog")).to_be_visible()
+
+    assert violations(seen.page) == []
+
+
+def test_narrow_table(console: FakeConsole, visit: Open) -> None:
+    seen = visit(console, viewport={"width": 400, "height": 800})
+    seen.log_in()
+    expect(seen.page.locator("#processors tbody tr")).to_have_count(10)
+
+    assert violations(seen.page) == []

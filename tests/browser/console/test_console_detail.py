@@ -1,0 +1,195 @@
+"""One processor's page in a real browser: what it shows, and what may be done there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.console.conftest import Open
+from tests.browser.console.site import FAILED, Visit, populate, token_settings
+from tests.kit.console_fixtures import FakeConsole
+from tests.kit.fake_program import DESCRIBED, SQL
+from tests.kit.slow_runners import stream
+
+
+def opened(visit: Open, console: FakeConsole, name: str = "fast-vehicles", who: str = "ada") -> Visit:
+    seen = visit(console, f"#/p/{console.id_of(name)}")
+    seen.log_in(who)
+    expect(seen.page.locator("#title")).to_have_text(name)
+    return seen
+
+
+def test_is_reached_by_keyboard_and_left_again(console: FakeConsole, visit: Open) -> None:
+    seen = visit(console)
+    seen.log_in()
+    link = seen.page.get_by_role("link", name="fast-vehicles")
+    link.focus()
+
+    seen.page.keyboard.press("Enter")
+    expect(seen.page.locator("#title")).to_have_text("fast-vehicles")
+    expect(seen.page.locator("#list")).to_be_hidden()
+    expect(seen.page.locator("#main")).to_be_focused()
+    seen.page.keyboard.press("Tab")
+    expect(seen.page.get_by_role("link", name="All processors")).to_be_focused()
+    seen.page.keyboard.press("Enter")
+
+    expect(seen.page.locator("#processors tbody tr")).to_have_count(10)
+    expect(seen.page.locator("#title")).to_have_text("LSQL processors")
+
+
+def test_shows_program_topology_stores_facts_events_and_log(console: FakeConsole, visit: Open) -> None:
+    seen = opened(visit, console)
+
+    expect(seen.page.locator("#sql .keyword").first).to_have_text("SET")
+    assert seen.page.locator("#sql").evaluate("e => e.textContent") == SQL
+    expect(seen.page.locator("#topology .node")).to_have_count(len(DESCRIBED.topology["nodes"]))
+    expect(seen.page.locator("#stores")).to_contain_text("fast-vehicles-window")
+    expect(seen.page.locator("#facts")).to_contain_text(console.id_of("fast-vehicles"))
+    expect(seen.page.locator("#events")).to_contain_text("It is running.")
+    expect(seen.page.locator("#logs")).to_have_text("batch 1 ended\nbatch 2 ended")
+    expect(seen.page.locator("#violations")).to_have_text("The workload keeps the contract.")
+
+
+def test_lag_and_rates_of_the_last_hour_are_curves_and_words(console: FakeConsole, visit: Open) -> None:
+    seen = opened(visit, console)
+
+    lag = seen.page.locator("#lag-chart svg")
+    expect(lag).to_have_attribute(
+        "aria-label", "Lag over the last hour in records. lag: now 2,290, least 400, peak 2,380."
+    )
+    curve = lag.locator(".curve").get_attribute("d") or ""
+    assert curve.count("L") == 59
+    expect(seen.page.locator("#rate-chart .curve")).to_have_count(2)
+
+
+def test_figures_are_renewed(console: FakeConsole, visit: Open) -> None:
+    seen = opened(visit, console)
+
+    console.clock.forward(minutes=1)
+    console.runners.streams["fast-vehicles"] = stream(lag=1_000_000)
+    console.look()
+    seen.poll()
+
+    expect(seen.page.locator("#lag-chart svg")).to_have_attribute(
+        "aria-label", "Lag over the last hour in records. lag: now 1M, least 400, peak 1M."
+    )
+
+
+def test_a_failure_is_told_with_the_way_out(console: FakeConsole, visit: Open) -> None:
+    seen = opened(visit, console, "orders")
+
+    expect(seen.page.locator("#state")).to_have_text("failed")
+    expect(seen.page.locator("#reason")).to_contain_text(FAILED["message"])
+    expect(seen.page.locator("#reason")).to_contain_text(FAILED["wayOut"])
+
+
+def test_one_that_does_not_answer_is_told_and_asked_nothing_more(console: FakeConsole, visit: Open) -> None:
+    seen = opened(visit, console, "by-hand")
+
+    expect(seen.page.locator("#reason")).to_contain_text("was not answered within 2 s")
+    expect(seen.page.locator("#violations .warning")).to_have_count(1)
+    assert not [address for address in seen.asked if address.endswith(("/topology", "/stores"))]
+
+
+def test_a_deleted_one_is_shown_with_nothing_to_do(console: FakeConsole, visit: Open) -> None:
+    seen = opened(visit, console, "gone")
+
+    expect(seen.page.locator("#reason")).to_contain_text("Its workload vanished at 2026-11-21 10:14:00 UTC.")
+    expect(seen.page.locator(".bar .actions button:visible")).to_have_count(0)
+
+
+def test_an_id_that_nobody_has_is_told(console: FakeConsole, visit: Open) -> None:
+    seen = visit(console, "#/p/nobody")
+    seen.log_in()
+
+    expect(seen.page.locator("#connection")).to_contain_text("There is no processor nobody.")
+    seen.complaints.clear()
+
+
+def test_the_log_is_read_again_when_asked(console: FakeConsole, visit: Open) -> None:
+    seen = opened(visit, console)
+    expect(seen.page.locator("#logs")).to_contain_text("batch 2 ended")
+
+    console.cluster.pods_of["streams", "fast-vehicles-0"].lines.append("batch 3 ended")
+    seen.page.get_by_role("button", name="Read again").click()
+
+    expect(seen.page.locator("#logs")).to_contain_text("batch 3 ended")
+
+
+class TestActions:
+    def test_stop_and_start_by_keyboard_alone(self, console: FakeConsole, visit: Open) -> None:
+        seen = opened(visit, console)
+        page = seen.page
+
+        page.locator("#stop").press("Enter")
+        expect(page.get_by_role("dialog", name="Stop fast-vehicles?")).to_be_visible()
+        page.keyboard.press("Tab")
+        with page.expect_response("**/stop"):
+            page.keyboard.press("Enter")
+        assert console.runners.posted == [("fast-vehicles", "stop", "ada")]
+        console.look()
+        seen.poll()
+        expect(page.locator("#state")).to_have_text("stopped")
+        expect(page.locator("#events")).to_contain_text("ada asked to stop it: done.")
+
+        page.locator("#start").press("Enter")
+        page.keyboard.press("Tab")
+        with page.expect_response("**/start"):
+            page.keyboard.press("Enter")
+        assert console.runners.posted[1:] == [("fast-vehicles", "start", "ada")]
+
+    def test_escape_does_nothing(self, console: FakeConsole, visit: Open) -> None:
+        seen = opened(visit, console)
+
+        seen.page.locator("#stop").click()
+        seen.page.keyboard.press("Escape")
+
+        expect(seen.page.get_by_role("dialog")).to_be_hidden()
+        expect(seen.page.locator("#stop")).to_be_focused()
+        assert console.runners.posted == []
+
+    def test_scale_is_refused_in_the_dialog_with_the_reason(self, console: FakeConsole, visit: Open) -> None:
+        seen = opened(visit, console)
+        seen.page.locator("#scale").click()
+        seen.page.get_by_label("Runners").fill("3")
+
+        seen.page.get_by_role("button", name="Scale it").click()
+
+        expect(seen.page.get_by_role("alert")).to_contain_text("its release has no workers")
+        assert any("409" in complaint for complaint in seen.complaints)
+        seen.complaints.clear()
+
+    def test_delete_needs_the_name(self, console: FakeConsole, visit: Open) -> None:
+        seen = opened(visit, console)
+        page = seen.page
+        page.locator("#delete").click()
+        yes = page.get_by_role("button", name="Delete it")
+        expect(yes).to_be_disabled()
+        page.get_by_label("Name", exact=True).fill("fast-vehicle")
+        expect(yes).to_be_disabled()
+        page.get_by_label("Name", exact=True).fill("fast-vehicles")
+
+        with page.expect_response(lambda response: response.request.method == "DELETE"):
+            page.keyboard.press("Enter")
+
+        expect(page.get_by_role("dialog")).to_be_hidden()
+        console.look()
+        seen.poll()
+        expect(page.locator("#state")).to_have_text("deleted")
+
+    def test_a_viewer_sees_no_button(self, console: FakeConsole, visit: Open) -> None:
+        seen = opened(visit, console, who="eve")
+
+        expect(seen.page.locator("#sql .line").first).to_be_visible()
+        expect(seen.page.locator(".bar .actions button:visible")).to_have_count(0)
+
+    @pytest.mark.parametrize("action", ["stop", "scale", "delete"])
+    def test_only_what_is_switched_on_is_offered(self, visit: Open, tmp_path: Path, action: str) -> None:
+        console = FakeConsole(token_settings(tmp_path, actions={action: True}))
+        populate(console)
+        seen = opened(visit, console)
+
+        expect(seen.page.locator(".bar .actions button:visible")).to_have_count(1)
+        expect(seen.page.locator(f"#{action}")).to_be_visible()

@@ -1,0 +1,161 @@
+"""What every implementation of the console's cluster port does: one suite for the fake and for a real API server.
+
+A subclass gives the fixture `ground`. tests/contract runs it on the fake, tests/cluster on a real API server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import pytest
+
+from lsql_runner.console.cluster import Cluster, Conflict, Missing, Note
+from lsql_runner.console.workloads import Kind, read_processor
+from tests.kit.fake_cluster import SQL, workload
+
+
+class Ground(Protocol):
+    """A cluster with an empty namespace, and hands that do not go through the port."""
+
+    cluster: Cluster
+    namespace: str
+
+    def create(self, manifest: Mapping[str, Any], kind: Kind) -> None:
+        """Create a workload."""
+
+    def create_pod(self, name: str, labels: Mapping[str, str]) -> None:
+        """Create a pod."""
+
+    def notes(self) -> list[tuple[str, str, str]]:
+        """Reason, name of the workload, and text of each Event of the namespace."""
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "StatefulSet"])
+class WorkloadContract:
+    def made(self, ground: Ground, kind: Kind, name: str = "fast-vehicles", sql: str = SQL) -> None:
+        ground.create(workload(name, namespace=ground.namespace, sql=sql), kind)
+
+    def test_lists_all_of_a_kind_over_as_many_pages_as_it_takes(self, ground: Ground, kind: Kind) -> None:
+        other: Kind = "StatefulSet" if kind == "Deployment" else "Deployment"
+        names = {f"p-{number}" for number in range(105)}
+        for name in names:
+            self.made(ground, kind, name)
+        self.made(ground, other, "another")
+
+        found = list(ground.cluster.workloads(ground.namespace, kind))
+
+        assert {item["metadata"]["name"] for item in found} == names
+
+    def test_gives_what_was_created(self, ground: Ground, kind: Kind) -> None:
+        sql = "SELECT '$(HOME) $$ {{ x }} \"`' -- ü €\n\tFROM x"
+        self.made(ground, kind, sql=sql)
+
+        listed = next(iter(ground.cluster.workloads(ground.namespace, kind)))
+        got = ground.cluster.workload(ground.namespace, kind, "fast-vehicles")
+
+        assert read_processor(listed, kind) == read_processor(got, kind)
+        seen = read_processor(got, kind)
+        assert (seen.sql, seen.app_id, seen.violations) == (sql, "fast-vehicles", ())
+        assert seen.uid
+        assert seen.version
+        assert seen.created_at is not None
+
+    def test_a_label_is_set_beside_the_others_and_not_on_the_pods(self, ground: Ground, kind: Kind) -> None:
+        self.made(ground, kind)
+        before = ground.cluster.workload(ground.namespace, kind, "fast-vehicles")
+
+        version = before["metadata"]["resourceVersion"]
+        ground.cluster.label(ground.namespace, kind, "fast-vehicles", version, "lenses-id", "a-1")
+
+        after = ground.cluster.workload(ground.namespace, kind, "fast-vehicles")
+        assert after["metadata"]["labels"] == {**before["metadata"]["labels"], "lenses-id": "a-1"}
+        assert after["spec"] == before["spec"]
+
+    def test_a_label_of_an_older_version_is_a_conflict(self, ground: Ground, kind: Kind) -> None:
+        self.made(ground, kind)
+        version = ground.cluster.workload(ground.namespace, kind, "fast-vehicles")["metadata"]["resourceVersion"]
+        ground.cluster.label(ground.namespace, kind, "fast-vehicles", version, "lenses-id", "first")
+
+        with pytest.raises(Conflict):
+            ground.cluster.label(ground.namespace, kind, "fast-vehicles", version, "lenses-id", "second")
+
+        after = ground.cluster.workload(ground.namespace, kind, "fast-vehicles")
+        assert after["metadata"]["labels"]["lenses-id"] == "first"
+
+    def test_deletes_the_workload_that_was_meant(self, ground: Ground, kind: Kind) -> None:
+        self.made(ground, kind)
+        uid = ground.cluster.workload(ground.namespace, kind, "fast-vehicles")["metadata"]["uid"]
+
+        with pytest.raises(Conflict):
+            ground.cluster.delete_workload(ground.namespace, kind, "fast-vehicles", "another-uid")
+        ground.cluster.delete_workload(ground.namespace, kind, "fast-vehicles", uid)
+
+        assert list(ground.cluster.workloads(ground.namespace, kind)) == []
+
+    def test_what_does_not_exist_is_missing(self, ground: Ground, kind: Kind) -> None:
+        with pytest.raises(Missing):
+            ground.cluster.workload(ground.namespace, kind, "nobody")
+        with pytest.raises(Missing):
+            ground.cluster.label(ground.namespace, kind, "nobody", "1", "lenses-id", "a")
+        with pytest.raises(Missing):
+            ground.cluster.delete_workload(ground.namespace, kind, "nobody", "a")
+
+
+class ConfigurationContract:
+    def test_is_missing_then_created_then_read(self, ground: Ground) -> None:
+        with pytest.raises(Missing):
+            ground.cluster.configuration(ground.namespace, "processors")
+
+        ground.cluster.write_configuration(ground.namespace, "processors", None, {"a.gz": b"\x1f\x8b\x00\xff"})
+
+        assert ground.cluster.configuration(ground.namespace, "processors").content == {"a.gz": b"\x1f\x8b\x00\xff"}
+
+    def test_a_write_to_the_version_that_was_read_succeeds(self, ground: Ground) -> None:
+        ground.cluster.write_configuration(ground.namespace, "processors", None, {"a": b"1"})
+        version = ground.cluster.configuration(ground.namespace, "processors").version
+
+        ground.cluster.write_configuration(ground.namespace, "processors", version, {"a": b"2"})
+
+        assert ground.cluster.configuration(ground.namespace, "processors").content == {"a": b"2"}
+
+    def test_a_write_to_an_older_version_is_a_conflict(self, ground: Ground) -> None:
+        ground.cluster.write_configuration(ground.namespace, "processors", None, {"a": b"1"})
+        version = ground.cluster.configuration(ground.namespace, "processors").version
+        ground.cluster.write_configuration(ground.namespace, "processors", version, {"a": b"2"})
+
+        with pytest.raises(Conflict):
+            ground.cluster.write_configuration(ground.namespace, "processors", version, {"a": b"3"})
+
+    def test_a_second_creation_is_a_conflict(self, ground: Ground) -> None:
+        ground.cluster.write_configuration(ground.namespace, "processors", None, {"a": b"1"})
+
+        with pytest.raises(Conflict):
+            ground.cluster.write_configuration(ground.namespace, "processors", None, {"a": b"2"})
+
+    def test_nine_hundred_kilobytes_fit(self, ground: Ground) -> None:
+        content = {"a": bytes(range(256)) * 3515}
+
+        ground.cluster.write_configuration(ground.namespace, "processors", None, content)
+
+        assert ground.cluster.configuration(ground.namespace, "processors").content == content
+
+
+class PodContract:
+    def test_an_event_is_written_on_the_workload(self, ground: Ground) -> None:
+        note = Note(ground.namespace, "Deployment", "fast-vehicles", "u-1", "Normal", "Stopped", "Stop", "ada asked")
+
+        ground.cluster.note(note)
+
+        assert ground.notes() == [("Stopped", "fast-vehicles", "ada asked")]
+
+    def test_pods_are_found_by_all_their_labels(self, ground: Ground) -> None:
+        ground.create_pod("one", {"app": "x", "role": "runner"})
+        ground.create_pod("two", {"app": "x", "role": "worker"})
+
+        assert ground.cluster.pods(ground.namespace, {"app": "x", "role": "runner"}) == ["one"]
+        assert sorted(ground.cluster.pods(ground.namespace, {"app": "x"})) == ["one", "two"]
+
+    def test_the_log_of_no_pod_is_missing(self, ground: Ground) -> None:
+        with pytest.raises(Missing):
+            ground.cluster.log_tail(ground.namespace, "nobody", "runner", 10)

@@ -1,0 +1,45 @@
+"""The fake cluster behaves as the contract says; tests/cluster holds a real API server to the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from lsql_runner.console.workloads import Kind
+from tests.contract.cluster_contract import ConfigurationContract, PodContract, WorkloadContract
+from tests.kit.fake_cluster import FakeCluster, FakePod
+
+
+class FakeGround:
+    namespace = "streams"
+
+    def __init__(self) -> None:
+        self.cluster = FakeCluster()
+
+    def create(self, manifest: Mapping[str, Any], kind: Kind) -> None:
+        self.cluster.add(manifest, kind)
+
+    def create_pod(self, name: str, labels: Mapping[str, str]) -> None:
+        self.cluster.pods_of[self.namespace, name] = FakePod(dict(labels))
+
+    def notes(self) -> list[tuple[str, str, str]]:
+        return [(note.reason, note.name, note.text) for note in self.cluster.notes]
+
+
+@pytest.fixture
+def ground() -> FakeGround:
+    return FakeGround()
+
+
+class TestWorkloads(WorkloadContract):
+    pass
+
+
+class TestConfigurations(ConfigurationContract):
+    pass
+
+
+class TestPods(PodContract):
+    pass

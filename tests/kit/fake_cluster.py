@@ -1,0 +1,189 @@
+"""A cluster in memory: the console's port without Kubernetes, held to the real one by tests/contract."""
+
+from __future__ import annotations
+
+import copy
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lsql_runner.console.cluster import ClusterError, Configuration, Conflict, Missing, Note
+from lsql_runner.console.workloads import Kind
+
+SQL = "SET defaults.topic.autocreate=true;\nINSERT INTO fast SELECT STREAM * FROM vehicles WHERE speed > 10"
+CREATED = "2026-11-21T09:23:00Z"
+
+Key = tuple[str, str, str]
+
+
+def workload(
+    name: str,
+    *,
+    namespace: str = "streams",
+    sql: str | None = SQL,
+    labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] | None = None,
+    env: Mapping[str, str] | None = None,
+    replicas: int = 1,
+) -> dict[str, Any]:
+    """A processor as this project's chart makes it; SQL as it stands in a manifest, with `$` doubled."""
+    values = {"SQL_APP_ID": name, "SQL_BOOTSTRAP_SERVERS": "kafka:9092", **(env or {})}
+    variables: list[dict[str, Any]] = [{"name": key, "value": value} for key, value in values.items()]
+    if sql is not None:
+        variables.insert(0, {"name": "SQL", "value": sql.replace("$", "$$")})
+    own = {
+        "app": name,
+        "lenses": "lenses-processor",
+        "lenses-user": "ada",
+        "app.kubernetes.io/managed-by": "Helm",
+        "app.kubernetes.io/instance": name,
+        "helm.sh/chart": "lsql-runner-0.1.0",
+    }
+    selector = {"app.kubernetes.io/name": "lsql-runner", "app.kubernetes.io/instance": name}
+    container = {
+        "name": "runner",
+        "image": "lsql-runner:0.1.0",
+        "ports": [{"containerPort": 8083, "name": "http"}],
+        "env": variables,
+    }
+    return {
+        "apiVersion": "apps/v1",
+        "metadata": {
+            "name": name,
+            "namespace": namespace,
+            "labels": own if labels is None else dict(labels),
+            "annotations": {"meta.helm.sh/release-name": name} if annotations is None else dict(annotations),
+        },
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": selector},
+            "template": {
+                "metadata": {"labels": {**selector, "pipeline": "traffic"}},
+                "spec": {"containers": [container]},
+            },
+        },
+    }
+
+
+@dataclass
+class FakePod:
+    labels: dict[str, str]
+    lines: list[str] = field(default_factory=list)
+
+
+class FakeCluster:
+    """A Cluster. `calls` holds what was asked; `refused`, as (method, namespace), what the Role does not allow."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, ...]] = []
+        self.refused: set[tuple[str, str]] = set()
+        self.down = False
+        self.notes: list[Note] = []
+        self.pods_of: dict[tuple[str, str], FakePod] = {}
+        self._workloads: dict[Key, dict[str, Any]] = {}
+        self._configurations: dict[tuple[str, str], Configuration] = {}
+        self._versions = 0
+
+    def add(self, manifest: Mapping[str, Any], kind: Kind = "Deployment") -> dict[str, Any]:
+        """What `kubectl create` does; the object as it is stored then."""
+        stored = copy.deepcopy(dict(manifest))
+        metadata = stored["metadata"]
+        metadata.setdefault("uid", str(uuid.uuid4()))
+        metadata.setdefault("creationTimestamp", CREATED)
+        metadata["resourceVersion"] = self._next()
+        self._workloads[metadata["namespace"], kind, metadata["name"]] = stored
+        return stored
+
+    def touch(self, namespace: str, kind: Kind, name: str, labels: Mapping[str, str] | None = None) -> None:
+        """Somebody else changes the object."""
+        metadata = self._found(namespace, kind, name)["metadata"]
+        metadata["labels"].update(labels or {})
+        metadata["resourceVersion"] = self._next()
+
+    def labels(self, namespace: str, kind: Kind, name: str) -> dict[str, str]:
+        return dict(self._found(namespace, kind, name)["metadata"]["labels"])
+
+    def asked(self, method: str) -> int:
+        """How often it was called."""
+        return sum(call[0] == method for call in self.calls)
+
+    def workloads(self, namespace: str, kind: Kind) -> Iterator[Mapping[str, Any]]:
+        self._allow("workloads", namespace, kind)
+        for (where, what, _), found in list(self._workloads.items()):
+            if (where, what) == (namespace, kind):
+                yield copy.deepcopy(found)
+
+    def workload(self, namespace: str, kind: Kind, name: str) -> Mapping[str, Any]:
+        self._allow("workload", namespace, kind, name)
+        return copy.deepcopy(self._found(namespace, kind, name))
+
+    def label(self, namespace: str, kind: Kind, name: str, version: str, key: str, value: str) -> None:
+        self._allow("label", namespace, kind, name)
+        metadata = self._found(namespace, kind, name)["metadata"]
+        if metadata["resourceVersion"] != version:
+            raise Conflict("the object has been modified")
+        metadata.setdefault("labels", {})[key] = value
+        metadata["resourceVersion"] = self._next()
+
+    def delete_workload(self, namespace: str, kind: Kind, name: str, uid: str) -> None:
+        self._allow("delete_workload", namespace, kind, name)
+        if self._found(namespace, kind, name)["metadata"]["uid"] != uid:
+            raise Conflict(f"{name} is another workload now")
+        del self._workloads[namespace, kind, name]
+
+    def configuration(self, namespace: str, name: str) -> Configuration:
+        self._allow("configuration", namespace, name)
+        try:
+            return self._configurations[namespace, name]
+        except KeyError:
+            raise Missing(f"configmaps {name} not found") from None
+
+    def write_configuration(self, namespace: str, name: str, version: str | None, content: Mapping[str, bytes]) -> None:
+        self._allow("write_configuration", namespace, name)
+        stored = self._configurations.get((namespace, name))
+        if stored is None and version is not None:
+            raise Missing(f"configmaps {name} not found")
+        if stored is not None and stored.version != version:
+            raise Conflict("the object has been modified")
+        merged = {**(stored.content if stored else {}), **content}
+        if sum(map(len, merged.values())) > 1_048_576:
+            raise ClusterError("Too long: may not be more than 1048576 bytes")
+        self._configurations[namespace, name] = Configuration(self._next(), merged)
+
+    def note(self, note: Note) -> None:
+        self._allow("note", note.namespace)
+        self.notes.append(note)
+
+    def pods(self, namespace: str, labels: Mapping[str, str]) -> list[str]:
+        self._allow("pods", namespace)
+        fitting = [
+            name
+            for (where, name), pod in self.pods_of.items()
+            if where == namespace and labels.items() <= pod.labels.items()
+        ]
+        return fitting[::-1]
+
+    def log_tail(self, namespace: str, pod: str, container: str, lines: int) -> list[str]:
+        self._allow("log_tail", namespace, pod)
+        try:
+            return self.pods_of[namespace, pod].lines[-lines:]
+        except KeyError:
+            raise Missing(f"pods {pod} not found") from None
+
+    def _allow(self, method: str, namespace: str, *rest: str) -> None:
+        self.calls.append((method, namespace, *rest))
+        if self.down:
+            raise ClusterError("connection refused")
+        if (method, namespace) in self.refused:
+            raise ClusterError("forbidden")
+
+    def _found(self, namespace: str, kind: Kind, name: str) -> dict[str, Any]:
+        try:
+            return self._workloads[namespace, kind, name]
+        except KeyError:
+            raise Missing(f"{kind} {name} not found") from None
+
+    def _next(self) -> str:
+        self._versions += 1
+        return str(self._versions)

@@ -1,0 +1,104 @@
+"""Many runners behind one port: an HTTP server that answers as runners do, or not, or too slowly."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from lsql_runner.console.workloads import Processor
+
+
+def stream(**changes: Any) -> dict[str, Any]:
+    """What GET /stream of a running processor answers, as far as the console reads it."""
+    return {
+        "state": "running",
+        "since": "2026-11-21T09:23:00Z",
+        "version": "0.1.0",
+        "reason": None,
+        "lastError": None,
+        "topics": [{"topic": "vehicles", "role": "source"}, {"topic": "fast", "role": "target"}],
+        "lag": 7,
+        "rates": {"recordsInPerSecond": 12.5, "recordsOutPerSecond": 2.5},
+        "moreThanIsKnown": True,
+        **changes,
+    }
+
+
+HEALTHY = {"status": "ok", "state": "running", "reasons": []}
+
+
+@dataclass
+class Answers:
+    """What the runners answer: by path (`/<name>/stream`), else as a healthy one. `silent` names those that hang."""
+
+    by_path: dict[str, tuple[int, Any]] = field(default_factory=dict)
+    silent: Callable[[str], bool] = lambda name: False
+    asked: list[tuple[str, str, str]] = field(default_factory=list)
+    """Method, path and who asks."""
+    most_at_once: int = 0
+    """Of those that answer."""
+
+
+@contextmanager
+def runners(answers: Answers) -> Iterator[Callable[[Processor], str]]:
+    """The addresses of all processors, while the block lasts."""
+    ended = threading.Event()
+    counting = threading.Lock()
+    now = 0
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            nonlocal now
+            _, name, path = self.path.split("/", 2)
+            answers.asked.append((self.command, self.path, self.headers.get("X-Forwarded-User", "")))
+            if answers.silent(name):
+                ended.wait(60)
+                return
+            with counting:
+                now += 1
+                answers.most_at_once = max(answers.most_at_once, now)
+            try:
+                self._answer(path)
+            finally:
+                with counting:
+                    now -= 1
+
+        do_POST = do_GET
+
+        def _answer(self, path: str) -> None:
+            usual = HEALTHY if path == "health" else stream() if path == "stream" else {}
+            status, body = answers.by_path.get(self.path, (200, usual))
+            content = body if isinstance(body, bytes) else json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *args: object) -> None:
+            return
+
+        def handle(self) -> None:
+            try:
+                super().handle()
+            except ConnectionError:
+                return
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+        request_queue_size = 256
+
+    server = Server(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield lambda processor: f"http://127.0.0.1:{server.server_port}/{processor.name}"
+    finally:
+        ended.set()
+        server.shutdown()
+        thread.join()
+        server.server_close()

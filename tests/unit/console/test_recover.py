@@ -1,0 +1,307 @@
+"""One pass of the recovery job over a fake cluster: ids, races, what is published, what a failure costs."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from lsql_runner.console.cluster import Conflict
+from lsql_runner.console.document import Document
+from lsql_runner.console.recover import Outcome, recover, summary
+from lsql_runner.console.runners import Limits, Runners
+from lsql_runner.console.storage import FILE, decode
+from lsql_runner.console.workloads import Kind
+from lsql_runner.errors import LsqlError
+from tests.kit.console_fixtures import Clock, FakeRunners, settings
+from tests.kit.fake_cluster import FakeCluster, workload
+from tests.kit.slow_runners import Answers, runners
+
+NAME = settings().document.name
+
+
+class Interrupted(FakeCluster):
+    """Somebody else does something just before each write."""
+
+    def __init__(self, do: Callable[[FakeCluster, int], None]) -> None:
+        super().__init__()
+        self._do = do
+        self._writes = 0
+
+    def label(self, namespace: str, kind: Kind, name: str, version: str, key: str, value: str) -> None:
+        self._do(self, self.asked("label"))
+        super().label(namespace, kind, name, version, key, value)
+
+    def write_configuration(self, namespace: str, name: str, version: str | None, content: Mapping[str, bytes]) -> None:
+        self._do(self, self.asked("write_configuration"))
+        super().write_configuration(namespace, name, version, content)
+
+
+def once(
+    cluster: FakeCluster, asking: FakeRunners | None = None, clock: Clock | None = None, **options: Any
+) -> Outcome:
+    return recover(cluster, (asking or FakeRunners()).ask_all, settings(**options), clock or Clock())
+
+
+def published(cluster: FakeCluster) -> Document:
+    document = decode(cluster.configuration("console", NAME).content)
+    assert document is not None
+    return document
+
+
+def test_publishes_what_it_found() -> None:
+    cluster = FakeCluster()
+    cluster.add(workload("a"))
+    cluster.add(workload("b", namespace="more"), "StatefulSet")
+    cluster.add(workload("no-processor", labels={"app": "x"}))
+
+    outcome = once(cluster)
+
+    assert [(entry.namespace, entry.name, entry.kind) for entry in published(cluster).processors] == [
+        ("more", "b", "StatefulSet"),
+        ("streams", "a", "Deployment"),
+    ]
+    assert (outcome.adopted, outcome.complete) == (2, True)
+    assert summary(outcome.document) == {"running": 2}
+
+
+def test_lists_once_for_each_namespace_and_kind() -> None:
+    cluster = FakeCluster()
+
+    once(cluster, namespaces=["streams", "more", "streams"])
+
+    assert cluster.asked("workloads") == 4
+
+
+class TestIds:
+    def test_one_without_gets_one_on_its_own_labels_alone(self) -> None:
+        cluster = FakeCluster()
+        before = cluster.add(workload("a"))
+
+        once(cluster)
+
+        after = cluster.workload("streams", "Deployment", "a")
+        assert after["metadata"]["labels"] == {**before["metadata"]["labels"], "lenses-id": before["metadata"]["uid"]}
+        assert after["spec"] == before["spec"]
+
+    def test_one_is_never_changed(self) -> None:
+        cluster = FakeCluster()
+        labels = {"lenses": "lenses-processor", "lenses-id": "by hand"}
+        cluster.add(workload("a", labels=labels))
+
+        once(cluster)
+
+        assert cluster.labels("streams", "Deployment", "a") == labels
+        assert cluster.asked("label") == 0
+
+    def test_a_second_pass_writes_no_label(self) -> None:
+        cluster = FakeCluster()
+        cluster.add(workload("a"))
+        once(cluster)
+
+        assert once(cluster).adopted == 0
+        assert cluster.asked("label") == 1
+
+    def test_processors_of_the_old_chart_get_one_too(self) -> None:
+        cluster = FakeCluster()
+        cluster.add(workload("old", labels={"lenses.io/app.type": "sql"}))
+
+        outcome = once(cluster)
+
+        assert outcome.document.processors[0].legacy
+        assert "lenses-id" in cluster.labels("streams", "Deployment", "old")
+
+    def test_the_one_that_another_job_set_in_between_counts(self) -> None:
+        def other_job(cluster: FakeCluster, call: int) -> None:
+            if call == 0:
+                cluster.touch("streams", "Deployment", "a", {"lenses-id": "of the other job"})
+
+        cluster = Interrupted(other_job)
+        cluster.add(workload("a"))
+
+        outcome = once(cluster)
+
+        assert cluster.labels("streams", "Deployment", "a")["lenses-id"] == "of the other job"
+        assert outcome.document.processors[0].id == "of the other job"
+
+    def test_a_change_in_between_is_no_reason_to_give_up(self) -> None:
+        def upgrade(cluster: FakeCluster, call: int) -> None:
+            if call < 3:
+                cluster.touch("streams", "Deployment", "a")
+
+        cluster = Interrupted(upgrade)
+        cluster.add(workload("a"))
+
+        assert once(cluster).complete
+        assert "lenses-id" in cluster.labels("streams", "Deployment", "a")
+
+    def test_one_that_changes_all_the_time_is_told_and_the_rest_goes_on(self) -> None:
+        cluster = Interrupted(lambda cluster, call: cluster.touch("streams", "Deployment", "a"))
+        cluster.add(workload("a"))
+        cluster.add(workload("b", namespace="more"))
+
+        outcome = once(cluster)
+
+        assert (outcome.adopted, outcome.unassigned, outcome.complete) == (1, 1, False)
+        found = {entry.name: [v.code for v in entry.violations] for entry in outcome.document.processors}
+        assert found == {"a": ["id-unassigned"], "b": []}
+
+    def test_one_that_vanishes_in_between_is_left_out(self) -> None:
+        def uninstall(cluster: FakeCluster, call: int) -> None:
+            if call == 0 and cluster.asked("delete_workload") == 0:
+                uid = cluster.workload("streams", "Deployment", "a")["metadata"]["uid"]
+                cluster.delete_workload("streams", "Deployment", "a", uid)
+
+        cluster = Interrupted(uninstall)
+        cluster.add(workload("a"))
+
+        assert once(cluster).document.processors == ()
+
+    def test_one_that_was_made_anew_has_its_id_again(self) -> None:
+        cluster = FakeCluster()
+        first = cluster.add(workload("a"))
+        once(cluster)
+        cluster.delete_workload("streams", "Deployment", "a", first["metadata"]["uid"])
+        once(cluster)
+        cluster.add(workload("a"))
+
+        once(cluster)
+
+        assert cluster.labels("streams", "Deployment", "a")["lenses-id"] == first["metadata"]["uid"]
+
+
+class TestFailures:
+    def test_a_namespace_that_may_not_be_read_is_told_and_the_rest_is_published(self) -> None:
+        cluster = FakeCluster()
+        cluster.add(workload("a"))
+        cluster.refused.add(("workloads", "more"))
+
+        outcome = once(cluster)
+
+        assert [(f.namespace, f.text) for f in published(cluster).failures] == [("more", "forbidden")]
+        assert [entry.name for entry in outcome.document.processors] == ["a"]
+        assert not outcome.complete
+
+    def test_labels_that_may_not_be_set_are_told(self) -> None:
+        cluster = FakeCluster()
+        cluster.add(workload("a"))
+        cluster.refused.add(("label", "streams"))
+
+        assert once(cluster).unassigned == 1
+
+    def test_runners_that_do_not_answer_are_told(self) -> None:
+        cluster = FakeCluster()
+        cluster.add(workload("a"))
+        cluster.add(workload("b"))
+
+        outcome = once(cluster, FakeRunners({"a": None}))
+
+        assert {entry.name: entry.state for entry in outcome.document.processors} == {
+            "a": "unreachable",
+            "b": "running",
+        }
+        assert outcome.complete
+
+    def test_no_api_server_is_an_error(self) -> None:
+        cluster = FakeCluster()
+        cluster.down = True
+
+        with pytest.raises(LsqlError) as caught:
+            once(cluster)
+
+        assert caught.value.code == "CLUSTER_REFUSED"
+        assert caught.value.exit_code == 3
+
+    def test_a_document_that_may_not_be_written_is_an_error(self) -> None:
+        cluster = FakeCluster()
+        cluster.refused.add(("write_configuration", "console"))
+
+        with pytest.raises(LsqlError) as caught:
+            once(cluster)
+
+        assert caught.value.params == {"what": "take the document", "why": "forbidden"}
+
+    def test_a_former_document_that_cannot_be_read_is_replaced(self) -> None:
+        cluster = FakeCluster()
+        cluster.add(workload("a"))
+        cluster.write_configuration("console", NAME, None, {FILE: b"rubbish"})
+
+        once(cluster)
+
+        assert len(published(cluster).processors) == 1
+
+    def test_a_document_that_another_job_wrote_in_between_is_merged(self) -> None:
+        clock = Clock()
+        others = FakeCluster()
+        others.add(workload("vanished"))
+        once(others, clock=clock)
+        theirs = others.configuration("console", NAME).content
+
+        def other_job(cluster: FakeCluster, call: int) -> None:
+            if call == 0 and ("console", NAME) not in cluster._configurations:
+                FakeCluster.write_configuration(cluster, "console", NAME, None, theirs)
+
+        cluster = Interrupted(other_job)
+        cluster.add(workload("a"))
+
+        once(cluster, clock=clock)
+
+        assert {entry.name: entry.state for entry in published(cluster).processors} == {
+            "a": "running",
+            "vanished": "deleted",
+        }
+
+    def test_a_document_that_is_written_all_the_time_is_an_error(self) -> None:
+        class Busy(FakeCluster):
+            def write_configuration(self, *_args: object, **_options: object) -> None:
+                raise Conflict("again")
+
+        with pytest.raises(LsqlError) as caught:
+            once(Busy())
+
+        assert caught.value.params["why"] == "others write it all the time"
+
+
+class Large(FakeCluster):
+    """Has a thousand processors with programs of 100 kB, and holds one at a time."""
+
+    def workloads(self, namespace: str, kind: Kind) -> Iterator[Mapping[str, Any]]:
+        self.calls.append(("workloads", namespace, kind))
+        if (namespace, kind) == ("streams", "Deployment"):
+            for number in range(1000):
+                manifest = workload(f"p-{number:04}", sql=f"SELECT {number} -- " + "x" * 100_000)
+                manifest["metadata"] |= {"uid": f"u-{number}", "resourceVersion": "1"}
+                manifest["metadata"]["labels"]["lenses-id"] = f"u-{number}"
+                yield manifest
+
+
+class TestThousandReleases:
+    def test_silent_runners_cost_a_bounded_time_and_nothing_else(self) -> None:
+        cluster = Large()
+        answers = Answers(silent=lambda name: name.endswith(("03", "23", "43", "63", "83")))
+        with runners(answers) as address_of:
+            asking = Runners(Limits(timeout_s=4, parallel=32, pass_s=40), address_of)
+            begun = time.monotonic()
+
+            outcome = recover(cluster, asking.ask_all, settings(), Clock())
+
+            took_s = time.monotonic() - begun
+            asking.close()
+        assert summary(outcome.document) == {"running": 950, "unreachable": 50}
+        assert took_s < 45
+        assert cluster.asked("workloads") == 4
+        assert len(published(cluster).processors) == 1000
+
+    def test_memory_is_bounded_whatever_the_programs_are(self) -> None:
+        cluster = Large()
+        tracemalloc.start()
+
+        once(cluster)
+
+        _, peak_bytes = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        # The programs alone have 100 MB, as one text; the document keeps 16 MB of them.
+        assert peak_bytes < 90_000_000

@@ -1,0 +1,208 @@
+"""Asking runners: what they say, what is said of those that say nothing, and how long all of it takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from lsql_runner.console.document import Live
+from lsql_runner.console.runners import Limits, Runners, Unanswered, read_live, service_address
+from lsql_runner.console.workloads import Processor, read_processor
+from lsql_runner.errors import LsqlError
+from tests.kit.fake_cluster import FakeCluster, workload
+from tests.kit.process import free_port
+from tests.kit.slow_runners import HEALTHY, Answers, runners, stream
+
+
+def processor(name: str = "fast-vehicles", **options: Any) -> Processor:
+    return read_processor(FakeCluster().add(workload(name, **options)), "Deployment")
+
+
+@contextmanager
+def client(answers: Answers, limits: Limits = Limits()) -> Iterator[Runners]:  # noqa: B008  # frozen
+    with runners(answers) as address_of:
+        asking = Runners(limits, address_of)
+        try:
+            yield asking
+        finally:
+            asking.close()
+
+
+def asked(answers: Answers, limits: Limits = Limits()) -> Live:  # noqa: B008  # frozen
+    with client(answers, limits) as asking:
+        return asking.ask(processor())
+
+
+def test_a_runner_is_asked_where_its_service_is() -> None:
+    assert service_address(processor(env={"SQL_PORT": "9999"})) == "http://fast-vehicles.streams.svc:9999"
+
+
+def test_a_running_one_tells_state_lag_rates_and_topics() -> None:
+    found = asked(Answers())
+
+    assert (found.state, found.healthy, found.lag, found.unreachable) == ("running", True, 7, None)
+    assert (found.records_in_per_second, found.records_out_per_second) == (12.5, 2.5)
+    assert (found.topics_in, found.topics_out) == (("vehicles",), ("fast",))
+    assert found.runner_version == "0.1.0"
+
+
+def test_a_failing_one_tells_why() -> None:
+    reason = {"code": "QUERY_FAILED", "message": "The query stopped.", "wayOut": "Wait.", "params": {}}
+    answers = Answers(
+        {
+            "/fast-vehicles/stream": (200, stream(state="failed", reason=reason, lastError=reason)),
+            "/fast-vehicles/health": (503, {"status": "failing", "reasons": [{"code": "x", "text": "It is stuck."}]}),
+        }
+    )
+
+    found = asked(answers)
+
+    assert (found.state, found.healthy, found.health_reasons) == ("failed", False, ("It is stuck.",))
+    assert found.reason is not None
+    assert (found.reason.code, found.reason.message) == ("QUERY_FAILED", "The query stopped.")
+
+
+def test_long_texts_are_cut() -> None:
+    error = {"code": "X", "message": "m" * 100_000, "wayOut": ""}
+    topics = [{"topic": f"{number:0300}", "role": "source"} for number in range(500)]
+
+    found = read_live(stream(lastError=error, topics=topics), HEALTHY)
+
+    assert found.last_error is not None
+    assert len(found.last_error.message) == 500
+    assert len(found.topics_in) == 100
+
+
+def test_nobody_is_asked_of_a_workload_without_replicas() -> None:
+    answers = Answers()
+
+    with client(answers) as asking:
+        assert asking.ask(processor(replicas=0)).state == "scaled-down"
+
+    assert answers.asked == []
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "body", "why"),
+    [
+        ("stream", 500, {}, "GET /stream answered HTTP 500"),
+        ("stream", 302, {}, "GET /stream answered HTTP 302"),
+        ("stream", 200, b"<html>", "GET /stream did not answer with JSON"),
+        ("stream", 200, b"[" * 100_000, "GET /stream did not answer with JSON"),
+        ("stream", 200, {"state": "dancing"}, "it answers, but not as a processor does"),
+        ("stream", 200, ["state"], "it answers, but not as a processor does"),
+        ("stream", 200, b" " * 5_000_000, "GET /stream answered with more than 4194304 bytes"),
+        ("health", 200, b"", "GET /health did not answer with JSON"),
+    ],
+)
+def test_an_answer_that_is_none_makes_it_unreachable(path: str, status: int, body: Any, why: str) -> None:
+    found = asked(Answers({f"/fast-vehicles/{path}": (status, body)}))
+
+    assert (found.state, found.unreachable) == ("unreachable", why)
+
+
+def test_one_that_is_silent_costs_one_time_out() -> None:
+    answers = Answers(silent=lambda name: True)
+    begun = time.monotonic()
+
+    found = asked(answers, Limits(timeout_s=0.3))
+
+    assert found.unreachable == "GET /stream was not answered within 0.3 s"
+    assert time.monotonic() - begun < 5
+    assert [path for _, path, _ in answers.asked] == ["/fast-vehicles/stream"]
+
+
+def test_one_that_does_not_exist_is_unreachable() -> None:
+    port = free_port()
+    asking = Runners(Limits(), lambda p: f"http://127.0.0.1:{port}")
+
+    found = asking.ask(processor())
+    asking.close()
+
+    assert found.state == "unreachable"
+    assert "refused" in (found.unreachable or "")
+
+
+class TestMany:
+    def test_a_thousand_of_which_fifty_are_silent_cost_a_bounded_time(self) -> None:
+        answers = Answers(silent=lambda name: name.endswith(("07", "27", "47", "67", "87")))
+        known = [processor(f"p-{number}") for number in range(1000)]
+        begun = time.monotonic()
+
+        with client(answers, Limits(timeout_s=4, parallel=32, pass_s=50)) as asking:
+            found = asking.ask_all(known)
+
+        # One after the other the silent ones would take 200 s; 32 at once take 8.
+        assert time.monotonic() - begun < 40
+        assert len(found) == 1000
+        silent = {p.key for p in known if answers.silent(p.name)}
+        assert {key for key, live in found.items() if live.state == "unreachable"} == silent
+        assert 1 < answers.most_at_once <= 32
+
+    def test_when_the_time_of_the_pass_is_over_the_rest_is_told_so(self) -> None:
+        answers = Answers(silent=lambda name: True)
+        known = [processor(f"p-{number}") for number in range(50)]
+        begun = time.monotonic()
+
+        with client(answers, Limits(timeout_s=0.5, parallel=2, pass_s=0.7)) as asking:
+            found = asking.ask_all(known)
+
+        assert time.monotonic() - begun < 5
+        assert found[known[-1].key].unreachable == "there was no time to ask it within 0.7 s"
+        assert len(found) == 50
+
+
+class TestPost:
+    def test_goes_to_the_runner_with_the_name_of_who_asks(self) -> None:
+        answers = Answers()
+
+        with client(answers) as asking:
+            asking.post(processor(), "stop", "ada")
+
+        assert answers.asked == [("POST", "/fast-vehicles/stop", "ada")]
+
+    def test_a_name_of_any_alphabet_is_sent(self) -> None:
+        answers = Answers()
+
+        with client(answers) as asking:
+            asking.post(processor(), "stop", "Žofie")
+
+        assert answers.asked[0][2] == "%C5%BDofie"
+
+    def test_a_refusal_is_told_with_the_runners_own_words(self) -> None:
+        problem = {"detail": "The processor cannot stop while it is ended.", "wayOut": "Wait."}
+        answers = Answers({"/fast-vehicles/stop": (409, problem)})
+
+        with client(answers) as asking, pytest.raises(LsqlError) as caught:
+            asking.post(processor(), "stop", "ada")
+
+        assert caught.value.code == "RUNNER_REFUSED"
+        assert caught.value.params["why"] == "The processor cannot stop while it is ended"
+        assert caught.value.way_out == "Wait."
+
+    def test_silence_is_told(self) -> None:
+        with client(Answers(silent=lambda name: True), Limits(timeout_s=0.2)) as asking:
+            error = _error(lambda: asking.post(processor(), "stop", "ada"))
+
+        assert error.code == "RUNNER_UNREACHABLE"
+
+    def test_other_paths_are_handed_on(self) -> None:
+        with client(Answers({"/fast-vehicles/topology": (200, {"nodes": []})})) as asking:
+            assert asking.get(processor(), "/topology") == (200, {"nodes": []})
+
+    def test_other_paths_of_a_silent_one_are_unanswered(self) -> None:
+        with (
+            client(Answers(silent=lambda name: True), Limits(timeout_s=0.2)) as asking,
+            pytest.raises(Unanswered),
+        ):
+            asking.get(processor(), "/topology")
+
+
+def _error(act: Callable[[], object]) -> LsqlError:
+    with pytest.raises(LsqlError) as caught:
+        act()
+    return caught.value
