@@ -7,7 +7,7 @@
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest
 PURE := tests/unit tests/golden tests/repo tests/contract
-CHECKED := $(wildcard image/src tests ci/tools demo bench)
+CHECKED := $(wildcard image/src image/recipe/train.py tests ci/tools ci/cluster demo bench)
 # PYTHON=python3.12 chooses the interpreter; ARGS='-k window -x' is handed to pytest.
 export PYTHON
 

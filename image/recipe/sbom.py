@@ -28,7 +28,10 @@ NAMED = re.compile(r"(?P<artifact>.+?)-(?P<version>\d[^-]*(?:-[A-Za-z0-9.]+)*)\.
 def debian() -> Iterator[Component]:
     """The packages of the base and those added to it."""
     listed = subprocess.run(
-        ["dpkg-query", "-W", "-f", "${Package}\t${Version}\t${Architecture}\n"], capture_output=True, text=True, check=True
+        ["dpkg-query", "-W", "-f", "${Package}\t${Version}\t${Architecture}\n"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     for line in listed.stdout.splitlines():
         name, version, architecture = line.split("\t")
@@ -81,7 +84,11 @@ def java() -> Component:
     lines = Path(os.environ["JAVA_HOME"], "release").read_text().splitlines()
     version = next(line.split('"')[1] for line in lines if line.startswith("JAVA_VERSION="))
     return Component(
-        name="openjdk", version=version, type=ComponentType.PLATFORM, bom_ref="openjdk", purl=PackageURL("generic", None, "openjdk", version)
+        name="openjdk",
+        version=version,
+        type=ComponentType.PLATFORM,
+        bom_ref="openjdk",
+        purl=PackageURL("generic", None, "openjdk", version),
     )
 
 

@@ -71,4 +71,4 @@ def test_a_default_is_the_runners(path: str, field: str) -> None:
 def test_the_image_of_test_sidecars_is_the_charts() -> None:
     version = yaml.safe_load((CHART / "Chart.yaml").read_text(encoding="utf-8"))["appVersion"]
     text = Path(CHART, "ci/additions-values.yaml").read_text(encoding="utf-8")
-    assert text.count(f"image: lsql-runner:{version}\n") == text.count("image: ")
+    assert text.count(f"image: localhost/lsql-runner:{version}\n") == text.count("image: ")

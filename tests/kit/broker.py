@@ -1,6 +1,7 @@
 """A real Kafka broker for tests: one process in KRaft mode, from its jars."""
 
 import base64
+import socket
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,10 +12,11 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from tests.kit.jars import jar_folder, java_command
-from tests.kit.process import Process, accepts_connections, free_port
+from tests.kit.process import Process, free_port
 from tests.kit.topics import CLIENT_CONFIG, Topics
 
 NODE_ID = 1
+LOOPBACK = "127.0.0.1"
 
 # Small and quick: every reason to wait for a second broker is taken out.
 SETTINGS = {
@@ -46,7 +48,7 @@ SETTINGS = {
 
 
 class Broker(Topics):
-    """A broker on random ports of 127.0.0.1, ready within a few seconds.
+    """A broker on random ports of `host`, an address of this machine; ready within a few seconds.
 
     `stop` (or `kill`) and `start` keep port and data. `settings` are added to server.properties;
     `jvm_options` come after the small ones of the kit, for a benchmark that wants more memory.
@@ -60,17 +62,18 @@ class Broker(Topics):
         settings: Mapping[str, str] | None = None,
         jvm_options: tuple[str, ...] = (),
         users: Mapping[str, str] | None = None,
+        host: str = LOOPBACK,
     ) -> None:
         port, controller_port, secured_port = free_port(), free_port(), free_port()
-        super().__init__(f"127.0.0.1:{port}")
-        self.secured = f"127.0.0.1:{secured_port}"
+        super().__init__(f"{host}:{port}")
+        self.secured = f"{host}:{secured_port}"
         command = java_command(jar_folder("broker-jars"), "kafka.Kafka", *LOGGING, *jvm_options)
         self.process = Process(
-            [*command, "server.properties"], name="broker", probe=lambda: self._answers(port), deadline_s=60
+            [*command, "server.properties"], name="broker", probe=lambda: self._answers(host, port), deadline_s=60
         )
         properties = {
             **SETTINGS,
-            "listeners": f"PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller_port}",
+            "listeners": f"PLAINTEXT://{host}:{port},CONTROLLER://127.0.0.1:{controller_port}",
             "controller.quorum.voters": f"{NODE_ID}@127.0.0.1:{controller_port}",
             "log.dirs": str(self.process.folder / "data"),
             **(settings or {}),
@@ -111,9 +114,9 @@ class Broker(Topics):
     ) -> None:
         self.stop()
 
-    def _answers(self, port: int) -> bool:
-        if not accepts_connections(port):
-            return False
+    def _answers(self, host: str, port: int) -> bool:
+        with socket.create_connection((host, port), timeout=1):
+            pass  # a refusal is an OSError: not yet
         admin = AdminClient({**CLIENT_CONFIG, "bootstrap.servers": self.bootstrap})
         try:
             return len(admin.list_topics(timeout=5).brokers) == 1

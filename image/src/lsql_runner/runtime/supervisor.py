@@ -14,6 +14,7 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 
 from lsql_runner.batches import BatchEnded
+from lsql_runner.engine.failures import classify
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import ErrorReport, LsqlError, report
 from lsql_runner.kafka.brokers import KafkaBrokers
@@ -38,7 +39,7 @@ _BACKOFF_S = (1, 2, 4, 8, 15, 30, 60)
 
 _AWAITED = ("BROKER_UNREACHABLE", "SCHEMA_WAITING")
 """Errors at a start that end by themselves, without anything being wrong with the program."""
-_TRIED_AGAIN = ("BROKER_REFUSED", "QUERY_FAILED", "TOPIC_REFUSED")
+_TRIED_AGAIN = ("BROKER_REFUSED", "QUERY_FAILED", "STATE_DIR_UNWRITABLE", "TOPIC_REFUSED")
 """Errors at a start that others may put right; a restart with backoff finds out."""
 _FINAL = ("RECORD_MALFORMED", "RECORD_REFUSED", "OFFSETS_GONE")
 """Deaths that would only come again."""
@@ -156,12 +157,13 @@ class Supervisor:
         """A fault that nothing expected: told without its trace, which is for those who debug, and tried again."""
         if self._parts.engine.jvm_death(within_s=1.0) is not None:
             return  # calls into a JVM that is gone fail in many ways; the next turn says it once
-        LOG.error("fault in the supervisor: %s", type(error).__name__)
+        reason = f"{type(error).__name__}: {classify(str(error)).reason}"
+        LOG.error("fault in the supervisor", extra={"reason": reason})
         LOG.debug("its trace", exc_info=error)
         with suppress(Exception):
             self._halt()
         if self._board.now.state in (State.STARTING, State.RUNNING):
-            self._died(LsqlError("QUERY_FAILED", reason=f"{type(error).__name__} in the runner"))
+            self._died(LsqlError("QUERY_FAILED", reason=reason))
 
     def _next_command(self) -> Trigger | None:
         try:

@@ -1,0 +1,45 @@
+"""What the chart renders is taken by a real API server, and its pods by the restricted Pod Security level."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.kit.helm import HELMS, ROOT, Object, pod_specs, render, values_files
+from tests.kit.kubectl import Kubectl
+
+DEFINED_ELSEWHERE = ("monitoring.coreos.com/", "gateway.networking.k8s.io/")
+"""Kinds of the Prometheus operator and of the Gateway API: a server without these has no opinion on them."""
+
+
+def known(found: Object) -> bool:
+    return not found["apiVersion"].startswith(DEFINED_ELSEWHERE)
+
+
+def portable(found: Object) -> Object:
+    """An object without what only the cluster it is meant for has: its namespace, and a pod's priority class."""
+    metadata = {key: value for key, value in found["metadata"].items() if key != "namespace"}
+    kept = {**found, "metadata": metadata}
+    if found["kind"] == "Pod":
+        kept["spec"] = {key: value for key, value in found["spec"].items() if key != "priorityClassName"}
+    return kept
+
+
+@pytest.mark.parametrize("file", values_files(), ids=lambda file: str(file.relative_to(ROOT)))
+@pytest.mark.parametrize("helm", HELMS)
+def test_objects_are_accepted_and_pods_are_restricted(namespace: Kubectl, helm: str, file: Path) -> None:
+    objects = render(None, f"--values={file}", helm=helm)
+    accounts = [found for found in objects if found["kind"] == "ServiceAccount"]
+    judged = [portable(found) for found in objects if known(found) and found not in accounts]
+    pods = [
+        portable({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"pod-{number}"}, "spec": spec})
+        for number, (_, spec) in enumerate(pod_specs(objects))
+    ]
+
+    # Really made, since a pod is refused where its service account is missing.
+    for account in accounts:
+        namespace.create(portable(account))
+    namespace.create(*judged, dry_run=True)
+    # Pods by themselves: of one within a workload the level only warns.
+    namespace.create(*pods, dry_run=True)
+
+    assert len(pods) >= 2

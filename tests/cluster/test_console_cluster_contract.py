@@ -1,0 +1,73 @@
+"""A real API server, through lightkube, keeps the contract that the fake cluster keeps."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from lightkube import Client, KubeConfig
+from lightkube.models.core_v1 import Container, PodSpec
+from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.resources.apps_v1 import Deployment, StatefulSet
+from lightkube.resources.core_v1 import Event, Namespace, Pod, ServiceAccount
+
+from lsql_runner.console.lightkube_cluster import MANAGER, LightkubeCluster
+from lsql_runner.console.workloads import Kind
+from tests.contract.cluster_contract import ConfigurationContract, PodContract, WorkloadContract
+
+
+class RealGround:
+    """A namespace of its own on the API server of a kubeconfig."""
+
+    def __init__(self, client: Client) -> None:
+        self.cluster = LightkubeCluster(client)
+        self.namespace = f"contract-{uuid.uuid4().hex[:8]}"
+        self._client = client
+        client.create(Namespace(metadata=ObjectMeta(name=self.namespace)))
+
+    def create(self, manifest: Mapping[str, Any], kind: Kind) -> None:
+        if kind == "StatefulSet":
+            spec = {**manifest["spec"], "serviceName": manifest["metadata"]["name"]}
+            self._client.create(msgspec.convert({**manifest, "spec": spec}, StatefulSet))
+        else:
+            self._client.create(msgspec.convert(dict(manifest), Deployment))
+
+    def create_pod(self, name: str, labels: Mapping[str, str]) -> None:
+        # A controller creates the default service account, sooner or later or, on a bare API server, never.
+        self._client.apply(ServiceAccount(metadata=ObjectMeta(name="default", namespace=self.namespace)))
+        spec = PodSpec(containers=[Container(name="runner", image="nothing")], automountServiceAccountToken=False)
+        self._client.create(
+            Pod(metadata=ObjectMeta(name=name, namespace=self.namespace, labels=dict(labels)), spec=spec)
+        )
+
+    def notes(self) -> list[tuple[str, str, str]]:
+        found = self._client.list(Event, namespace=self.namespace)
+        ours = [event for event in found if event.reportingComponent == MANAGER]
+        return [(event.reason or "", event.involvedObject.name or "", event.message or "") for event in ours]
+
+
+@pytest.fixture
+def ground(kubeconfig: Path) -> Iterator[RealGround]:
+    config = KubeConfig.from_file(str(kubeconfig))
+    with Client(config=config, field_manager=MANAGER) as client:
+        made = RealGround(client)
+        try:
+            yield made
+        finally:
+            client.delete(Namespace, made.namespace)
+
+
+class TestWorkloads(WorkloadContract):
+    pass
+
+
+class TestConfigurations(ConfigurationContract):
+    pass
+
+
+class TestPods(PodContract):
+    pass

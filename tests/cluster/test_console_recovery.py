@@ -1,0 +1,202 @@
+"""The recovery job and the console with the rights that their chart gives them, and ids that outlive Helm's work.
+
+Needs an API server alone: nothing here waits for a pod, and runners are asked in vain.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from lightkube import Client, KubeConfig
+from lightkube.config.kubeconfig import SingleConfig
+from lightkube.config.models import User
+
+from lsql_runner.console.cluster import ClusterError, Note
+from lsql_runner.console.document import Document
+from lsql_runner.console.lightkube_cluster import MANAGER, LightkubeCluster
+from lsql_runner.console.recover import Outcome, recover
+from lsql_runner.console.storage import decode
+from tests.cluster.conftest import HelmFactory
+from tests.kit.cluster_release import ROOT, Helm
+from tests.kit.console_fixtures import FakeRunners, settings
+from tests.kit.kubectl import Kubectl
+
+CONSOLE = ROOT / "charts/lsql-console"
+NAME = "fast-vehicles"
+VALUES = {
+    "sql": "INSERT INTO fast SELECT STREAM * FROM vehicles WHERE speed > 10",
+    "kafka": {"bootstrapServers": "kafka:9092"},
+    "validation": {"enabled": False},
+    "user": "ada",
+    "pipeline": "traffic",
+}
+
+
+class Release:
+    """A release of lsql-console in a namespace, whose job and console are run from here with their accounts' tokens."""
+
+    def __init__(self, kubectl: Kubectl, stack: ExitStack) -> None:
+        self.kubectl = kubectl
+        self._stack = stack
+        place = {"namespace": kubectl.namespace, "name": "watch-processors"}
+        self.settings = settings(namespaces=[kubectl.namespace], document=place)
+
+    def account(self, component: str) -> LightkubeCluster:
+        """The cluster as the account of `recovery` or `console` sees it."""
+        token = self.kubectl.run("create", "token", f"watch-{component}").strip()
+        config = KubeConfig.from_file(str(self.kubectl.kubeconfig)).get()
+        assert config is not None
+        asking = SingleConfig(config.context_name, config.context, config.cluster, User(token=token), config.fname)
+        client = Client(config=asking, field_manager=MANAGER)
+        self._stack.callback(client.close)
+        return LightkubeCluster(client)
+
+    def recover(self) -> Outcome:
+        """One pass of the job."""
+        nobody = FakeRunners({NAME: None})
+        return recover(self.account("recovery"), nobody.ask_all, self.settings, lambda: datetime.now(UTC))
+
+    def published(self, component: str = "console") -> Document:
+        place = self.settings.document
+        document = decode(self.account(component).configuration(place.namespace, place.name).content)
+        assert document is not None
+        return document
+
+
+@pytest.fixture
+def release(namespace: Kubectl) -> Iterator[Release]:
+    with ExitStack() as stack:
+        yield Release(namespace, stack)
+
+
+def install_console(helm: Helm, **values: Any) -> None:
+    replace(helm, chart=CONSOLE).run("install", "watch", CONSOLE, "--values=-", "--no-hooks", stdin=json.dumps(values))
+
+
+def put(helm: Helm, action: str, **changes: Any) -> None:
+    helm.run(action, NAME, helm.chart, "--values=-", stdin=json.dumps({**VALUES, **changes}))
+
+
+def metadata(kubectl: Kubectl, kind: str = "statefulset") -> dict[str, Any]:
+    found: dict[str, Any] = kubectl.get(kind, NAME)["metadata"]
+    return found
+
+
+@pytest.mark.parametrize("kind", ["StatefulSet", "Deployment"])
+def test_an_id_outlives_upgrade_and_rollback_and_starts_no_pod_anew(
+    release: Release, helm: HelmFactory, kind: str
+) -> None:
+    at_work = helm(release.kubectl)
+    install_console(at_work)
+    put(at_work, "install", workload={"kind": kind})
+    before = metadata(release.kubectl, kind)
+    assert "lenses-id" not in before["labels"]
+
+    outcome = release.recover()
+
+    after = metadata(release.kubectl, kind)
+    given = after["labels"]["lenses-id"]
+    assert (outcome.adopted, outcome.complete, given) == (1, True, before["uid"])
+    assert after["generation"] == before["generation"]
+
+    put(at_work, "upgrade", workload={"kind": kind}, sql="INSERT INTO fast SELECT STREAM * FROM vehicles")
+    upgraded = metadata(release.kubectl, kind)
+    assert (upgraded["labels"]["lenses-id"], upgraded["generation"]) == (given, before["generation"] + 1)
+    at_work.run("rollback", NAME, "1")
+    assert metadata(release.kubectl, kind)["labels"]["lenses-id"] == given
+    assert release.recover().adopted == 0
+
+
+def test_a_release_that_is_installed_again_has_its_id_again(release: Release, newest_helm: HelmFactory) -> None:
+    at_work = newest_helm(release.kubectl)
+    install_console(at_work)
+    put(at_work, "install")
+    release.recover()
+    given = metadata(release.kubectl)["labels"]["lenses-id"]
+    at_work.run("uninstall", NAME, "--cascade=background")
+    assert [entry.state for entry in release.recover().document.processors] == ["deleted"]
+
+    put(at_work, "install")
+    release.recover()
+
+    assert metadata(release.kubectl)["labels"]["lenses-id"] == given
+
+
+def test_what_the_chart_makes_keeps_the_contract_and_the_document_outlives_an_upgrade(
+    release: Release, helm: HelmFactory
+) -> None:
+    at_work = helm(release.kubectl)
+    install_console(at_work)
+    put(at_work, "install")
+    release.recover()
+
+    replace(at_work, chart=CONSOLE).run("upgrade", "watch", CONSOLE, "--no-hooks", "--set=deletedKeepHours=1")
+
+    [entry] = release.published().processors
+    assert (entry.name, entry.release, entry.created, entry.user, entry.pipeline) == (
+        NAME,
+        NAME,
+        "inside",
+        "ada",
+        "traffic",
+    )
+    assert (entry.violations, entry.sql, entry.app_id) == ((), VALUES["sql"], NAME)
+
+
+def test_the_console_may_look_and_nothing_else(release: Release, newest_helm: HelmFactory) -> None:
+    at_work = newest_helm(release.kubectl)
+    install_console(at_work)
+    put(at_work, "install")
+    release.recover()
+    console = release.account("console")
+    here = release.kubectl.namespace
+    version = metadata(release.kubectl)["resourceVersion"]
+    uid = metadata(release.kubectl)["uid"]
+    stored = console.configuration(here, "watch-processors")
+
+    assert [w["metadata"]["name"] for w in console.workloads(here, "StatefulSet")] == [NAME]
+    for refused in (
+        lambda: console.label(here, "StatefulSet", NAME, version, "lenses-id", "other"),
+        lambda: console.delete_workload(here, "StatefulSet", NAME, uid),
+        lambda: console.write_configuration(here, "watch-processors", stored.version, {"a": b""}),
+        lambda: console.configuration(here, "watch"),
+        lambda: console.note(Note(here, "StatefulSet", NAME, uid, "Normal", "Stopped", "Stop", "x")),
+        lambda: console.pods(here, {"app": NAME}),
+        lambda: list(console.workloads("default", "Deployment")),
+    ):
+        with pytest.raises(ClusterError, match="cannot"):
+            refused()
+
+
+def test_what_is_switched_on_is_allowed(release: Release, newest_helm: HelmFactory) -> None:
+    at_work = newest_helm(release.kubectl)
+    everything = {"stop": True, "start": True, "scale": True, "delete": True}
+    tokens = {"mode": "token", "token": {"existingSecret": "tokens"}}
+    install_console(at_work, actions=everything, auth=tokens, logs={"enabled": True})
+    put(at_work, "install")
+    console = release.account("console")
+    here, uid = release.kubectl.namespace, metadata(release.kubectl)["uid"]
+
+    console.note(Note(here, "StatefulSet", NAME, uid, "Normal", "Deleted", "Delete", "ada asked to delete it: done."))
+    assert console.pods(here, {"app": "nothing"}) == []
+    console.delete_workload(here, "StatefulSet", NAME, uid)
+
+    assert release.kubectl.find("statefulset", NAME) is None
+    assert [event["reason"] for event in release.kubectl.list("events") if event["source"].get("component") == MANAGER]
+
+
+def test_the_job_may_write_no_other_configmap(release: Release, newest_helm: HelmFactory) -> None:
+    install_console(newest_helm(release.kubectl))
+    job = release.account("recovery")
+    here = release.kubectl.namespace
+
+    with pytest.raises(ClusterError, match="cannot get"):
+        job.configuration(here, "watch")
+    with pytest.raises(ClusterError, match="cannot create"):
+        job.write_configuration(here, "another", None, {"a": b""})

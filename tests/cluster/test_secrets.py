@@ -1,0 +1,86 @@
+"""Credentials that change while the processor runs."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # exported, but not in the way mypy asks for
+    AclBinding,
+    AclBindingFilter,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    ResourcePatternType,
+    ResourceType,
+)
+
+from tests.cluster.conftest import HelmFactory
+from tests.kit.broker import Broker
+from tests.kit.cluster import Cluster
+from tests.kit.cluster_feed import Fed
+from tests.kit.kubectl import Kubectl, Resource
+
+PASSWORDS = {"old": "old-secret", "new": "new-secret"}
+ANY: Any = None
+OLD_USERS_RIGHTS = AclBindingFilter(
+    ResourceType.ANY, ANY, ResourcePatternType.ANY, "User:old", ANY, AclOperation.ANY, AclPermissionType.ANY
+)
+NOTICED_S = 150
+"""The kubelet writes a changed Secret into running pods within a minute or so."""
+
+
+def secret(user: str) -> Resource:
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "kafka-user"},
+        "stringData": {"username": user, "password": PASSWORDS[user]},
+    }
+
+
+def allow(broker: Broker, user: str) -> None:
+    everything = {ResourceType.TOPIC: "*", ResourceType.GROUP: "*", ResourceType.BROKER: "kafka-cluster"}
+    allowed = AclOperation.ALL, AclPermissionType.ALLOW
+    rules = [
+        AclBinding(kind, name, ResourcePatternType.LITERAL, f"User:{user}", "*", *allowed)
+        for kind, name in everything.items()
+    ]
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+    for future in admin.create_acls(rules).values():
+        future.result(30)
+
+
+def forbid_old_user(broker: Broker) -> None:
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+    for future in admin.delete_acls([OLD_USERS_RIGHTS]).values():
+        assert future.result(30), "it had no rights"
+
+
+@pytest.fixture
+def secured(cluster: Cluster) -> Iterator[Broker]:
+    """A broker with a second listener, for users with a password."""
+    with Broker(users=PASSWORDS, host=cluster.host) as broker:
+        for user in PASSWORDS:
+            allow(broker, user)
+        yield broker
+
+
+def test_a_rotated_secret_is_taken_up_and_no_record_lost(
+    namespace: Kubectl, secured: Broker, image: str, newest_helm: HelmFactory
+) -> None:
+    namespace.create(secret("old"))
+    fed = Fed(newest_helm(namespace), secured, image)
+    sasl = {"mechanism": "PLAIN", "existingSecret": "kafka-user"}
+    bootstrap = f"SASL_PLAINTEXT://{secured.secured}"
+    processor = fed.install(kafka={"bootstrapServers": bootstrap, "securityProtocol": "SASL_PLAINTEXT", "sasl": sasl})
+    fed.arrive()
+
+    with fed.traffic:
+        namespace.apply(secret("new"))
+        processor.await_restart(0, NOTICED_S)
+
+    last = processor.container()["lastState"]["terminated"]
+    assert (last["exitCode"], processor.restarts()) == (0, 1)
+    forbid_old_user(secured)
+    fed.traffic.write(20)
+    assert fed.arrive().doubled == 0

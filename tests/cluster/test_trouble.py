@@ -1,0 +1,103 @@
+"""What happens to pods and to their node, and that no record is lost by it. Every test leaves the release running."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cluster.conftest import HelmFactory, fresh_namespace
+from tests.kit.broker import Broker
+from tests.kit.cluster import Cluster
+from tests.kit.cluster_feed import Fed
+from tests.kit.kubectl import Kubectl
+
+OUTAGE_S = 120
+LOOK_S = 1
+
+
+@pytest.fixture(scope="module")
+def broker(cluster: Cluster) -> Iterator[Broker]:
+    """A broker of this module's own: it goes away for a time."""
+    with Broker(host=cluster.host) as own:
+        yield own
+
+
+@pytest.fixture(scope="module")
+def fed(kubectl: Kubectl, broker: Broker, image: str, newest_helm: HelmFactory) -> Iterator[Fed]:
+    with fresh_namespace(kubectl) as namespace:
+        made = Fed(newest_helm(namespace), broker, image)
+        made.install()
+        made.arrive()
+        yield made
+
+
+def test_a_deleted_pod_hands_over_in_good_order(fed: Fed) -> None:
+    old = fed.processor.uid()
+
+    with fed.traffic:
+        fed.helm.kubectl.delete("pod", fed.processor.pod()["metadata"]["name"])
+        fed.processor.await_other_pod(old)
+
+    assert fed.arrive().doubled == 0
+
+
+@pytest.mark.parametrize("program", ["java", "lsql"])
+def test_a_killed_process_takes_the_container_with_it_and_loses_nothing(fed: Fed, program: str) -> None:
+    restarts = fed.processor.restarts()
+
+    with fed.traffic:
+        fed.processor.signal(program)
+        fed.processor.await_restart(restarts)
+
+    assert fed.arrive().doubled == 0
+
+
+def test_a_killed_container_loses_nothing(own_cluster: Cluster, fed: Fed) -> None:
+    restarts = fed.processor.restarts()
+
+    with fed.traffic:
+        own_cluster.kill_container(fed.processor.pod())
+        fed.processor.await_restart(restarts)
+
+    assert fed.arrive().doubled == 0
+
+
+def test_it_works_on_while_kubelet_and_containerd_are_away(own_cluster: Cluster, fed: Fed) -> None:
+    restarts = fed.processor.restarts()
+
+    own_cluster.stop_node()
+    try:
+        fed.traffic.write(20)
+        assert fed.arrive().doubled == 0
+    finally:
+        own_cluster.start_node()
+    fed.processor.await_ready()
+
+    assert fed.processor.restarts() == restarts
+
+
+def test_a_reboot_of_the_node_loses_nothing(own_cluster: Cluster, fed: Fed) -> None:
+    restarts = fed.processor.restarts()
+
+    with fed.traffic:
+        own_cluster.reboot_node()
+        fed.processor.await_restart(restarts)
+
+    assert fed.arrive().doubled == 0
+
+
+def test_a_broker_that_is_away_for_two_minutes_costs_no_restart_and_no_record(fed: Fed, broker: Broker) -> None:
+    pod, restarts = fed.processor.uid(), fed.processor.restarts()
+
+    with fed.traffic:
+        broker.stop()
+        back_at = time.monotonic() + OUTAGE_S
+        fed.helm.kubectl.wait_until(lambda: not fed.processor.is_ready(), OUTAGE_S, "it says that it is not ready")
+        while time.monotonic() < back_at:
+            assert fed.processor.restarts() == restarts
+            time.sleep(LOOK_S)
+        broker.start()
+        fed.processor.await_ready()
+
+    assert (fed.processor.uid(), fed.processor.restarts()) == (pod, restarts)
+    assert fed.arrive().doubled == 0
