@@ -1,0 +1,115 @@
+"""The console as a release of its own, in pods: its job finds a processor, its API shows and steers it."""
+
+import base64
+import gzip
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from tests.cluster.conftest import HelmFactory
+from tests.kit.broker import Broker
+from tests.kit.cluster_feed import Fed
+from tests.kit.cluster_release import ROOT
+from tests.kit.kubectl import Kubectl
+
+CHART = ROOT / "charts/lsql-console"
+TOKEN = "example"
+TOKEN_LINE = "ada operator 50d858e0985ecc7f60418aaf0cc5ab587f42c2570a884095a9e8ccacd0f6545c"
+"""The SHA-256 of the token, as `lsql-console token` prints it."""
+
+ASK = """
+import sys, urllib.error, urllib.request
+method, url, token = sys.argv[1:]
+asked = urllib.request.Request(url, method=method, headers={"Authorization": f"Bearer {token}"} if token else {})
+try:
+    answer = urllib.request.urlopen(asked, timeout=20)
+except urllib.error.HTTPError as error:
+    answer = error
+print(answer.status, answer.read().decode())
+"""
+"""A program for a pod that has no curl."""
+
+
+@dataclass(frozen=True)
+class Console:
+    """The console, asked from within a processor's pod, by the name of its Service."""
+
+    fed: Fed
+
+    def ask(self, method: str, path: str, token: str = TOKEN) -> tuple[int, Any]:
+        pod = self.fed.processor.pod()["metadata"]["name"]
+        url = f"http://watch:8084{path}"
+        said = self.fed.helm.kubectl.exec(pod, "python", "-c", ASK, method, url, token)
+        status, _, body = said.partition(" ")
+        return int(status), json.loads(body)
+
+    def streams(self) -> list[dict[str, Any]]:
+        status, body = self.ask("GET", "/api/v1/streams")
+        assert status == 200, body
+        return list(body["streams"] if isinstance(body, dict) else body)
+
+
+@pytest.fixture
+def console(namespace: Kubectl, kafka: Broker, image: str, newest_helm: HelmFactory) -> Console:
+    helm = newest_helm(namespace)
+    fed = Fed(helm, kafka, image)
+    fed.install()
+    values = {
+        "image": fed.values["image"],
+        "auth": {"mode": "token", "token": {"tokens": TOKEN_LINE}},
+        "actions": {"stop": True, "start": True, "delete": True},
+        "logs": {"enabled": True},
+        "console": {"pollSeconds": 1},
+    }
+    replace(helm, chart=CHART).install("watch", values)
+    return Console(fed)
+
+
+def workload(fed: Fed) -> dict[str, Any]:
+    return dict(json.loads(fed.helm.kubectl.run("get", "statefulset", fed.name, "-o", "json")))
+
+
+def published(kubectl: Kubectl) -> dict[str, Any]:
+    """The document in its ConfigMap; empty before the job has run."""
+    found = json.loads(kubectl.run("get", "configmap", "watch-processors", "-o", "json"))
+    packed = found.get("binaryData", {}).get("processors.json.gz")
+    return json.loads(gzip.decompress(base64.b64decode(packed))) if packed else {}
+
+
+def test_a_processor_is_found_shown_stopped_and_deleted(console: Console) -> None:
+    fed, kubectl = console.fed, console.fed.helm.kubectl
+    uid = fed.processor.uid()
+    kubectl.wait_until(
+        lambda: [s["state"] for s in console.streams()] == ["running"], 60, "the console shows it running"
+    )
+
+    found = console.ask("GET", f"/api/v1/streams/{console.streams()[0]['id']}")[1]
+    assert (found["name"], found["sql"], found["release"]) == (fed.name, fed.sql, fed.name)
+    assert workload(fed)["metadata"]["labels"]["lenses-id"] == found["id"]
+    assert fed.processor.uid() == uid, "the pod was not started anew"
+
+    path = f"/api/v1/streams/{found['id']}"
+    assert console.ask("GET", f"{path}/logs")[0] == 200
+    assert console.ask("PUT", f"{path}/stop", token="")[0] == 401
+    assert fed.processor.stream()["state"] == "running"
+
+    status, answer = console.ask("PUT", f"{path}/stop")
+    assert status in (200, 202), answer
+    kubectl.wait_until(lambda: fed.processor.stream()["state"] == "stopped", 60, "it is stopped")
+    events = kubectl.list("events")
+    assert any("ada" in event["message"] and event["involvedObject"]["name"] == fed.name for event in events)
+
+    status, answer = console.ask("PUT", f"{path}/scale/2")
+    assert status in (403, 409, 501), answer
+    assert console.ask("PUT", f"{path}/start")[0] in (200, 202)
+    kubectl.wait_until(lambda: fed.processor.stream()["state"] == "running", 60, "it runs again")
+    assert fed.arrive().doubled == 0
+
+
+def test_the_job_publishes_the_processor(console: Console) -> None:
+    kubectl = console.fed.helm.kubectl
+    document = kubectl.wait_until(lambda: published(kubectl), 60, "the job has published its document")
+
+    assert [(entry["name"], entry["sql"]) for entry in document["processors"]] == [(console.fed.name, console.fed.sql)]
