@@ -1,7 +1,7 @@
 # Everything a contributor runs. `make` alone lists the targets.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup tools image test test-unit test-java test-streams test-kafka test-browser test-cluster test-chart test-image cluster-up \
+.PHONY: help setup tools cluster-tools image test test-unit test-java test-streams test-kafka test-browser test-cluster test-chart test-image cluster-up \
 	cluster-down docs charts lint format typecheck imports golden demo bench lock clean
 
 BIN := .venv/bin
@@ -17,8 +17,10 @@ help: ## This list
 setup: ## Make .venv: locked Python packages, the runner (editable), JVM jars. Does nothing when nothing changed
 	@python=$$(ci/tools/check-prerequisites.sh) && "$$python" ci/tools/setup.py
 
-tools: setup ## Build the pinned Helm, its linters and the Kubernetes for tests (Go 1.26; some minutes, once)
+tools: setup ## Build the pinned Helm and the charts' linters (Go 1.26; some minutes, once)
 	@$(BIN)/python -m ci.tools.go_tools
+
+cluster-tools: setup ## Build a Kubernetes for tests, and install what it stands on (root, Go 1.26; some minutes, once)
 	@$(BIN)/python -m ci.tools.cluster_tools
 
 image: setup ## Build the image with podman; BASE_IMAGE=name builds on another Debian trixie
@@ -45,10 +47,10 @@ test-cluster: test-chart test-image ## The image, the charts, and all of it on a
 test-chart: tools ## The charts: rendered, linted, compared; no cluster
 	$(PYTEST) tests/chart $(ARGS)
 
-test-image: tools image ## The image in containers of its own; no cluster
+test-image: cluster-tools image ## The image in containers of its own; no cluster
 	$(PYTEST) tests/image $(ARGS)
 
-cluster-up: tools image ## A Kubernetes on this machine with the image in it, to try things out (root)
+cluster-up: cluster-tools image ## A Kubernetes on this machine with the image in it, to try things out (root)
 	@$(BIN)/python -m ci.cluster up
 	@$(BIN)/python -m ci.cluster load localhost/lsql-runner:$$($(BIN)/python -c 'from importlib.metadata import version; print(version("lsql-runner"))')
 

@@ -20,10 +20,11 @@ PACKAGES = {
     "openssl": "openssl",
     "mkfs.ext4": "e2fsprogs",
     "podman": "podman",
+    "mmdebstrap": "mmdebstrap",
     "gcc": "gcc",
     "/usr/include/string.h": "libc6-dev",
 }
-"""The Debian package of each program (or file) that the cluster uses."""
+"""The Debian package of each program (or file) that the cluster, or the build of its image, uses."""
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 LONGEST_SOCKET_PATH = 90
 """The kernel takes 107 bytes, and containerd makes longer names of this one."""
