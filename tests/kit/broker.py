@@ -67,7 +67,7 @@ class Broker(Topics):
         port, controller_port, secured_port = free_port(), free_port(), free_port()
         super().__init__(f"{host}:{port}")
         self.secured = f"{host}:{secured_port}"
-        command = java_command(jar_folder("broker-jars"), "kafka.Kafka", *LOGGING, *jvm_options)
+        command = java_command(jar_folder("broker-jars"), "kafka.Kafka", *LOGGING, "-Djava.io.tmpdir=.", *jvm_options)
         self.process = Process(
             [*command, "server.properties"], name="broker", probe=lambda: self._answers(host, port), deadline_s=60
         )

@@ -17,6 +17,7 @@ from lsql_runner.bind.functions.listing import as_documents
 from lsql_runner.bind.functions.table import PLANNED_AGGREGATES
 from lsql_runner.bind.kafka_keys import CONSUMER_KEYS, OWNED_KEYS, PRODUCER_KEYS, STREAMS_ONLY_KEYS, TOPIC_KEYS
 from lsql_runner.cli import cli
+from lsql_runner.console.cli import cli as console_cli
 from lsql_runner.error_catalogue import CATALOGUE
 from lsql_runner.observe.metric_table import as_markdown
 from lsql_runner.settings import Settings
@@ -199,16 +200,18 @@ def _plain(value: object) -> object:
 
 
 def command_line() -> str:
-    """The help of `lsql` and all its commands."""
+    """The help of `lsql` and `lsql-console` and all their commands."""
     lines = [
-        MADE.format(source="image/src/lsql_runner/cli.py"),
+        MADE.format(source="image/src/lsql_runner/cli.py and console/cli.py"),
         "# Command line",
         "",
         "Exit codes: 0 ok, 1 the SQL or the configuration is wrong, 2 wrong usage, 3 something failed while it ran.",
     ]
-    for name, command in [("lsql", cli), *((f"lsql {name}", cli.commands[name]) for name in sorted(cli.commands))]:
-        context = click.Context(command, info_name=name, max_content_width=100, terminal_width=100)
-        lines += ["", f"## {name}", "", "```text", command.get_help(context).rstrip(), "```"]
+    for program, group in (("lsql", cli), ("lsql-console", console_cli)):
+        commands = [(f"{program} {name}", group.commands[name]) for name in sorted(group.commands)]
+        for name, command in [(program, group), *commands]:
+            context = click.Context(command, info_name=name, max_content_width=100, terminal_width=100)
+            lines += ["", f"## {name}", "", "```text", command.get_help(context).rstrip(), "```"]
     return "\n".join(lines) + "\n"
 
 

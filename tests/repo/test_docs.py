@@ -9,6 +9,7 @@ import pytest
 from lsql_runner.bind.catalog import Catalog
 from lsql_runner.bind.functions.table import AGGREGATES, ROWS
 from lsql_runner.cli import cli
+from lsql_runner.console.cli import cli as console_cli
 from lsql_runner.declared import declared_topics
 from lsql_runner.error_catalogue import CATALOGUE
 from lsql_runner.errors import LsqlError, render
@@ -69,7 +70,7 @@ def test_a_made_page_is_up_to_date(name: str) -> None:
         ("errors.md", list(CATALOGUE)),
         ("settings.md", list(NAMES)),
         ("metrics.md", [metric.name for metric in METRICS]),
-        ("cli.md", list(cli.commands)),
+        ("cli.md", [*cli.commands, *console_cli.commands]),
     ],
 )
 def test_everything_is_on_its_page(page: str, names: list[str]) -> None:
@@ -155,6 +156,8 @@ def exists(command: str) -> bool:
             return set(rest) <= targets
         case [program, name, *_] if Path(program).name == "lsql":
             return name in cli.commands
+        case ["lsql-console", name, *_]:
+            return name in console_cli.commands
         case [program, *_]:
             return program in KNOWN
     return False

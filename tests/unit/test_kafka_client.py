@@ -2,6 +2,8 @@
 
 import pytest
 
+from lsql_runner.errors import LsqlError
+from lsql_runner.kafka.brokers import KafkaBrokers
 from lsql_runner.kafka.client import KafkaConnection
 
 SCRAM = {"security.protocol": "SASL_SSL", "sasl.mechanism": "SCRAM-SHA-512"}
@@ -86,3 +88,18 @@ def test_certificates_by_value_reach_both_clients() -> None:
     assert c["ssl.endpoint.identification.algorithm"] == "none"
     assert "ssl.truststore.type" not in c
     assert connection(pem).spark()["kafka.ssl.truststore.type"] == "PEM"
+
+
+@pytest.mark.parametrize(
+    "security",
+    [
+        {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "GSSAPI"},
+        {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "NONESUCH"},
+        {"security.protocol": "SSL", "ssl.truststore.certificates": "no certificate"},
+    ],
+)
+def test_settings_that_no_client_takes_are_refused(security: dict[str, str]) -> None:
+    with pytest.raises(LsqlError) as caught:
+        KafkaBrokers(connection(security))
+
+    assert caught.value.code == "KAFKA_SETTINGS_INVALID"

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import logging
 import os
-import sys
-from collections.abc import Callable, Mapping
-from functools import wraps
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ParamSpec
 
 import click
 
-from lsql_runner.errors import LsqlError, render
+from lsql_runner.ending import ends_with_a_code
+from lsql_runner.errors import render
 
 P = ParamSpec("P")
 
@@ -34,33 +33,6 @@ def cli() -> None:
     logging.getLogger().addHandler(logging.NullHandler())
 
 
-def _reports_errors(command: Callable[P, int]) -> Callable[P, None]:
-    """Ends the process with the command's code; an LsqlError is shown with its place in the program."""
-
-    @wraps(command)
-    def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:
-        try:
-            code = command(*args, **kwargs)
-        except LsqlError as error:
-            click.echo(render(error, _program_text(os.environ)), err=True)
-            code = error.exit_code
-        except KeyboardInterrupt:
-            code = 130
-        except Exception as error:
-            from lsql_runner.observe.logs import LEVELS
-
-            level = LEVELS.get(os.environ.get("ROOT_LOG_LEVEL", "").strip().upper(), logging.INFO)
-            if level <= logging.DEBUG:
-                raise
-            reason = f"{type(error).__name__}: {error}"
-            fault = LsqlError("INTERNAL", reason=reason, reference="ROOT_LOG_LEVEL=DEBUG")
-            click.echo(render(fault), err=True)
-            code = fault.exit_code
-        sys.exit(code)
-
-    return wrapped
-
-
 def _program_text(environment: Mapping[str, str]) -> str | None:
     """The program for an error's place. Bytes that are no UTF-8 are shown as such."""
     text = environment.get("SQL")
@@ -71,6 +43,8 @@ def _program_text(environment: Mapping[str, str]) -> str | None:
             return None
     return text
 
+
+_reports_errors = ends_with_a_code(lambda error: render(error, _program_text(os.environ)))
 
 _file = click.option(
     "--file",

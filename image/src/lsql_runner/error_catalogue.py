@@ -195,6 +195,10 @@ CATALOGUE: dict[str, ErrorKind] = {
         "Give it the rights it needs on its topics and its group, or correct its credentials; it is tried again.",
         RUNTIME,
     ),
+    "KAFKA_SETTINGS_INVALID": ErrorKind(
+        "No Kafka client can be made with these settings: {why}.",
+        "Correct SECURITY_PROTOCOL, SASL_* and SSL_*; GSSAPI (Kerberos) is not supported in this version.",
+    ),
     "TOPIC_REFUSED": ErrorKind(
         "The brokers refused to create {topic}: {why}.",
         "Create the topic by hand, or correct its settings.",

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import logging
 import secrets
-import sys
-from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec
 
 import click
 
+from lsql_runner.ending import ends_with_a_code
 from lsql_runner.error_catalogue import RUNTIME
 from lsql_runner.errors import LsqlError, render
 
@@ -39,20 +37,7 @@ def cli() -> None:
     """Finds the processors of a cluster's namespaces, publishes what they do, and shows it."""
 
 
-def _reports_errors(command: Callable[P, int]) -> Callable[P, None]:
-    @wraps(command)
-    def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:
-        try:
-            code = command(*args, **kwargs)
-        except LsqlError as error:
-            click.echo(render(error), err=True)
-            code = error.exit_code
-        except KeyboardInterrupt:
-            code = 130
-        sys.exit(code)
-
-    return wrapped
-
+_reports_errors = ends_with_a_code(render)
 
 _config = click.option(
     "--config",

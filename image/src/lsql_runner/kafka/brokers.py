@@ -75,7 +75,7 @@ class KafkaBrokers:
     """Brokers, asked through confluent-kafka.
 
     Raises:
-        LsqlError: BROKER_UNREACHABLE or BROKER_REFUSED, from every method.
+        LsqlError: KAFKA_SETTINGS_INVALID when it is made; BROKER_UNREACHABLE or BROKER_REFUSED, from every method.
     """
 
     def __init__(self, connection: KafkaConnection, answer_s: float = 10.0) -> None:
@@ -241,7 +241,10 @@ class KafkaBrokers:
 
     def _new_admin(self) -> AdminClient:
         self._handshake_error = None
-        return AdminClient({**self._connection.librdkafka(), "error_cb": self._heard})  # type: ignore[dict-item]
+        try:
+            return AdminClient({**self._connection.librdkafka(), "error_cb": self._heard})  # type: ignore[dict-item]
+        except KafkaException as error:  # settings that it cannot use, or was built without
+            raise LsqlError("KAFKA_SETTINGS_INVALID", why=error.args[0].str()) from None
 
     def _heard(self, error: KafkaError) -> None:
         """A client whose credentials are refused tells it only here: its questions just time out."""
