@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.vessels import FAST, SCHEMA
-from ci.tools.setup import ROOT, copy_dependencies, hash_of, jar_folder, maven
+from ci.tools.setup import ROOT, cached_folder, copy_dependencies, hash_of, maven
 from tests.kit.jars import jar_folder as jars_of
 from tests.kit.process import Process, free_port
 
@@ -117,4 +117,4 @@ def build_streams() -> None:
             for jar in Path(target).glob("lsql-bench-streams-*.jar"):
                 (folder / jar.name).write_bytes(jar.read_bytes())
 
-    jar_folder("bench-jars", hash_of([module / "pom.xml", *sources]), build)
+    cached_folder("bench-jars", hash_of([module / "pom.xml", *sources]), build)
