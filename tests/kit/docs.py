@@ -208,10 +208,12 @@ def command_line() -> str:
         "Exit codes: 0 ok, 1 the SQL or the configuration is wrong, 2 wrong usage, 3 something failed while it ran.",
     ]
     for program, group in (("lsql", cli), ("lsql-console", console_cli)):
-        commands = [(f"{program} {name}", group.commands[name]) for name in sorted(group.commands)]
-        for name, command in [(program, group), *commands]:
-            context = click.Context(command, info_name=name, max_content_width=100, terminal_width=100)
-            lines += ["", f"## {name}", "", "```text", command.get_help(context).rstrip(), "```"]
+        outer = click.Context(
+            group, info_name=program, max_content_width=100, terminal_width=100, **group.context_settings
+        )
+        inner = [click.Context(group.commands[name], outer, name) for name in sorted(group.commands)]
+        for context in [outer, *inner]:
+            lines += ["", f"## {context.command_path}", "", "```text", context.get_help().rstrip(), "```"]
     return "\n".join(lines) + "\n"
 
 
