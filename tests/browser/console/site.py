@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, Request
 from werkzeug.serving import make_server
 
 from lsql_runner.console.auth import digest_of
@@ -19,6 +21,9 @@ from tests.kit.fake_program import DESCRIBED, SQL
 from tests.kit.slow_runners import stream
 
 POLL_MS = 5_000
+POLL_DEADLINE_S = 15
+TURN = re.compile(r"/api/v1/streams(/[^/?]+)?(\?.*)?$")
+"""What the page asks for first in each turn: all processors, or one."""
 TOKENS = {"ada": ("operator", "t-ada"), "eve": ("viewer", "t-eve")}
 FAILED = {
     "code": "RECORD_MALFORMED",
@@ -87,6 +92,9 @@ class Visit:
         self.complaints: list[str] = []
         """What the browser's console said, errors of the page, and requests that failed."""
         self.asked: list[str] = []
+        self._turns: list[Request] = []
+        """The requests with which a turn of the page begins."""
+        self._answered: set[Request] = set()
         context = browser.new_context(
             **{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options}
         )
@@ -94,7 +102,8 @@ class Visit:
         self.page.on("console", lambda m: self.complaints.append(m.text) if m.type != "log" else None)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("requestfailed", lambda request: self.complaints.append(f"failed: {request.url}"))
-        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("request", self._hear)
+        self.page.on("requestfinished", lambda request: self._answered.add(request))  # noqa: PLW0108  # no built-ins
         self.page.add_init_script(WATCH)
         self.page.clock.install(time=BEGIN)
         with self.page.expect_response("**/session"):
@@ -107,10 +116,21 @@ class Visit:
         self.page.locator("#who").get_by_text(name).wait_for()
 
     def poll(self) -> None:
-        """Lets the page ask once more."""
-        with self.page.expect_response(lambda response: "/api/v1/streams" in response.url) as answer:
+        """Lets the page ask once more, and returns when a turn that began after this call has its answer.
+
+        A turn may still be under way, and the page's timer is set only when it has ended.
+        """
+        before = len(self._turns)
+        deadline = time.monotonic() + POLL_DEADLINE_S
+        while not self._answered.intersection(self._turns[before:]):
+            assert time.monotonic() < deadline, f"the page asked for nothing more than {self.asked}"
             self.page.clock.run_for(POLL_MS)
-        answer.value.finished()
+            self.page.wait_for_timeout(10)  # in which what the page asks for and is told arrives here
+
+    def _hear(self, request: Request) -> None:
+        self.asked.append(request.url)
+        if TURN.search(request.url):
+            self._turns.append(request)
 
     def names(self) -> list[str]:
         """The processors of the table, as they stand."""

@@ -178,6 +178,8 @@ class TestActions:
         console.look()
         seen.poll()
         expect(page.locator("#state")).to_have_text("deleted")
+        # A turn between the two may have asked the runner of one that was just gone.
+        seen.complaints[:] = [complaint for complaint in seen.complaints if "409 (CONFLICT)" not in complaint]
 
     def test_a_viewer_sees_no_button(self, console: FakeConsole, visit: Open) -> None:
         seen = opened(visit, console, who="eve")
