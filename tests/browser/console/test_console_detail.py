@@ -135,6 +135,7 @@ class TestActions:
         expect(page.locator("#events")).to_contain_text("ada asked to stop it: done.")
 
         page.locator("#start").press("Enter")
+        expect(page.get_by_role("dialog", name="Start fast-vehicles?")).to_be_visible()
         page.keyboard.press("Tab")
         with page.expect_response("**/start"):
             page.keyboard.press("Enter")
