@@ -123,6 +123,7 @@ class TestActions:
         seen = opened(visit, console)
         page = seen.page
 
+        expect(page.locator("#stop")).to_be_visible()  # it is offered when all else is shown
         page.locator("#stop").press("Enter")
         expect(page.get_by_role("dialog", name="Stop fast-vehicles?")).to_be_visible()
         page.keyboard.press("Tab")
@@ -134,6 +135,7 @@ class TestActions:
         expect(page.locator("#state")).to_have_text("stopped")
         expect(page.locator("#events")).to_contain_text("ada asked to stop it: done.")
 
+        expect(page.locator("#start")).to_be_visible()  # it is offered when all else is shown
         page.locator("#start").press("Enter")
         expect(page.get_by_role("dialog", name="Start fast-vehicles?")).to_be_visible()
         page.keyboard.press("Tab")
