@@ -34,6 +34,11 @@ def version() -> str:
     return str(tomllib.loads((ROOT / "image/pyproject.toml").read_text())["project"]["version"])
 
 
+def default_tag() -> str:
+    """The name of the image, where nobody gives another."""
+    return f"localhost/lsql-runner:{version()}"
+
+
 def has_image(name: str) -> bool:
     return subprocess.run(["podman", "image", "exists", name], check=False).returncode == 0
 
@@ -108,7 +113,7 @@ def build(tag: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tag", default=f"localhost/lsql-runner:{version()}")
+    parser.add_argument("--tag", default=default_tag())
     tag = parser.parse_args().tag
     if shutil.which("podman") is None:
         raise SystemExit("missing: podman. Install: apt-get install podman")

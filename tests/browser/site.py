@@ -42,7 +42,14 @@ def served(processor: FakeProcessor, wrap: Callable[[Flask], Any] = lambda app: 
     metrics = Metrics(processor.identity, processor.status, lambda: processor.now_ms)
     processor.listeners.append(metrics)
     app = create_app(processor, metrics.render, lambda: processor.now_ms)
-    server = make_server("127.0.0.1", 0, wrap(app), threaded=True, request_handler=QuietHandler)
+    with serving(wrap(app)) as address:
+        yield address
+
+
+@contextmanager
+def serving(app: Any) -> Iterator[str]:
+    """The address of a WSGI app on a port of its own, while the block lasts."""
+    server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=QuietHandler)
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
@@ -98,6 +105,6 @@ class Visit:
 
     def close(self) -> list[str]:
         """Leaves; what the browser complained of, violations of the content policy among it."""
-        violations = self.page.evaluate("window.violations")
-        self.page.context.close()
-        return [*self.complaints, *violations]
+        complaints = [*self.complaints, *self.page.evaluate("window.violations")]
+        self.page.context.close()  # which aborts requests that are under way: no fault of the page
+        return complaints

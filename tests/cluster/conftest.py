@@ -4,8 +4,6 @@ KUBECONFIG names a cluster to use; without it one is booted on this machine and 
 """
 
 import os
-import subprocess
-import tomllib
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,9 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from ci.tools.image import default_tag
 from tests.kit.broker import Broker
 from tests.kit.cluster import Cluster, given_cluster, running_cluster
-from tests.kit.cluster_release import HELMS, ROOT, Helm, helm_program
+from tests.kit.cluster_release import Helm
+from tests.kit.container import built_image
+from tests.kit.helm import HELMS, tool
 from tests.kit.kubectl import Kubectl
 
 IMAGE_VARIABLE = "RUNNER_IMAGE"
@@ -99,13 +100,9 @@ def kafka(cluster: Cluster) -> Iterator[Broker]:
 @pytest.fixture(scope="session")
 def image(cluster: Cluster) -> str:
     """The name of the runner's image, known to the cluster's nodes."""
-    given = os.environ.get(IMAGE_VARIABLE)
-    version = tomllib.loads((ROOT / "image/pyproject.toml").read_text())["project"]["version"]
-    name = given or f"localhost/lsql-runner:{version}"
+    name = os.environ.get(IMAGE_VARIABLE) or default_tag()
     if cluster.is_own:
-        found = subprocess.run(["podman", "image", "exists", name], check=False)
-        assert found.returncode == 0, f"podman has no image {name}: run `make image`"
-        cluster.load(name)
+        cluster.load(built_image(name))
     return name
 
 
@@ -116,11 +113,11 @@ HelmFactory = Callable[[Kubectl], Helm]
 def helm(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> HelmFactory:
     """Each Helm in turn, for a namespace."""
     home = tmp_path_factory.mktemp("helm")
-    return lambda kubectl: Helm(helm_program(request.param), kubectl, home)
+    return lambda kubectl: Helm(tool(request.param), kubectl, home)
 
 
 @pytest.fixture(scope="session")
 def newest_helm(tmp_path_factory: pytest.TempPathFactory) -> HelmFactory:
     """The newest Helm, for tests that are not about Helm."""
     home = tmp_path_factory.mktemp("helm")
-    return lambda kubectl: Helm(helm_program(HELMS[-1]), kubectl, home)
+    return lambda kubectl: Helm(tool(HELMS[-1]), kubectl, home)

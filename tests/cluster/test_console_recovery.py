@@ -23,8 +23,9 @@ from lsql_runner.console.lightkube_cluster import MANAGER, LightkubeCluster
 from lsql_runner.console.recover import Outcome, recover
 from lsql_runner.console.storage import decode
 from tests.cluster.conftest import HelmFactory
-from tests.kit.cluster_release import ROOT, Helm
+from tests.kit.cluster_release import Helm
 from tests.kit.console_fixtures import FakeRunners, settings
+from tests.kit.helm import ROOT
 from tests.kit.kubectl import Kubectl
 
 CONSOLE = ROOT / "charts/lsql-console"

@@ -11,7 +11,7 @@ import pytest
 from tests.cluster.conftest import HelmFactory
 from tests.kit.broker import Broker
 from tests.kit.cluster_feed import Fed
-from tests.kit.cluster_release import ROOT
+from tests.kit.helm import ROOT
 from tests.kit.kubectl import Kubectl
 
 CHART = ROOT / "charts/lsql-console"

@@ -8,7 +8,8 @@ from tests.cluster.conftest import fresh_namespace
 from tests.kit.broker import Broker
 from tests.kit.cluster import Cluster
 from tests.kit.cluster_feed import Fed, program
-from tests.kit.cluster_release import HELMS, Helm, HelmFailed, helm_program
+from tests.kit.cluster_release import Helm, HelmFailed
+from tests.kit.helm import HELMS, tool
 from tests.kit.kubectl import Kubectl
 
 # What YAML, templates, shells and Kubernetes each would like to change, and more than a label or an argument holds.
@@ -32,7 +33,7 @@ def fed(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Fed]:
     with fresh_namespace(kubectl) as namespace:
-        helm = Helm(helm_program(request.param), namespace, tmp_path_factory.mktemp("helm"))
+        helm = Helm(tool(request.param), namespace, tmp_path_factory.mktemp("helm"))
         made = Fed(helm, kafka, image)
         made.install(sql=nasty(made.source, made.target))
         yield made

@@ -12,7 +12,8 @@ from typing import Any, Protocol
 
 import pytest
 
-from tests.kit.container import Container, image_name, image_root
+from ci.tools.image import default_tag
+from tests.kit.container import Container, built_image, image_root
 from tests.kit.process import free_port
 
 POLL_S = 0.05
@@ -61,7 +62,7 @@ class Containing(Protocol):
 @pytest.fixture(scope="session")
 def image() -> str:
     """The name of the image that `make image` has built."""
-    return image_name()
+    return built_image(default_tag())
 
 
 @pytest.fixture(scope="session")

@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.kit.helm import CHART
 from tests.kit.kubectl import Kubectl, KubectlFailed, Resource
 
-ROOT = Path(__file__).resolve().parents[2]
-CHART = ROOT / "charts/lsql-runner"
-HELMS = ("helm3", "helm4")
 TIMEOUT_S = 150
 READY_S = 180
 
@@ -41,14 +38,6 @@ class HelmFailed(AssertionError):
     def __init__(self, command: str, said: str) -> None:
         super().__init__(f"{command}: {said}")
         self.said = said
-
-
-def helm_program(name: str) -> Path:
-    """The program `helm3` or `helm4`; FileNotFoundError where it is not built."""
-    found = Path(sys.prefix, "share/lsql-runner/go-tools/bin", name)
-    if not found.exists():
-        raise FileNotFoundError(f"{found} is missing: run `python -m ci.tools.go_tools`")
-    return found
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import tomllib
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -11,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from ci.tools.image import has_image
 from tests.kit.process import Process
 
 UID = 10001
@@ -117,12 +117,9 @@ class Container(Process):
         self._root.__exit__(kind, error, trace)
 
 
-def image_name() -> str:
-    """The name of the image that `make image` builds; AssertionError if it has not."""
-    project = tomllib.loads(Path("image/pyproject.toml").read_text())["project"]
-    name = f"localhost/lsql-runner:{project['version']}"
-    found = subprocess.run(["podman", "image", "exists", name], check=False)
-    assert found.returncode == 0, f"there is no image {name}: run `make image`"
+def built_image(name: str) -> str:
+    """The name, where podman has the image; AssertionError if not."""
+    assert has_image(name), f"podman has no image {name}: run `make image`"
     return name
 
 

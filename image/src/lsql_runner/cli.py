@@ -7,14 +7,12 @@ import logging
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any
 
 import click
 
 from lsql_runner.ending import ends_with_a_code
 from lsql_runner.errors import render
-
-P = ParamSpec("P")
 
 
 def main() -> None:

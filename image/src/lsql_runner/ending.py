@@ -14,6 +14,8 @@ from lsql_runner.errors import LsqlError
 
 P = ParamSpec("P")
 INTERRUPTED = 130
+_TRACED = ("ALL", "TRACE", "DEBUG")
+"""Values of ROOT_LOG_LEVEL at which a fault of ours shows its trace."""
 
 
 def ends_with_a_code(shown: Callable[[LsqlError], str]) -> Callable[[Callable[P, int]], Callable[P, None]]:
@@ -47,4 +49,4 @@ def ends_with_a_code(shown: Callable[[LsqlError], str]) -> Callable[[Callable[P,
 
 def _is_debugging() -> bool:
     """Whether the person asked for traces."""
-    return os.environ.get("ROOT_LOG_LEVEL", "").strip().upper() in ("TRACE", "DEBUG")
+    return os.environ.get("ROOT_LOG_LEVEL", "").strip().upper() in _TRACED

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.console.site import Visit, populate, served, token_settings
+from tests.browser.console.site import Visit, populate, token_settings
+from tests.browser.site import serving
 from tests.kit.console_fixtures import FakeConsole
 
 Open = Callable[..., Visit]
@@ -31,7 +32,7 @@ def visit(browser: Browser) -> Iterator[Open]:
     with ExitStack() as stack:
 
         def open_page(console: FakeConsole, path: str = "", **options: Any) -> Visit:
-            address = stack.enter_context(served(console))
+            address = stack.enter_context(serving(console.app))
             opened = Visit(browser, console, address, path, **options)
             stack.callback(lambda: complaints.extend(opened.close()))
             return opened

@@ -9,8 +9,8 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from tests.browser.console.site import Visit, populate, served, token_settings
-from tests.browser.site import chromium
+from tests.browser.console.site import Visit, populate, token_settings
+from tests.browser.site import chromium, serving
 from tests.kit.console_fixtures import FakeConsole
 
 
@@ -20,7 +20,7 @@ def take(file: Path, one: bool, dark: bool, full: bool) -> None:
         console = FakeConsole(token_settings(Path(folder)))
         populate(console)
         path = f"#/p/{console.id_of('fast-vehicles')}" if one else ""
-        with served(console) as address, chromium() as browser:
+        with serving(console.app) as address, chromium() as browser:
             seen = Visit(browser, console, address, path, color_scheme="dark" if dark else "light")
             seen.log_in()
             seen.page.locator("#rate-chart svg" if one else "#processors tbody tr").first.wait_for()

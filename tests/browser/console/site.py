@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 from playwright.sync_api import Browser, Page, Request
-from werkzeug.serving import make_server
 
 from lsql_runner.console.auth import digest_of
-from tests.browser.site import WATCH, QuietHandler
+from tests.browser.site import WATCH
 from tests.kit.console_fixtures import BEGIN, FakeConsole, settings
 from tests.kit.fake_cluster import FakePod, workload
 from tests.kit.fake_program import DESCRIBED, SQL
@@ -68,20 +64,6 @@ def populate(console: FakeConsole) -> None:
             lag=400 + wave * 90, rates={"recordsInPerSecond": 900 + wave * 12, "recordsOutPerSecond": 210 + wave * 4}
         )
         console.look()
-
-
-@contextmanager
-def served(console: FakeConsole) -> Iterator[str]:
-    """The address of the console, while the block lasts."""
-    server = make_server("127.0.0.1", 0, console.app, threaded=True, request_handler=QuietHandler)
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 class Visit:
@@ -138,6 +120,6 @@ class Visit:
 
     def close(self) -> list[str]:
         """Leaves; what the browser complained of, violations of the content policy among it."""
-        violations = self.page.evaluate("window.violations")
-        self.page.context.close()
-        return [*self.complaints, *violations]
+        complaints = [*self.complaints, *self.page.evaluate("window.violations")]
+        self.page.context.close()  # which aborts requests that are under way: no fault of the page
+        return complaints

@@ -14,7 +14,7 @@ from lsql_runner.api import openapi, views
 from lsql_runner.api.models import HealthReport
 from lsql_runner.api.routes import JSON, ROUTES
 from lsql_runner.runtime.port import Processor
-from lsql_runner.web import files, guard, problems
+from lsql_runner.web.app import bare_app
 from lsql_runner.web.models import Model
 
 STATIC = Path(__file__).parent / "static"
@@ -33,12 +33,7 @@ def _now_ms() -> int:
 
 def create_app(processor: Processor, render_metrics: RenderMetrics, now_ms: Callable[[], int] = _now_ms) -> Flask:
     """The REST API and the page of `processor`: the routes of the table and the page's files, no more."""
-    app = Flask("lsql_runner.api", static_folder=None)
-    app.config["MAX_CONTENT_LENGTH"] = REQUEST_LIMIT_BYTES
-    app.url_map.merge_slashes = False
-    guard.install(app)
-    problems.install(app)
-    files.install(app, STATIC)
+    app = bare_app("lsql_runner.api", STATIC, REQUEST_LIMIT_BYTES)
     found = _views(processor, render_metrics, now_ms)
     for route in ROUTES:
         app.add_url_rule(route.path, route.name, found[route.name], methods=[route.method])

@@ -22,11 +22,13 @@ from lsql_runner.console.settings import ACTIONS, Settings
 from lsql_runner.console.watch import View, Watch
 from lsql_runner.console.workloads import Processor, read_processor
 from lsql_runner.errors import LsqlError
-from lsql_runner.web import files, guard, problems
+from lsql_runner.web.app import bare_app
 from lsql_runner.web.models import Model
 
 STATIC = Path(__file__).parent / "static"
 REQUEST_LIMIT_BYTES = 16 * 1024
+SQL_LIMIT_BYTES = 1024 * 1024
+"""How much of a program is shown on its page."""
 JSON = "application/json"
 TOKEN_CHARS = 1_000
 
@@ -51,12 +53,7 @@ class Parts:
 
 def create_app(parts: Parts) -> Flask:
     """The console's API and page."""
-    app = Flask("lsql_runner.console", static_folder=None)
-    app.config["MAX_CONTENT_LENGTH"] = REQUEST_LIMIT_BYTES
-    app.url_map.merge_slashes = False
-    guard.install(app)
-    problems.install(app)
-    files.install(app, STATIC)
+    app = bare_app("lsql_runner.console", STATIC, REQUEST_LIMIT_BYTES)
     found = _Views(parts)
     for route in ROUTES:
         view = _guarded(route, getattr(found, route.name), parts.gate)
@@ -143,7 +140,7 @@ class _Views:
         entry = self._parts.watch.entry(id)
         if entry.deleted_at is None and entry.sql_truncated:
             whole = self._whole(self._parts.watch.processor(id)).sql
-            sql, cut = bounded(whole, REQUEST_LIMIT_BYTES * 64)
+            sql, cut = bounded(whole, SQL_LIMIT_BYTES)
             entry = entry.model_copy(update={"sql": sql, "sql_truncated": cut})
         return _json(entry)
 

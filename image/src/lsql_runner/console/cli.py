@@ -7,7 +7,7 @@ import secrets
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from lsql_runner.console.lightkube_cluster import LightkubeCluster
     from lsql_runner.console.settings import Settings
 
-P = ParamSpec("P")
 CONFIG = Path("/etc/lsql-console/config.yaml")
 LOG = logging.getLogger("lsql_runner.console")
 

@@ -1,0 +1,20 @@
+"""The Flask app that each of our programs begins with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from flask import Flask
+
+from lsql_runner.web import files, guard, problems
+
+
+def bare_app(name: str, static: Path, request_limit_bytes: int) -> Flask:
+    """An app without routes: it has the page's files, refuses other sites and large requests, and tells problems."""
+    app = Flask(name, static_folder=None)
+    app.config["MAX_CONTENT_LENGTH"] = request_limit_bytes
+    app.url_map.merge_slashes = False
+    guard.install(app)
+    problems.install(app)
+    files.install(app, static)
+    return app
