@@ -3,12 +3,12 @@
 import os
 import platform
 import shutil
-import subprocess
 from pathlib import Path
 
 from ci.cluster.layout import containerd_socket
+from ci.tools.go import go_fault
 
-GO = "1.26"
+GO = (1, 26)
 PACKAGES = {
     "etcd": "etcd-server",
     "containerd": "containerd",
@@ -73,17 +73,7 @@ def _file_systems() -> str | None:
 
 
 def _go() -> str | None:
-    wanted = tuple(int(part) for part in GO.split("."))
-    try:
-        said = subprocess.run(["go", "env", "GOVERSION"], capture_output=True, text=True, check=False, cwd="/")
-    except FileNotFoundError:
-        return f"Go is not on the PATH. Install: Go {GO} or newer"
-    found = said.stdout.strip().removeprefix("go")
-    try:
-        is_new_enough = tuple(int(part) for part in found.split(".")[:2]) >= wanted
-    except ValueError:
-        is_new_enough = False
-    return None if is_new_enough else f"Go is {found or 'not working'}. Install: Go {GO} or newer"
+    return go_fault(GO)
 
 
 def _socket_path() -> str | None:

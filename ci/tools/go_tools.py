@@ -4,13 +4,12 @@ Run as `python -m ci.tools.go_tools`, after set-up. The pins are the go.mod and 
 binaries go into the cache that clones share, keyed by the pins, and `.venv/share/lsql-runner/go-tools/bin` leads there.
 """
 
-import os
 import re
-import subprocess
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from ci.tools import go
+from ci.tools.go import check_go, go_build, wanted_go
 from ci.tools.setup import ROOT, cached_folder, hash_of
 
 FOLDER = ROOT / "ci/tools"
@@ -91,65 +90,19 @@ def pinned_version(go_mod: str, module: str) -> str:
     return found[1]
 
 
-def linker_flags(tool: Tool, go_mod: str) -> str:
-    """Returns the linker's arguments: no symbol tables, and the tool's variables."""
+def linker_flags(tool: Tool, go_mod: str) -> list[str]:
+    """Returns the linker's arguments that set the tool's variables."""
     slots = {
         "version": pinned_version(go_mod, tool.module),
         "kube_minor": pinned_version(go_mod, "k8s.io/client-go").split(".")[1],
     }
-    variables = (f"-X {name}={value.format_map(slots)}" for name, value in tool.variables)
-    return " ".join(("-s -w", *variables))
-
-
-def wanted_go(go_mods: list[str]) -> tuple[int, ...]:
-    """Returns the oldest Go that can build all the modules, as (1, 26, 0)."""
-    return max(_numbers(found[1]) for text in go_mods if (found := re.search(r"^go (\S+)", text, re.MULTILINE)))
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(digits) for digits in re.findall(r"\d+", version)[:3])
-
-
-def check_go(wanted: tuple[int, ...]) -> None:
-    """Ends with one line where Go is missing or too old."""
-    needed = ".".join(map(str, wanted))
-    advice = f"Install: Go {needed} or newer, with `go` on the PATH"
-    try:
-        said = subprocess.run(["go", "env", "GOVERSION"], cwd=ROOT, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        raise SystemExit(f"missing: Go {needed} or newer (go is not on the PATH). {advice}") from None
-    if said.returncode or _numbers(said.stdout) < wanted:
-        found = (said.stdout or said.stderr).strip().removeprefix("go")
-        raise SystemExit(f"missing: Go {needed} or newer (go is {found}). {advice}")
-
-
-def build_tool(tool: Tool, bin_dir: Path) -> None:
-    """Compiles one tool and says how long it took; a failure shows what Go said."""
-    module_dir = FOLDER / tool.folder
-    flags = linker_flags(tool, (module_dir / "go.mod").read_text())
-    argv = ["go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-ldflags", flags]
-    # A go.work or GOFLAGS of the person who builds must not change what is built under this key.
-    env = {**os.environ, "CGO_ENABLED": "0", "GOWORK": "off", "GOFLAGS": ""}
-    began = time.monotonic()
-    print(f"  {tool.name} ... ", end="", flush=True)
-    said = subprocess.run(
-        [*argv, "-o", str(bin_dir / tool.name), tool.package],
-        cwd=module_dir,
-        env=env,
-        check=False,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
-    if said.returncode:
-        raise SystemExit(f"\n{said.stdout}\nbuilding {tool.name} failed: `go build {tool.package}`; see above")
-    print(f"{time.monotonic() - began:.0f} s", flush=True)
+    return [f"-X {name}={value.format_map(slots)}" for name, value in tool.variables]
 
 
 def pins_key() -> str:
-    """Returns the key of what the tools are made from: the pins, and this file for its flags."""
+    """Returns the key of what the tools are made from: the pins, and our code for its flags."""
     pins = [FOLDER / module / name for module in MODULES for name in ("go.mod", "go.sum")]
-    return hash_of([*pins, Path(__file__).resolve()])
+    return hash_of([*pins, Path(__file__).resolve(), Path(go.__file__)])
 
 
 def build_all(staging: Path) -> None:
@@ -159,7 +112,9 @@ def build_all(staging: Path) -> None:
     bin_dir = staging / "bin"
     bin_dir.mkdir()
     for tool in TOOLS:
-        build_tool(tool, bin_dir)
+        module = FOLDER / tool.folder
+        flags = linker_flags(tool, (module / "go.mod").read_text())
+        go_build(module, [tool.package], bin_dir / tool.name, flags, tool.name)
 
 
 def main() -> None:

@@ -6,12 +6,15 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from tests.browser.site import Visit, chromium, served
 from tests.kit.fake_processor import FakeProcessor
 
 Open = Callable[..., Visit]
+DEADLINE_MS = 20_000
+"""How long a page on a busy machine may take to show what is expected."""
+expect.set_options(timeout=DEADLINE_MS)
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ci.tools.go_tools import FOLDER, MODULES, TOOLS, check_go, linker_flags, pinned_version, wanted_go
+from ci.tools.go import check_go, wanted_go
+from ci.tools.go_tools import FOLDER, MODULES, TOOLS, linker_flags, pinned_version
 from tests.kit.helm import run, tool
 
 GO_MOD = "module x\n\ngo 1.26.0\n\nrequire (\n\tk8s.io/client-go v0.37.1 // indirect\n\thelm.sh/helm/v3 v3.22.0\n)\n"
@@ -22,7 +23,7 @@ def test_a_module_without_a_pin_ends_the_build() -> None:
 
 def test_helm_3_is_told_its_kubernetes() -> None:
     helm_3 = next(tool for tool in TOOLS if tool.name == "helm3")
-    assert "helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=37" in linker_flags(helm_3, GO_MOD)
+    assert "-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=37" in linker_flags(helm_3, GO_MOD)
 
 
 def test_the_newest_demand_counts() -> None:
