@@ -82,9 +82,9 @@ def test_a_heap_that_is_too_small_is_said_and_ends_the_container(
 ) -> None:
     source, target = topic("seen"), topic("out")
     broker.produce(source, [reading(0)])
-    filling = {"JAVA_OPTS": "-XX:MaxMetaspaceSize=24m"}
+    half_a_gigabyte = f"INSERT INTO {target} SELECT STREAM id, LPAD(name, 500000000, '.') AS name FROM {source}"
 
-    with contained(Wanted(filtering(source, target), broker.bootstrap, env=filling)) as processor:
+    with contained(Wanted(half_a_gigabyte, broker.bootstrap)) as processor:
         code = processor.container.wait(90)
 
     assert code == 3
