@@ -12,11 +12,12 @@ from typing import Any, Literal, get_args, get_origin
 
 import click
 
-from lsql_runner.api.openapi import document as openapi_document
+from lsql_runner.api import openapi as processor_openapi
 from lsql_runner.bind.functions.listing import as_documents
 from lsql_runner.bind.functions.table import PLANNED_AGGREGATES
 from lsql_runner.bind.kafka_keys import CONSUMER_KEYS, OWNED_KEYS, PRODUCER_KEYS, STREAMS_ONLY_KEYS, TOPIC_KEYS
 from lsql_runner.cli import cli
+from lsql_runner.console import openapi as console_openapi
 from lsql_runner.console.cli import cli as console_cli
 from lsql_runner.error_catalogue import CATALOGUE
 from lsql_runner.observe.metric_table import as_markdown
@@ -188,9 +189,9 @@ def metrics() -> str:
     )
 
 
-def openapi() -> str:
-    """The OpenAPI document of the REST API."""
-    return json.dumps(openapi_document(), indent=2, ensure_ascii=False, default=_plain) + "\n"
+def openapi(document: dict[str, Any]) -> str:
+    """An OpenAPI document as a page."""
+    return json.dumps(document, indent=2, ensure_ascii=False, default=_plain) + "\n"
 
 
 def _plain(value: object) -> object:
@@ -222,7 +223,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "errors.md": errors,
     "settings.md": settings,
     "metrics.md": metrics,
-    "openapi.json": openapi,
+    "openapi.json": lambda: openapi(processor_openapi.document()),
+    "console-openapi.json": lambda: openapi(console_openapi.document()),
     "cli.md": command_line,
 }
 """The pages of docs/reference that are made here."""

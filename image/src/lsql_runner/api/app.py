@@ -12,10 +12,11 @@ from pydantic_core import to_json
 
 from lsql_runner.api import openapi, views
 from lsql_runner.api.models import HealthReport
-from lsql_runner.api.routes import JSON, ROUTES
+from lsql_runner.api.routes import ROUTES
 from lsql_runner.runtime.port import Processor
 from lsql_runner.web.app import bare_app
 from lsql_runner.web.models import Model
+from lsql_runner.web.openapi import JSON
 
 STATIC = Path(__file__).parent / "static"
 REQUEST_LIMIT_BYTES = 64 * 1024

@@ -2,56 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from lsql_runner.api.models import HealthReport, StateReport, Store, StreamReport, Topology
-from lsql_runner.web.models import Problem
-from lsql_runner.web.problems import MEDIA_TYPE as PROBLEM
+from lsql_runner.web.openapi import Answer, problem
+from lsql_runner.web.openapi import Operation as Route
 
-JSON = "application/json"
 PLAIN_METRICS = "text/plain"
 OPEN_METRICS = "application/openmetrics-text"
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One possible answer: `model` is any type that pydantic can describe."""
-
-    status: int
-    description: str
-    model: Any
-    media_types: tuple[str, ...] = (JSON,)
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """One operation. `name` is its operationId and the name of the view that answers it."""
-
-    method: str
-    path: str
-    name: str
-    tag: str
-    summary: str
-    answers: tuple[Answer, ...]
-    description: str = ""
-
-
-def _problem(status: int, description: str) -> Answer:
-    return Answer(status, description, Problem, (PROBLEM,))
 
 
 def _health(healthy: str) -> tuple[Answer, ...]:
     return Answer(200, healthy, HealthReport), Answer(503, "It is not; the reasons say why.", HealthReport)
 
 
-BROKEN = _problem(500, "Something broke; the log has the details under the reference in `detail`.")
-"""Every operation may answer this."""
-
 REFUSED = (
     Answer(202, "Taken. It is carried out in the background.", StateReport),
-    _problem(403, "A page of another site asked for it."),
-    _problem(409, "It does not go together with the present state."),
+    problem(403, "A page of another site asked for it."),
+    problem(409, "It does not go together with the present state."),
 )
 
 ROUTES: tuple[Route, ...] = (
@@ -107,8 +75,8 @@ ROUTES: tuple[Route, ...] = (
         "state",
         "What a state store holds",
         (
-            _problem(404, "The program has no store of this name."),
-            _problem(501, "The store exists; reading it is not supported in this version."),
+            problem(404, "The program has no store of this name."),
+            problem(501, "The store exists; reading it is not supported in this version."),
         ),
         "Reserved: this version always answers with a problem.",
     ),

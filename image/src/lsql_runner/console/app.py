@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from flask import Flask, Response, g, request
+from pydantic import ValidationError
 from pydantic_core import to_json
 
-from lsql_runner.console import views
+from lsql_runner.console import openapi, views
 from lsql_runner.console.actions import Asked, Operations
+from lsql_runner.console.answers import Deleted, Health, LogIn, LogTail, Session, Streams, Taken
 from lsql_runner.console.auth import COOKIE, SESSION_S, Caller, Gate, TokenGate
 from lsql_runner.console.cluster import Cluster, ClusterError, Missing
 from lsql_runner.console.document import bounded
@@ -24,13 +26,12 @@ from lsql_runner.console.workloads import Processor, read_processor
 from lsql_runner.errors import LsqlError
 from lsql_runner.web.app import bare_app
 from lsql_runner.web.models import Model
+from lsql_runner.web.openapi import JSON
 
 STATIC = Path(__file__).parent / "static"
 REQUEST_LIMIT_BYTES = 16 * 1024
 SQL_LIMIT_BYTES = 1024 * 1024
 """How much of a program is shown on its page."""
-JSON = "application/json"
-TOKEN_CHARS = 1_000
 
 
 class Asker(Protocol):
@@ -79,9 +80,13 @@ class _Views:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._html = (STATIC / "index.html").read_bytes()
+        self._openapi = to_json(openapi.document())
 
     def page(self) -> Response:
         return Response(self._html, content_type="text/html; charset=utf-8", headers={"Cache-Control": "no-cache"})
+
+    def openapi(self) -> Response:
+        return Response(self._openapi, content_type=JSON)
 
     def live(self) -> Response:
         return _health(self._parts.watch.alive)
@@ -99,11 +104,11 @@ class _Views:
 
     def log_in(self) -> Response:
         gate = self._token_gate()
-        body = request.get_json(force=True, silent=True)
-        token = body.get("token") if isinstance(body, dict) else None
-        if not isinstance(token, str) or not 0 < len(token) <= TOKEN_CHARS:
-            raise LsqlError("REQUEST_INVALID", why='the body is not {"token": "..."}')
-        session, caller = gate.log_in(token)
+        try:
+            body = LogIn.model_validate_json(request.get_data())
+        except ValidationError:
+            raise LsqlError("REQUEST_INVALID", why='the body is not {"token": "..."}') from None
+        session, caller = gate.log_in(body.token)
         response = self._session(caller, "")
         response.set_cookie(
             COOKIE,
@@ -128,7 +133,16 @@ class _Views:
         if mark in request.if_none_match:
             return Response(status=304, headers={"ETag": f'"{mark}"', "Cache-Control": "private, no-cache"})
         found = views.matching(view.document.processors, request.args.to_dict())
-        response = _json({**_head(view), "streams": [views.summary(entry) for entry in found]})
+        document = view.document
+        response = _json(
+            Streams(
+                at=document.at,
+                namespaces=document.namespaces,
+                failures=document.failures,
+                problem=view.problem,
+                streams=tuple(views.summary(entry) for entry in found),
+            )
+        )
         response.headers["ETag"] = f'"{mark}"'
         response.headers["Cache-Control"] = "private, no-cache"
         return response
@@ -174,7 +188,7 @@ class _Views:
         except (ClusterError, Missing) as error:
             what = f"give the log of {processor.name}"
             raise LsqlError("CLUSTER_REFUSED", what=what, why=str(error).rstrip(".")) from None
-        return _json({"pod": pod, "lines": lines})
+        return _json(LogTail(pod=pod, lines=tuple(lines)))
 
     def stop(self, id: str) -> Response:
         return self._taken(self._parts.operations.stop(_asked(), id))
@@ -191,24 +205,25 @@ class _Views:
             rest = f"helm uninstall {gone.release} --namespace {gone.namespace}"
         else:
             rest = f"kubectl get all,pvc --namespace {gone.namespace} --selector app={gone.name}"
-        return _json({"name": gone.name, "namespace": gone.namespace, "deleted": gone.kind, "forTheRest": rest}, 202)
+        told = Deleted(name=gone.name, namespace=gone.namespace, deleted=gone.kind, for_the_rest=rest)
+        return _json(told, 202)
 
     def _taken(self, processor: Processor) -> Response:
-        return _json({"name": processor.name, "namespace": processor.namespace}, 202)
+        return _json(Taken(name=processor.name, namespace=processor.namespace), 202)
 
     def _session(self, caller: Caller | None, why: str) -> Response:
         settings = self._parts.settings
         acts = caller is not None and caller.role == "operator"
         return _json(
-            {
-                "mode": settings.auth.mode,
-                "user": caller.name if caller else None,
-                "role": caller.role if caller else None,
-                "why": why,
-                "actions": {action: acts and settings.actions.allows(action) for action in ACTIONS},
-                "logs": settings.logs.enabled,
-                "pollSeconds": settings.poll_seconds,
-            }
+            Session(
+                mode=settings.auth.mode,
+                user=caller.name if caller else None,
+                role=caller.role if caller else None,
+                why=why,
+                actions={action: acts and settings.actions.allows(action) for action in ACTIONS},
+                logs=settings.logs.enabled,
+                poll_seconds=settings.poll_seconds,
+            )
         )
 
     def _token_gate(self) -> TokenGate:
@@ -247,19 +262,9 @@ def _asked() -> Asked:
     return Asked(g.caller, request.remote_addr or "unknown")
 
 
-def _head(view: View) -> dict[str, Any]:
-    document = view.document
-    return {
-        "at": document.at.isoformat().replace("+00:00", "Z"),
-        "namespaces": document.namespaces,
-        "failures": [failure.model_dump(by_alias=True) for failure in document.failures],
-        "problem": view.problem,
-    }
-
-
-def _json(body: Model | Sequence[Model] | dict[str, Any], status: int = 200) -> Response:
+def _json(body: Model | Sequence[Model], status: int = 200) -> Response:
     return Response(to_json(body, by_alias=True), status=status, content_type=JSON)
 
 
 def _health(ok: bool) -> Response:
-    return _json({"status": "ok" if ok else "failing"}, 200 if ok else 503)
+    return _json(Health(status="ok" if ok else "failing"), 200 if ok else 503)

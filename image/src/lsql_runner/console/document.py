@@ -80,8 +80,8 @@ class Live(Kept):
     unreachable: str | None = Field(default=None, description="Why the runner did not answer; null where it did.")
 
 
-class Entry(Live):
-    """One processor."""
+class Summary(Live):
+    """A processor as lists show it."""
 
     id: str = Field(description="The label lenses-id; never changes.")
     name: str
@@ -99,15 +99,20 @@ class Entry(Live):
     created_at: datetime | None = None
     legacy: bool = Field(default=False, description="A processor of the old public chart.")
     app_id: str = ""
-    bootstrap_servers: str = ""
     runners: int = Field(default=1, description="Replicas that the workload asks for.")
     violations: tuple[Breach, ...] = ()
-    sql: str | None = Field(default=None, description="The program, or its beginning.")
-    sql_chars: int = 0
-    sql_truncated: bool = False
     first_seen_at: datetime
     seen_at: datetime
     deleted_at: datetime | None = None
+
+
+class Entry(Summary):
+    """One processor, with its program."""
+
+    bootstrap_servers: str = ""
+    sql: str | None = Field(default=None, description="The program, or its beginning.")
+    sql_chars: int = 0
+    sql_truncated: bool = False
 
     @property
     def key(self) -> tuple[str, str, str]:

@@ -1,46 +1,112 @@
-"""The one table of the console's routes: who may ask for what. The app registers them from here."""
+"""The one table of the console's routes: who may ask for what, and what is answered.
+
+The app registers them from here and the OpenAPI document is made from it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+from lsql_runner.console.answers import Deleted, Health, LogIn, LogTail, Session, Streams, Taken
+from lsql_runner.console.document import Document, Entry
+from lsql_runner.console.history import Happening, Point
+from lsql_runner.console.views import FILTERS, Store, Topology
+from lsql_runner.web.openapi import Answer, Operation, problem
 
 Access = Literal["anyone", "viewer", "operator"]
 API = "/api/v1"
 _ONE = f"{API}/streams/<id>"
+_SCHEMES = ("token", "session")
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
-    """One operation; `name` is that of the view that answers it."""
+class Route(Operation):
+    """One operation, and who may ask for it."""
 
-    method: str
-    path: str
-    name: str
-    access: Access
-    summary: str
+    access: Access = "operator"
+
+
+WRONG = problem(400, "The request is wrong.")
+STRANGER = problem(401, "It is not known who asks.")
+FORBIDDEN = problem(403, "The caller may not, it is switched off, or a page of another site asked for it.")
+UNKNOWN = problem(404, "There is no processor of this id.")
+CONFLICT = problem(409, "It does not go together with the present state.")
+SILENT = problem(502, "The cluster or the runner does not answer.")
+
+
+def _open(path: str, name: str, summary: str, *answers: Answer, method: str = "GET", body: Any = None) -> Route:
+    """What anyone may ask for."""
+    return Route(method, path, name, "console", summary, answers, body=body, access="anyone")
+
+
+def _all(path: str, name: str, summary: str, model: Any, query: tuple[str, ...] = ()) -> Route:
+    """What a viewer may see of all processors."""
+    wrong = (WRONG,) if query else ()
+    answers = (Answer(200, summary, model), *wrong, STRANGER, FORBIDDEN, SILENT)
+    return Route("GET", path, name, "processors", summary, answers, query=query, schemes=_SCHEMES, access="viewer")
+
+
+def _one(what: str, name: str, summary: str, model: Any) -> Route:
+    """What a viewer may see of one processor."""
+    answers = (Answer(200, summary, model), STRANGER, FORBIDDEN, UNKNOWN, CONFLICT, SILENT)
+    return Route("GET", f"{_ONE}{what}", name, "processor", summary, answers, schemes=_SCHEMES, access="viewer")
+
+
+def _act(method: str, what: str, name: str, summary: str, model: Any = Taken) -> Route:
+    """What an operator may do with a processor."""
+    answers = (Answer(202, "Taken.", model), STRANGER, FORBIDDEN, UNKNOWN, CONFLICT, SILENT)
+    return Route(method, f"{_ONE}{what}", name, "actions", summary, answers, schemes=_SCHEMES)
 
 
 ROUTES: tuple[Route, ...] = (
-    Route("GET", "/", "page", "anyone", "The page; what it shows it asks for."),
-    Route("GET", "/health/live", "live", "anyone", "Does the console work?"),
-    Route("GET", "/health/ready", "ready", "anyone", "Has it seen the cluster?"),
-    Route("GET", f"{API}/session", "session", "anyone", "Who am I, and what may I do?"),
-    Route("POST", f"{API}/session", "log_in", "anyone", "Begin a session with a token: `{token}`."),
-    Route("DELETE", f"{API}/session", "log_out", "anyone", "End the session."),
-    Route("GET", f"{API}/streams", "streams", "viewer", "All processors, or those that the parameters name."),
-    Route("GET", f"{API}/document", "document", "viewer", "The document as the recovery job publishes it, but live."),
-    Route("GET", _ONE, "stream", "viewer", "One processor, with its program."),
-    Route("GET", f"{_ONE}/history", "history", "viewer", "Lag and rates of the last hour."),
-    Route("GET", f"{_ONE}/events", "events", "viewer", "What befell it and who did what, newest first."),
-    Route("GET", f"{_ONE}/topology", "topology", "viewer", "The program as a graph, from its runner."),
-    Route("GET", f"{_ONE}/stores", "stores", "viewer", "The state stores, from its runner."),
-    Route("GET", f"{_ONE}/logs", "logs", "viewer", "The last lines of its pod's log."),
-    Route("PUT", f"{_ONE}/stop", "stop", "operator", "Stop it: the batch under way ends, all is kept."),
-    Route("PUT", f"{_ONE}/start", "start", "operator", "Start it again where it stopped."),
-    Route("PUT", f"{_ONE}/scale/<int:runners>", "scale", "operator", "Scale it; refused until releases have workers."),
-    Route("DELETE", _ONE, "delete", "operator", "Delete its workload; volumes and the Helm release stay."),
+    _open("/", "page", "The page; what it shows it asks for.", Answer(200, "The page.", str, ("text/html",))),
+    _open(
+        "/health/live",
+        "live",
+        "Does the console work?",
+        Answer(200, "It does.", Health),
+        Answer(503, "It does not.", Health),
+    ),
+    _open(
+        "/health/ready",
+        "ready",
+        "Has it seen the cluster?",
+        Answer(200, "It has.", Health),
+        Answer(503, "Not yet.", Health),
+    ),
+    _open("/openapi.json", "openapi", "This document.", Answer(200, "OpenAPI 3.1.", dict[str, Any])),
+    _open(f"{API}/session", "session", "Who am I, and what may I do?", Answer(200, "Who asks.", Session)),
+    _open(
+        f"{API}/session",
+        "log_in",
+        "Begin a session with a token.",
+        Answer(200, "It has begun; a cookie keeps it.", Session),
+        WRONG,
+        STRANGER,
+        FORBIDDEN,
+        method="POST",
+        body=LogIn,
+    ),
+    _open(
+        f"{API}/session",
+        "log_out",
+        "End the session.",
+        Answer(200, "There is none now.", Session),
+        WRONG,
+        FORBIDDEN,
+        method="DELETE",
+    ),
+    _all(f"{API}/streams", "streams", "All processors, or those that the parameters name.", Streams, FILTERS),
+    _all(f"{API}/document", "document", "The document as the recovery job publishes it, but live.", Document),
+    _one("", "stream", "One processor, with its program.", Entry),
+    _one("/history", "history", "Lag and rates of the last hour.", list[Point]),
+    _one("/events", "events", "What befell it and who did what, newest first.", list[Happening]),
+    _one("/topology", "topology", "The program as a graph, from its runner.", Topology),
+    _one("/stores", "stores", "The state stores, from its runner.", list[Store]),
+    _one("/logs", "logs", "The last lines of its pod's log.", LogTail),
+    _act("PUT", "/stop", "stop", "Stop it: the batch under way ends, all is kept."),
+    _act("PUT", "/start", "start", "Start it again where it stopped."),
+    _act("PUT", "/scale/<int:runners>", "scale", "Scale it; refused until releases have workers."),
+    _act("DELETE", "", "delete", "Delete its workload; volumes and the Helm release stay.", Deleted),
 )
-
-FILTERS = ("namespace", "name", "state", "user", "pipeline", "release", "topic", "created", "violations", "q")
-"""The parameters of GET /api/v1/streams."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from lsql_runner.console.document import Entry
-from lsql_runner.console.routes import FILTERS
+from lsql_runner.console.document import Entry, Summary
 from lsql_runner.errors import LsqlError
 from lsql_runner.web.models import Model
 
-_LIST_LEAVES_OUT = {"sql", "sql_chars", "sql_truncated", "health_reasons", "bootstrap_servers"}
+FILTERS = ("namespace", "name", "state", "user", "pipeline", "release", "topic", "created", "violations", "q")
+"""The parameters of GET /api/v1/streams."""
 _TEXT_CHARS = 4_000
 _NODES = 500
 
@@ -38,9 +38,9 @@ class Store(Model):
     bytes: int | None
 
 
-def summary(entry: Entry) -> dict[str, Any]:
+def summary(entry: Entry) -> Summary:
     """A processor as lists show it."""
-    return entry.model_dump(mode="json", by_alias=True, exclude=_LIST_LEAVES_OUT)
+    return Summary.model_construct(**{name: getattr(entry, name) for name in Summary.model_fields})
 
 
 def matching(entries: Iterable[Entry], wanted: Mapping[str, str]) -> list[Entry]:
