@@ -140,7 +140,7 @@ class _Views:
                 namespaces=document.namespaces,
                 failures=document.failures,
                 problem=view.problem,
-                streams=tuple(views.summary(entry) for entry in found),
+                streams=tuple(found),  # written as the Summary that each Entry is
             )
         )
         response.headers["ETag"] = f'"{mark}"'

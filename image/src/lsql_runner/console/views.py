@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from lsql_runner.console.document import Entry, Summary
+from lsql_runner.console.document import Entry
 from lsql_runner.errors import LsqlError
 from lsql_runner.web.models import Model
 
@@ -36,11 +36,6 @@ class Store(Model):
     value_schema: str
     rows: int | None
     bytes: int | None
-
-
-def summary(entry: Entry) -> Summary:
-    """A processor as lists show it."""
-    return Summary.model_construct(**{name: getattr(entry, name) for name in Summary.model_fields})
 
 
 def matching(entries: Iterable[Entry], wanted: Mapping[str, str]) -> list[Entry]:
