@@ -9,10 +9,16 @@ from tests.cluster.conftest import HelmFactory, fresh_namespace
 from tests.kit.broker import Broker
 from tests.kit.cluster import Cluster
 from tests.kit.cluster_feed import Fed
+from tests.kit.cluster_traffic import Outcome
 from tests.kit.kubectl import Kubectl
 
 OUTAGE_S = 120
 LOOK_S = 1
+
+
+def at_least_once(outcome: Outcome) -> bool:
+    """What the sink promises when it is killed while it writes: the batch comes again whole, under its old number."""
+    return outcome.doubled == outcome.of_one_batch
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +55,7 @@ def test_a_killed_process_takes_the_container_with_it_and_loses_nothing(fed: Fed
         fed.processor.signal(program)
         fed.processor.await_restart(restarts)
 
-    assert fed.arrive().doubled == 0
+    assert at_least_once(fed.arrive())
 
 
 def test_a_killed_container_loses_nothing(own_cluster: Cluster, fed: Fed) -> None:
@@ -59,16 +65,16 @@ def test_a_killed_container_loses_nothing(own_cluster: Cluster, fed: Fed) -> Non
         own_cluster.kill_container(fed.processor.pod())
         fed.processor.await_restart(restarts)
 
-    assert fed.arrive().doubled == 0
+    assert at_least_once(fed.arrive())
 
 
 def test_it_works_on_while_kubelet_and_containerd_are_away(own_cluster: Cluster, fed: Fed) -> None:
-    restarts = fed.processor.restarts()
+    restarts, doubled = fed.processor.restarts(), fed.arrive().doubled
 
     own_cluster.stop_node()
     try:
         fed.traffic.write(20)
-        assert fed.arrive().doubled == 0
+        assert fed.arrive().doubled == doubled
     finally:
         own_cluster.start_node()
     fed.processor.await_ready()
@@ -83,7 +89,7 @@ def test_a_reboot_of_the_node_loses_nothing(own_cluster: Cluster, fed: Fed) -> N
         own_cluster.reboot_node()
         fed.processor.await_restart(restarts)
 
-    assert fed.arrive().doubled == 0
+    assert at_least_once(fed.arrive())
 
 
 def test_a_broker_that_is_away_for_two_minutes_costs_no_restart_and_no_record(fed: Fed, broker: Broker) -> None:
@@ -100,4 +106,4 @@ def test_a_broker_that_is_away_for_two_minutes_costs_no_restart_and_no_record(fe
         fed.processor.await_ready()
 
     assert (fed.processor.uid(), fed.processor.restarts()) == (pod, restarts)
-    assert fed.arrive().doubled == 0
+    assert at_least_once(fed.arrive())

@@ -10,6 +10,7 @@ from typing import Self
 
 from confluent_kafka import KafkaError, Message, Producer
 
+from lsql_runner.engine.sink import BATCH_HEADER
 from tests.kit.broker import Broker
 from tests.kit.topics import CLIENT_CONFIG, Config
 
@@ -27,10 +28,14 @@ class Outcome:
     missing: tuple[int, ...]
     strange: tuple[int, ...]
     doubled: int
+    """Copies of records that had come out before."""
+    of_one_batch: int = 0
+    """Those of them whose header names the batch of the first: a batch that a restart wrote again."""
 
     def __str__(self) -> str:
         lost = f"{len(self.missing)} lost {self.missing[:10]}" if self.missing else "none lost"
-        return f"{self.written} records, {lost}, {self.doubled} doubled, {len(self.strange)} of nobody's"
+        doubled = f"{self.doubled} doubled ({self.of_one_batch} in their batch)"
+        return f"{self.written} records, {lost}, {doubled}, {len(self.strange)} of nobody's"
 
 
 class Traffic:
@@ -85,13 +90,20 @@ class Traffic:
 
     def outcome(self, broker: Broker, target: str) -> Outcome:
         """What the target holds now."""
-        found = Counter(int(json.loads(record.value or b"{}")["id"]) for record in broker.consume_all(target))
+        batches = Counter(
+            (int(json.loads(record.value or b"{}")["id"]), dict(record.headers)[BATCH_HEADER])
+            for record in broker.consume_all(target)
+        )
+        found: Counter[int] = Counter()
+        for (number, _), count in batches.items():
+            found[number] += count
         written = frozenset(self._acknowledged)
         return Outcome(
             written=len(written),
             missing=tuple(sorted(written - found.keys())),
             strange=tuple(sorted(found.keys() - written)),
             doubled=sum(count - 1 for count in found.values()),
+            of_one_batch=sum(count - 1 for count in batches.values()),
         )
 
     def arrived(self, broker: Broker, target: str) -> Outcome | None:
