@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from flask import Flask
 
 from lsql_runner.console.actions import Operations
 from lsql_runner.console.app import Parts, create_app
-from lsql_runner.console.auth import Gate, open_gate
+from lsql_runner.console.auth import Gate, digest_of, open_gate
 from lsql_runner.console.document import Live
 from lsql_runner.console.history import History
 from lsql_runner.console.runners import read_live, unreachable
@@ -24,11 +25,22 @@ from tests.kit.slow_runners import HEALTHY, stream
 
 BEGIN = datetime(2026, 11, 21, 9, 23, tzinfo=UTC)
 
+TOKENS = {"ada": ("operator", "t-ada"), "eve": ("viewer", "t-eve")}
+ALL_ON = {"stop": True, "start": True, "scale": True, "delete": True}
+
 
 def settings(**changes: Any) -> Settings:
     """The configuration of a console of two namespaces."""
     usual = {"namespaces": ["streams", "more"], "document": {"namespace": "console"}}
     return Settings.model_validate({**usual, **changes})
+
+
+def token_settings(folder: Path, **changes: Any) -> Settings:
+    """A configuration with tokens for ada, an operator, and eve, a viewer; all actions are on."""
+    file = folder / "tokens"
+    file.write_text("".join(f"{name} {role} {digest_of(token)}\n" for name, (role, token) in TOKENS.items()))
+    auth = {"mode": "token", "token": {"file": str(file)}}
+    return settings(**{"auth": auth, "actions": ALL_ON, "logs": {"enabled": True}, **changes})
 
 
 class Clock:

@@ -7,10 +7,9 @@ from contextlib import suppress
 from typing import Any
 
 import schemathesis
-from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from hypothesis.strategies import sampled_from
-from schemathesis import Case, Config
+from schemathesis import Case
 
 from lsql_runner.api import openapi
 from lsql_runner.api.app import create_app
@@ -19,32 +18,16 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.observe.metrics import Metrics
 from lsql_runner.runtime.lifecycle import State, Trigger
 from tests.kit.fake_processor import SCENARIOS, FakeProcessor
-
-CONFIG = {
-    "generation": {"mode": "all", "deterministic": True},
-    # 501 and 503 are answers of the contract; a 500 never is.
-    "checks": {"not_a_server_error": {"expected-statuses": ["2xx", "4xx", 501, 503]}},
-}
-BOUNDED = settings(
-    max_examples=20,
-    stateful_step_count=12,
-    deadline=None,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
+from tests.kit.openapi import BOUNDED, differences, schema_of
 
 
-def app_of(processor: FakeProcessor) -> Any:
+def schema_for(processor: FakeProcessor) -> Any:
     metrics = Metrics(processor.identity, processor.status, lambda: processor.now_ms)
-    return create_app(processor, metrics.render, lambda: processor.now_ms)
+    app = create_app(processor, metrics.render, lambda: processor.now_ms)
+    return schema_of(app, 501, 503)
 
 
-def schema_in(scenario: str) -> Any:
-    app = app_of(SCENARIOS[scenario]())
-    return schemathesis.openapi.from_wsgi("/openapi.json", app, config=Config.from_dict(CONFIG))
-
-
-@schemathesis.pytest.parametrize(**{name: schema_in(name) for name in SCENARIOS})
+@schemathesis.pytest.parametrize(**{name: schema_for(made()) for name, made in SCENARIOS.items()})
 @BOUNDED
 def test_every_operation_answers_as_documented(case: Case[Any]) -> None:
     case.call_and_validate()
@@ -56,8 +39,7 @@ class Walk(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.processor = SCENARIOS["starting"]()
-        app = app_of(self.processor)
-        self.schema = schemathesis.openapi.from_wsgi("/openapi.json", app, config=Config.from_dict(CONFIG))
+        self.schema = schema_for(self.processor)
 
     def ask(self, method: str, path: str) -> Any:
         return self.schema[path][method].Case().call_and_validate()
@@ -99,14 +81,7 @@ TestWalk.settings = BOUNDED
 
 
 def test_document_has_every_route_of_the_table() -> None:
-    document = openapi.document()
-    described = {
-        (method.upper(), path, operation["operationId"])
-        for path, operations in document["paths"].items()
-        for method, operation in operations.items()
-    }
-
-    assert described == {(r.method, r.path.replace("<name>", "{name}"), r.name) for r in ROUTES}
+    assert not differences(openapi.document(), ROUTES)
 
 
 def test_field_names_are_camel_case_in_every_schema() -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 import time
-from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, Page, Request
 
-from lsql_runner.console.auth import digest_of
 from tests.browser.site import WATCH
-from tests.kit.console_fixtures import BEGIN, FakeConsole, settings
+from tests.kit.console_fixtures import BEGIN, TOKENS, FakeConsole
 from tests.kit.fake_cluster import FakePod, workload
 from tests.kit.fake_program import DESCRIBED, SQL
 from tests.kit.slow_runners import stream
@@ -20,21 +18,11 @@ POLL_MS = 5_000
 POLL_DEADLINE_S = 15
 TURN = re.compile(r"/api/v1/streams(/[^/?]+)?(\?.*)?$")
 """What the page asks for first in each turn: all processors, or one."""
-TOKENS = {"ada": ("operator", "t-ada"), "eve": ("viewer", "t-eve")}
 FAILED = {
     "code": "RECORD_MALFORMED",
     "message": "The value of the record at vehicles, partition 3, offset 48130771 is not JSON.",
     "wayOut": "Correct what writes it; then POST /start.",
 }
-ALL_ON = {"stop": True, "start": True, "scale": True, "delete": True}
-
-
-def token_settings(folder: Path, **changes: Any) -> Any:
-    """A configuration with tokens for ada, an operator, and eve, a viewer; all actions are on."""
-    file = folder / "tokens"
-    file.write_text("".join(f"{name} {role} {digest_of(token)}\n" for name, (role, token) in TOKENS.items()))
-    auth = {"mode": "token", "token": {"file": str(file)}}
-    return settings(**{"auth": auth, "actions": ALL_ON, "logs": {"enabled": True}, **changes})
 
 
 def populate(console: FakeConsole) -> None:

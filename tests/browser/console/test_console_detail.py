@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.console.conftest import Open
-from tests.browser.console.site import FAILED, Visit, populate, token_settings
-from tests.kit.console_fixtures import FakeConsole
+from tests.browser.console.site import FAILED, Visit, populate
+from tests.kit.console_fixtures import FakeConsole, token_settings
 from tests.kit.fake_program import DESCRIBED, SQL
 from tests.kit.slow_runners import stream
 

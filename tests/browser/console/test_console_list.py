@@ -10,8 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.console.conftest import Open
-from tests.browser.console.site import token_settings
-from tests.kit.console_fixtures import FakeConsole, settings
+from tests.kit.console_fixtures import FakeConsole, token_settings
 from tests.kit.fake_cluster import workload
 from tests.kit.slow_runners import stream
 
@@ -128,7 +127,7 @@ class TestSort:
 class TestMany:
     @pytest.fixture
     def console(self) -> FakeConsole:
-        console = FakeConsole(settings())
+        console = FakeConsole()
         for number in range(1000):
             console.cluster.add(workload(f"p-{number:04}", namespace="streams" if number % 2 else "more"))
             console.runners.streams[f"p-{number:04}"] = stream(lag=number)
@@ -168,7 +167,7 @@ class TestMany:
 
 class TestSession:
     def test_without_authentication_the_table_is_there_at_once(self, visit: Open) -> None:
-        console = FakeConsole(settings())
+        console = FakeConsole()
         console.look()
 
         seen = visit(console)

@@ -9,29 +9,18 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from lsql_runner.console.auth import digest_of
 from lsql_runner.console.cluster import ClusterError
 from lsql_runner.console.routes import ROUTES
 from lsql_runner.errors import LsqlError
-from tests.kit.console_fixtures import FakeConsole, settings
+from tests.kit.console_fixtures import ALL_ON, FakeConsole, token_settings
 from tests.kit.fake_cluster import FakePod, workload
 from tests.kit.slow_runners import stream
 
-ALL_ON = {"stop": True, "start": True, "scale": True, "delete": True}
-
 
 @pytest.fixture
-def tokens(tmp_path: Path) -> Path:
-    file = tmp_path / "tokens"
-    file.write_text(f"ada operator {digest_of('t-ada')}\neve viewer {digest_of('t-eve')}\n")
-    return file
-
-
-@pytest.fixture
-def console(tokens: Path) -> FakeConsole:
+def console(tmp_path: Path) -> FakeConsole:
     """A console with tokens, in which everything is switched on, over two processors."""
-    auth = {"mode": "token", "token": {"file": str(tokens)}}
-    console = FakeConsole(settings(auth=auth, actions=ALL_ON, logs={"enabled": True, "lines": 3}))
+    console = FakeConsole(token_settings(tmp_path, logs={"enabled": True, "lines": 3}))
     console.cluster.add(workload("a"))
     console.cluster.add(workload("b", namespace="more"), "StatefulSet")
     console.look()
@@ -277,8 +266,8 @@ class TestActions:
     @pytest.mark.parametrize(
         ("method", "what"), [("PUT", "/stop"), ("PUT", "/start"), ("PUT", "/scale/2"), ("DELETE", "")]
     )
-    def test_what_is_not_switched_on_is_off_for_operators_too(self, tokens: Path, method: str, what: str) -> None:
-        console = FakeConsole(settings(auth={"mode": "token", "token": {"file": str(tokens)}}))
+    def test_what_is_not_switched_on_is_off_for_operators_too(self, tmp_path: Path, method: str, what: str) -> None:
+        console = FakeConsole(token_settings(tmp_path, actions={}, logs={}))
         console.cluster.add(workload("a"))
         console.look()
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lsql_runner.api.models import HealthReport, StateReport, Store, StreamReport, Topology
-from lsql_runner.web.openapi import Answer, problem
-from lsql_runner.web.openapi import Operation as Route
+from lsql_runner.web.openapi import Answer, Operation, problem
 
 PLAIN_METRICS = "text/plain"
 OPEN_METRICS = "application/openmetrics-text"
@@ -22,10 +21,10 @@ REFUSED = (
     problem(409, "It does not go together with the present state."),
 )
 
-ROUTES: tuple[Route, ...] = (
-    Route("GET", "/", "page", "page", "The processor's page", (Answer(200, "The page.", str, ("text/html",)),)),
-    Route("GET", "/health", "health", "health", "Is the processor well?", _health("It is.")),
-    Route(
+ROUTES: tuple[Operation, ...] = (
+    Operation("GET", "/", "page", "page", "The processor's page", (Answer(200, "The page.", str, ("text/html",)),)),
+    Operation("GET", "/health", "health", "health", "Is the processor well?", _health("It is.")),
+    Operation(
         "GET",
         "/health/live",
         "live",
@@ -34,7 +33,7 @@ ROUTES: tuple[Route, ...] = (
         _health("They do."),
         "For a liveness probe: fails only where nothing but a new process helps.",
     ),
-    Route(
+    Operation(
         "GET",
         "/health/ready",
         "ready",
@@ -43,7 +42,7 @@ ROUTES: tuple[Route, ...] = (
         _health("It is."),
         "For a readiness probe. One that a person stopped, or that waits for a first record, is ready.",
     ),
-    Route(
+    Operation(
         "GET",
         "/health/startup",
         "startup",
@@ -52,7 +51,7 @@ ROUTES: tuple[Route, ...] = (
         _health("It has."),
         "For a startup probe.",
     ),
-    Route(
+    Operation(
         "GET",
         "/metrics",
         "metrics",
@@ -60,7 +59,7 @@ ROUTES: tuple[Route, ...] = (
         "Metrics for Prometheus",
         (Answer(200, "The metrics; OpenMetrics where `Accept` names it.", str, (PLAIN_METRICS, OPEN_METRICS)),),
     ),
-    Route(
+    Operation(
         "GET",
         "/metadata",
         "stores",
@@ -68,7 +67,7 @@ ROUTES: tuple[Route, ...] = (
         "The state stores",
         (Answer(200, "All stores of the program.", list[Store]),),
     ),
-    Route(
+    Operation(
         "GET",
         "/metadata/<name>",
         "store_rows",
@@ -80,7 +79,7 @@ ROUTES: tuple[Route, ...] = (
         ),
         "Reserved: this version always answers with a problem.",
     ),
-    Route(
+    Operation(
         "GET",
         "/stream",
         "stream",
@@ -88,7 +87,7 @@ ROUTES: tuple[Route, ...] = (
         "The processor: program, state, offsets, lag, errors",
         (Answer(200, "The processor as it is now.", StreamReport),),
     ),
-    Route(
+    Operation(
         "POST",
         "/stop",
         "stop",
@@ -97,7 +96,7 @@ ROUTES: tuple[Route, ...] = (
         REFUSED,
         "The batch under way ends; position and state are kept, also over a restart of the process.",
     ),
-    Route(
+    Operation(
         "POST",
         "/start",
         "start",
@@ -106,7 +105,7 @@ ROUTES: tuple[Route, ...] = (
         REFUSED,
         "It goes on at the position it has kept.",
     ),
-    Route(
+    Operation(
         "GET",
         "/topology",
         "topology",
@@ -114,7 +113,7 @@ ROUTES: tuple[Route, ...] = (
         "The program as a graph, and its plan",
         (Answer(200, "The graph; empty until the topics are known.", Topology),),
     ),
-    Route(
+    Operation(
         "GET",
         "/openapi.json",
         "openapi",

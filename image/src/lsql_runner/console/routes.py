@@ -33,6 +33,8 @@ FORBIDDEN = problem(403, "The caller may not, it is switched off, or a page of a
 UNKNOWN = problem(404, "There is no processor of this id.")
 CONFLICT = problem(409, "It does not go together with the present state.")
 SILENT = problem(502, "The cluster or the runner does not answer.")
+OF_ONE = (STRANGER, FORBIDDEN, UNKNOWN, CONFLICT, SILENT)
+"""How a request about one processor may fail."""
 
 
 def _open(path: str, name: str, summary: str, *answers: Answer, method: str = "GET", body: Any = None) -> Route:
@@ -40,22 +42,27 @@ def _open(path: str, name: str, summary: str, *answers: Answer, method: str = "G
     return Route(method, path, name, "console", summary, answers, body=body, access="anyone")
 
 
-def _all(path: str, name: str, summary: str, model: Any, query: tuple[str, ...] = ()) -> Route:
+def _see(
+    path: str, name: str, tag: str, summary: str, model: Any, *faults: Answer, query: tuple[str, ...] = ()
+) -> Route:
+    """What a viewer may see."""
+    answers = (Answer(200, summary, model), *faults)
+    return Route("GET", path, name, tag, summary, answers, query=query, schemes=_SCHEMES, access="viewer")
+
+
+def _all(what: str, name: str, summary: str, model: Any, *faults: Answer, query: tuple[str, ...] = ()) -> Route:
     """What a viewer may see of all processors."""
-    wrong = (WRONG,) if query else ()
-    answers = (Answer(200, summary, model), *wrong, STRANGER, FORBIDDEN, SILENT)
-    return Route("GET", path, name, "processors", summary, answers, query=query, schemes=_SCHEMES, access="viewer")
+    return _see(f"{API}{what}", name, "processors", summary, model, *faults, STRANGER, FORBIDDEN, SILENT, query=query)
 
 
 def _one(what: str, name: str, summary: str, model: Any) -> Route:
     """What a viewer may see of one processor."""
-    answers = (Answer(200, summary, model), STRANGER, FORBIDDEN, UNKNOWN, CONFLICT, SILENT)
-    return Route("GET", f"{_ONE}{what}", name, "processor", summary, answers, schemes=_SCHEMES, access="viewer")
+    return _see(f"{_ONE}{what}", name, "processor", summary, model, *OF_ONE)
 
 
 def _act(method: str, what: str, name: str, summary: str, model: Any = Taken) -> Route:
     """What an operator may do with a processor."""
-    answers = (Answer(202, "Taken.", model), STRANGER, FORBIDDEN, UNKNOWN, CONFLICT, SILENT)
+    answers = (Answer(202, "Taken.", model), *OF_ONE)
     return Route(method, f"{_ONE}{what}", name, "actions", summary, answers, schemes=_SCHEMES)
 
 
@@ -97,8 +104,8 @@ ROUTES: tuple[Route, ...] = (
         FORBIDDEN,
         method="DELETE",
     ),
-    _all(f"{API}/streams", "streams", "All processors, or those that the parameters name.", Streams, FILTERS),
-    _all(f"{API}/document", "document", "The document as the recovery job publishes it, but live.", Document),
+    _all("/streams", "streams", "All processors, or those that the parameters name.", Streams, WRONG, query=FILTERS),
+    _all("/document", "document", "The document as the recovery job publishes it, but live.", Document),
     _one("", "stream", "One processor, with its program.", Entry),
     _one("/history", "history", "Lag and rates of the last hour.", list[Point]),
     _one("/events", "events", "What befell it and who did what, newest first.", list[Happening]),

@@ -10,7 +10,7 @@ import { enter, session, wireSession } from "./session.js";
 
 const EVERY_MS = 5_000;
 
-let place; // what the page shows: an id, or "" for the table
+let place; // what the page shows: an id, or "" for the table; only a turn changes it
 
 const wanted = () => decodeURIComponent(/^#\/p\/(.+)$/.exec(location.hash)?.[1] ?? "");
 
@@ -38,7 +38,6 @@ async function turn() {
 
 async function showAll() {
   const found = await revalidate("api/v1/streams");
-  if (place !== "") return; // somebody went on meanwhile
   showList(found.streams);
   setText(byId("subtitle"), found.namespaces.length > 4 ? `${found.namespaces.length} namespaces` : found.namespaces.join("  ·  "));
   setText(byId("seen"), `seen at ${moment(found.at)}`);
@@ -51,7 +50,6 @@ async function showAll() {
 
 async function showOne(id) {
   const stream = await showDetail(id);
-  if (place !== id) return;
   setText(byId("seen"), `seen at ${moment(stream.seenAt)}`);
   offer(stream);
 }

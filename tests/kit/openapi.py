@@ -1,0 +1,46 @@
+"""An app is asked by its own OpenAPI document, and the document is compared with the table of routes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import schemathesis
+from flask import Flask
+from hypothesis import HealthCheck, settings
+from schemathesis import Config
+
+from lsql_runner.web.openapi import Operation
+
+BOUNDED = settings(
+    max_examples=20,
+    stateful_step_count=12,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def schema_of(app: Flask, *of_the_contract: int) -> Any:
+    """The operations of an app, as schemathesis walks them. Of the statuses from 500 on only those named may come."""
+    config = {
+        "generation": {"mode": "all", "deterministic": True},
+        "checks": {"not_a_server_error": {"expected-statuses": ["2xx", "4xx", *of_the_contract]}},
+    }
+    return schemathesis.openapi.from_wsgi("/openapi.json", app, config=Config.from_dict(config))
+
+
+def path_of(route: Operation) -> str:
+    """The path as OpenAPI writes it."""
+    return re.sub(r"<(?:int:)?(\w+)>", r"{\1}", route.path)
+
+
+def differences(document: dict[str, Any], routes: Sequence[Operation]) -> set[tuple[str, str, str]]:
+    """Method, path and id of each operation that only one of the two has."""
+    described = {
+        (method.upper(), path, operation["operationId"])
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+    }
+    return described ^ {(route.method, path_of(route), route.name) for route in routes}
