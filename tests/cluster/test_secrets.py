@@ -71,7 +71,7 @@ def test_a_rotated_secret_is_taken_up_and_no_record_lost(
     namespace.create(secret("old"))
     fed = Fed(newest_helm(namespace), secured, image)
     sasl = {"mechanism": "PLAIN", "existingSecret": "kafka-user"}
-    bootstrap = f"SASL_PLAINTEXT://{secured.secured}"
+    bootstrap = f"SASL_PLAINTEXT://{secured.addresses['secured']}"
     processor = fed.install(kafka={"bootstrapServers": bootstrap, "securityProtocol": "SASL_PLAINTEXT", "sasl": sasl})
     fed.arrive()
 

@@ -52,7 +52,7 @@ def credentials(password: str) -> dict[str, str]:
 
 def connection(broker: Broker, password: str) -> KafkaConnection:
     keys = {name.lower().replace("_", "."): value for name, value in credentials(password).items()}
-    return KafkaConnection(broker.secured, tuple(keys.items()))
+    return KafkaConnection(broker.addresses["secured"], tuple(keys.items()))
 
 
 def allow(broker: Broker, kind: ResourceType, name: str, *operations: AclOperation) -> None:
@@ -91,7 +91,9 @@ def test_a_processor_tries_again_until_it_has_its_rights(secured: Broker, engine
     allow(secured, ResourceType.TOPIC, "out", write, describe)
     sql = "INSERT INTO out SELECT STREAM * FROM seen"
 
-    with in_process(engine, secured.secured, sql, "late-rights", tmp_path, **credentials(PASSWORD)) as running:
+    with in_process(
+        engine, secured.addresses["secured"], sql, "late-rights", tmp_path, **credentials(PASSWORD)
+    ) as running:
         refused = running.wait_for(lambda s: s.state is State.RESTARTING)
         assert refused.last_error is not None
         assert refused.last_error.code == "BROKER_REFUSED"

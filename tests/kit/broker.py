@@ -4,6 +4,7 @@ import base64
 import socket
 import uuid
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -23,7 +24,6 @@ SETTINGS = {
     "process.roles": "broker,controller",
     "node.id": str(NODE_ID),
     "controller.listener.names": "CONTROLLER",
-    "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
     "auto.create.topics.enable": "false",
     "group.initial.rebalance.delay.ms": "0",
     "offsets.topic.num.partitions": "1",
@@ -47,14 +47,26 @@ SETTINGS = {
 }
 
 
+@dataclass(frozen=True)
+class Listener:
+    """One more way into a broker. `settings` are keys of the listener: `ssl.client.auth`, `plain.sasl.jaas.config`."""
+
+    protocol: str
+    """SSL, SASL_SSL or SASL_PLAINTEXT."""
+    mechanisms: tuple[str, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
 class Broker(Topics):
     """A broker on random ports of `host`, an address of this machine; ready within a few seconds.
 
     `stop` (or `kill`) and `start` keep port and data. `settings` are added to server.properties;
     `jvm_options` come after the small ones of the kit, for a benchmark that wants more memory.
 
-    `users` (password by name) opens a second listener, `secured`: SASL/PLAIN, and what a user may do there is
-    what access rules (ACLs) say. Whoever comes by the first listener may do anything.
+    `listeners` are further ways in, by name in lower case; `addresses` says where each of them is.
+
+    `users` (password by name) opens a listener `secured`: SASL/PLAIN, and what a user may do there is what access
+    rules (ACLs) say. Whoever comes by the first listener may do anything.
     """
 
     def __init__(
@@ -63,23 +75,37 @@ class Broker(Topics):
         jvm_options: tuple[str, ...] = (),
         users: Mapping[str, str] | None = None,
         host: str = LOOPBACK,
+        listeners: Mapping[str, Listener] | None = None,
     ) -> None:
-        port, controller_port, secured_port = free_port(), free_port(), free_port()
+        port, controller_port = free_port(), free_port()
         super().__init__(f"{host}:{port}")
-        self.secured = f"{host}:{secured_port}"
+        doors = {**(listeners or {}), **({"secured": _plain(users)} if users is not None else {})}
+        self.addresses = {name: f"{host}:{free_port()}" for name in doors}
         command = java_command(jar_folder("broker-jars"), "kafka.Kafka", *LOGGING, "-Djava.io.tmpdir=.", *jvm_options)
         self.process = Process(
             [*command, "server.properties"], name="broker", probe=lambda: self._answers(host, port), deadline_s=60
         )
         properties = {
             **SETTINGS,
-            "listeners": f"PLAINTEXT://{host}:{port},CONTROLLER://127.0.0.1:{controller_port}",
+            "listeners": ",".join(
+                [
+                    f"PLAINTEXT://{host}:{port}",
+                    f"CONTROLLER://127.0.0.1:{controller_port}",
+                    *(f"{name.upper()}://{address}" for name, address in self.addresses.items()),
+                ]
+            ),
+            "listener.security.protocol.map": ",".join(
+                [
+                    "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+                    *(f"{name.upper()}:{door.protocol}" for name, door in doors.items()),
+                ]
+            ),
             "controller.quorum.voters": f"{NODE_ID}@127.0.0.1:{controller_port}",
             "log.dirs": str(self.process.folder / "data"),
+            **{key: value for name, door in doors.items() for key, value in _settings_of(name, door).items()},
+            **(ACCESS_RULES if users is not None else {}),
             **(settings or {}),
         }
-        if users is not None:
-            properties |= _secured(users) | {"listeners": f"{properties['listeners']},SECURED://{self.secured}"}
         write_properties(self.process.folder / "server.properties", properties)
         format_storage(self.process.folder / "data")
 
@@ -124,17 +150,22 @@ class Broker(Topics):
             return False
 
 
-def _secured(users: Mapping[str, str]) -> dict[str, str]:
+ACCESS_RULES = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users": "User:ANONYMOUS",
+}
+
+
+def _settings_of(name: str, listener: Listener) -> dict[str, str]:
+    prefix = f"listener.name.{name}."
+    enabled = {f"{prefix}sasl.enabled.mechanisms": ",".join(listener.mechanisms)} if listener.mechanisms else {}
+    return enabled | {f"{prefix}{key}": value for key, value in listener.settings.items()}
+
+
+def _plain(users: Mapping[str, str]) -> Listener:
     known = " ".join(f'user_{name}="{password}"' for name, password in users.items())
-    return {
-        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SECURED:SASL_PLAINTEXT",
-        "sasl.enabled.mechanisms": "PLAIN",
-        "listener.name.secured.plain.sasl.jaas.config": (
-            f"org.apache.kafka.common.security.plain.PlainLoginModule required {known};"
-        ),
-        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-        "super.users": "User:ANONYMOUS",
-    }
+    login = f"org.apache.kafka.common.security.plain.PlainLoginModule required {known};"
+    return Listener("SASL_PLAINTEXT", ("PLAIN",), {"plain.sasl.jaas.config": login})
 
 
 # Without these a broker that dies says nothing.
