@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from lsql_runner.batches import BatchEnded, Partition
@@ -19,7 +19,7 @@ from lsql_runner.engine.jvm import JvmOptions, SparkJvm
 from lsql_runner.engine.offset_log import planned_batch
 from lsql_runner.engine.query import Launch, RunningPlan
 from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
-from lsql_runner.engine.sink import SinkOptions, write_batch
+from lsql_runner.engine.sink import SinkOptions
 from lsql_runner.engine.source import SourceOptions, range_reader, stream_reader
 from lsql_runner.errors import LsqlError
 from lsql_runner.plan.nodes import Aggregate, Plan, nodes
@@ -73,11 +73,8 @@ class SparkEngine:
         session = self.session
         reader = stream_reader(session, job.source)
 
-        def write(batch: DataFrame, query: str, batch_id: int) -> None:
-            write_batch(batch, query, batch_id, job.sink)
-
         self._job = job
-        self._running = RunningPlan(session, Launch(job.plan, reader, write, job.checkpoints, job.on_batch))
+        self._running = RunningPlan(session, Launch(job.plan, reader, job.sink, job.checkpoints, job.on_batch))
 
     def death(self, positions: Mapping[Partition, int], ends: Mapping[Partition, int]) -> LsqlError | None:
         """What the plan died of; None while it runs.
@@ -89,7 +86,7 @@ class SparkEngine:
         cause = None if self._running is None else self._running.death()
         if cause is None:
             return None
-        failure = classify(str(cause))
+        failure = classify(cause)
         LOG.debug("the engine's own words: %s", cause)
         if failure.kind == "data-loss":
             return LsqlError("OFFSETS_GONE", reason=failure.reason)

@@ -7,35 +7,21 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event as Flag
 from threading import Lock
-from typing import Any
 
-from pyspark.errors import StreamingQueryException
-from pyspark.sql import DataFrame, SparkSession
+from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
+from pyspark.java_gateway import ensure_callback_server_started
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.streaming.listener import (
-    QueryIdleEvent,
-    QueryProgressEvent,
-    QueryStartedEvent,
-    QueryTerminatedEvent,
-    StreamingQueryListener,
-)
 from pyspark.sql.streaming.query import StreamingQuery
 
 from lsql_runner.batches import BatchEnded
 from lsql_runner.engine.compile import Reader, compile_query
 from lsql_runner.engine.progress import OUTPUT_METRIC, batch_ended
+from lsql_runner.engine.sink import SinkOptions, batch_writer, sink_records
 from lsql_runner.plan.nodes import Plan, Query
 
-Write = Callable[[DataFrame, str, int], None]
-"""Writes one batch: the records, the query's name, the batch id."""
-
 _STOP_DEADLINE_S = 30.0
-
-
-class _StopAsked(Exception):
-    """Raised into a batch that begins after a stop was asked for; nothing of it is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +30,7 @@ class Launch:
 
     plan: Plan
     read: Reader
-    write: Write
+    sink: SinkOptions
     checkpoints: Path | str
     on_batch: Callable[[BatchEnded], None]
 
@@ -54,13 +40,11 @@ class RunningPlan:
 
     def __init__(self, spark: SparkSession, launch: Launch) -> None:
         self._spark = spark
-        self._stopping = Flag()
-        self._writing = {query.name: Lock() for query in launch.plan.queries}
-        self._listener = _Progress(
+        self._progress = _Progress(
             {q.name: tuple(s.store for s in q.stores) for q in launch.plan.queries}, launch.on_batch
         )
-        spark.streams.addListener(self._listener)
-        self._queries: list[StreamingQuery] = []
+        self._listener = _listening(spark, self._progress)
+        self._queries: list[_Running] = []
         try:
             for query in launch.plan.queries:
                 self._queries.append(self._start(query, launch))
@@ -68,53 +52,82 @@ class RunningPlan:
             self.abandon()
             raise
 
-    def _start(self, query: Query, launch: Launch) -> StreamingQuery:
-        frame = compile_query(query, launch.read).observe(OUTPUT_METRIC, F.count(F.lit(1)).alias("records"))
-
-        def write(batch: DataFrame, batch_id: int) -> None:
-            if self._stopping.is_set():
-                raise _StopAsked
-            with self._writing[query.name]:
-                launch.write(batch, query.name, batch_id)
-
-        return (
-            frame.writeStream.queryName(query.name)
+    def _start(self, query: Query, launch: Launch) -> _Running:
+        records = sink_records(compile_query(query, launch.read))
+        writer = (
+            records.observe(OUTPUT_METRIC, F.count(F.lit(1)).alias("records"))
+            .writeStream.queryName(query.name)
             .outputMode("update")
             .option("checkpointLocation", f"{launch.checkpoints}/{query.name}")
-            .foreachBatch(write)
-            .start()
         )
+        batches = batch_writer(self._spark, query.name, launch.sink)
+        writer._jwrite.foreachBatch(batches)  # pyspark's own takes a function of Python's
+        return _Running(writer.start(), batches)
 
-    def death(self) -> StreamingQueryException | None:
-        """Why a query ended by itself; None while all run."""
+    def death(self) -> str | None:
+        """Why a query ended by itself, with all that caused it, in Spark's words; None while all run."""
         for query in self._queries:
-            if not query.isActive:
-                return query.exception() or StreamingQueryException("the query ended without a reason")
+            if not query.streaming.isActive:
+                return _last_words(self._spark, query.streaming)
         return None
 
     def stop(self) -> None:
         """Let the batches under way end, then stop. Nothing that was written is left uncommitted."""
-        self._stopping.set()
         deadline = time.monotonic() + _STOP_DEADLINE_S
         for query in self._queries:
-            while query.isActive and time.monotonic() < deadline:
-                if not self._writing[query.name].locked() and not query.status["isTriggerActive"]:
+            query.batches.stop()
+        for query in self._queries:
+            while query.streaming.isActive and time.monotonic() < deadline:
+                if not query.batches.isWriting() and not query.streaming.status["isTriggerActive"]:
                     break
                 time.sleep(0.01)
         self.abandon()
 
     def abandon(self) -> None:
         """Stop at once."""
-        self._stopping.set()
         for query in self._queries:
-            query.stop()
-            for progress in query.recentProgress:  # reports travel on a bus of their own and may come too late
-                self._listener.take(json.loads(progress.json))
-        self._spark.streams.removeListener(self._listener)
+            query.batches.stop()
+            query.streaming.stop()
+            for report in query.streaming._jsq.recentProgress():  # the listener's travel on a bus, and may be late
+                self._progress.take(report)
+        self._spark._jsparkSession.streams().removeListener(self._listener)
 
 
-class _Progress(StreamingQueryListener):
-    """Turns Spark's reports of this plan's queries into events."""
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """A query at work, and the BatchWriter in the JVM that writes its batches."""
+
+    streaming: StreamingQuery
+    batches: JavaObject
+
+
+def _last_words(spark: SparkSession, query: StreamingQuery) -> str:
+    """The exception of a query and its causes as the JVM prints them; pyspark tells the first of them only."""
+    failed = query._jsq.exception()
+    if not failed.isDefined():
+        return "the query ended without a reason"
+    jvm = spark._jvm
+    assert jvm is not None
+    return str(jvm.org.apache.spark.util.Utils.exceptionString(failed.get()))
+
+
+def _listening(spark: SparkSession, progress: _Progress) -> JavaObject:
+    """A listener that Spark has begun to tell of its batches."""
+    jvm, gateway = spark._jvm, spark.sparkContext._gateway
+    assert jvm is not None
+    assert gateway is not None
+    ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
+    listener = jvm.org.apache.spark.sql.streaming.PythonStreamingQueryListenerWrapper(progress)
+    spark._jsparkSession.streams().addListener(listener)
+    return listener
+
+
+class _Progress:
+    """Turns Spark's reports of this plan's queries into events.
+
+    A listener in Python's terms, whose names are Java's. pyspark's own asks for each part of a report by itself:
+    hundreds of questions after every batch.
+    """
 
     def __init__(self, stores: dict[str, tuple[str, ...]], on_batch: Callable[[BatchEnded], None]) -> None:
         self._stores = stores
@@ -122,14 +135,9 @@ class _Progress(StreamingQueryListener):
         self._seen: dict[str, int] = {}
         self._lock = Lock()
 
-    def onQueryStarted(self, event: QueryStartedEvent) -> None:
-        pass
-
-    def onQueryProgress(self, event: QueryProgressEvent) -> None:
-        self.take(json.loads(event.progress.json))
-
-    def take(self, progress: dict[str, Any]) -> None:
-        """Tell of a batch, once."""
+    def take(self, report: JavaObject) -> None:
+        """Tell of a batch, once. Takes a StreamingQueryProgress."""
+        progress = json.loads(report.json())
         ended = batch_ended(progress, self._stores.get(progress["name"], ()))
         if ended is None:
             return
@@ -139,8 +147,17 @@ class _Progress(StreamingQueryListener):
         if new:
             self._on_batch(ended)
 
-    def onQueryIdle(self, event: QueryIdleEvent) -> None:
-        pass
+    def onQueryStarted(self, event: JavaObject) -> None:
+        """Nothing to tell: a query has started when `start` returns."""
 
-    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
-        pass
+    def onQueryProgress(self, event: JavaObject) -> None:
+        self.take(event.progress())
+
+    def onQueryIdle(self, event: JavaObject) -> None:
+        """Nothing to tell: no batch stands behind it."""
+
+    def onQueryTerminated(self, event: JavaObject) -> None:
+        """Nothing to tell: the runtime watches for the end of a query."""
+
+    class Java:
+        implements = ("org.apache.spark.sql.streaming.PythonStreamingQueryListener",)

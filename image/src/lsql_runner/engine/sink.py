@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
+from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lsql_runner.engine.compile import HEADERS_TYPE
@@ -17,7 +18,7 @@ from lsql_runner.engine.wire import long_be
 from lsql_runner.kafka.client import KafkaConnection
 
 BATCH_HEADER = "lsql.batch"
-"""`<app id>/<query>/<batch id>`, UTF-8."""
+"""`<app id>/<query>/<batch id>`, UTF-8: BatchWriter in the JVM adds it."""
 TIME_HEADER = "lsql.ts"
 """8 bytes, big-endian, milliseconds since 1970 UTC; never reaches the topic."""
 
@@ -45,17 +46,20 @@ class SinkOptions:
     size: were that size too large as well, it would try for minutes, with the good records beside the bad."""
 
 
-def write_batch(frame: DataFrame, query: str, batch_id: int, options: SinkOptions) -> None:
-    """Write the records of one batch (columns of `compile_query`) and wait until the brokers have them all."""
-    batch = F.struct(
-        F.lit(BATCH_HEADER).alias("key"),
-        F.lit(f"{options.app_id}/{query}/{batch_id}".encode()).alias("value"),
-    )
+def sink_records(frame: DataFrame) -> DataFrame:
+    """The columns of `compile_query` as those of Spark's Kafka sink: topic, key, value, headers."""
     time = F.struct(F.lit(TIME_HEADER).alias("key"), long_be(F.col("ts")).alias("value"))
     passed = F.filter("headers", lambda header: header["key"] != F.lit(BATCH_HEADER))
-    headers = F.concat(F.coalesce(passed, F.array().cast(HEADERS_TYPE)), F.array(batch, time))
+    headers = F.concat(F.coalesce(passed, F.array().cast(HEADERS_TYPE)), F.array(time))
+    return frame.select("topic", "key", "value", headers.alias("headers"))
+
+
+def batch_writer(spark: SparkSession, query: str, options: SinkOptions) -> JavaObject:
+    """A com.lsqlrunner.kafka.BatchWriter for the batches of a query."""
     size = {"kafka.batch.size": str(min(_BATCH_BYTES, options.largest_batch or _BATCH_BYTES))}
     settings = (
         _TUNED | size | {f"kafka.{key}": value for key, value in options.producer} | options.kafka.spark() | _FIXED
     )
-    frame.select("topic", "key", "value", headers.alias("headers")).write.format("kafka").options(**settings).save()
+    jvm = spark._jvm
+    assert jvm is not None
+    return jvm.com.lsqlrunner.kafka.BatchWriter(f"{options.app_id}/{query}", settings)
