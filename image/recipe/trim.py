@@ -18,6 +18,9 @@ OURS = {
 }
 """How the paths of native code name the platform of this build, by machine."""
 
+SIGNATURES = (".SF", ".RSA", ".DSA")
+"""Endings of a jar's signatures: the JVM's ahead-of-time cache takes no class of a signed jar."""
+
 UNUSED_FOLDERS = ("pyspark/examples", "pyspark/data", "pyspark/sbin", "pyspark/licenses", "pyspark/python")
 UNUSED_FILES = ("*.pyi", "*.pyx", "*.pxd", "pyspark/bin/*.cmd")
 
@@ -37,17 +40,17 @@ def drop_jars(jars: Path, patterns: list[str]) -> None:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-def keep_own_natives(jar: Path) -> None:
-    """Rewrites a jar without native code for other platforms; jars without native code stay as they are."""
+def drop_entries(jar: Path) -> None:
+    """Rewrites a jar without native code for other platforms and without signatures; one without either stays."""
     with zipfile.ZipFile(jar) as old:
         entries = old.infolist()
-        foreign = {entry.filename for entry in entries if is_foreign(entry.filename)}
-        if not foreign:
+        unused = {e.filename for e in entries if is_foreign(e.filename) or is_signature(e.filename)}
+        if not unused:
             return
         fresh = jar.with_suffix(".new")
         with zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as new:
             for entry in entries:
-                if entry.filename not in foreign:
+                if entry.filename not in unused:
                     new.writestr(entry, old.read(entry))
     fresh.replace(jar)
 
@@ -59,13 +62,18 @@ def is_foreign(name: str) -> bool:
     return "musl" in name or not any(word in name for word in OURS[platform.machine()])
 
 
+def is_signature(name: str) -> bool:
+    """Whether an entry of a jar belongs to its signature. The digests in the manifest mean nothing without it."""
+    return name.startswith("META-INF/") and name.endswith(SIGNATURES)
+
+
 def trim(environment: Path, patterns: list[str]) -> None:
     """All of it; what a pattern or a folder names must be there."""
     packages = next(environment.glob("lib/python3*/site-packages"))
     jars = packages / "pyspark/jars"
     drop_jars(jars, patterns)
     for jar in [*jars.glob("*.jar"), *environment.glob("share/lsql-runner/jars/*.jar")]:
-        keep_own_natives(jar)
+        drop_entries(jar)
     for name in UNUSED_FOLDERS:
         shutil.rmtree(packages / name, ignore_errors=True)
     for folder in [path for path in packages.rglob("tests") if path.is_dir()]:

@@ -1,0 +1,361 @@
+import static org.apache.xbean.asm9.Opcodes.ACC_FINAL;
+import static org.apache.xbean.asm9.Opcodes.ACC_INTERFACE;
+import static org.apache.xbean.asm9.Opcodes.ACC_PRIVATE;
+import static org.apache.xbean.asm9.Opcodes.ACC_PUBLIC;
+import static org.apache.xbean.asm9.Opcodes.ACC_STATIC;
+import static org.apache.xbean.asm9.Opcodes.ACC_SUPER;
+import static org.apache.xbean.asm9.Opcodes.ACC_SYNTHETIC;
+import static org.apache.xbean.asm9.Opcodes.ALOAD;
+import static org.apache.xbean.asm9.Opcodes.ARETURN;
+import static org.apache.xbean.asm9.Opcodes.ASM9;
+import static org.apache.xbean.asm9.Opcodes.CHECKCAST;
+import static org.apache.xbean.asm9.Opcodes.DUP;
+import static org.apache.xbean.asm9.Opcodes.GETFIELD;
+import static org.apache.xbean.asm9.Opcodes.GETSTATIC;
+import static org.apache.xbean.asm9.Opcodes.H_INVOKESTATIC;
+import static org.apache.xbean.asm9.Opcodes.ILOAD;
+import static org.apache.xbean.asm9.Opcodes.INVOKESPECIAL;
+import static org.apache.xbean.asm9.Opcodes.INVOKESTATIC;
+import static org.apache.xbean.asm9.Opcodes.IRETURN;
+import static org.apache.xbean.asm9.Opcodes.NEW;
+import static org.apache.xbean.asm9.Opcodes.PUTFIELD;
+import static org.apache.xbean.asm9.Opcodes.PUTSTATIC;
+import static org.apache.xbean.asm9.Opcodes.RETURN;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.lang.invoke.LambdaMetafactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.Enumeration;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
+import java.util.zip.ZipOutputStream;
+import org.apache.xbean.asm9.ClassReader;
+import org.apache.xbean.asm9.ClassVisitor;
+import org.apache.xbean.asm9.ClassWriter;
+import org.apache.xbean.asm9.Handle;
+import org.apache.xbean.asm9.MethodVisitor;
+import org.apache.xbean.asm9.Type;
+
+/**
+ * Makes ordinary classes of the serializable lambdas in jars: {@code LambdaClasses <jar>...}, each rewritten in place.
+ *
+ * <p>All of Scala's functions are serializable lambdas. The JVM spins a class for each when it is first met, half a
+ * millisecond of processor time, and its ahead-of-time cache keeps those of no serializable lambda: four thousand of them
+ * were a quarter of a processor's start. A class in the jar is kept like any other.
+ *
+ * <p>The class holds what the lambda captured, and calls the same method with it. Where the JVM would convert between
+ * values and objects, or call a method that another class may not, the lambda stays as it is.
+ */
+public final class LambdaClasses {
+  private static final String MARK = "altMetafactory";
+  private static final String INSTANCE = "INSTANCE";
+
+  private int made;
+  private int left;
+
+  public static void main(String[] arguments) throws IOException {
+    LambdaClasses all = new LambdaClasses();
+    for (String argument : arguments) {
+      all.rewrite(Path.of(argument));
+    }
+    System.out.println("lambdas: " + all.made + " are classes now, " + all.left + " stay");
+    if (all.made == 0) {
+      throw new IllegalStateException("no jar has a lambda that could be a class: has Scala changed how it makes them?");
+    }
+  }
+
+  private void rewrite(Path jar) throws IOException {
+    Path fresh = jar.resolveSibling(jar.getFileName() + ".new");
+    boolean changed = false;
+    try (ZipFile old = new ZipFile(jar.toFile());
+        ZipOutputStream target = new ZipOutputStream(Files.newOutputStream(fresh))) {
+      for (Enumeration<? extends ZipEntry> entries = old.entries(); entries.hasMoreElements(); ) {
+        ZipEntry entry = entries.nextElement();
+        byte[] data = read(old, entry);
+        if (entry.getName().endsWith(".class") && !entry.getName().startsWith("META-INF/")) {
+          Map<String, byte[]> result = classes(data);
+          changed |= result.size() > 1;
+          for (Map.Entry<String, byte[]> made : result.entrySet()) {
+            write(target, made.getKey() + ".class", entry, made.getValue());
+          }
+        } else {
+          write(target, entry.getName(), entry, data);
+        }
+      }
+    }
+    if (changed) {
+      Files.move(fresh, jar, StandardCopyOption.REPLACE_EXISTING);
+    } else {
+      Files.delete(fresh);
+    }
+  }
+
+  private static byte[] read(ZipFile jar, ZipEntry entry) throws IOException {
+    try (InputStream data = jar.getInputStream(entry)) {
+      return data.readAllBytes();
+    }
+  }
+
+  private static void write(ZipOutputStream jar, String name, ZipEntry like, byte[] data) throws IOException {
+    ZipEntry entry = new ZipEntry(name);
+    entry.setTimeLocal(like.getTimeLocal());
+    jar.putNextEntry(entry);
+    jar.write(data);
+    jar.closeEntry();
+  }
+
+  /** A class and those of its lambdas, by name. */
+  private Map<String, byte[]> classes(byte[] data) {
+    ClassReader reader = new ClassReader(data);
+    Map<String, byte[]> result = new LinkedHashMap<>();
+    if (!new String(data, java.nio.charset.StandardCharsets.ISO_8859_1).contains(MARK)) {
+      result.put(reader.getClassName(), data);
+      return result;
+    }
+    Host host = new Host(reader);
+    ClassWriter writer = new ClassWriter(reader, 0);
+    reader.accept(host.rewriting(writer), 0);
+    result.put(host.name, writer.toByteArray());
+    result.putAll(host.lambdas);
+    made += host.lambdas.size();
+    left += host.left;
+    return result;
+  }
+
+  /** A class whose methods hold lambdas. */
+  private static final class Host {
+    final String name;
+    final Map<String, byte[]> lambdas = new LinkedHashMap<>();
+    int left;
+    private final int version;
+    private final Set<String> open = new HashSet<>();
+
+    Host(ClassReader reader) {
+      name = reader.getClassName();
+      version = reader.readShort(6);
+      reader.accept(
+          new ClassVisitor(ASM9) {
+            @Override
+            public MethodVisitor visitMethod(
+                int access, String method, String descriptor, String signature, String[] exceptions) {
+              if ((access & ACC_PRIVATE) == 0) {
+                open.add(method + descriptor);
+              }
+              return null;
+            }
+          },
+          ClassReader.SKIP_CODE | ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
+    }
+
+    ClassVisitor rewriting(ClassVisitor target) {
+      return new ClassVisitor(ASM9, target) {
+        @Override
+        public MethodVisitor visitMethod(
+            int access, String method, String descriptor, String signature, String[] exceptions) {
+          MethodVisitor code = super.visitMethod(access, method, descriptor, signature, exceptions);
+          return new MethodVisitor(ASM9, code) {
+            @Override
+            public void visitInvokeDynamicInsn(String sam, String factory, Handle bootstrap, Object... arguments) {
+              Lambda lambda = lambda(sam, factory, bootstrap, arguments);
+              if (lambda == null) {
+                super.visitInvokeDynamicInsn(sam, factory, bootstrap, arguments);
+              } else {
+                super.visitMethodInsn(INVOKESTATIC, lambda.name, "make", factory, false);
+              }
+            }
+          };
+        }
+      };
+    }
+
+    private Lambda lambda(String sam, String factory, Handle bootstrap, Object[] arguments) {
+      if (!bootstrap.getName().equals(MARK)
+          || !bootstrap.getOwner().equals(Type.getInternalName(LambdaMetafactory.class))
+          || ((int) arguments[3] & LambdaMetafactory.FLAG_SERIALIZABLE) == 0) {
+        return null;
+      }
+      Handle body = (Handle) arguments[1];
+      Lambda lambda = new Lambda(name + "$$L" + lambdas.size(), Type.getMethodType(factory), body);
+      boolean reachable =
+          body.getTag() == H_INVOKESTATIC && body.getOwner().equals(name) && open.contains(body.getName() + body.getDesc());
+      if (!reachable || !lambda.read(sam, arguments)) {
+        left++;
+        return null;
+      }
+      lambdas.put(lambda.name, lambda.bytes(version));
+      return lambda;
+    }
+  }
+
+  /** One lambda, as the class that stands for it. */
+  private static final class Lambda {
+    final String name;
+    private final Type factory;
+    private final Handle body;
+    private final List<String> interfaces = new ArrayList<>();
+    private final List<String> markers = new ArrayList<>();
+    private final Set<String> methods = new HashSet<>();
+    private String sam = "";
+
+    Lambda(String name, Type factory, Handle body) {
+      this.name = name;
+      this.factory = factory;
+      this.body = body;
+    }
+
+    /** Takes the arguments of altMetafactory; false where values and objects would have to be converted. */
+    boolean read(String sam, Object[] arguments) {
+      this.sam = sam;
+      int flags = (int) arguments[3];
+      int at = 4;
+      interfaces.add(factory.getReturnType().getInternalName());
+      interfaces.add("java/io/Serializable");
+      methods.add(((Type) arguments[0]).getDescriptor());
+      if ((flags & LambdaMetafactory.FLAG_MARKERS) != 0) {
+        for (int count = (int) arguments[at++]; count > 0; count--) {
+          String marker = ((Type) arguments[at++]).getInternalName();
+          if (!interfaces.contains(marker)) {
+            interfaces.add(marker);
+          }
+        }
+      }
+      if ((flags & LambdaMetafactory.FLAG_BRIDGES) != 0) {
+        for (int count = (int) arguments[at++]; count > 0; count--) {
+          methods.add(((Type) arguments[at++]).getDescriptor());
+        }
+      }
+      return methods.stream().allMatch(method -> fits(Type.getMethodType(method)));
+    }
+
+    private boolean fits(Type method) {
+      Type[] given = method.getArgumentTypes();
+      Type[] wanted = Type.getArgumentTypes(body.getDesc());
+      int captured = factory.getArgumentTypes().length;
+      for (int i = 0; i < given.length; i++) {
+        if (!alike(given[i], wanted[captured + i])) {
+          return false;
+        }
+      }
+      return alike(Type.getReturnType(body.getDesc()), method.getReturnType());
+    }
+
+    private static boolean alike(Type one, Type other) {
+      return isObject(one) ? isObject(other) : one.equals(other);
+    }
+
+    private static boolean isObject(Type type) {
+      return type.getSort() == Type.OBJECT || type.getSort() == Type.ARRAY;
+    }
+
+    byte[] bytes(int version) {
+      ClassWriter writer = new ClassWriter(ClassWriter.COMPUTE_MAXS);
+      writer.visit(
+          version,
+          ACC_FINAL | ACC_SUPER | ACC_SYNTHETIC,
+          name,
+          null,
+          "java/lang/Object",
+          interfaces.toArray(String[]::new));
+      writer.visitField(ACC_PRIVATE | ACC_STATIC | ACC_FINAL, "serialVersionUID", "J", null, 0L).visitEnd();
+      Type[] captured = factory.getArgumentTypes();
+      for (int i = 0; i < captured.length; i++) {
+        writer.visitField(ACC_PRIVATE | ACC_FINAL, "c" + i, captured[i].getDescriptor(), null, null).visitEnd();
+      }
+      constructor(writer, captured);
+      if (captured.length == 0) {
+        single(writer);
+      }
+      make(writer, captured);
+      for (String method : methods) {
+        call(writer, Type.getMethodType(method), captured);
+      }
+      writer.visitEnd();
+      return writer.toByteArray();
+    }
+
+    private void constructor(ClassWriter writer, Type[] captured) {
+      String descriptor = Type.getMethodDescriptor(Type.VOID_TYPE, captured);
+      MethodVisitor code = writer.visitMethod(ACC_PRIVATE, "<init>", descriptor, null, null);
+      code.visitCode();
+      code.visitVarInsn(ALOAD, 0);
+      code.visitMethodInsn(INVOKESPECIAL, "java/lang/Object", "<init>", "()V", false);
+      for (int i = 0, at = 1; i < captured.length; at += captured[i++].getSize()) {
+        code.visitVarInsn(ALOAD, 0);
+        code.visitVarInsn(captured[i].getOpcode(ILOAD), at);
+        code.visitFieldInsn(PUTFIELD, name, "c" + i, captured[i].getDescriptor());
+      }
+      end(code, RETURN);
+    }
+
+    /** A lambda that captures nothing is one object, as the JVM has it. */
+    private void single(ClassWriter writer) {
+      String type = "L" + name + ";";
+      writer.visitField(ACC_PRIVATE | ACC_STATIC | ACC_FINAL, INSTANCE, type, null, null).visitEnd();
+      MethodVisitor code = writer.visitMethod(ACC_STATIC, "<clinit>", "()V", null, null);
+      code.visitCode();
+      code.visitTypeInsn(NEW, name);
+      code.visitInsn(DUP);
+      code.visitMethodInsn(INVOKESPECIAL, name, "<init>", "()V", false);
+      code.visitFieldInsn(PUTSTATIC, name, INSTANCE, type);
+      end(code, RETURN);
+    }
+
+    private void make(ClassWriter writer, Type[] captured) {
+      MethodVisitor code = writer.visitMethod(ACC_STATIC, "make", factory.getDescriptor(), null, null);
+      code.visitCode();
+      if (captured.length == 0) {
+        code.visitFieldInsn(GETSTATIC, name, INSTANCE, "L" + name + ";");
+      } else {
+        code.visitTypeInsn(NEW, name);
+        code.visitInsn(DUP);
+        for (int i = 0, at = 0; i < captured.length; at += captured[i++].getSize()) {
+          code.visitVarInsn(captured[i].getOpcode(ILOAD), at);
+        }
+        String descriptor = Type.getMethodDescriptor(Type.VOID_TYPE, captured);
+        code.visitMethodInsn(INVOKESPECIAL, name, "<init>", descriptor, false);
+      }
+      end(code, ARETURN);
+    }
+
+    private void call(ClassWriter writer, Type method, Type[] captured) {
+      MethodVisitor code = writer.visitMethod(ACC_PUBLIC | ACC_FINAL, sam, method.getDescriptor(), null, null);
+      code.visitCode();
+      for (int i = 0; i < captured.length; i++) {
+        code.visitVarInsn(ALOAD, 0);
+        code.visitFieldInsn(GETFIELD, name, "c" + i, captured[i].getDescriptor());
+      }
+      Type[] given = method.getArgumentTypes();
+      Type[] wanted = Type.getArgumentTypes(body.getDesc());
+      for (int i = 0, at = 1; i < given.length; at += given[i++].getSize()) {
+        code.visitVarInsn(given[i].getOpcode(ILOAD), at);
+        cast(code, given[i], wanted[captured.length + i]);
+      }
+      code.visitMethodInsn(INVOKESTATIC, body.getOwner(), body.getName(), body.getDesc(), body.isInterface());
+      Type result = method.getReturnType();
+      cast(code, Type.getReturnType(body.getDesc()), result);
+      end(code, result.getOpcode(IRETURN));
+    }
+
+    private static void cast(MethodVisitor code, Type from, Type to) {
+      if (isObject(to) && !from.equals(to) && !to.getInternalName().equals("java/lang/Object")) {
+        code.visitTypeInsn(CHECKCAST, to.getInternalName());
+      }
+    }
+
+    private static void end(MethodVisitor code, int last) {
+      code.visitInsn(last);
+      code.visitMaxs(0, 0);
+      code.visitEnd();
+    }
+  }
+}
