@@ -173,8 +173,14 @@ LOGGING = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleL
 
 
 def write_properties(path: Path, properties: Mapping[str, str]) -> None:
-    """Writes a Java properties file; keys and values must need no escapes."""
-    path.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
+    """Writes a Java properties file; keys must need no escapes."""
+    lines = [f"{key}={_escaped(value)}\n" for key, value in properties.items()]
+    path.write_text("".join(lines), encoding="ascii")
+
+
+def _escaped(value: str) -> str:
+    plain = value.replace("\\", "\\\\")
+    return "".join(char if char.isascii() else f"\\u{ord(char):04x}" for char in plain)
 
 
 def format_storage(folder: Path) -> None:

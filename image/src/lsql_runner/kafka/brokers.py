@@ -24,6 +24,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 from lsql_runner.batches import Partition
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.refusals import ends_handshake, is_refusal, reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +249,7 @@ class KafkaBrokers:
 
     def _heard(self, error: KafkaError) -> None:
         """A client whose credentials are refused tells it only here: its questions just time out."""
-        if error.code() in _HANDSHAKE:
+        if ends_handshake(error):
             self._handshake_error = error
 
     def _failed(self, error: BaseException) -> LsqlError:
@@ -259,11 +260,9 @@ class KafkaBrokers:
         # A client that has seen a broker go may never get over its leader epochs: the next question gets a new one.
         # The old one lives a little longer, since another thread may be waiting for its futures.
         self._before, self._admin = self._admin, self._new_admin()
-        why = f"no answer within {self._answer_s:.0f} s" if told is None else told.str()
-        refused = told is not None and told.code() in _REFUSALS
-        if refused:
-            return LsqlError("BROKER_REFUSED", servers=self._connection.servers, why=why)
-        return self._unreachable(why)
+        if told is not None and is_refusal(told):
+            return LsqlError("BROKER_REFUSED", servers=self._connection.servers, why=reason(told))
+        return self._unreachable(f"no answer within {self._answer_s:.0f} s" if told is None else told.str())
 
     def _unreachable(self, why: str) -> LsqlError:
         return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, why=why)
@@ -278,14 +277,6 @@ _SETTLING = {
     KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
     KafkaError.COORDINATOR_NOT_AVAILABLE,
     KafkaError.NOT_COORDINATOR,
-}
-_HANDSHAKE = {KafkaError._AUTHENTICATION, KafkaError._SSL}
-_REFUSALS = _HANDSHAKE | {
-    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
-    KafkaError.GROUP_AUTHORIZATION_FAILED,
-    KafkaError.SASL_AUTHENTICATION_FAILED,
-    KafkaError.TOPIC_AUTHORIZATION_FAILED,
-    KafkaError.UNSUPPORTED_SASL_MECHANISM,
 }
 _TRANSPORT = {
     KafkaError._TRANSPORT,

@@ -1,0 +1,179 @@
+"""Each way in that brokers have: both clients get through with one set of variables, and are refused readably."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+
+from lsql_runner.batches import Partition
+from lsql_runner.engine.processor import SparkEngine
+from lsql_runner.errors import LsqlError
+from lsql_runner.kafka.brokers import KafkaBrokers
+from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.settings import read_settings
+from tests.kit.in_process import in_process
+from tests.kit.records import Record
+from tests.kit.security import (
+    CLIENT,
+    CLIENT_NAME,
+    CLIENT_SECRET,
+    PASSWORD,
+    SCRAM_USER,
+    USER,
+    Authority,
+    Credentials,
+    SecuredBroker,
+    secured_broker,
+)
+
+pytestmark = pytest.mark.timeout(120)
+
+Way = Callable[[SecuredBroker, Credentials], dict[str, str]]
+"""Makes the variables, the address among them."""
+
+ANY_NAME = {"SSL_ENDPOINT_IDENTIFICATION_ALGORITHM": ""}
+
+
+@pytest.fixture(scope="module")
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
+    with secured_broker(tmp_path_factory.mktemp("broker")) as running:
+        yield running
+
+
+def to(secured: SecuredBroker, listener: str, *variables: dict[str, str]) -> dict[str, str]:
+    protocol = "SASL_SSL" if listener == "login" else "SSL"
+    found = {"SQL_BOOTSTRAP_SERVERS": secured.broker.addresses[listener], "SECURITY_PROTOCOL": protocol}
+    for more in variables:
+        found |= more
+    return found
+
+
+def connection(variables: dict[str, str]) -> KafkaConnection:
+    return read_settings({"SQL": ""} | variables).connection
+
+
+def user(mechanism: str, name: str, password: str = PASSWORD) -> Way:
+    return lambda s, c: to(s, "login", c.trust(s.authority), c.user(mechanism, name, password))
+
+
+def client(secret: str = CLIENT_SECRET, scope: str = "") -> Way:
+    return lambda s, c: to(s, "login", c.trust(s.authority), c.oauth(s.tokens.token_url, CLIENT, secret, scope))
+
+
+WAYS: dict[str, Way] = {
+    "tls": lambda s, c: to(s, "tls", c.trust(s.authority)),
+    "tls-by-one-of-two-authorities": lambda s, c: to(s, "tls", c.trust(Authority(), s.authority)),
+    "tls-of-any-name": lambda s, c: to(s, "misnamed", c.trust(s.authority), ANY_NAME),
+    "mutual-tls": lambda s, c: to(s, "mutual", c.trust(s.authority), c.client(s.authority.issue(CLIENT_NAME))),
+    "plain": user("PLAIN", USER),
+    "scram-256": user("SCRAM-SHA-256", SCRAM_USER),
+    "scram-512": user("SCRAM-SHA-512", SCRAM_USER),
+    "oauth": client(),
+}
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_both_clients_get_in(name: str, secured: SecuredBroker, engine: SparkEngine, tmp_path: Path) -> None:
+    found = connection(WAYS[name](secured, Credentials(tmp_path)))
+    source, target = f"{name}-in", f"{name}-out"
+    secured.broker.create_topic(source)
+    secured.broker.create_topic(target)
+    secured.broker.produce(source, [Record(b"k", name.encode())])
+
+    brokers = KafkaBrokers(found)
+    assert brokers.topics()[source] == 1
+    assert brokers.ends([Partition(source, 0)]) == {Partition(source, 0): 1}
+    assert [record.value for record in brokers.sample(source, 1)] == [name.encode()]
+
+    rows = engine.session.read.format("kafka").options(**found.spark(), subscribe=source).load()
+    rows.select("value").write.format("kafka").options(**found.spark(), topic=target).save()
+    assert [record.value for record in secured.broker.consume_all(target)] == [name.encode()]
+
+
+def test_both_clients_ask_for_the_scope(secured: SecuredBroker, engine: SparkEngine, tmp_path: Path) -> None:
+    secured.broker.create_topic("scoped")
+    scope = "kafka.read kafka.write"
+    found = connection(client(scope=scope)(secured, Credentials(tmp_path)))
+    secured.tokens.granted.clear()
+
+    KafkaBrokers(found).topics()
+    assert secured.tokens.granted == [(CLIENT, scope)]
+
+    engine.session.read.format("kafka").options(**found.spark(), subscribe="scoped").load().collect()
+    assert len(secured.tokens.granted) > 1
+    assert {*secured.tokens.granted} == {(CLIENT, scope)}
+
+
+_UNVERIFIED = ("certificate verify failed", "SslAuthenticationException: SSL handshake failed")
+_UNWANTED = ("bad certificate|unknown", "SslAuthenticationException")
+_INVALID = ("invalid credentials", "SaslAuthenticationException.*invalid credentials")
+
+REFUSED: dict[str, tuple[Way, str, str]] = {
+    "certificate-of-another-name": (lambda s, c: to(s, "misnamed", c.trust(s.authority)), *_UNVERIFIED),
+    "authority-of-a-stranger": (lambda s, c: to(s, "tls", c.trust(Authority())), *_UNVERIFIED),
+    "no-client-certificate": (lambda s, c: to(s, "mutual", c.trust(s.authority)), *_UNWANTED),
+    "client-certificate-of-a-stranger": (
+        lambda s, c: to(s, "mutual", c.trust(s.authority), c.client(Authority().issue(CLIENT_NAME))),
+        *_UNWANTED,
+    ),
+    "plain-password": (
+        user("PLAIN", USER, "wrong"),
+        "Invalid username or password",
+        "SaslAuthenticationException.*Invalid username",
+    ),
+    "scram-256-password": (user("SCRAM-SHA-256", SCRAM_USER, "wrong"), *_INVALID),
+    "scram-512-password": (user("SCRAM-SHA-512", SCRAM_USER, "wrong"), *_INVALID),
+    "oauth-secret": (client("wrong"), "invalid_client", "invalid_client"),
+}
+"""The way, and what librdkafka and the engine say of it."""
+
+ONE_TRY = {"fetchOffset.numRetries": "1", "fetchOffset.retryIntervalMs": "0"}
+"""By itself Spark tries three times, a second apart."""
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_refusal_says_why(name: str, secured: SecuredBroker, tmp_path: Path) -> None:
+    way, why, _ = REFUSED[name]
+
+    assert re.search(why, refusal(connection(way(secured, Credentials(tmp_path)))))
+
+
+def refusal(to: KafkaConnection) -> str:
+    """Asks until the answer is more than silence: a short question may end before the handshake does."""
+    brokers = KafkaBrokers(to, answer_s=0.5)
+    deadline = time.monotonic() + 30
+    while True:
+        with pytest.raises(LsqlError) as caught:
+            brokers.topics()
+        if caught.value.code == "BROKER_REFUSED" or time.monotonic() > deadline:
+            assert caught.value.code == "BROKER_REFUSED", caught.value
+            return str(caught.value.params["why"])
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_the_engine_is_refused_as_well(name: str, secured: SecuredBroker, engine: SparkEngine, tmp_path: Path) -> None:
+    way, _, why = REFUSED[name]
+    found = connection(way(secured, Credentials(tmp_path)))
+    reader = engine.session.read.format("kafka").options(**found.spark(), **ONE_TRY, subscribe="nothing")
+
+    with pytest.raises(Py4JJavaError, match=why):
+        reader.load().collect()
+
+
+def test_a_processor_runs_behind_oauth(secured: SecuredBroker, engine: SparkEngine, tmp_path: Path) -> None:
+    secured.broker.create_topic("seen")
+    secured.broker.create_topic("kept")
+    secured.broker.produce("seen", [Record(b"k", b'{"id":1}')])
+    variables = client()(secured, Credentials(tmp_path))
+    address = variables.pop("SQL_BOOTSTRAP_SERVERS")
+    sql = "INSERT INTO kept SELECT STREAM * FROM seen"
+
+    with in_process(engine, address, sql, "behind-oauth", tmp_path / "state", **variables) as running:
+        running.read_to(1)
+
+    assert [record.value for record in secured.broker.consume_all("kept")] == [b'{"id":1}']
