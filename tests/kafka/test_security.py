@@ -36,6 +36,7 @@ pytestmark = pytest.mark.timeout(120)
 Way = Callable[[SecuredBroker, Credentials], dict[str, str]]
 """Makes the variables, the address among them."""
 
+KEY_PASSWORD = 'k"e\\y'
 ANY_NAME = {"SSL_ENDPOINT_IDENTIFICATION_ALGORITHM": ""}
 
 
@@ -57,6 +58,18 @@ def connection(variables: dict[str, str]) -> KafkaConnection:
     return read_settings({"SQL": ""} | variables).connection
 
 
+def with_locked_key(secured: SecuredBroker, credentials: Credentials) -> dict[str, str]:
+    own = secured.authority.issue(CLIENT_NAME)
+    client = credentials.client(own, own.locked(KEY_PASSWORD), KEY_PASSWORD)
+    return to(secured, "mutual", credentials.trust(secured.authority), client)
+
+
+def with_key_of_cert_manager(secured: SecuredBroker, credentials: Credentials) -> dict[str, str]:
+    own = secured.authority.issue(CLIENT_NAME)
+    client = credentials.client(own, own.traditional_key)
+    return to(secured, "mutual", credentials.trust(secured.authority), client)
+
+
 def user(mechanism: str, name: str, password: str = PASSWORD) -> Way:
     return lambda s, c: to(s, "login", c.trust(s.authority), c.user(mechanism, name, password))
 
@@ -70,6 +83,8 @@ WAYS: dict[str, Way] = {
     "tls-by-one-of-two-authorities": lambda s, c: to(s, "tls", c.trust(Authority(), s.authority)),
     "tls-of-any-name": lambda s, c: to(s, "misnamed", c.trust(s.authority), ANY_NAME),
     "mutual-tls": lambda s, c: to(s, "mutual", c.trust(s.authority), c.client(s.authority.issue(CLIENT_NAME))),
+    "mutual-tls-locked-key": with_locked_key,
+    "mutual-tls-key-of-cert-manager": with_key_of_cert_manager,
     "plain": user("PLAIN", USER),
     "scram-256": user("SCRAM-SHA-256", SCRAM_USER),
     "scram-512": user("SCRAM-SHA-512", SCRAM_USER),
@@ -141,6 +156,19 @@ def test_a_refusal_says_why(name: str, secured: SecuredBroker, tmp_path: Path) -
     way, why, _ = REFUSED[name]
 
     assert re.search(why, refusal(connection(way(secured, Credentials(tmp_path)))))
+
+
+def test_a_wrong_password_of_the_key_is_found_before_any_broker_is_asked(
+    secured: SecuredBroker, tmp_path: Path
+) -> None:
+    variables = with_locked_key(secured, Credentials(tmp_path))
+    Path(variables["SSL_KEY_PASSWORD_FILE"]).write_text("wrong")
+
+    with pytest.raises(LsqlError) as caught:
+        KafkaBrokers(connection(variables))
+
+    assert caught.value.code == "KAFKA_SETTINGS_INVALID"
+    assert "ssl.key.pem" in str(caught.value.params["why"])
 
 
 def refusal(to: KafkaConnection) -> str:

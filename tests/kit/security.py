@@ -50,8 +50,13 @@ class Certificate:
     key: str
 
     def locked(self, password: str) -> str:
-        """The private key, encrypted."""
-        return _pkcs8(self.key.encode(), BestAvailableEncryption(password.encode()))
+        """The private key, encrypted as OpenSSL does it."""
+        return _written(self.key, PrivateFormat.PKCS8, BestAvailableEncryption(password.encode()))
+
+    @property
+    def traditional_key(self) -> str:
+        """The private key as cert-manager writes it where it is not told otherwise: SEC 1, or PKCS#1 for RSA."""
+        return _written(self.key, PrivateFormat.TraditionalOpenSSL, NoEncryption())
 
 
 class Authority:
@@ -66,11 +71,12 @@ class Authority:
         """A certificate for names or addresses."""
         made = self._ca.issue_cert(*names)
         chain = b"".join(blob.bytes() for blob in made.cert_chain_pems)
-        return Certificate(chain.decode(), _pkcs8(made.private_key_pem.bytes(), NoEncryption()))
+        key = made.private_key_pem.bytes().decode()
+        return Certificate(chain.decode(), _written(key, PrivateFormat.PKCS8, NoEncryption()))
 
 
-def _pkcs8(key: bytes, encryption: KeySerializationEncryption) -> str:
-    return load_pem_private_key(key, None).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, encryption).decode()
+def _written(key: str, form: PrivateFormat, encryption: KeySerializationEncryption) -> str:
+    return load_pem_private_key(key.encode(), None).private_bytes(Encoding.PEM, form, encryption).decode()
 
 
 @dataclass(frozen=True)
@@ -148,13 +154,12 @@ class Credentials:
         pem = "".join(authority.certificate for authority in authorities)
         return {"SSL_TRUSTSTORE_TYPE": "PEM", **self._file("SSL_TRUSTSTORE_CERTIFICATES", "ca.crt", pem)}
 
-    def client(self, certificate: Certificate, password: str = "") -> dict[str, str]:
-        """A client certificate; its key is encrypted where there is a password."""
-        key = certificate.locked(password) if password else certificate.key
+    def client(self, certificate: Certificate, key: str = "", password: str = "") -> dict[str, str]:
+        """A client certificate; `key` is its private key in another form, `password` that of the key."""
         return {
             "SSL_KEYSTORE_TYPE": "PEM",
             **self._file("SSL_KEYSTORE_CERTIFICATE_CHAIN", "tls.crt", certificate.chain),
-            **self._file("SSL_KEYSTORE_KEY", "tls.key", key),
+            **self._file("SSL_KEYSTORE_KEY", "tls.key", key or certificate.key),
             **(self._file("SSL_KEY_PASSWORD", "tls.key.password", password) if password else {}),
         }
 

@@ -87,7 +87,16 @@ def test_certificates_by_value_reach_both_clients() -> None:
     }
     assert c["ssl.endpoint.identification.algorithm"] == "none"
     assert "ssl.truststore.type" not in c
-    assert connection(pem).spark()["kafka.ssl.truststore.type"] == "PEM"
+    java = connection(pem).spark()
+    assert java["kafka.ssl.truststore.type"] == "PEM"
+    assert java["kafka.ssl.engine.factory.class"] == "com.lsqlrunner.kafka.PemSslEngineFactory"
+
+
+def test_a_given_maker_of_tls_engines_stays() -> None:
+    given = {"ssl.keystore.key": "KEY", "ssl.engine.factory.class": "org.example.Mine"}
+
+    assert connection(given).spark()["kafka.ssl.engine.factory.class"] == "org.example.Mine"
+    assert "kafka.ssl.engine.factory.class" not in connection({"ssl.truststore.certificates": "CA"}).spark()
 
 
 @pytest.mark.parametrize(

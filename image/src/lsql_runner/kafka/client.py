@@ -58,6 +58,9 @@ _LOGIN_OPTIONS = {
 _KERBEROS = 'useKeyTab="true" storeKey="true" '
 _TOKEN_CALLBACK = "org.apache.kafka.common.security.oauthbearer.secured.OAuthBearerLoginCallbackHandler"
 
+_ANY_KEY = "com.lsqlrunner.kafka.PemSslEngineFactory"
+"""Private keys in every form that librdkafka takes; Kafka's own client takes few of them."""
+
 
 def _for_java(security: Security) -> Security:
     """The keys of Kafka's own client; the login line is made from user, password and the like where none is given."""
@@ -70,6 +73,8 @@ def _for_java(security: Security) -> Security:
         keys["sasl.jaas.config"] = f"{_LOGINS[mechanism]} required {more}{options};"
     if mechanism == "OAUTHBEARER" and "sasl.oauthbearer.token.endpoint.url" in keys:
         keys.setdefault("sasl.login.callback.handler.class", _TOKEN_CALLBACK)
+    if "ssl.keystore.key" in keys:
+        keys.setdefault("ssl.engine.factory.class", _ANY_KEY)
     return keys
 
 

@@ -1,0 +1,20 @@
+"""The variables with which tests get into brokers are those that the chart sets."""
+
+from pathlib import Path
+
+from tests.kit.security import Authority, Credentials
+
+TEMPLATES = Path(__file__).parents[2] / "charts/lsql-runner/templates"
+
+
+def test_the_kits_credentials_have_the_charts_variables(tmp_path: Path) -> None:
+    credentials, authority = Credentials(tmp_path), Authority()
+    variables = {
+        **credentials.trust(authority),
+        **credentials.client(authority.issue("runner.example"), password="secret"),
+        **credentials.user("PLAIN", "runner", "secret"),
+        **credentials.oauth("http://127.0.0.1/token", "runner", "secret", "kafka"),
+    }
+    chart = "".join((TEMPLATES / name).read_text() for name in ("_environment.tpl", "_kafka.tpl"))
+
+    assert [name for name in variables if f'"{name}"' not in chart] == []
