@@ -9,6 +9,7 @@ Each of them is published as well, as v0.X.Y for Kubernetes v1.X.Y, so that is w
 import json
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,14 @@ GO_ENV = {**os.environ, "GOFLAGS": "-buildvcs=false", "GOTOOLCHAIN": "local"}
 def main() -> None:
     """Pins both."""
     pin(HERE / "kubernetes", "k8s.io/kubernetes", KUBERNETES, [f"k8s.io/kubernetes/cmd/{name}" for name in PROGRAMS])
-    pin(HERE / "coredns", "github.com/coredns/coredns", COREDNS, ["github.com/coredns/coredns"])
+    pin(HERE / "coredns", "github.com/coredns/coredns", COREDNS)
 
 
-def pin(folder: Path, module: str, version: str, packages: list[str]) -> None:
-    """Makes `folder` a Go module that builds the main packages of another module as that module itself would."""
+def pin(folder: Path, module: str, version: str, packages: Sequence[str] = ()) -> None:
+    """Makes `folder` a Go module that builds main packages of another module as that module itself would.
+
+    Without `packages` it is a main package of the folder that is built.
+    """
     folder.mkdir(exist_ok=True)
     for name in ("go.mod", "go.sum"):
         (folder / name).unlink(missing_ok=True)
@@ -43,9 +47,8 @@ def pin(folder: Path, module: str, version: str, packages: list[str]) -> None:
     ]
     (folder / "go.mod").write_text("\n\n".join(lines) + "\n")
     # Not `go mod tidy`: it would fetch what only the tests of all these modules need.
-    subprocess.run(
-        ["go", "-C", folder, "get", *(f"{package}@{version}" for package in packages)], env=GO_ENV, check=True
-    )
+    wanted = [f"{package}@{version}" for package in packages] or ["."]
+    subprocess.run(["go", "-C", folder, "get", *wanted], env=GO_ENV, check=True)
     subprocess.run(["go", "-C", folder, "mod", "edit", "-fmt"], env=GO_ENV, check=True)
 
 

@@ -37,7 +37,7 @@ def build(staging: Path) -> None:
     target.mkdir()
     kubernetes = [f"k8s.io/kubernetes/cmd/{name}" for name in PROGRAMS]
     go_build(SOURCES / "kubernetes", kubernetes, f"{target}/", kubernetes_variables())
-    go_build(SOURCES / "coredns", ["github.com/coredns/coredns"], f"{target}/")
+    go_build(SOURCES / "coredns", ["."], target / "coredns", name="coredns")
     run(["gcc", "-Os", "-static", "-o", target / "pause", PAUSE], show=False)
 
 
@@ -56,7 +56,7 @@ def install_packages() -> None:
 def pins_key() -> str:
     """The key of what is built: the pins, and our code for its flags."""
     pins = [SOURCES / module / name for module in ("kubernetes", "coredns") for name in ("go.mod", "go.sum")]
-    return hash_of([*pins, PAUSE, Path(__file__).resolve(), Path(go.__file__)])
+    return hash_of([*pins, SOURCES / "coredns/main.go", PAUSE, Path(__file__).resolve(), Path(go.__file__)])
 
 
 def main() -> None:

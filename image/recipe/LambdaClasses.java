@@ -24,8 +24,8 @@ import static org.apache.xbean.asm9.Opcodes.RETURN;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.lang.invoke.LambdaMetafactory;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -54,7 +54,7 @@ import org.apache.xbean.asm9.Type;
  * were a quarter of a processor's start. A class in the jar is kept like any other.
  *
  * <p>The class holds what the lambda captured, and calls the same method with it. Where the JVM would convert between
- * values and objects, or call a method that another class may not, the lambda stays as it is.
+ * values and objects, or call what is no static method of the same class, the lambda stays as it is.
  */
 public final class LambdaClasses {
   private static final String MARK = "altMetafactory";
@@ -118,7 +118,7 @@ public final class LambdaClasses {
   private Map<String, byte[]> classes(byte[] data) {
     ClassReader reader = new ClassReader(data);
     Map<String, byte[]> result = new LinkedHashMap<>();
-    if (!new String(data, java.nio.charset.StandardCharsets.ISO_8859_1).contains(MARK)) {
+    if (!new String(data, StandardCharsets.ISO_8859_1).contains(MARK)) {
       result.put(reader.getClassName(), data);
       return result;
     }
@@ -138,17 +138,19 @@ public final class LambdaClasses {
     final Map<String, byte[]> lambdas = new LinkedHashMap<>();
     int left;
     private final int version;
+    private final boolean isInterface;
     private final Set<String> open = new HashSet<>();
 
     Host(ClassReader reader) {
       name = reader.getClassName();
       version = reader.readShort(6);
+      isInterface = (reader.getAccess() & ACC_INTERFACE) != 0;
       reader.accept(
           new ClassVisitor(ASM9) {
             @Override
             public MethodVisitor visitMethod(
                 int access, String method, String descriptor, String signature, String[] exceptions) {
-              if ((access & ACC_PRIVATE) == 0) {
+              if ((access & ACC_PRIVATE) == 0 || opened(access, method)) {
                 open.add(method + descriptor);
               }
               return null;
@@ -157,12 +159,19 @@ public final class LambdaClasses {
           ClassReader.SKIP_CODE | ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
     }
 
+    /** Whether a method becomes visible to its package: a body as Java's compiler makes it. */
+    private boolean opened(int access, String method) {
+      int wanted = ACC_PRIVATE | ACC_STATIC | ACC_SYNTHETIC;
+      return !isInterface && (access & wanted) == wanted && !method.equals("$deserializeLambda$");
+    }
+
     ClassVisitor rewriting(ClassVisitor target) {
       return new ClassVisitor(ASM9, target) {
         @Override
         public MethodVisitor visitMethod(
             int access, String method, String descriptor, String signature, String[] exceptions) {
-          MethodVisitor code = super.visitMethod(access, method, descriptor, signature, exceptions);
+          int visible = opened(access, method) ? access & ~ACC_PRIVATE : access;
+          MethodVisitor code = super.visitMethod(visible, method, descriptor, signature, exceptions);
           return new MethodVisitor(ASM9, code) {
             @Override
             public void visitInvokeDynamicInsn(String sam, String factory, Handle bootstrap, Object... arguments) {
