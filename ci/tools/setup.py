@@ -160,7 +160,8 @@ def class_archive() -> bool:
     java = Path(os.environ["JAVA_HOME"], "bin/java") if os.environ.get("JAVA_HOME") else Path("java")
     version = subprocess.run([java, "-version"], capture_output=True, text=True, check=True).stderr
     module = [path for path in (ROOT / "image/jvm/src/main").rglob("*") if path.is_file()]
-    trained_by = [ROOT / "image/recipe/train.py", ROOT / "image/src/lsql_runner/engine/jvm.py"]
+    runner = ROOT / "image/src/lsql_runner"
+    trained_by = [ROOT / "image/recipe/train.py", runner / "engine/jvm.py", runner / "java.py"]
     archive = VENV / "share/lsql-runner/classes.jsa"
 
     def build() -> None:

@@ -8,7 +8,6 @@ It ends by itself when its standard input closes, so it never outlives this proc
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import struct
 import subprocess
@@ -16,10 +15,10 @@ import tempfile
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 from lsql_runner.errors import LsqlError
+from lsql_runner.java import LOCALE, java, spark_home
 from lsql_runner.limits import cores, memory_kills, memory_limit_bytes
 
 _START_DEADLINE_S = 60.0
@@ -80,7 +79,7 @@ class SparkJvm:
             stdout=subprocess.DEVNULL,
             stderr=None,
             env=os.environ
-            | {"_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._info), "SPARK_HOME": str(_spark_home())}
+            | {"_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._info), "SPARK_HOME": str(spark_home())}
             | _FIXED_ENV,
             start_new_session=True,  # Ctrl-C is for us; the JVM is stopped in order, not by the terminal
         )
@@ -158,33 +157,13 @@ def _offer_to_the_kernel(pid: int) -> None:
 _FIXED_ENV = {"SPARK_SCALA_VERSION": "2.13", "SPARK_CONNECT_MODE": "0", "SPARK_LOCAL_IP": "127.0.0.1"}
 
 
-def _spark_home() -> Path:
-    spec = find_spec("pyspark")  # without importing it: that takes longer than the JVM's first steps
-    if spec is None or spec.origin is None:
-        raise LsqlError("JARS_MISSING", path="pyspark")
-    return Path(spec.origin).parent
-
-
-def _java() -> str:
-    home = os.environ.get("JAVA_HOME")
-    if home:
-        java = Path(home, "bin", "java")
-        if java.exists():
-            return str(java)
-        raise LsqlError("JAVA_MISSING", why=f"JAVA_HOME is {home}, which has no bin/java")
-    found = shutil.which("java")
-    if found is None:
-        raise LsqlError("JAVA_MISSING", why="there is no java on the PATH and JAVA_HOME is not set")
-    return found
-
-
 def class_path(jars: Path) -> list[str]:
     """Every jar of Spark and of `jars`, sorted by name.
 
     Raises:
         LsqlError: JARS_MISSING when the Kafka connector is not among them.
     """
-    found = sorted([*_spark_home().joinpath("jars").glob("*.jar"), *jars.glob("*.jar")], key=lambda path: path.name)
+    found = sorted([*spark_home().joinpath("jars").glob("*.jar"), *jars.glob("*.jar")], key=lambda path: path.name)
     if not any(path.name.startswith("spark-sql-kafka") for path in found):
         raise LsqlError("JARS_MISSING", path=str(jars))
     return [str(path) for path in found]
@@ -194,7 +173,7 @@ def _command(options: JvmOptions, scratch: Path) -> list[str]:
     log_config = scratch / "log4j2.properties"
     log_config.write_text(_LOG4J.format(level=options.log_level.lower()), encoding="utf-8")
     return [
-        _java(),
+        java(),
         *_MODULE_OPTIONS,
         f"-Xmx{options.heap_mib}m",
         "-XX:+ExitOnOutOfMemoryError",  # a JVM that has failed to allocate may be in any state
@@ -204,7 +183,7 @@ def _command(options: JvmOptions, scratch: Path) -> list[str]:
         "-XX:+PerfDisableSharedMem",  # else a file in /tmp for jps, wherever the temporary files are
         *_archive_options(options.class_archive),
         *options.java_options,
-        *_LOCALE,
+        *LOCALE,
         "-cp",
         ":".join(class_path(options.jars)),
         "org.apache.spark.deploy.SparkSubmit",
@@ -216,9 +195,6 @@ def _collector() -> str:
     """The garbage collector for throughput; on one core its threads would only be in the way."""
     return "-XX:+UseParallelGC" if cores() > 1 else "-XX:+UseSerialGC"
 
-
-_LOCALE = ("-Duser.language=en", "-Duser.country=US", "-Duser.variant=")
-"""Records do not depend on where the machine stands: in Turkish, the upper case of i is İ."""
 
 _LATE_OPTIMIZING = (
     "-XX:+UnlockDiagnosticVMOptions",

@@ -1,0 +1,43 @@
+"""Where Java is, and Spark's jars: what every JVM of ours is started with, Spark's and the small one of the brokers."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+
+from lsql_runner.errors import LsqlError
+
+LOCALE = ("-Duser.language=en", "-Duser.country=US", "-Duser.variant=")
+"""Records do not depend on where the machine stands: in Turkish, the upper case of i is İ."""
+
+
+def java() -> str:
+    """The program: of JAVA_HOME where that is set, else of the PATH.
+
+    Raises:
+        LsqlError: JAVA_MISSING.
+    """
+    home = os.environ.get("JAVA_HOME")
+    if home:
+        program = Path(home, "bin", "java")
+        if program.exists():
+            return str(program)
+        raise LsqlError("JAVA_MISSING", why=f"JAVA_HOME is {home}, which has no bin/java")
+    found = shutil.which("java")
+    if found is None:
+        raise LsqlError("JAVA_MISSING", why="there is no java on the PATH and JAVA_HOME is not set")
+    return found
+
+
+def spark_home() -> Path:
+    """The folder of pyspark, with Spark's jars in `jars`.
+
+    Raises:
+        LsqlError: JARS_MISSING.
+    """
+    spec = find_spec("pyspark")  # without importing it: that takes longer than the JVM's first steps
+    if spec is None or spec.origin is None:
+        raise LsqlError("JARS_MISSING", path="pyspark")
+    return Path(spec.origin).parent
