@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,10 +20,11 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 from lsql_runner.batches import Partition
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
-from lsql_runner.kafka.brokers import KafkaBrokers
+from lsql_runner.kafka.brokers import TopicRequest
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.runtime.lifecycle import State
 from tests.kit.broker import Broker
+from tests.kit.broker_clients import CLIENTS, Client
 from tests.kit.in_process import in_process
 from tests.kit.records import Record
 
@@ -36,6 +38,7 @@ def secured() -> Iterator[Broker]:
     with Broker(users={USER: PASSWORD}) as own:
         own.create_topic("seen")
         own.create_topic("out")
+        own.create_topic("hidden")
         own.produce("seen", [Record(b"k", b'{"id": 1}')])
         yield own
 
@@ -65,24 +68,46 @@ def allow(broker: Broker, kind: ResourceType, name: str, *operations: AclOperati
         future.result(30)
 
 
-def test_a_wrong_password_is_no_missing_broker(secured: Broker) -> None:
-    brokers = KafkaBrokers(connection(secured, "wrong"), answer_s=2)
-
-    with pytest.raises(LsqlError) as caught:
+@pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
+def test_a_wrong_password_is_no_missing_broker(secured: Broker, client: Client) -> None:
+    with closing(client(connection(secured, "wrong"), 2)) as brokers, pytest.raises(LsqlError) as caught:
         brokers.topics()
 
     assert caught.value.code == "BROKER_REFUSED"
     assert "uthentication" in str(caught.value.params["why"])
 
 
-def test_a_group_without_rights_is_refused(secured: Broker) -> None:
-    brokers = KafkaBrokers(connection(secured, PASSWORD), answer_s=2)
-
-    with pytest.raises(LsqlError) as caught:
+@pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
+def test_a_group_without_rights_is_refused(secured: Broker, client: Client) -> None:
+    with closing(client(connection(secured, PASSWORD), 2)) as brokers, pytest.raises(LsqlError) as caught:
         brokers.group_positions("forbidden", [Partition("seen", 0)])
 
     assert caught.value.code == "BROKER_REFUSED"
     assert "uthoriz" in str(caught.value.params["why"])
+
+
+@pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
+def test_a_position_that_may_not_be_seen_is_no_missing_position(secured: Broker, client: Client) -> None:
+    allow(secured, ResourceType.GROUP, "half-allowed", AclOperation.READ)
+
+    with closing(client(connection(secured, PASSWORD), 2)) as brokers, pytest.raises(LsqlError) as caught:
+        brokers.group_positions("half-allowed", [Partition("hidden", 0)])
+
+    assert caught.value.code == "BROKER_REFUSED"
+
+
+@pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
+def test_a_topic_that_may_not_be_made_is_refused(secured: Broker, client: Client) -> None:
+    with closing(client(connection(secured, PASSWORD), 2)) as brokers, pytest.raises(LsqlError) as caught:
+        brokers.create(TopicRequest("not-allowed"))
+
+    assert (caught.value.code, caught.value.params["topic"]) == ("TOPIC_REFUSED", "not-allowed")
+
+
+@pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
+def test_topics_that_may_not_be_seen_are_not_told(secured: Broker, client: Client) -> None:
+    with closing(client(connection(secured, PASSWORD), 2)) as brokers:
+        assert "hidden" not in brokers.topics()
 
 
 def test_a_processor_tries_again_until_it_has_its_rights(secured: Broker, engine: SparkEngine, tmp_path: Path) -> None:

@@ -63,6 +63,12 @@ class Topics:
         admin = self._admin()
         admin.delete_topics([name])[name].result(ADMIN_DEADLINE_S)
 
+    def delete_records(self, topic: str, partition: int, before: int) -> None:
+        """Deletes the records of a partition below an offset, as retention would."""
+        admin = self._admin()
+        for future in admin.delete_records([TopicPartition(topic, partition, before)]).values():
+            future.result(ADMIN_DEADLINE_S)
+
     def produce(self, topic: str, records: Iterable[Record], deadline_s: float = 30) -> None:
         """Writes records in order and returns when the broker has them all.
 

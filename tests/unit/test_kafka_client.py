@@ -99,6 +99,12 @@ def test_a_given_maker_of_tls_engines_stays() -> None:
     assert "kafka.ssl.engine.factory.class" not in connection({"ssl.truststore.certificates": "CA"}).spark()
 
 
+def test_a_key_store_that_is_pem_holds_certificate_and_key_for_librdkafka() -> None:
+    c = connection({"ssl.keystore.type": "PEM", "ssl.keystore.location": "/tls.pem"}).librdkafka()
+
+    assert (c["ssl.certificate.location"], c["ssl.key.location"]) == ("/tls.pem", "/tls.pem")
+
+
 @pytest.mark.parametrize(
     "security",
     [
@@ -107,7 +113,7 @@ def test_a_given_maker_of_tls_engines_stays() -> None:
         {"security.protocol": "SSL", "ssl.truststore.certificates": "no certificate"},
     ],
 )
-def test_settings_that_no_client_takes_are_refused(security: dict[str, str]) -> None:
+def test_settings_that_librdkafka_does_not_take_are_refused_by_it(security: dict[str, str]) -> None:
     with pytest.raises(LsqlError) as caught:
         KafkaBrokers(connection(security))
 

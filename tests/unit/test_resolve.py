@@ -43,7 +43,13 @@ class FakeBrokers:
     def create(self, request: TopicRequest) -> None:
         raise NotImplementedError
 
+    def largest_batch(self, topics: Iterable[str]) -> int | None:
+        raise NotImplementedError
+
     def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
+        raise NotImplementedError
+
+    def begins(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         raise NotImplementedError
 
     def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
@@ -53,6 +59,9 @@ class FakeBrokers:
         raise NotImplementedError
 
     def record(self, partition: Partition, offset: int) -> RawRecord | None:
+        raise NotImplementedError
+
+    def close(self) -> None:
         raise NotImplementedError
 
 

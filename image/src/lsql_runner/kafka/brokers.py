@@ -56,8 +56,17 @@ class Brokers(Protocol):
     def create(self, request: TopicRequest) -> None:
         """Make a topic; one that exists already is left as it is."""
 
+    def largest_batch(self, topics: Iterable[str]) -> int | None:
+        """Bytes of the largest batch of records that all the topics take; None where nobody may ask or nothing is set.
+
+        It never fails: an answer only makes the producer's batches fit better.
+        """
+
     def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         """The end of each partition: the offset that the next record will have."""
+
+    def begins(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
+        """The first offset of each partition that the brokers still hold."""
 
     def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
         """What a consumer group has committed; partitions without a position are left out."""
@@ -70,6 +79,30 @@ class Brokers(Protocol):
 
     def record(self, partition: Partition, offset: int) -> RawRecord | None:
         """One record; None if it is gone."""
+
+    def close(self) -> None:
+        """Let all connections go. No question may be asked after it."""
+
+
+Spans = dict[Partition, tuple[int, int]]
+"""Offsets by partition, from the first to before the second."""
+
+
+def newest(brokers: Brokers, topic: str, limit: int) -> Spans:
+    """Where the newest records of a topic lie: about `limit` of them, as many of each partition."""
+    count = brokers.topics().get(topic, 0)
+    partitions = [Partition(topic, number) for number in range(count)]
+    ends, begins = brokers.ends(partitions), brokers.begins(partitions)
+    share = max(1, limit // max(1, count))
+    spans = {p: (max(begins[p], ends[p] - share), ends[p]) for p in partitions}
+    return {p: span for p, span in spans.items() if span[0] < span[1]}
+
+
+def leaderless(found: Mapping[Partition, int]) -> str | None:
+    """What is wrong with offsets as told: a broker that goes down or comes up answers -1 and no error."""
+    return next(
+        (f"no leader for {p.topic}, partition {p.partition}" for p, offset in found.items() if offset < 0), None
+    )
 
 
 class KafkaBrokers:
@@ -114,10 +147,6 @@ class KafkaBrokers:
             raise LsqlError("TOPIC_REFUSED", topic=request.name, why=error.args[0].str()) from None
 
     def largest_batch(self, topics: Iterable[str]) -> int | None:
-        """Bytes of the largest batch of records that all the topics take; None where nobody may ask or nothing is set.
-
-        It never fails: an answer only makes the producer's batches fit better.
-        """
         asked = [ConfigResource(ResourceType.TOPIC, topic) for topic in topics]
         found: list[int] = []
         for future in self._admin.describe_configs(asked, request_timeout=self._answer_s).values() if asked else ():
@@ -130,7 +159,6 @@ class KafkaBrokers:
         return self._offsets(partitions, OffsetSpec.latest())  # type: ignore[no-untyped-call]
 
     def begins(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        """The first offset of each partition that the brokers still hold."""
         return self._offsets(partitions, OffsetSpec.earliest())  # type: ignore[no-untyped-call]
 
     def _offsets(self, partitions: Iterable[Partition], spec: OffsetSpec) -> dict[Partition, int]:
@@ -139,9 +167,8 @@ class KafkaBrokers:
             return {}
         futures = self._admin.list_offsets(asked, request_timeout=self._answer_s)
         found = {Partition(tp.topic, tp.partition): self._result(future).offset for tp, future in futures.items()}
-        unknown = [p for p, offset in found.items() if offset < 0]
-        if unknown:  # a broker that goes down or comes up answers -1 and no error
-            raise self._unreachable(f"no leader for {unknown[0].topic}, partition {unknown[0].partition}")
+        if (why := leaderless(found)) is not None:
+            raise self._unreachable(why)
         return found
 
     def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
@@ -156,18 +183,18 @@ class KafkaBrokers:
         self._of_group(group, lambda consumer: consumer.commit(offsets=offsets, asynchronous=False))
 
     def sample(self, topic: str, limit: int) -> list[RawRecord]:
-        count = self.topics().get(topic, 0)
-        partitions = [Partition(topic, number) for number in range(count)]
-        ends, begins = self.ends(partitions), self.begins(partitions)
-        share = max(1, limit // max(1, count))
-        spans = {p: (max(begins[p], ends[p] - share), ends[p]) for p in partitions}
-        return self._read({p: span for p, span in spans.items() if span[0] < span[1]})[:limit]
+        return self._read(newest(self, topic, limit))[:limit]
 
     def record(self, partition: Partition, offset: int) -> RawRecord | None:
         found = self._read({partition: (offset, offset + 1)})
         return found[0] if found else None
 
-    def _read(self, spans: Mapping[Partition, tuple[int, int]]) -> list[RawRecord]:
+    def close(self) -> None:
+        with self._lock:
+            while self._consumers:
+                self._consumers.popitem()[1].close()
+
+    def _read(self, spans: Spans) -> list[RawRecord]:
         """The records in `[start, end)` of each partition, without joining any group."""
         if not spans:
             return []
@@ -181,7 +208,7 @@ class KafkaBrokers:
         finally:
             consumer.close()
 
-    def _drain(self, consumer: Consumer, left: dict[Partition, tuple[int, int]]) -> list[RawRecord]:
+    def _drain(self, consumer: Consumer, left: Spans) -> list[RawRecord]:
         found: list[RawRecord] = []
         while left:
             message = consumer.poll(self._answer_s)

@@ -29,13 +29,16 @@ class KafkaConnection:
             **_for_librdkafka(dict(self.security)),
         }
 
+    def java(self) -> dict[str, str]:
+        """Configuration for Kafka's own client."""
+        return {"bootstrap.servers": self.servers, **_for_java(dict(self.security))}
+
     def spark(self) -> dict[str, str]:
         """Options for Spark's Kafka source and sink."""
-        keys = _for_java(dict(self.security))
-        return {"kafka.bootstrap.servers": self.servers} | {f"kafka.{key}": value for key, value in keys.items()}
+        return {f"kafka.{key}": value for key, value in self.java().items()}
 
 
-_LOGINS = {
+LOGINS = {
     "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
     "SCRAM-SHA-256": "org.apache.kafka.common.security.scram.ScramLoginModule",
     "SCRAM-SHA-512": "org.apache.kafka.common.security.scram.ScramLoginModule",
@@ -56,7 +59,11 @@ _LOGIN_OPTIONS = {
 """Keys that Kafka's own client knows only as options of its login module."""
 
 _KERBEROS = 'useKeyTab="true" storeKey="true" '
-_TOKEN_CALLBACK = "org.apache.kafka.common.security.oauthbearer.secured.OAuthBearerLoginCallbackHandler"
+TOKEN_CALLBACKS = (
+    "org.apache.kafka.common.security.oauthbearer.secured.OAuthBearerLoginCallbackHandler",
+    "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler",
+)
+"""Fetches a token from `sasl.oauthbearer.token.endpoint.url`; the elder name first."""
 
 _ANY_KEY = "com.lsqlrunner.kafka.PemSslEngineFactory"
 """Private keys in every form that librdkafka takes; Kafka's own client takes few of them."""
@@ -67,12 +74,12 @@ def _for_java(security: Security) -> Security:
     keys = {key: value for key, value in security.items() if key not in _LOGIN_OPTIONS}
     mechanism = security.get("sasl.mechanism", "GSSAPI")
     given = {option: security[key] for key, option in _LOGIN_OPTIONS.items() if key in security}
-    if given and "sasl.jaas.config" not in keys and mechanism in _LOGINS:
+    if given and "sasl.jaas.config" not in keys and mechanism in LOGINS:
         options = " ".join(f'{name}="{_escaped(value)}"' for name, value in given.items())
         more = _KERBEROS if mechanism == "GSSAPI" else ""
-        keys["sasl.jaas.config"] = f"{_LOGINS[mechanism]} required {more}{options};"
+        keys["sasl.jaas.config"] = f"{LOGINS[mechanism]} required {more}{options};"
     if mechanism == "OAUTHBEARER" and "sasl.oauthbearer.token.endpoint.url" in keys:
-        keys.setdefault("sasl.login.callback.handler.class", _TOKEN_CALLBACK)
+        keys.setdefault("sasl.login.callback.handler.class", TOKEN_CALLBACKS[0])
     if "ssl.keystore.key" in keys:
         keys.setdefault("ssl.engine.factory.class", _ANY_KEY)
     return keys
@@ -106,6 +113,10 @@ def _for_librdkafka(security: Security) -> Security:
     """The keys in librdkafka's spelling; those that only the JVM has a use for are left out."""
     found = {key: security[key] for key in _SAME if key in security}
     found |= {new: security[old] for old, new in _RENAMED.items() if old in security}
+    if (
+        "ssl.keystore.location" in security
+    ):  # PEM: certificate and key are in one file (other types are not for librdkafka)
+        found |= dict.fromkeys(("ssl.certificate.location", "ssl.key.location"), security["ssl.keystore.location"])
     keys_of = {option: key for key, option in _LOGIN_OPTIONS.items()}
     for option, value in _JAAS.findall(security.get("sasl.jaas.config", "")):
         if option in keys_of:

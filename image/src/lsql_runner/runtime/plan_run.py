@@ -11,7 +11,7 @@ from lsql_runner.engine.processor import Job, SparkEngine
 from lsql_runner.engine.sink import SinkOptions
 from lsql_runner.engine.source import SourceOptions
 from lsql_runner.errors import LsqlError
-from lsql_runner.kafka.brokers import KafkaBrokers
+from lsql_runner.kafka.brokers import Brokers
 from lsql_runner.runtime.diagnosis import diagnose_json
 from lsql_runner.runtime.events import LateRecordsDropped, Listener
 from lsql_runner.runtime.preparation import Prepared
@@ -26,7 +26,7 @@ class Surroundings:
     """What a run works with. It ends before any of them."""
 
     settings: Settings
-    brokers: KafkaBrokers
+    brokers: Brokers
     engine: SparkEngine
     state: StateDir
     status: Callable[[], Status]

@@ -17,7 +17,7 @@ from lsql_runner.batches import BatchEnded
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import ErrorReport, LsqlError, report
-from lsql_runner.kafka.brokers import KafkaBrokers
+from lsql_runner.kafka.brokers import Brokers
 from lsql_runner.runtime.clock import now_ms
 from lsql_runner.runtime.events import BrokerFound, BrokerLost, Event, JvmGone, Listener, QueryDied, StateChanged
 from lsql_runner.runtime.health import Health, assess
@@ -52,7 +52,7 @@ class Parts:
     settings: Settings
     program: ast.Program
     identity: Identity
-    brokers: KafkaBrokers
+    brokers: Brokers
     engine: SparkEngine
     state: StateDir
     listeners: tuple[Listener, ...]

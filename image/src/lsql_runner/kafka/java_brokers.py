@@ -1,0 +1,249 @@
+"""Questions to the brokers through Kafka's own client, in a small JVM: for settings that only it can use.
+
+Its other side is com.lsqlrunner.kafka.BrokerQuestions, which says what the lines hold.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from lsql_runner.batches import Partition
+from lsql_runner.errors import LsqlError
+from lsql_runner.java import LOCALE, java, spark_home
+from lsql_runner.kafka.brokers import RawRecord, Spans, TopicRequest, leaderless, newest
+from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.java_process import JavaGoneError, JavaProcess
+
+_START_S = 60.0
+_HEAP_MIB = 64
+"""A batch of records is held twice while it is read, and topics may be told to take batches of many MiB."""
+
+_SPARKS = (
+    *("jackson-annotations", "jackson-core", "jackson-databind", "slf4j-api"),
+    *("lz4-java", "snappy-java", "zstd-jni"),
+)
+"""Spark's jars that Kafka's client and our class use: JSON, the compressions, and a log that goes nowhere."""
+_OURS = ("kafka-clients", "lsql-jvm")
+_OF_SPARK_ONLY = ("spark-", "commons-pool2-")
+"""Of the folder of jars, what only Spark uses. The others may hold login modules, which somebody put there."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokersJvm:
+    """How the JVM is started. `jars` is the folder of the Kafka client's jar and our own."""
+
+    jars: Path
+    java_options: tuple[str, ...] = ()
+    """Those of the processor's JVM; this one takes its system properties (`-D...`) and sizes itself."""
+
+
+class JavaBrokers:
+    """Brokers, asked through Kafka's own client.
+
+    One question at a time: two threads ask, each a few questions a second at the most, and one that waits for brokers
+    which do not answer keeps none waiting that would be answered.
+
+    Raises:
+        LsqlError: KAFKA_SETTINGS_INVALID, JAVA_MISSING, JARS_MISSING when it is made; BROKER_UNREACHABLE or
+            BROKER_REFUSED, from every method.
+    """
+
+    def __init__(self, connection: KafkaConnection, jvm: BrokersJvm, answer_s: float = 10.0) -> None:
+        self._connection = connection
+        self._answer_s = answer_s
+        """Deadline of each question."""
+        self._jvm = BrokersJvm(jvm.jars, tuple(option for option in jvm.java_options if option.startswith("-D")))
+        self._class_path = class_path(jvm.jars)
+        self._lock = Lock()
+        self._closed = False
+        self._process: JavaProcess | None = None
+        with suppress(JavaGoneError):  # the first question starts another, or says why there is none
+            self._running()
+
+    @property
+    def pid(self) -> int | None:
+        """The process id of the JVM; None while there is none."""
+        return None if self._process is None else self._process.pid
+
+    def topics(self) -> dict[str, int]:
+        found: dict[str, int] = self._asked({"ask": "topics"})
+        return found
+
+    def create(self, request: TopicRequest) -> None:
+        answer = self._answer(
+            {
+                "ask": "create",
+                "name": request.name,
+                "partitions": request.partitions,
+                "replication": request.replication,
+                "config": dict(request.config),
+            }
+        )[-1]
+        if answer.get("error") in (None, "exists"):
+            return
+        if answer["error"] in ("rights", "other"):
+            raise LsqlError("TOPIC_REFUSED", topic=request.name, why=answer["why"])
+        raise self._failed(answer)
+
+    def largest_batch(self, topics: Iterable[str]) -> int | None:
+        with suppress(LsqlError):
+            found: int | None = self._asked({"ask": "largest_batch", "topics": list(topics)})
+            return found
+        return None
+
+    def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
+        return self._offsets("end", partitions)
+
+    def begins(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
+        return self._offsets("begin", partitions)
+
+    def _offsets(self, at: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
+        asked = _places(partitions)
+        if not asked:
+            return {}
+        found = _by_partition(self._asked({"ask": "offsets", "at": at, "partitions": asked}))
+        if (why := leaderless(found)) is not None:
+            raise self._unreachable(why)
+        return found
+
+    def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
+        asked = _places(partitions)
+        if not asked:
+            return {}
+        return _by_partition(self._asked({"ask": "positions", "group": group, "partitions": asked}))
+
+    def commit(self, group: str, positions: Mapping[Partition, int]) -> None:
+        rows = [[p.topic, p.partition, offset] for p, offset in positions.items()]
+        self._asked({"ask": "commit", "group": group, "positions": rows})
+
+    def sample(self, topic: str, limit: int) -> list[RawRecord]:
+        return self._read(newest(self, topic, limit))[:limit]
+
+    def record(self, partition: Partition, offset: int) -> RawRecord | None:
+        found = self._read({partition: (offset, offset + 1)})
+        return found[0] if found else None
+
+    def close(self) -> None:
+        self._closed = True
+        if (process := self._process) is not None:
+            process.hang_up()  # a question under way ends with it
+        with self._lock:
+            self._end()
+
+    def _read(self, spans: Spans) -> list[RawRecord]:
+        if not spans:
+            return []
+        rows = [[p.topic, p.partition, start, end] for p, (start, end) in spans.items()]
+        *records, last = self._answer({"ask": "read", "spans": rows})
+        if "error" in last:
+            raise self._failed(last)
+        return [_record(line["record"]) for line in records]
+
+    # --- the JVM ---
+
+    def _asked(self, question: Mapping[str, Any]) -> Any:
+        answer = self._answer(question)[-1]
+        if "error" in answer:
+            raise self._failed(answer)
+        return answer["ok"]
+
+    def _answer(self, question: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The lines of an answer, from the JVM that runs or a new one."""
+        with self._lock:
+            if self._closed:
+                raise self._unreachable("the questions have ended")
+            try:
+                # The JVM keeps the deadline itself; twice of it means that it cannot, as when a login hangs.
+                return self._running().ask(question, self._answer_s * 2)
+            except JavaGoneError as gone:
+                self._end()
+                raise self._unreachable(f"the JVM that asks them is gone: {gone}") from None
+
+    def _running(self) -> JavaProcess:
+        if self._process is not None and self._process.runs:
+            return self._process
+        self._end()
+        self._process = JavaProcess(self._command)
+        first = {"settings": self._connection.java(), "answer_ms": int(self._answer_s * 1000)}
+        answer = self._process.ask(first, _START_S + self._answer_s)[-1]
+        if answer.get("error") == "settings":
+            self._end()
+            raise self._failed(answer)
+        return self._process  # whatever else went wrong, the next question tries again and tells
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.close()
+
+    def _command(self, scratch: Path) -> list[str]:
+        return [
+            java(),
+            "-XX:+IgnoreUnrecognizedVMOptions",
+            f"-Xmx{_HEAP_MIB}m",
+            "-Xss512k",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+ExitOnOutOfMemoryError",
+            "-XX:+PerfDisableSharedMem",
+            "--enable-native-access=ALL-UNNAMED",
+            "-Dslf4j.internal.verbosity=ERROR",  # else it warns that nothing takes the log
+            f"-Djava.io.tmpdir={scratch}",
+            *self._jvm.java_options,
+            *LOCALE,
+            "-cp",
+            ":".join(self._class_path),
+            "com.lsqlrunner.kafka.BrokerQuestions",
+        ]
+
+    # --- errors ---
+
+    def _failed(self, answer: Mapping[str, Any]) -> LsqlError:
+        kind, why = answer["error"], answer["why"]
+        if kind == "settings":
+            return LsqlError("KAFKA_SETTINGS_INVALID", why=why)
+        if kind in ("identity", "rights"):
+            return LsqlError("BROKER_REFUSED", servers=self._connection.servers, why=why)
+        return self._unreachable(why or f"no answer within {self._answer_s:.0f} s")
+
+    def _unreachable(self, why: str) -> LsqlError:
+        return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, why=why)
+
+
+def class_path(jars: Path) -> list[str]:
+    """The jars of the small JVM: as few of Spark's as do, and all of `jars` that is not for Spark alone.
+
+    Raises:
+        LsqlError: JARS_MISSING.
+    """
+    sparks = spark_home() / "jars"
+    found = [path for path in sorted(jars.glob("*.jar")) if not path.name.startswith(_OF_SPARK_ONLY)]
+    for folder, name in [*((jars, name) for name in _OURS), *((sparks, name) for name in _SPARKS)]:
+        named = sorted(folder.glob(f"{name}-[0-9]*.jar"))
+        if not named:
+            raise LsqlError("JARS_MISSING", path=str(folder))
+        found += [path for path in named if path not in found]
+    return [str(path) for path in found]
+
+
+def _places(partitions: Iterable[Partition]) -> list[list[Any]]:
+    return [[p.topic, p.partition] for p in partitions]
+
+
+def _by_partition(rows: Iterable[tuple[str, int, int]]) -> dict[Partition, int]:
+    return {Partition(topic, number): offset for topic, number, offset in rows}
+
+
+def _record(row: tuple[str, int, int, str | None, str | None]) -> RawRecord:
+    topic, number, offset, key, value = row
+    return RawRecord(Partition(topic, number), offset, _bytes(key), _bytes(value))
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else base64.b64decode(text)

@@ -1,0 +1,120 @@
+"""A Java program that is asked by lines of JSON, and lives no longer than this process.
+
+Its input is a pipe that only this process holds: it closes when this process ends, however that comes, and the program
+ends when it closes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from selectors import EVENT_READ, DefaultSelector
+from typing import Any
+
+_EXIT_S = 5.0
+_OUT_OF_HEAP = 3
+"""What a JVM exits with under ExitOnOutOfMemoryError."""
+
+Line = Mapping[str, Any]
+
+
+class JavaGoneError(Exception):
+    """The program ended, or said nothing in time and was ended; the text says which."""
+
+
+class JavaProcess:
+    """A running program. Making one starts it.
+
+    Args:
+        command: makes the command for a folder of temporary files, which goes with the program.
+    """
+
+    def __init__(self, command: Callable[[Path], Sequence[str]]) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="lsql-brokers-")
+        try:
+            self._process = subprocess.Popen(
+                command(Path(self._folder.name)),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=None,
+                start_new_session=True,  # Ctrl-C is for us, who may still have a position to commit
+            )
+        except BaseException:
+            self._folder.cleanup()
+            raise
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._input, self._output = self._process.stdin, self._process.stdout
+        self._selector = DefaultSelector()
+        self._selector.register(self._output, EVENT_READ)
+        self._read = b""
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def runs(self) -> bool:
+        return self._process.poll() is None
+
+    def ask(self, question: Line, silence_s: float) -> list[dict[str, Any]]:
+        """The lines of the answer, the last of which holds `ok` or `error`.
+
+        Raises:
+            JavaGoneError: it ended, or was silent for `silence_s` and was ended.
+        """
+        try:
+            self._input.write(json.dumps(question).encode() + b"\n")
+            self._input.flush()
+        except (OSError, ValueError):  # it ended; or its input was closed here
+            raise self._gone() from None
+        lines: list[dict[str, Any]] = []
+        while not lines or not ("ok" in lines[-1] or "error" in lines[-1]):
+            lines.append(json.loads(self._line(time.monotonic() + silence_s)))
+        return lines
+
+    def hang_up(self) -> None:
+        """Close its input, upon which it ends; a thread that waits for its answer gets JavaGoneError."""
+        with suppress(OSError):
+            self._input.close()
+
+    def close(self) -> None:
+        """End it in order; kill it if it does not."""
+        self.hang_up()
+        try:
+            self._process.wait(_EXIT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._selector.close()
+        self._output.close()
+        self._folder.cleanup()
+
+    def _line(self, deadline: float) -> bytes:
+        parts = [self._read]
+        while b"\n" not in parts[-1]:
+            if not self._selector.select(max(0.0, deadline - time.monotonic())):
+                self._process.kill()
+                raise JavaGoneError("it did not answer in time and was ended")
+            part = os.read(self._output.fileno(), 1 << 16)
+            if not part:
+                raise self._gone()
+            parts.append(part)
+        line, self._read = b"".join(parts).split(b"\n", 1)
+        return line
+
+    def _gone(self) -> JavaGoneError:
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_EXIT_S)
+        code = self._process.poll()
+        if code == _OUT_OF_HEAP:
+            return JavaGoneError("its heap is too small for what the brokers sent")
+        if code is not None and code < 0:
+            return JavaGoneError(f"it was killed by signal {-code}")
+        return JavaGoneError(f"it exited with code {code}")

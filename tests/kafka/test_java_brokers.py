@@ -1,0 +1,148 @@
+"""The small JVM that asks the brokers: it is there when it is needed, and only then."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from lsql_runner.batches import Partition
+from lsql_runner.errors import LsqlError
+from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.java_brokers import JavaBrokers
+from tests.kit.broker import Broker
+from tests.kit.broker_clients import java_brokers
+from tests.kit.jars import jar_folder
+from tests.kit.process import POLL_S, free_port
+
+pytestmark = pytest.mark.timeout(120)
+
+# Asks once, says the JVM's process id, and is killed while it waits.
+ASKS_AND_WAITS = """
+import sys
+from pathlib import Path
+from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.java_brokers import BrokersJvm, JavaBrokers
+brokers = JavaBrokers(KafkaConnection(sys.argv[1]), BrokersJvm(Path(sys.argv[2])))
+print(brokers.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def brokers(broker: Broker) -> Iterator[JavaBrokers]:
+    with closing(java_brokers(KafkaConnection(broker.bootstrap))) as found:
+        yield found
+
+
+def pid_of(brokers: JavaBrokers) -> int:
+    pid = brokers.pid
+    assert pid is not None
+    return pid
+
+
+def ended(pid: int, deadline_s: float = 20) -> bool:
+    """Whether a process ends in time."""
+    deadline = time.monotonic() + deadline_s
+    while Path(f"/proc/{pid}").exists() and Path(f"/proc/{pid}/stat").read_text().split(") ")[1][0] != "Z":
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(POLL_S)
+    return True
+
+
+def test_one_that_was_killed_is_started_again_by_the_next_question(brokers: JavaBrokers) -> None:
+    first = pid_of(brokers)
+    os.kill(first, signal.SIGKILL)
+    assert ended(first)
+
+    assert isinstance(brokers.topics(), dict)
+    assert pid_of(brokers) != first
+
+
+def test_one_that_is_silent_is_ended_and_started_again(broker: Broker) -> None:
+    with closing(java_brokers(KafkaConnection(broker.bootstrap), 0.5)) as brokers:
+        frozen = pid_of(brokers)
+        os.kill(frozen, signal.SIGSTOP)
+
+        with pytest.raises(LsqlError) as caught:
+            brokers.topics()
+
+        assert caught.value.code == "BROKER_UNREACHABLE"
+        assert ended(frozen)
+
+
+def test_it_ends_with_the_brokers_and_leaves_no_files(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    brokers = java_brokers(KafkaConnection(broker.bootstrap))
+    pid = pid_of(brokers)
+    assert list(tmp_path.iterdir())
+
+    brokers.close()
+    brokers.close()
+
+    assert ended(pid, 0)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(LsqlError) as caught:
+        brokers.ends([Partition("any", 0)])
+    assert caught.value.code == "BROKER_UNREACHABLE"
+
+
+def test_it_ends_when_its_process_is_killed_even_while_it_waits_for_brokers() -> None:
+    command = [sys.executable, "-c", ASKS_AND_WAITS, f"127.0.0.1:{free_port()}", str(jar_folder("jars"))]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        pid = int(process.stdout.readline())
+        process.kill()
+
+    assert ended(pid)
+
+
+def test_a_partition_that_answers_without_an_end_has_no_leader(
+    brokers: JavaBrokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(brokers, "_asked", lambda _: [["seen", 2, -1]])
+
+    with pytest.raises(LsqlError) as caught:
+        brokers.ends([Partition("seen", 2)])
+
+    assert (caught.value.code, caught.value.params["why"]) == ("BROKER_UNREACHABLE", "no leader for seen, partition 2")
+
+
+@pytest.mark.parametrize(
+    ("security", "why"),
+    [
+        ({"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "NONESUCH"}, "JAAS"),
+        ({"security.protocol": "SSL", "ssl.truststore.location": "/nowhere.jks"}, "no such file"),
+        (
+            {
+                "security.protocol": "SASL_PLAINTEXT",
+                "sasl.mechanism": "PLAIN",
+                "sasl.jaas.config": "com.example.Login required;",
+            },
+            "com.example.Login",
+        ),
+        (
+            {
+                "security.protocol": "SASL_PLAINTEXT",
+                "sasl.mechanism": "PLAIN",
+                "sasl.client.callback.handler.class": "com.example.Handler",
+            },
+            "com.example.Handler",
+        ),
+    ],
+)
+def test_settings_that_no_client_takes_are_refused(security: dict[str, str], why: str) -> None:
+    with pytest.raises(LsqlError) as caught:
+        java_brokers(KafkaConnection("127.0.0.1:1", tuple(security.items())))
+
+    assert caught.value.code == "KAFKA_SETTINGS_INVALID"
+    assert why in str(caught.value.params["why"])
+    assert "xception" not in str(caught.value.params["why"])

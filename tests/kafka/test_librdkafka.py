@@ -1,0 +1,42 @@
+"""What only librdkafka's client does."""
+
+from concurrent.futures import Future
+from types import SimpleNamespace
+
+import pytest
+from confluent_kafka import TopicPartition
+
+from lsql_runner.batches import Partition
+from lsql_runner.errors import LsqlError
+from lsql_runner.kafka.brokers import KafkaBrokers
+from lsql_runner.kafka.client import KafkaConnection
+from tests.kit.broker import Broker
+
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture
+def brokers(broker: Broker) -> KafkaBrokers:
+    return KafkaBrokers(KafkaConnection(broker.bootstrap))
+
+
+def test_a_partition_that_answers_without_an_end_has_no_leader(
+    brokers: KafkaBrokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broker on its way down does so now and then, with no error, so it cannot be had from one at will."""
+
+    class GoingDown:
+        def list_offsets(
+            self, asked: dict[TopicPartition, object], **_: object
+        ) -> dict[TopicPartition, Future[object]]:
+            answers = {place: Future[object]() for place in asked}
+            for future in answers.values():
+                future.set_result(SimpleNamespace(offset=-1))
+            return answers
+
+    monkeypatch.setattr(brokers, "_admin", GoingDown())
+
+    with pytest.raises(LsqlError) as caught:
+        brokers.ends([Partition("seen", 2)])
+
+    assert (caught.value.code, caught.value.params["why"]) == ("BROKER_UNREACHABLE", "no leader for seen, partition 2")
