@@ -23,6 +23,9 @@ _SHARE_OF_THE_REST = 0.75
 _SMALLEST_LIMIT_MIB = SMALLEST_HEAP_MIB + _OUTSIDE_MIB
 _MIB = 1 << 20
 
+BROKERS_JVM_MIB = 112
+"""What the JVM takes that asks the brokers, for settings that librdkafka cannot speak (docs/decisions/0009)."""
+
 
 def memory_limit_bytes(groups: Path = GROUPS) -> int | None:
     """The most that the container may use; None where there is no limit."""
@@ -55,11 +58,14 @@ def memory_kills(groups: Path = GROUPS) -> int:
     return 0
 
 
-def heap_mib(limit_bytes: int | None) -> int:
-    """The JVM's heap in MiB for a container that may use `limit_bytes`, so that everything else fits beside it."""
+def heap_mib(limit_bytes: int | None, others_mib: int = 0) -> int:
+    """The JVM's heap in MiB for a container that may use `limit_bytes`, so that everything else fits beside it.
+
+    `others_mib` is what further programs in the container take.
+    """
     if limit_bytes is None:
         return UNLIMITED_HEAP_MIB
-    more = limit_bytes // _MIB - _SMALLEST_LIMIT_MIB
+    more = limit_bytes // _MIB - others_mib - _SMALLEST_LIMIT_MIB
     return SMALLEST_HEAP_MIB + max(0, int(more * _SHARE_OF_THE_REST))
 
 

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
@@ -20,14 +20,16 @@ from lsql_runner.engine.jvm import JvmOptions
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.error_catalogue import RUNTIME
 from lsql_runner.errors import LsqlError, render
-from lsql_runner.kafka.brokers import KafkaBrokers
-from lsql_runner.limits import heap_mib, memory_limit_bytes
+from lsql_runner.kafka.brokers import Brokers
+from lsql_runner.kafka.choice import only_java_speaks
+from lsql_runner.limits import BROKERS_JVM_MIB, heap_mib, memory_limit_bytes
 from lsql_runner.observe.event_log import EventLog
 from lsql_runner.observe.logs import configure
 from lsql_runner.observe.metrics import Metrics
 from lsql_runner.runtime.clock import now_ms
 from lsql_runner.runtime.file_watch import FileWatch
 from lsql_runner.runtime.port import Identity
+from lsql_runner.runtime.preparation import brokers_of
 from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.runtime.supervisor import Parts, Supervisor
 from lsql_runner.settings import Settings, read_settings
@@ -79,7 +81,8 @@ def processor(settings: Settings, options: JvmOptions | None = None) -> Iterator
         options: how the JVM is started, where not by `jvm_options`.
 
     Raises:
-        LsqlError: the program does not fit its topics, the state directory cannot be used, there is no Java.
+        LsqlError: the program does not fit its topics, the state directory cannot be used, there is no Java,
+            KAFKA_SETTINGS_INVALID.
     """
     program = parse(settings.sql)
     bind_settings(program.settings)
@@ -89,7 +92,8 @@ def processor(settings: Settings, options: JvmOptions | None = None) -> Iterator
         # The JVM starts while the program is planned.
         engine = SparkEngine(settings.app_id, options or jvm_options(settings), settings.threads)
         stack.callback(engine.close)
-        supervisor, metrics = _assembled(settings, program, state, engine)
+        brokers = stack.enter_context(closing(brokers_of(settings)))
+        supervisor, metrics = _assembled(settings, program, brokers, state, engine)
         supervisor.launch()
         stack.callback(supervisor.close)
         yield supervisor, metrics
@@ -97,9 +101,10 @@ def processor(settings: Settings, options: JvmOptions | None = None) -> Iterator
 
 def jvm_options(settings: Settings) -> JvmOptions:
     """How a processor with these settings starts its JVM."""
+    second_jvm_mib = 0 if only_java_speaks(settings.connection) is None else BROKERS_JVM_MIB
     return JvmOptions(
         jars=settings.jars_dir,
-        heap_mib=settings.heap_mib or heap_mib(memory_limit_bytes()),
+        heap_mib=settings.heap_mib or heap_mib(memory_limit_bytes(), second_jvm_mib),
         java_options=tuple(settings.java_options.split()),
         class_archive=settings.class_archive,
         log_level=_JVM_LEVELS.get(settings.log_level, "OFF"),
@@ -107,7 +112,7 @@ def jvm_options(settings: Settings) -> JvmOptions:
 
 
 def _assembled(
-    settings: Settings, program: Program, state: StateDir, engine: SparkEngine
+    settings: Settings, program: Program, brokers: Brokers, state: StateDir, engine: SparkEngine
 ) -> tuple[Supervisor, Metrics]:
     identity = Identity(
         app_id=settings.app_id,
@@ -119,7 +124,6 @@ def _assembled(
     )
     holder: list[Supervisor] = []
     metrics = Metrics(identity, lambda: holder[0].status())  # noqa: PLW0108  # made before what it asks
-    brokers = KafkaBrokers(settings.connection)
     listeners = (EventLog(settings.app_id), metrics)
     supervisor = Supervisor(Parts(settings, program, identity, brokers, engine, state, listeners, _end_with_the_jvm))
     holder.append(supervisor)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 
 from lsql_runner.bind.catalog import Catalog
-from lsql_runner.kafka.brokers import KafkaBrokers
 from lsql_runner.pipeline import Planned, plan_parsed
-from lsql_runner.runtime.preparation import plan_on_brokers
+from lsql_runner.runtime.preparation import brokers_of, plan_on_brokers
 from lsql_runner.settings import read_settings
 from lsql_runner.sql.parser import parse
 
@@ -22,4 +22,5 @@ def plan_from_environment(environment: Mapping[str, str]) -> Planned:
     program = parse(settings.sql)
     if not settings.bootstrap_servers:
         return plan_parsed(program, Catalog(settings.declared))
-    return plan_on_brokers(program, settings, KafkaBrokers(settings.connection), None)
+    with closing(brokers_of(settings)) as brokers:
+        return plan_on_brokers(program, settings, brokers, None)

@@ -8,7 +8,9 @@ from importlib.metadata import version
 
 from lsql_runner.batches import Partition
 from lsql_runner.errors import LsqlError
-from lsql_runner.kafka.brokers import KafkaBrokers, TopicRequest
+from lsql_runner.kafka.brokers import Brokers, TopicRequest
+from lsql_runner.kafka.choice import open_brokers
+from lsql_runner.kafka.java_brokers import BrokersJvm
 from lsql_runner.pipeline import Planned, plan_parsed
 from lsql_runner.plan.explain import explain
 from lsql_runner.plan.fingerprint import Fingerprint, changes, fingerprint
@@ -43,7 +45,22 @@ class Prepared:
         return self.planned.plan
 
 
-def plan_on_brokers(program: ast.Program, settings: Settings, brokers: KafkaBrokers, pinned: Pinned | None) -> Planned:
+def brokers_of(settings: Settings, answer_s: float = 10.0) -> Brokers:
+    """The brokers that the settings name, through the client that can speak to them. To be closed.
+
+    Args:
+        settings: all of them.
+        answer_s: the deadline of each question.
+
+    Raises:
+        LsqlError: KAFKA_SETTINGS_INVALID, JAVA_MISSING, JARS_MISSING.
+    """
+    return open_brokers(
+        settings.connection, BrokersJvm(settings.jars_dir, tuple(settings.java_options.split())), answer_s
+    )
+
+
+def plan_on_brokers(program: ast.Program, settings: Settings, brokers: Brokers, pinned: Pinned | None) -> Planned:
     """Bind the program to its topics as they are now, and plan it.
 
     Raises:
@@ -53,7 +70,7 @@ def plan_on_brokers(program: ast.Program, settings: Settings, brokers: KafkaBrok
     return plan_parsed(program, resolve_catalog(program, brokers, knowledge))
 
 
-def prepare(program: ast.Program, settings: Settings, brokers: KafkaBrokers, state: StateDir) -> Prepared:
+def prepare(program: ast.Program, settings: Settings, brokers: Brokers, state: StateDir) -> Prepared:
     """Decide everything, make missing target topics, and pin what was decided.
 
     Raises:
@@ -114,7 +131,7 @@ def _starts(
     return {} if settings.state_on_loss == "rebuild" else committed
 
 
-def _ready_targets(planned: Planned, brokers: KafkaBrokers) -> int | None:
+def _ready_targets(planned: Planned, brokers: Brokers) -> int | None:
     """Make the targets that are missing; the largest batch that all of them take."""
     existing = brokers.topics()
     targets = list(dict.fromkeys(sink.topic for sink in planned.plan.sinks))
@@ -144,7 +161,7 @@ def described(prepared: Prepared) -> Described:
     return Described(stores, topology(prepared.plan), explain(prepared.plan))
 
 
-def _positions_before(prepared: Prepared, brokers: KafkaBrokers) -> dict[str, dict[Partition, int]]:
+def _positions_before(prepared: Prepared, brokers: Brokers) -> dict[str, dict[Partition, int]]:
     """By query, where its first batch begins as far as the brokers tell: the checkpoint alone knows it for sure."""
     found: dict[str, dict[Partition, int]] = {}
     for query in prepared.plan.queries:
@@ -154,7 +171,7 @@ def _positions_before(prepared: Prepared, brokers: KafkaBrokers) -> dict[str, di
     return found
 
 
-def planned_event(prepared: Prepared, brokers: KafkaBrokers) -> events.Planned:
+def planned_event(prepared: Prepared, brokers: Brokers) -> events.Planned:
     """The event that tells which topics and stores the program uses, and where it begins.
 
     Raises:

@@ -1,0 +1,60 @@
+"""Which client asks the brokers: librdkafka, which is in this process, or Kafka's own, which needs a JVM.
+
+librdkafka wherever it can speak the settings: it is there at once and takes no memory worth counting.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lsql_runner.kafka.brokers import Brokers, KafkaBrokers
+from lsql_runner.kafka.client import LOGINS, TOKEN_CALLBACKS, KafkaConnection, Security
+from lsql_runner.kafka.java_brokers import BrokersJvm, JavaBrokers
+
+_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
+"""What the wheels of librdkafka were built with."""
+
+_LOGIN_MODULE = re.compile(r"\s*([\w.$]+)\s")
+
+
+def open_brokers(connection: KafkaConnection, jvm: BrokersJvm, answer_s: float = 10.0) -> Brokers:
+    """The brokers, through the client that can speak the connection's settings. To be closed.
+
+    Raises:
+        LsqlError: KAFKA_SETTINGS_INVALID where neither can; JAVA_MISSING, JARS_MISSING where a JVM is needed.
+    """
+    if only_java_speaks(connection) is None:
+        return KafkaBrokers(connection, answer_s)
+    return JavaBrokers(connection, jvm, answer_s)
+
+
+def only_java_speaks(connection: KafkaConnection) -> str | None:
+    """A setting that librdkafka has no use for and Kafka's own client has; None where there is none."""
+    security = dict(connection.security)
+    protocol = security.get("security.protocol", "PLAINTEXT").upper()
+    found = [
+        *(_of_sasl(security) if protocol.startswith("SASL") else ()),
+        *(_of_ssl(security) if protocol.endswith("SSL") else ()),
+    ]
+    return found[0] if found else None
+
+
+def _of_sasl(security: Security) -> list[str]:
+    found: list[str] = [key for key in ("sasl.login.class", "sasl.client.callback.handler.class") if key in security]
+    if security.get("sasl.mechanism", "GSSAPI") not in _MECHANISMS:  # GSSAPI is Kafka's own default
+        found.append("sasl.mechanism")
+    module = _LOGIN_MODULE.match(security.get("sasl.jaas.config", ""))
+    if module is not None and module[1] not in LOGINS.values():
+        found.append("sasl.jaas.config")
+    if security.get("sasl.login.callback.handler.class", TOKEN_CALLBACKS[0]) not in TOKEN_CALLBACKS:
+        found.append("sasl.login.callback.handler.class")  # the like of the others is built into librdkafka
+    return found
+
+
+def _of_ssl(security: Security) -> list[str]:
+    stores = [
+        f"{store}.location"
+        for store in ("ssl.truststore", "ssl.keystore")
+        if f"{store}.location" in security and security.get(f"{store}.type", "JKS").upper() != "PEM"  # Kafka's default
+    ]
+    return [*stores, *(key for key in ("ssl.engine.factory.class",) if key in security)]
