@@ -34,7 +34,8 @@ test-unit: setup ## The pure tests: no JVM, no broker
 test-streams: setup ## The stream cases on Spark with memory sources
 	$(PYTEST) tests/streams $(ARGS)
 
-test-kafka: setup ## The tests on a real Kafka broker
+test-kafka: setup ## The tests on a real Kafka broker, one of them behind a real Kerberos server
+	@ci/tools/kerberos.sh
 	$(PYTEST) tests/kafka $(ARGS)
 
 test-browser: setup ## The processor's page in a real Chromium (Debian's; CHROMIUM=path names another)

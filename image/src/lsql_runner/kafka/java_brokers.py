@@ -193,6 +193,7 @@ class JavaBrokers:
             "-XX:+ExitOnOutOfMemoryError",
             "-XX:+PerfDisableSharedMem",
             "--enable-native-access=ALL-UNNAMED",
+            "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",  # Kafka tells Kerberos' errors apart
             "-Dslf4j.internal.verbosity=ERROR",  # else it warns that nothing takes the log
             f"-Djava.io.tmpdir={scratch}",
             *self._jvm.java_options,

@@ -32,7 +32,7 @@ record Refusal(String kind, String why) {
             "Checksum failed", "the keytab holds another key of the principal than the Kerberos server",
             "Pre-authentication information was invalid",
                     "the keytab holds another key of the principal than the Kerberos server",
-            "obtaining a password from the user", "the keytab cannot be read, or holds no key of the principal",
+            "being asked for a password", "the keytab cannot be read, or holds no key of the principal",
             "Unable to obtain password from user", "the keytab cannot be read, or holds no key of the principal",
             "Server not found in Kerberos database", "the Kerberos server does not know the brokers' principal",
             "Cannot locate KDC", "no Kerberos server is named for the realm");
@@ -110,7 +110,7 @@ record Refusal(String kind, String why) {
             String text = cause instanceof NoSuchFileException
                     ? "there is no such file"
                     : cause instanceof AccessDeniedException ? "it may not be read" : withoutClass(message);
-            if (adds(text, said)) {
+            if (said.size() < 2 && adds(text, said)) { // what failed, and why: deeper ones speak of inner life
                 said.add(text);
             }
         }
@@ -122,9 +122,9 @@ record Refusal(String kind, String why) {
         return said.stream().noneMatch(earlier -> earlier.contains(text)) && !NO_CLIENT.matcher(text).lookingAt();
     }
 
-    /** `org.apache.kafka.common.KafkaException: words` without the class. */
+    /** {@code words: org.apache.kafka.common.KafkaException: more words} without the class. */
     private static String withoutClass(String message) {
-        return message.replaceFirst("^((?:[a-z0-9]+\\.)+[A-Z]\\w*: )+", "").strip();
+        return message.replaceAll("\\b(?:[a-z0-9]+\\.)+[A-Z]\\w*(?:Exception|Error): ?", "").strip();
     }
 
     private static String shortened(String text) {

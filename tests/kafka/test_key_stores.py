@@ -1,0 +1,119 @@
+"""Brokers behind TLS: whoever can read the stores asks, and says what is wrong with them."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from lsql_runner.batches import Partition
+from lsql_runner.errors import LsqlError
+from lsql_runner.kafka.brokers import Brokers, KafkaBrokers
+from lsql_runner.kafka.choice import open_brokers
+from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.java_brokers import BrokersJvm, JavaBrokers
+from tests.kit.broker import Broker, Listener
+from tests.kit.jars import jar_folder
+from tests.kit.key_stores import PASSWORD, KeyStore, key_store
+from tests.kit.records import Record
+
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture(scope="module")
+def of_broker(tmp_path_factory: pytest.TempPathFactory) -> KeyStore:
+    return key_store(tmp_path_factory.mktemp("stores"), "broker")
+
+
+@pytest.fixture(scope="module")
+def of_client(tmp_path_factory: pytest.TempPathFactory) -> KeyStore:
+    return key_store(tmp_path_factory.mktemp("stores"), "client")
+
+
+@pytest.fixture(scope="module")
+def guarded(of_broker: KeyStore, of_client: KeyStore) -> Iterator[Broker]:
+    asks_back = {
+        "ssl.client.auth": "required",
+        "ssl.truststore.location": str(of_client.trust("JKS")),
+        "ssl.truststore.type": "JKS",
+        "ssl.truststore.password": PASSWORD,
+    }
+    listeners = {
+        "tls": Listener("SSL", settings=of_broker.settings()),
+        "mutual": Listener("SSL", settings=of_broker.settings() | asks_back),
+    }
+    with Broker(listeners=listeners) as own:
+        own.create_topic("seen")
+        own.produce("seen", [Record(b"k", b"v")])
+        yield own
+
+
+def trusting(store: Path, kind: str | None, password: str | None = PASSWORD) -> dict[str, str]:
+    return {
+        "ssl.truststore.location": str(store),
+        **({} if kind is None else {"ssl.truststore.type": kind}),
+        **({} if password is None else {"ssl.truststore.password": password}),
+    }
+
+
+def opened(address: str, settings: dict[str, str]) -> Brokers:
+    keys = {"security.protocol": "SSL"} | settings
+    return open_brokers(KafkaConnection(address, tuple(keys.items())), BrokersJvm(jar_folder("jars")), 5)
+
+
+@pytest.mark.parametrize(
+    ("kind", "named", "client"),
+    [
+        ("PKCS12", "PKCS12", JavaBrokers),
+        ("JKS", "JKS", JavaBrokers),
+        ("JKS", None, JavaBrokers),  # Kafka's own default
+        ("PEM", "PEM", KafkaBrokers),
+    ],
+)
+def test_a_trust_store_opens_the_brokers(
+    guarded: Broker, of_broker: KeyStore, kind: str, named: str | None, client: type[Brokers]
+) -> None:
+    password = None if kind == "PEM" else PASSWORD
+    with closing(opened(guarded.addresses["tls"], trusting(of_broker.trust(kind), named, password))) as brokers:
+        assert isinstance(brokers, client)
+        assert brokers.ends([Partition("seen", 0)]) == {Partition("seen", 0): 1}
+        assert [record.value for record in brokers.sample("seen", 1)] == [b"v"]
+
+
+def test_a_key_store_tells_who_asks(guarded: Broker, of_broker: KeyStore, of_client: KeyStore) -> None:
+    settings = trusting(of_broker.trust("PKCS12"), "PKCS12") | of_client.settings()
+
+    with closing(opened(guarded.addresses["mutual"], settings)) as brokers:
+        assert "seen" in brokers.topics()
+
+
+def test_a_client_without_the_certificate_that_is_asked_for_is_refused(guarded: Broker, of_broker: KeyStore) -> None:
+    settings = trusting(of_broker.trust("PKCS12"), "PKCS12")
+
+    with closing(opened(guarded.addresses["mutual"], settings)) as brokers, pytest.raises(LsqlError) as caught:
+        brokers.topics()
+
+    assert caught.value.code == "BROKER_REFUSED"
+
+
+def test_brokers_that_are_not_trusted_are_refused(guarded: Broker, of_client: KeyStore) -> None:
+    settings = trusting(of_client.trust("PKCS12"), "PKCS12")
+
+    with closing(opened(guarded.addresses["tls"], settings)) as brokers, pytest.raises(LsqlError) as caught:
+        brokers.topics()
+
+    assert caught.value.code == "BROKER_REFUSED"
+    assert "certification path" in str(caught.value.params["why"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "password", "why"),
+    [("PKCS12", "wrong", "password was incorrect"), ("PEM", PASSWORD, "of type PKCS12")],
+)
+def test_a_store_that_cannot_be_read_says_why(of_broker: KeyStore, kind: str, password: str, why: str) -> None:
+    with pytest.raises(LsqlError) as caught:
+        opened("127.0.0.1:1", trusting(of_broker.trust(kind), "PKCS12", password))
+
+    assert caught.value.code == "KAFKA_SETTINGS_INVALID"
+    assert why in str(caught.value.params["why"])
+    assert "xception" not in str(caught.value.params["why"])
