@@ -11,6 +11,8 @@ from lsql_runner.kafka.brokers import KafkaBrokers
 from lsql_runner.kafka.choice import only_java_speaks, open_brokers
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.java_brokers import BrokersJvm, class_path
+from lsql_runner.service import jvm_options
+from lsql_runner.settings import read_settings
 from tests.kit.jars import jar_folder
 
 SASL = {"security.protocol": "SASL_SSL"}
@@ -101,3 +103,13 @@ def test_the_image_keeps_every_jar_of_the_class_path() -> None:
     names = [Path(path).name for path in class_path(jar_folder("jars"))]
 
     assert [name for name in names if any(fnmatch(name, pattern) for pattern in unused)] == []
+
+
+@pytest.mark.parametrize(("protocol", "heap_mib"), [("PLAINTEXT", 440), ("SASL_PLAINTEXT", 344)])
+def test_a_second_jvm_is_taken_from_the_heap_of_the_first(
+    monkeypatch: pytest.MonkeyPatch, protocol: str, heap_mib: int
+) -> None:
+    monkeypatch.setattr("lsql_runner.service.memory_limit_bytes", lambda: 768 << 20)
+    environment = {"SQL": "x", "SQL_BOOTSTRAP_SERVERS": f"{protocol}://k:1", "SASL_MECHANISM": "GSSAPI"}
+
+    assert jvm_options(read_settings(environment)).heap_mib == heap_mib

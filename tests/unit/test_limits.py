@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lsql_runner.limits import SMALLEST_HEAP_MIB, cores, heap_mib, memory_kills, memory_limit_bytes
+from lsql_runner.limits import BROKERS_JVM_MIB, SMALLEST_HEAP_MIB, cores, heap_mib, memory_kills, memory_limit_bytes
 
 MIB = 1 << 20
 
@@ -73,6 +73,12 @@ def test_a_larger_limit_gives_a_larger_heap_and_room_beside_it() -> None:
     assert heaps[0] == SMALLEST_HEAP_MIB
     assert heaps == sorted(heaps)
     assert all(limit // MIB - heap >= 250 for limit, heap in list(zip(limits, heaps, strict=True))[1:])
+
+
+def test_what_runs_beside_takes_from_the_heap_and_never_from_its_least() -> None:
+    assert (heap_mib(768 * MIB), heap_mib(768 * MIB, BROKERS_JVM_MIB)) == (440, 344)
+    assert heap_mib(640 * MIB, BROKERS_JVM_MIB) == SMALLEST_HEAP_MIB
+    assert heap_mib(None, BROKERS_JVM_MIB) == heap_mib(None)
 
 
 def test_the_heap_is_moderate_where_nothing_limits_it() -> None:

@@ -197,7 +197,7 @@ CATALOGUE: dict[str, ErrorKind] = {
     ),
     "KAFKA_SETTINGS_INVALID": ErrorKind(
         "No Kafka client can be made with these settings: {why}.",
-        "Correct SECURITY_PROTOCOL, SASL_* and SSL_*; GSSAPI (Kerberos) is not supported in this version.",
+        "Correct SECURITY_PROTOCOL, SASL_* and SSL_*; the jars of login modules of your own go into LSQL_JARS_DIR.",
     ),
     "TOPIC_REFUSED": ErrorKind(
         "The brokers refused to create {topic}: {why}.",

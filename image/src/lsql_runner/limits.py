@@ -23,7 +23,7 @@ _SHARE_OF_THE_REST = 0.75
 _SMALLEST_LIMIT_MIB = SMALLEST_HEAP_MIB + _OUTSIDE_MIB
 _MIB = 1 << 20
 
-BROKERS_JVM_MIB = 112
+BROKERS_JVM_MIB = 128
 """What the JVM takes that asks the brokers, for settings that librdkafka cannot speak (docs/decisions/0009)."""
 
 

@@ -96,7 +96,12 @@ class Settings(BaseModel):
     log_level: Annotated[str, AfterValidator(_level)] = Field(
         "INFO", alias="ROOT_LOG_LEVEL", description="Least severe level that is logged."
     )
-    java_options: str = Field("", alias="JAVA_OPTS", description="More options for the JVM, separated by blanks.")
+    java_options: str = Field(
+        "",
+        alias="JAVA_OPTS",
+        description="More options for the JVM, separated by blanks. The second one that Kerberos and Java key stores "
+        "need takes those that begin with `-D`.",
+    )
     security_protocol: Literal["", "PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
         "",
         alias="SECURITY_PROTOCOL",
