@@ -22,15 +22,16 @@ from tests.kit.process import POLL_S, free_port
 
 pytestmark = pytest.mark.timeout(120)
 
-# Asks once, says the JVM's process id, and is killed while it waits.
+# Asks brokers that are not there, says the JVM's process id, and is killed while it waits.
 ASKS_AND_WAITS = """
 import sys
 from pathlib import Path
+from threading import Thread
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.java_brokers import BrokersJvm, JavaBrokers
-brokers = JavaBrokers(KafkaConnection(sys.argv[1]), BrokersJvm(Path(sys.argv[2])))
+brokers = JavaBrokers(KafkaConnection(sys.argv[1]), BrokersJvm(Path(sys.argv[2])), 30)
+Thread(target=brokers.topics).start()
 print(brokers.pid, flush=True)
-sys.stdin.read()
 """
 
 
@@ -95,14 +96,15 @@ def test_it_ends_with_the_brokers_and_leaves_no_files(
     assert caught.value.code == "BROKER_UNREACHABLE"
 
 
-def test_it_ends_when_its_process_is_killed_even_while_it_waits_for_brokers() -> None:
+def test_it_ends_when_its_process_is_killed_even_while_it_waits_for_brokers(tmp_path: Path) -> None:
     command = [sys.executable, "-c", ASKS_AND_WAITS, f"127.0.0.1:{free_port()}", str(jar_folder("jars"))]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    env = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as process:
         assert process.stdout is not None
         pid = int(process.stdout.readline())
         process.kill()
 
-    assert ended(pid)
+    assert ended(pid, 15)
 
 
 def test_a_partition_that_answers_without_an_end_has_no_leader(
