@@ -18,7 +18,7 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.java import LOCALE, java, spark_home
 from lsql_runner.kafka.brokers import RawRecord, Spans, TopicRequest, leaderless, newest
 from lsql_runner.kafka.client import KafkaConnection
-from lsql_runner.kafka.java_process import JavaGoneError, JavaProcess
+from lsql_runner.kafka.java_process import JavaGoneError, JavaProcess, JavaSilentError
 
 _START_S = 60.0
 _HEAP_MIB = 64
@@ -159,11 +159,24 @@ class JavaBrokers:
             if self._closed:
                 raise self._unreachable("the questions have ended")
             try:
-                # The JVM keeps the deadline itself; twice of it means that it cannot, as when a login hangs.
-                return self._running().ask(question, self._answer_s * 2)
+                return self._lines(question)
             except JavaGoneError as gone:
                 self._end()
                 raise self._unreachable(f"the JVM that asks them is gone: {gone}") from None
+
+    def _lines(self, question: Mapping[str, Any]) -> list[dict[str, Any]]:
+        # The JVM keeps the deadline itself; twice of it means that it cannot, as when a login hangs.
+        silence_s = self._answer_s * 2
+        used = self._process is not None
+        try:
+            return self._running().ask(question, silence_s)
+        except JavaSilentError:
+            raise
+        except JavaGoneError:
+            if self._closed or not used:
+                raise
+            self._end()  # it was dying since an earlier question: that is seen only now
+            return self._running().ask(question, silence_s)
 
     def _running(self) -> JavaProcess:
         if self._process is not None and self._process.runs:

@@ -25,7 +25,11 @@ Line = Mapping[str, Any]
 
 
 class JavaGoneError(Exception):
-    """The program ended, or said nothing in time and was ended; the text says which."""
+    """The program ended; the text says how."""
+
+
+class JavaSilentError(JavaGoneError):
+    """The program said nothing in time and was ended."""
 
 
 class JavaProcess:
@@ -67,7 +71,8 @@ class JavaProcess:
         """The lines of the answer, the last of which holds `ok` or `error`.
 
         Raises:
-            JavaGoneError: it ended, or was silent for `silence_s` and was ended.
+            JavaGoneError: it ended.
+            JavaSilentError: it was silent for `silence_s`, and was ended.
         """
         try:
             self._input.write(json.dumps(question).encode() + b"\n")
@@ -101,7 +106,7 @@ class JavaProcess:
         while b"\n" not in parts[-1]:
             if not self._selector.select(max(0.0, deadline - time.monotonic())):
                 self._process.kill()
-                raise JavaGoneError("it did not answer in time and was ended")
+                raise JavaSilentError("it did not answer in time and was ended")
             part = os.read(self._output.fileno(), 1 << 16)
             if not part:
                 raise self._gone()
