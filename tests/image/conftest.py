@@ -17,7 +17,7 @@ from tests.kit.container import Container, built_image, image_root
 from tests.kit.process import free_port
 
 POLL_S = 0.05
-DEADLINE_S = 90
+DEADLINE_S = 180
 
 
 @dataclass

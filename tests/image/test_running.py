@@ -55,12 +55,16 @@ def test_the_jvm_uses_the_ahead_of_time_cache(broker: Broker, topic: TopicFactor
     """A JVM that is told to insist on its cache ends at once where it cannot use it."""
     source, target = topic("seen"), topic("out")
     broker.produce(source, [reading(0)])
-    insisting = {"JAVA_OPTS": "-XX:AOTMode=on"}
+    insisting = {"JAVA_OPTS": "-XX:AOTMode=on -Xlog:class+load:file=/tmp/classes.log"}
 
     with contained(Wanted(filtering(source, target), broker.bootstrap, env=insisting)) as processor:
         processor.wait_for(lambda s: s["recordsOut"] == 1, "record")
 
         assert mapped(jvm_of(processor.container), "classes.aot")
+        loaded = (processor.container.folder / "tmp/classes.log").read_text().splitlines()
+    fresh = [line for line in loaded if "source: shared objects file" not in line]
+    assert len(loaded) > 15_000
+    assert len(fresh) < 1_000, f"{len(fresh)} classes are not from the cache; the last: {fresh[-5:]}"
 
 
 def test_a_stateless_processor_is_well_within_the_default_limit(

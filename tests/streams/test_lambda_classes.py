@@ -1,4 +1,4 @@
-"""Serializable lambdas as classes (image/recipe/LambdaClasses.java): they do what they did, also after a serialization."""
+"""Serializable lambdas as classes (image/recipe/LambdaClasses.java): they do what they did, also when read back."""
 
 from __future__ import annotations
 

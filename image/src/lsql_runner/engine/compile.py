@@ -15,7 +15,7 @@ from lsql_runner.bind.grouping import group_column
 from lsql_runner.bind.scope import lateral_column
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.relation import Relation, Undecoded
-from lsql_runner.engine.schema import spark_type
+from lsql_runner.engine.schema import HEADERS, LONG, spark_type
 from lsql_runner.engine.serde import encode, extend_json, merged_struct, windowed_key
 from lsql_runner.plan.nodes import (
     Aggregate,
@@ -70,11 +70,8 @@ def compile_sink(sink: WriteTopic, read: Reader) -> DataFrame:
         key.alias("key"),
         value.alias("value"),
         relation.ready["ts"].alias("ts"),
-        (F.lit(None).cast(HEADERS_TYPE) if headers is None else headers).alias("headers"),
+        (F.lit(None).cast(HEADERS) if headers is None else headers).alias("headers"),
     )
-
-
-HEADERS_TYPE = "array<struct<key:string,value:binary>>"
 
 
 def _encoded(relation: Relation, name: str, form: Format, kind: DataType, window_start: Column | None) -> Column:
@@ -171,7 +168,7 @@ def aggregate_input(node: Aggregate, read: Reader) -> tuple[DataFrame, list[str]
     below = compile_node(node.input, read)
     columns = below.columns_for(node_exprs(node))
     time = column(node.event_time, columns)
-    time = F.coalesce(time, F.raise_error(F.lit("the event time is null")).cast("bigint"))
+    time = F.coalesce(time, F.raise_error(F.lit("the event time is null")).cast(LONG))
     keys = {group_column(name): column(expr, columns) for name, expr in node.keys} or {"raw_key": columns["raw_key"]}
     arguments = {f"arg_{slot}": column(arg, columns) for slot, _, arg, _ in node.calls if arg is not None}
     selected = {**keys, **arguments, "ts": time}

@@ -19,6 +19,7 @@ from lsql_runner.bind.expr import (
     Operation,
     Record,
 )
+from lsql_runner.engine.call import call
 from lsql_runner.engine.lowering import to_column
 from lsql_runner.engine.schema import spark_type
 from lsql_runner.types import BYTES, DATE, INT, LONG, STRING, TIMESTAMP, DataType, Decimal
@@ -60,7 +61,7 @@ _BINARY: dict[str, Callable[[Column, Column], Column]] = {
     "<=": lambda a, b: a <= b,
     ">": lambda a, b: a > b,
     ">=": lambda a, b: a >= b,
-    "LIKE": lambda a, b: F.call_function("like", a, b),
+    "LIKE": lambda a, b: call("like", a, b),
 }
 
 
@@ -83,7 +84,7 @@ def _(expr: Operation, columns: Columns) -> Column:
         case "IN":
             return args[0].isin(*args[1:])
         case "/" if expr.type in (INT, LONG):
-            return F.call_function("div", *args).cast(spark_type(expr.type))
+            return call("div", *args).cast(spark_type(expr.type))
         case "/":
             return _exact(args[0] / args[1], expr.type)
     return _exact(_BINARY[expr.op](*args), expr.type)
@@ -139,7 +140,7 @@ def convert(value: Column, source: DataType, target: DataType) -> Column:
         case (s, t) if s == TIMESTAMP and t == LONG:
             return F.unix_millis(value)
         case (s, t) if s == DATE and t == LONG:
-            return F.unix_millis(value.cast("timestamp"))
+            return F.unix_millis(value.cast(spark_type(TIMESTAMP)))
         case (s, t) if s == TIMESTAMP and t == STRING:
             return F.date_format(value, "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'")
         case (s, t) if s == BYTES and t == STRING:

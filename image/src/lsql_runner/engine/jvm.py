@@ -186,9 +186,12 @@ def _command(options: JvmOptions, scratch: Path) -> list[str]:
         *LOCALE,
         "-cp",
         ":".join(class_path(options.jars)),
-        "org.apache.spark.deploy.SparkSubmit",
-        "pyspark-shell",
+        _GATEWAY,
     ]
+
+
+_GATEWAY = "org.apache.spark.api.python.PythonGatewayServer"
+"""What SparkSubmit would end up with, after reading settings of clusters that are none here."""
 
 
 def _collector() -> str:

@@ -9,8 +9,9 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from lsql_runner.bind.functions.lowering import Arg, Const, Lambda, Lowering, Native, Param, Rest, To
+from lsql_runner.engine.call import call
+from lsql_runner.engine.schema import spark_type
 from lsql_runner.engine.wire import be_double, be_int, be_long
-from lsql_runner.types import DataType, Decimal, Scalar
 
 HIGHER_ORDER: dict[str, Callable[..., Column]] = {
     "aggregate": F.aggregate,
@@ -19,12 +20,10 @@ HIGHER_ORDER: dict[str, Callable[..., Column]] = {
     "transform": F.transform,
     "zip_with": F.zip_with,
 }
-"""Built-ins that take a function: `call_function` has no place for one."""
+"""Built-ins that take a function: `call` has no place for one."""
 
 OWN: dict[str, Callable[[Column], Column]] = {"be_int": be_int, "be_long": be_long, "be_double": be_double}
 """Names of our own expressions, which Spark does not know."""
-
-_SPARK_NAMES = {"bytes": "binary", "long": "bigint", "null": "void"}
 
 _Names = Mapping[str, Column]
 
@@ -58,7 +57,7 @@ class _Call:
             case Param(name):
                 return names[name]
             case To(operand, target):
-                return self.column(operand, names).cast(_spark_name(target))
+                return self.column(operand, names).cast(spark_type(target))
             case Native(name, parts):
                 return self._native(name, self._in_place(parts), names)
             case Lambda():
@@ -78,9 +77,7 @@ class _Call:
             return HIGHER_ORDER[name](*operands)
         if name in OWN:
             return OWN[name](*(self.column(part, names) for part in parts))
-        # An operator is a function too, but its name is read as SQL: `<` without back-ticks is an error.
-        spelled = name if name.isidentifier() else f"`{name}`"
-        return F.call_function(spelled, *(self.column(part, names) for part in parts))
+        return call(name, *(self.column(part, names) for part in parts))
 
     def _operand(self, part: Lowering, names: _Names) -> Column | Callable[..., Column]:
         return self._function(part, names) if isinstance(part, Lambda) else self.column(part, names)
@@ -95,12 +92,3 @@ class _Call:
             return self.column(node.body, {**names, node.params[0]: first, node.params[1]: second})
 
         return one if len(node.params) == 1 else two
-
-
-def _spark_name(t: DataType) -> str:
-    match t:
-        case Scalar(name):
-            return _SPARK_NAMES.get(name, name)
-        case Decimal(precision, scale):
-            return f"decimal({precision},{scale})"
-    raise TypeError(f"a lowering converts to scalars only, not to {t}")

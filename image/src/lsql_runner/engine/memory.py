@@ -24,7 +24,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from lsql_runner.batches import Partition
 from lsql_runner.bind.catalog import TopicSchema
-from lsql_runner.engine.compile import HEADERS_TYPE, Reader, compile_query
+from lsql_runner.engine.compile import Reader, compile_query
 from lsql_runner.engine.culprit import RangeReader, record_error
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.jvm import JvmOptions, SparkJvm
@@ -39,7 +39,8 @@ Headers = tuple[tuple[str, bytes | None], ...]
 _QUICK_JVM = ("-XX:TieredStopAtLevel=1",)
 
 _SCHEMA = (
-    f"key binary, value binary, topic string, partition int, offset int, timestamp timestamp, headers {HEADERS_TYPE}"
+    "key binary, value binary, topic string, partition int, offset int, timestamp timestamp, "
+    "headers array<struct<key:string,value:binary>>"
 )
 """The columns of Spark's Kafka source, headers included. Its offset is a LONG: Python's bridge makes no small ones."""
 

@@ -7,14 +7,19 @@ from pyspark.sql import types as spark
 from lsql_runner import types as lsql
 from lsql_runner.types import Array, DataType, Decimal, Map, Struct
 
+INT, LONG, DOUBLE = spark.IntegerType(), spark.LongType(), spark.DoubleType()
+STRING, BINARY = spark.StringType(), spark.BinaryType()
+HEADERS = spark.ArrayType(spark.StructType([spark.StructField("key", STRING), spark.StructField("value", BINARY)]))
+"""The types of columns, for casts. Their names in SQL would wake a parser: see `call`."""
+
 _SCALARS: dict[DataType, spark.DataType] = {
-    lsql.INT: spark.IntegerType(),
-    lsql.LONG: spark.LongType(),
+    lsql.INT: INT,
+    lsql.LONG: LONG,
     lsql.FLOAT: spark.FloatType(),
-    lsql.DOUBLE: spark.DoubleType(),
-    lsql.STRING: spark.StringType(),
+    lsql.DOUBLE: DOUBLE,
+    lsql.STRING: STRING,
     lsql.BOOLEAN: spark.BooleanType(),
-    lsql.BYTES: spark.BinaryType(),
+    lsql.BYTES: BINARY,
     lsql.DATE: spark.DateType(),
     lsql.TIMESTAMP: spark.TimestampType(),
     lsql.NULL: spark.NullType(),

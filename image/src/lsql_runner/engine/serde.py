@@ -6,6 +6,8 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from lsql_runner.bind.catalog import Format, Serde
+from lsql_runner.engine import schema
+from lsql_runner.engine.call import call
 from lsql_runner.engine.expressions import convert
 from lsql_runner.engine.schema import spark_type
 from lsql_runner.engine.wire import be_int, be_long, int_be, long_be
@@ -41,10 +43,10 @@ def decode(raw: Column, serde: Serde, kind: DataType) -> Column:
 def _decode_json(raw: Column, kind: DataType) -> Column:
     """JSON text to a value."""
     if isinstance(kind, Struct):
-        return F.call_function(DECODE_JSON, raw, F.lit(spark_type(kind).json()))
+        return call(DECODE_JSON, raw, F.lit(spark_type(kind).json()))
     # A JSON text that is one value and not an object: read it as the only field of an object.
     wrapped = F.concat(F.lit(b'{"v":'), raw, F.lit(b"}"))
-    return F.call_function(DECODE_JSON, wrapped, F.lit(spark_type(Struct((Field("v", kind),))).json()))["v"]
+    return call(DECODE_JSON, wrapped, F.lit(spark_type(Struct((Field("v", kind),))).json()))["v"]
 
 
 def encode(value: Column, form: Format, kind: DataType, window_start: Column | None = None) -> Column:
@@ -65,7 +67,7 @@ def encode(value: Column, form: Format, kind: DataType, window_start: Column | N
             return int_be(value)
         case "LONG":
             return long_be(value)
-    return json_text(value, kind).cast("binary")
+    return json_text(value, kind).cast(schema.BINARY)
 
 
 def windowed_key(key: Column, window_start: Column) -> Column:
@@ -79,13 +81,13 @@ def json_text(value: Column, kind: DataType) -> Column:
         return F.to_json(value, _WRITE_JSON)
     wrapped = F.to_json(F.struct(value.alias("v")), _WRITE_JSON)
     bare = F.substring(wrapped, F.lit(6), F.length(wrapped) - F.lit(6))  # without {"v": and }
-    return F.when(value.isNull(), F.lit(None).cast("string")).otherwise(bare)
+    return F.when(value.isNull(), F.lit(None).cast(schema.STRING)).otherwise(bare)
 
 
 def extend_json(raw: Column, fields: list[tuple[str, Column]]) -> Column:
     """The JSON object in `raw` with fields set: replaced where it has them, else added; all others stay."""
-    new = F.to_json(F.struct(*(value.alias(name) for name, value in fields)), _WRITE_JSON).cast("binary")
-    return F.call_function(EXTEND_JSON, raw, new)
+    new = F.to_json(F.struct(*(value.alias(name) for name, value in fields)), _WRITE_JSON).cast(schema.BINARY)
+    return call(EXTEND_JSON, raw, new)
 
 
 def merged_struct(whole: Column, names: list[str], fields: list[tuple[str, Column]]) -> Column:

@@ -13,7 +13,7 @@ from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from lsql_runner.engine.compile import HEADERS_TYPE
+from lsql_runner.engine.schema import HEADERS
 from lsql_runner.engine.wire import long_be
 from lsql_runner.kafka.client import KafkaConnection
 
@@ -50,7 +50,7 @@ def sink_records(frame: DataFrame) -> DataFrame:
     """The columns of `compile_query` as those of Spark's Kafka sink: topic, key, value, headers."""
     time = F.struct(F.lit(TIME_HEADER).alias("key"), long_be(F.col("ts")).alias("value"))
     passed = F.filter("headers", lambda header: header["key"] != F.lit(BATCH_HEADER))
-    headers = F.concat(F.coalesce(passed, F.array().cast(HEADERS_TYPE)), F.array(time))
+    headers = F.concat(F.coalesce(passed, F.array().cast(HEADERS)), F.array(time))
     return frame.select("topic", "key", "value", headers.alias("headers"))
 
 

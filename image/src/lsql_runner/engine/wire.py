@@ -5,17 +5,19 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from lsql_runner.engine.schema import DOUBLE, INT, LONG, STRING
+
 
 def be_long(data: Column) -> Column:
     """8 big-endian bytes as a long; bytes of another length stop the query (a malformed record)."""
     # A negative base gives a signed result.
-    return F.conv(F.hex(_of_length(data, 8)), 16, -10).cast("bigint")
+    return F.conv(F.hex(_of_length(data, 8)), 16, -10).cast(LONG)
 
 
 def be_int(data: Column) -> Column:
     """4 big-endian bytes as an int; bytes of another length stop the query (a malformed record)."""
-    unsigned = F.conv(F.hex(_of_length(data, 4)), 16, 10).cast("bigint")
-    return F.when(unsigned >= F.lit(2**31), unsigned - F.lit(2**32)).otherwise(unsigned).cast("int")
+    unsigned = F.conv(F.hex(_of_length(data, 4)), 16, 10).cast(LONG)
+    return F.when(unsigned >= F.lit(2**31), unsigned - F.lit(2**32)).otherwise(unsigned).cast(INT)
 
 
 def be_double(data: Column) -> Column:
@@ -23,8 +25,8 @@ def be_double(data: Column) -> Column:
     bits = be_long(data)
     sign = F.when(bits < 0, F.lit(-1.0)).otherwise(F.lit(1.0))
     exponent = F.shiftrightunsigned(bits, 52).bitwiseAND(F.lit(0x7FF))
-    fraction = bits.bitwiseAND(F.lit(0xFFFFFFFFFFFFF)).cast("double") / F.lit(float(2**52))
-    normal = sign * (F.lit(1.0) + fraction) * F.pow(F.lit(2.0), (exponent - F.lit(1023)).cast("double"))
+    fraction = bits.bitwiseAND(F.lit(0xFFFFFFFFFFFFF)).cast(DOUBLE) / F.lit(float(2**52))
+    normal = sign * (F.lit(1.0) + fraction) * F.pow(F.lit(2.0), (exponent - F.lit(1023)).cast(DOUBLE))
     small = sign * fraction * F.lit(2.0**-1022)
     special = F.when(fraction == 0.0, sign * F.lit(float("inf"))).otherwise(F.lit(float("nan")))
     return F.when(exponent == 0x7FF, special).when(exponent == 0, small).otherwise(normal)
@@ -32,15 +34,15 @@ def be_double(data: Column) -> Column:
 
 def long_be(value: Column) -> Column:
     """A long as 8 big-endian bytes."""
-    return F.unhex(F.lpad(F.hex(value.cast("bigint")), 16, "0"))
+    return F.unhex(F.lpad(F.hex(value.cast(LONG)), 16, "0"))
 
 
 def int_be(value: Column) -> Column:
     """An int as 4 big-endian bytes."""
-    return F.unhex(F.right(F.lpad(F.hex(value.cast("bigint")), 16, "0"), F.lit(8)))
+    return F.unhex(F.right(F.lpad(F.hex(value.cast(LONG)), 16, "0"), F.lit(8)))
 
 
 def _of_length(data: Column, length: int) -> Column:
     found = F.length(data)
-    refusal = F.raise_error(F.concat(F.lit(f"expected {length} bytes, found "), found.cast("string")))
+    refusal = F.raise_error(F.concat(F.lit(f"expected {length} bytes, found "), found.cast(STRING)))
     return F.when(data.isNull() | (found == length), data).otherwise(refusal)
