@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ci.cluster.control_plane import kubectl
-from ci.cluster.layout import DNS_SERVICE_IP, KUBECONFIG, NODE_IP, RUN
+from ci.cluster.layout import DEFINITIONS, DNS_SERVICE_IP, KUBECONFIG, NODE_IP, RUN
 from ci.cluster.processes import Program
 from ci.cluster.volumes import CLASSES, PROVISIONER, StorageKind
 
@@ -20,10 +20,11 @@ OBJECT = dict[str, Any]
 
 
 def start_addons() -> None:
-    """Starts both, and makes the objects by which pods find them."""
+    """Starts both, makes the objects by which pods find them, and defines the kinds that charts know of."""
     RUN.joinpath("Corefile").write_text(_corefile())
     COREDNS.start(["coredns", "-conf", RUN / "Corefile"])
     VOLUMES.start([sys.executable, "-m", "ci.cluster.volumes"])
+    kubectl("create", "-f", DEFINITIONS)
     objects = [*dns_objects(), *(storage_class(kind) for kind in CLASSES.values())]
     kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
 

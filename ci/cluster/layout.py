@@ -18,6 +18,8 @@ CNI_NETWORK = "lsql-pods"
 PAUSE_IMAGE = "localhost/pause:1"
 
 TOOLS = VENV / "share/lsql-runner/cluster-tools/bin"
+DEFINITIONS = VENV / "share/lsql-runner/cluster-tools/crds"
+"""Kinds that an operator would bring; a chart's objects of these kinds are judged by them, and nobody acts on them."""
 HOME = CACHE / "cluster"
 LOCK = "cluster"
 """Of the cache folder: one cluster at a time on a machine, since address, routes and rules are the machine's."""

@@ -5,17 +5,29 @@ into the cache that clones share, keyed by the pins, and `.venv/share/lsql-runne
 containerd, runc and the CNI plugins are Debian's packages: root has them installed, others are told which are missing.
 """
 
+import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 from ci.cluster.pin import COREDNS, KUBERNETES, PROGRAMS
 from ci.cluster.prerequisites import GO, faults, missing_packages
 from ci.tools import go
-from ci.tools.go import check_go, go_build, wanted_go
+from ci.tools.go import GO_ENV, check_go, go_build, wanted_go
 from ci.tools.setup import ROOT, VENV, cached_folder, hash_of, run
 
 SOURCES = ROOT / "ci/cluster"
+MODULES = ("kubernetes", "coredns", "crds")
+DEFINITIONS = (
+    (
+        "github.com/prometheus-operator/prometheus-operator",
+        "example/prometheus-operator-crd",
+        ("servicemonitors", "podmonitors", "prometheusrules"),
+    ),
+    ("sigs.k8s.io/gateway-api", "config/crd/standard", ("httproutes",)),
+)
+"""Modules, their folders, and the kinds whose definitions are taken from there."""
 PAUSE = SOURCES / "pause/pause.c"
 FOLDER = VENV / "share/lsql-runner/cluster-tools"
 
@@ -29,8 +41,8 @@ def kubernetes_variables() -> list[str]:
 
 
 def build(staging: Path) -> None:
-    """Fills `<staging>/bin` with the programs, pause among them."""
-    pins = [(SOURCES / module / "go.mod").read_text() for module in ("kubernetes", "coredns")]
+    """Fills `<staging>/bin` with the programs, pause among them, and `<staging>/crds` with definitions."""
+    pins = [(SOURCES / module / "go.mod").read_text() for module in MODULES]
     check_go(max(GO, wanted_go(pins)))
     print(f"Kubernetes {KUBERNETES} and CoreDNS {COREDNS}; about five minutes, the first time", flush=True)
     target = staging / "bin"
@@ -39,6 +51,26 @@ def build(staging: Path) -> None:
     go_build(SOURCES / "kubernetes", kubernetes, f"{target}/", kubernetes_variables())
     go_build(SOURCES / "coredns", ["."], target / "coredns", name="coredns")
     run(["gcc", "-Os", "-static", "-o", target / "pause", PAUSE], show=False)
+    copy_definitions(staging / "crds")
+
+
+def copy_definitions(target: Path) -> None:
+    """Fills a folder with the definitions of the kinds that charts make for what is installed beside them."""
+    target.mkdir()
+    for module, folder, kinds in DEFINITIONS:
+        said = subprocess.run(
+            ["go", "mod", "download", "-json", module],
+            cwd=SOURCES / "crds",
+            env=GO_ENV,
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        if said.returncode:
+            raise SystemExit(f"{said.stdout}{said.stderr}\nGo did not give {module}")
+        source = Path(json.loads(said.stdout)["Dir"], folder)
+        for kind in kinds:
+            (target / f"{kind}.yaml").write_bytes(next(source.glob(f"*_{kind}.yaml")).read_bytes())
 
 
 def install_packages() -> None:
@@ -55,7 +87,7 @@ def install_packages() -> None:
 
 def pins_key() -> str:
     """The key of what is built: the pins, and our code for its flags."""
-    pins = [SOURCES / module / name for module in ("kubernetes", "coredns") for name in ("go.mod", "go.sum")]
+    pins = [SOURCES / module / name for module in MODULES for name in ("go.mod", "go.sum")]
     return hash_of([*pins, SOURCES / "coredns/main.go", PAUSE, Path(__file__).resolve(), Path(go.__file__)])
 
 

@@ -7,6 +7,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+# A go.work or GOFLAGS of the person who builds must not change what is built under a key of the cache.
+GO_ENV = {**os.environ, "CGO_ENABLED": "0", "GOWORK": "off", "GOFLAGS": ""}
+
 
 def wanted_go(go_mods: list[str]) -> tuple[int, ...]:
     """Returns the oldest Go that can build all the modules, as (1, 26, 0)."""
@@ -49,14 +52,12 @@ def go_build(
     """
     linked = " ".join(("-s -w", *flags))
     argv = ["go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-ldflags", linked, "-o", str(target)]
-    # A go.work or GOFLAGS of the person who builds must not change what is built under a key of the cache.
-    env = {**os.environ, "CGO_ENABLED": "0", "GOWORK": "off", "GOFLAGS": ""}
     began = time.monotonic()
     print(f"  {name or ', '.join(package.rsplit('/', 1)[-1] for package in packages)} ... ", end="", flush=True)
     said = subprocess.run(
         [*argv, *packages],
         cwd=module,
-        env=env,
+        env=GO_ENV,
         check=False,
         text=True,
         stdout=subprocess.PIPE,
