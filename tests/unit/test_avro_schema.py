@@ -1,0 +1,200 @@
+"""Avro schemas and the language's types."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lsql_runner.bind.avro_schema import AvroSchemaError, read_avro, write_avro
+from lsql_runner.types import (
+    BOOLEAN,
+    BYTES,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    NULL,
+    STRING,
+    TIMESTAMP,
+    Array,
+    DataType,
+    Decimal,
+    Field,
+    Map,
+    Struct,
+    describe,
+)
+
+
+def kind_of(schema: Any) -> str:
+    return describe(read_avro(json.dumps(schema))[0])
+
+
+def record(*fields: dict[str, Any], name: str = "r", **more: Any) -> dict[str, Any]:
+    return {"type": "record", "name": name, "fields": list(fields), **more}
+
+
+@pytest.mark.parametrize(
+    ("schema", "kind"),
+    [
+        ("null", "null"),
+        ("boolean", "boolean"),
+        ("int", "int"),
+        ("long", "long"),
+        ("float", "float"),
+        ("double", "double"),
+        ("bytes", "bytes"),
+        ("string", "string"),
+        ({"type": "string"}, "string"),
+        ({"type": {"type": "string"}}, "string"),
+        ({"type": "string", "avro.java.string": "String"}, "string"),
+        ({"type": "enum", "name": "e", "symbols": ["A"]}, "string"),
+        ({"type": "fixed", "name": "f", "size": 4}, "bytes"),
+        ({"type": "array", "items": "int"}, "array<int>"),
+        ({"type": "map", "values": ["null", "long"]}, "map<string, long>"),
+        ({"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}, "decimal(9,2)"),
+        ({"type": "bytes", "logicalType": "decimal", "precision": 9}, "decimal(9,0)"),
+        (
+            {"type": "fixed", "name": "f", "size": 8, "logicalType": "decimal", "precision": 4, "scale": 1},
+            "decimal(4,1)",
+        ),
+        ({"type": "bytes", "logicalType": "decimal", "precision": 99, "scale": 2}, "bytes"),
+        ({"type": "bytes", "logicalType": "decimal", "precision": 2, "scale": 3}, "bytes"),
+        ({"type": "int", "logicalType": "date"}, "date"),
+        ({"type": "int", "logicalType": "time-millis"}, "int"),
+        ({"type": "long", "logicalType": "time-micros"}, "long"),
+        ({"type": "long", "logicalType": "timestamp-millis"}, "timestamp"),
+        ({"type": "long", "logicalType": "timestamp-micros"}, "timestamp"),
+        ({"type": "long", "logicalType": "local-timestamp-millis"}, "timestamp"),
+        ({"type": "string", "logicalType": "uuid"}, "string"),
+        ({"type": "fixed", "name": "d", "size": 12, "logicalType": "duration"}, "bytes"),
+        ({"type": "string", "logicalType": "date"}, "string"),
+        (["null", "string"], "string"),
+        (["string", "null"], "string"),
+        (["int", "long"], "long"),
+        (["null", "float", "double"], "double"),
+        (["null", "int", "string"], "struct<member0: int, member1: string>"),
+        (["string"], "string"),
+    ],
+)
+def test_each_schema_has_a_type(schema: Any, kind: str) -> None:
+    assert kind_of(schema) == kind
+
+
+def test_a_field_is_nullable_where_its_schema_allows_null() -> None:
+    found, nullable = read_avro(
+        json.dumps(record({"name": "a", "type": "int"}, {"name": "b", "type": ["null", "int"], "default": None}))
+    )
+
+    assert (found, nullable) == (Struct((Field("a", INT, False), Field("b", INT, True))), False)
+    assert read_avro('["null", "int"]') == (INT, True)
+
+
+@pytest.mark.parametrize("name", ["inner", "outer.space.inner"], ids=["by its own name", "by its full name"])
+def test_a_type_that_was_defined_can_be_named_again(name: str) -> None:
+    inner = record({"name": "x", "type": "long"}, name="inner")
+
+    found = kind_of(record({"name": "a", "type": inner}, {"name": "b", "type": name}, namespace="outer.space"))
+
+    assert found == "struct<a: struct<x: long not null> not null, b: struct<x: long not null> not null>"
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        (record({"name": "next", "type": ["null", "r"]}), "next contains itself (r)"),
+        (
+            record({"name": "a", "type": record({"name": "b", "type": "who"}, name="s")}),
+            "a.b names the unknown type who",
+        ),
+        (record({"name": "a", "type": {"type": "array", "items": 7}}), "a[] is no Avro schema"),
+        ({"type": "enum", "symbols": []}, "it is a enum without a name"),
+        ({"name": "nothing"}, "it is no Avro schema"),
+    ],
+)
+def test_what_has_no_type_is_refused_with_its_place(schema: Any, said: str) -> None:
+    with pytest.raises(AvroSchemaError, match="^" + said.replace("(", r"\(").replace(")", r"\)").replace("[", r"\[")):
+        read_avro(json.dumps(schema))
+
+
+def test_a_text_that_is_no_json_is_refused() -> None:
+    with pytest.raises(AvroSchemaError, match="no JSON"):
+        read_avro("record")
+
+
+def test_a_type_is_written_as_a_schema_with_names_for_all_records() -> None:
+    kind = Struct(
+        (
+            Field("id", LONG, False),
+            Field("at", TIMESTAMP),
+            Field("place", Struct((Field("x", DOUBLE),))),
+            Field("lines", Array(Struct((Field("sku", STRING),)))),
+        )
+    )
+
+    assert json.loads(write_avro(kind, False, "order", "com.example")) == {
+        "type": "record",
+        "name": "order",
+        "namespace": "com.example",
+        "fields": [
+            {"name": "id", "type": "long"},
+            {"name": "at", "type": ["null", {"type": "long", "logicalType": "timestamp-millis"}], "default": None},
+            {
+                "name": "place",
+                "type": [
+                    "null",
+                    record({"name": "x", "type": ["null", "double"], "default": None}, name="order_place"),
+                ],
+                "default": None,
+            },
+            {
+                "name": "lines",
+                "type": [
+                    "null",
+                    {
+                        "type": "array",
+                        "items": [
+                            "null",
+                            record(
+                                {"name": "sku", "type": ["null", "string"], "default": None}, name="order_lines_item"
+                            ),
+                        ],
+                    },
+                ],
+                "default": None,
+            },
+        ],
+    }
+
+
+def test_a_name_that_avro_does_not_take_is_refused() -> None:
+    with pytest.raises(AvroSchemaError, match="`a-b` is no name"):
+        write_avro(Struct((Field("a-b", INT),)), False, "r", "")
+
+
+SCALARS: list[DataType] = [BOOLEAN, INT, LONG, FLOAT, DOUBLE, BYTES, STRING, DATE, TIMESTAMP, Decimal(12, 3)]
+NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True)
+
+
+def structs(kinds: st.SearchStrategy[DataType]) -> st.SearchStrategy[DataType]:
+    fields = st.lists(st.builds(Field, NAMES, kinds, st.booleans()), min_size=1, max_size=4, unique_by=lambda f: f.name)
+    return fields.map(lambda found: Struct(tuple(found)))
+
+
+KINDS = st.recursive(
+    st.sampled_from(SCALARS), lambda kinds: st.one_of(kinds.map(Array), kinds.map(Map), structs(kinds)), max_leaves=12
+)
+
+
+@given(structs(KINDS), st.booleans())
+def test_what_is_written_is_read_back(kind: DataType, nullable: bool) -> None:
+    assert read_avro(write_avro(kind, nullable, "r", "a.b")) == (kind, nullable)
+
+
+def test_the_null_type_is_written() -> None:
+    assert write_avro(Struct((Field("a", NULL),)), False, "r", "") == (
+        '{"type":"record","name":"r","fields":[{"name":"a","type":"null"}]}'
+    )
