@@ -47,6 +47,27 @@ CATALOG = Catalog(
             },
             "lines-of.text": {"key": {"format": "BYTES"}, "value": {"format": "STRING"}},
             "counters": {"key": {"format": "STRING"}, "value": {"format": "LONG"}},
+            "vehicles": {
+                "key": {"format": "AVRO", "schema": "string"},
+                "value": {
+                    "format": "AVRO",
+                    "schema": {
+                        "type": "record",
+                        "name": "Vehicle",
+                        "namespace": "com.example",
+                        "fields": [
+                            {"name": "plate", "type": "string"},
+                            {"name": "speed", "type": ["null", "double"], "default": None},
+                            {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+                            {
+                                "name": "price",
+                                "type": {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2},
+                            },
+                            {"name": "tags", "type": {"type": "array", "items": "string"}},
+                        ],
+                    },
+                },
+            },
             "clicks": {
                 "key": {"format": "JSON", "schema": {"user": "string", "page": "int"}},
                 "value": {"format": "JSON", "schema": {"page": "int", "ms": "int"}},

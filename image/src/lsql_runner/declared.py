@@ -5,18 +5,21 @@
 
 A part may be left out: the key is then BYTES; an undeclared value is not allowed, since declaring a
 topic means knowing it. `schema` is one type as text, or an object of field names and types; an object
-within it is a struct.
+within it is a struct. For AVRO it is the Avro schema, as JSON or as its text.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
+from lsql_runner.bind.avro_schema import AvroSchemaError, avro_serde
 from lsql_runner.bind.catalog import (
     BYTES_FORMAT,
     PRIMITIVE_FORMATS,
     READABLE,
+    Format,
     Serde,
     TopicSchema,
     parse_format,
@@ -61,7 +64,17 @@ def _serde(place: str, body: Any) -> Serde:
         return Serde(form, PRIMITIVE_FORMATS[inner])
     if "schema" not in body:
         raise DeclarationError(f"{place}: a schema, since {form} has many shapes")
+    if inner == "AVRO":
+        return _avro(place, form, body["schema"])
     return Serde(form, _schema(place, body["schema"]))
+
+
+def _avro(place: str, form: Format, body: Any) -> Serde:
+    text = body if isinstance(body, str) and body.lstrip().startswith(("{", "[", '"')) else json.dumps(body)
+    try:
+        return avro_serde(form, text)
+    except AvroSchemaError as error:
+        raise DeclarationError(f"{place}: an Avro schema; {error}") from None
 
 
 def _schema(place: str, body: Any) -> DataType:
@@ -87,7 +100,9 @@ def as_declaration(schemas: Mapping[str, TopicSchema]) -> dict[str, Any]:
 
 def _as_part(serde: Serde) -> dict[str, Any]:
     part: dict[str, Any] = {"format": str(serde.format)}
-    if (serde.format.inner or serde.format.name) not in PRIMITIVE_FORMATS:
+    if serde.schema is not None:
+        part["schema"] = json.loads(serde.schema)
+    elif (serde.format.inner or serde.format.name) not in PRIMITIVE_FORMATS:
         kind = serde.type
         part["schema"] = {f.name: describe(f.type) for f in kind.fields} if isinstance(kind, Struct) else describe(kind)
     return part

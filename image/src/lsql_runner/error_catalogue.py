@@ -148,6 +148,9 @@ CATALOGUE: dict[str, ErrorKind] = {
     "FORMAT_MISFIT": ErrorKind(
         "{part} is {type} and cannot be written as {format}.", "Store it as {instead}, or convert the value."
     ),
+    "SCHEMA_UNWRITABLE": ErrorKind(
+        "{part} cannot be written in {format}: {why}.", "Give the field another name with AS, or choose another format."
+    ),
     "FORMAT_CONTRADICTS": ErrorKind(
         "The program reads {topic} as {named}, but it is declared as {known}.", "Name the same format in both places."
     ),

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from lsql_runner.bind.catalog import Format, Serde
 from lsql_runner.types import (
     BOOLEAN,
     BYTES,
@@ -69,6 +70,15 @@ def read_avro(text: str) -> tuple[DataType, bool]:
     except ValueError:
         raise AvroSchemaError("the text is no JSON") from None
     return _Reader().read(schema, "", "")
+
+
+def avro_serde(form: Format, text: str) -> Serde:
+    """How a part is read that is written in AVRO, alone or within a windowed key.
+
+    Raises:
+        AvroSchemaError: as `read_avro`.
+    """
+    return Serde(form, read_avro(text)[0], json.dumps(json.loads(text), separators=(",", ":"), ensure_ascii=False))
 
 
 @dataclass

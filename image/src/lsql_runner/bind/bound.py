@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
-from lsql_runner.bind.catalog import Format, Serde, TopicSchema
+from lsql_runner.bind.catalog import Serde, TopicSchema
 from lsql_runner.bind.expr import Expr
 from lsql_runner.bind.settings import ProgramSettings
 from lsql_runner.types import DataType
@@ -101,8 +101,8 @@ class BoundSelect:
 @dataclass(frozen=True, slots=True)
 class BoundInsert:
     target: str
-    key_format: Format
-    value_format: Format
+    key: Serde
+    value: Serde
     select: BoundSelect
 
 

@@ -24,19 +24,24 @@ class Format:
 
 STRING_FORMAT = Format("STRING")
 JSON_FORMAT = Format("JSON")
+AVRO_FORMAT = Format("AVRO")
 BYTES_FORMAT = Format("BYTES")
 PRIMITIVE_FORMATS: dict[str, DataType] = {"STRING": STRING, "INT": INT, "LONG": LONG, "BYTES": BYTES}
 """Formats that hold one value of one type, laid out as Kafka's own serializers do."""
 
-READABLE = ("STRING", "INT", "LONG", "BYTES", "JSON", "TW")
-"""Formats of this version. AVRO, PROTOBUF, XML, CSV and SW are refused by name."""
+READABLE = ("STRING", "INT", "LONG", "BYTES", "JSON", "AVRO", "TW")
+"""Formats of this version. PROTOBUF, XML, CSV and SW are refused by name."""
 
 
 def parse_format(text: str) -> Format | None:
     """The format that `JSON` or `TW[STRING]` names, in any case; None for one that this version does not read."""
     outer, _, inner = text.strip().upper().partition("[")
     inner = inner.removesuffix("]")
-    if outer not in READABLE or (outer == "TW") != bool(inner) or (inner and inner not in (*PRIMITIVE_FORMATS, "JSON")):
+    if (
+        outer not in READABLE
+        or (outer == "TW") != bool(inner)
+        or (inner and inner not in (*PRIMITIVE_FORMATS, "JSON", "AVRO"))
+    ):
         return None
     return Format(outer, inner or None)
 
@@ -52,6 +57,8 @@ class Serde:
 
     format: Format
     type: DataType
+    schema: str | None = None
+    """AVRO: the schema that records are resolved to, as JSON text; each was written with one of its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from lsql_runner.bind.avro_schema import AvroSchemaError, write_avro
 from lsql_runner.bind.bound import Part, Whole
 from lsql_runner.bind.catalog import (
+    AVRO_FORMAT,
     BYTES_FORMAT,
     JSON_FORMAT,
     STRING_FORMAT,
@@ -14,12 +18,26 @@ from lsql_runner.bind.catalog import (
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
-from lsql_runner.types import BYTES, INT, LONG, STRING, Array, DataType, Map, Struct, describe
+from lsql_runner.types import BYTES, INT, LONG, NULL, STRING, Array, DataType, Map, Struct, describe
 
-WRITABLE = ("STRING", "INT", "LONG", "BYTES", "JSON")
+WRITABLE = ("STRING", "INT", "LONG", "BYTES", "JSON", "AVRO")
 
 
 _BY_TYPE: dict[DataType, Format] = {INT: Format("INT"), LONG: Format("LONG"), BYTES: BYTES_FORMAT}
+
+
+def written(serde: Serde, part: str, record: str, namespace: str, span: Span) -> Serde:
+    """The serde with the schema that it is written with, where its format has one.
+
+    Raises:
+        LsqlError: SCHEMA_UNWRITABLE.
+    """
+    if (serde.format.inner or serde.format.name) != "AVRO" or serde.schema is not None:
+        return serde
+    try:
+        return replace(serde, schema=write_avro(serde.type, False, record, namespace))
+    except AvroSchemaError as error:
+        raise LsqlError("SCHEMA_UNWRITABLE", span, part=part, format="AVRO", why=str(error)) from None
 
 
 def default_format(kind: DataType) -> Format:
@@ -29,9 +47,9 @@ def default_format(kind: DataType) -> Format:
     return _BY_TYPE.get(kind, STRING_FORMAT)
 
 
-def computed_value_format(kind: DataType, source: Format) -> Format:
-    """The format of a computed value: the source's if it can hold a struct, else by type."""
-    return source if isinstance(kind, Struct) and source == JSON_FORMAT else default_format(kind)
+def computed_format(kind: DataType, source: Format) -> Format:
+    """The format of a computed part: the source's if that is one for structs and this is one, else by type."""
+    return source if isinstance(kind, Struct) and source in (JSON_FORMAT, AVRO_FORMAT) else default_format(kind)
 
 
 def output_serde(
@@ -45,15 +63,15 @@ def output_serde(
     if asked is None:
         if isinstance(part, Whole):
             return source
-        chosen = default_format(kind) if name == "The key" else computed_value_format(kind, source.format)
+        chosen = computed_format(kind, source.format)
         chosen = windowed(chosen) if source.format.name == "TW" else chosen
     else:
         chosen = _asked_format(asked)
         if source.format.name == "TW" and chosen.inner is None:
             chosen = windowed(chosen)  # the window stays in the key; what is asked for is the key inside
         span = asked.span
-    if chosen == source.format and (isinstance(part, Whole) or fits(kind, Format(chosen.inner or chosen.name))):
-        return Serde(chosen, kind)
+    if chosen == source.format and isinstance(part, Whole):
+        return source
     inner = Format(chosen.inner) if chosen.inner else chosen
     window_fits = (chosen.name == "TW") == (source.format.name == "TW") and not (
         chosen.name == "TW" and isinstance(part, Whole)
@@ -88,6 +106,8 @@ def fits(kind: DataType, form: Format) -> bool:
     match form.name:
         case "JSON":
             return kind != BYTES
+        case "AVRO":
+            return kind != NULL
         case "STRING":
             return not isinstance(kind, Struct | Array | Map) and kind != BYTES
         case "INT":

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 
 from lsql_runner.bind.bound import BoundInsert, BoundProgram, BoundSelect, BoundTopic
 from lsql_runner.bind.catalog import Catalog
 from lsql_runner.bind.decoders import source_formats, source_topics, target_topics
-from lsql_runner.bind.formats import output_serde
+from lsql_runner.bind.formats import output_serde, written
 from lsql_runner.bind.generations import generation_of
 from lsql_runner.bind.select import bind_select
 from lsql_runner.bind.settings import ProgramSettings, bind_settings
@@ -84,7 +85,11 @@ def _bind_insert(
     value = output_serde(
         select.value, select.shape.value.type, select.shape.value, insert.value_format, "The value", span
     )
-    return BoundInsert(insert.target.name, key.format, value.format, select)
+    topic = settings.topic(insert.target.name)
+    plain = re.sub(r"\W|^(?=\d)", "_", insert.target.name, flags=re.ASCII)
+    key = written(key, "The key", topic.key_record or f"{plain}_key", topic.key_namespace, span)
+    value = written(value, "The value", topic.value_record or plain, topic.value_namespace, span)
+    return BoundInsert(insert.target.name, key, value, select)
 
 
 def _source(source: ast.Source, tables: dict[str, BoundSelect], catalog: Catalog) -> BoundTopic | BoundSelect:

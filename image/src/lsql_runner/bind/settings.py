@@ -32,6 +32,11 @@ class TopicSettings:
     partitions: int | None = None
     replication: int | None = None
     config: tuple[tuple[str, str], ...] = ()
+    key_record: str | None = None
+    """AVRO: the name of a key's record; None takes one from the topic's."""
+    key_namespace: str = ""
+    value_record: str | None = None
+    value_namespace: str = ""
 
     def with_config(self, key: str, value: str) -> TopicSettings:
         return replace(self, config=tuple(sorted((dict(self.config) | {key: value}).items())))
@@ -157,6 +162,10 @@ _TOPIC_WORDS: dict[str, Callable[[TopicSettings, SetStatement], TopicSettings]] 
     "autocreate": lambda topics, s: replace(topics, autocreate=_boolean(s)),
     "partitions": lambda topics, s: replace(topics, partitions=_whole(s, 1, 100_000)),
     "replication": lambda topics, s: replace(topics, replication=_whole(s, 1, 1_000)),
+    "key.avro.record": lambda topics, s: replace(topics, key_record=_avro_name(s, dotted=False)),
+    "key.avro.namespace": lambda topics, s: replace(topics, key_namespace=_avro_name(s, dotted=True)),
+    "value.avro.record": lambda topics, s: replace(topics, value_record=_avro_name(s, dotted=False)),
+    "value.avro.namespace": lambda topics, s: replace(topics, value_namespace=_avro_name(s, dotted=True)),
 }
 
 # --- values ---
@@ -178,6 +187,15 @@ def _whole(statement: SetStatement, least: int, most: int) -> int:
     if not re.fullmatch(r"\d{1,9}", statement.value) or not least <= int(statement.value) <= most:
         raise _invalid(statement, f"a whole number from {least} to {most}")
     return int(statement.value)
+
+
+def _avro_name(statement: SetStatement, dotted: bool) -> str:
+    part = r"[A-Za-z_][A-Za-z0-9_]*"
+    if not re.fullmatch(rf"{part}(\.{part})*" if dotted else part, statement.value):
+        raise _invalid(
+            statement, "names of letters, digits and _ with dots between" if dotted else "letters, digits and _"
+        )
+    return statement.value
 
 
 def _duration_ms(statement: SetStatement) -> int:

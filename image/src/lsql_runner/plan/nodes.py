@@ -147,6 +147,9 @@ class WriteTopic:
     topic: str
     key_format: Format
     value_format: Format
+    key_schema: str | None = None
+    """AVRO: the schema that keys are written with, as JSON text."""
+    value_schema: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,14 @@ class _StoreNamer:
 
 
 def _plan_insert(insert: BoundInsert, namer: _StoreNamer) -> WriteTopic:
-    return WriteTopic(_plan_select(insert.select, namer), insert.target, insert.key_format, insert.value_format)
+    return WriteTopic(
+        _plan_select(insert.select, namer),
+        insert.target,
+        insert.key.format,
+        insert.value.format,
+        insert.key.schema,
+        insert.value.schema,
+    )
 
 
 def _plan_select(select: BoundSelect, namer: _StoreNamer) -> Project:

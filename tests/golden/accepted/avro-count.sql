@@ -1,0 +1,1 @@
+INSERT INTO counts SELECT STREAM plate, COUNT(*) AS n FROM vehicles WINDOW BY TUMBLE 1m GROUP BY plate

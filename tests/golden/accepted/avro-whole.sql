@@ -1,0 +1,2 @@
+-- Records that nobody looks into keep their bytes, key and value.
+INSERT INTO out SELECT STREAM * FROM vehicles WHERE speed > 10

@@ -1,0 +1,1 @@
+INSERT INTO out SELECT STREAM plate, speed AS `top speed` FROM vehicles
