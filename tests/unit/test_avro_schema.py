@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsql_runner.bind.avro_schema import AvroSchemaError, read_avro, write_avro
+from lsql_runner.bind.avro_schema import AvroSchemaError, narrowed_avro, read_avro, write_avro
 from lsql_runner.types import (
     BOOLEAN,
     BYTES,
@@ -192,6 +192,33 @@ KINDS = st.recursive(
 @given(structs(KINDS), st.booleans())
 def test_what_is_written_is_read_back(kind: DataType, nullable: bool) -> None:
     assert read_avro(write_avro(kind, nullable, "r", "a.b")) == (kind, nullable)
+
+
+@given(structs(KINDS), st.data())
+def test_a_narrowed_schema_has_the_fields_of_the_narrowed_type(kind: DataType, data: st.DataObject) -> None:
+    narrow = narrowed(kind, data)
+
+    assert read_avro(narrowed_avro(write_avro(kind, False, "r", "a.b"), narrow))[0] == narrow
+
+
+def narrowed(kind: DataType, data: st.DataObject) -> DataType:
+    """The type without some of its fields."""
+    match kind:
+        case Array(element):
+            return Array(narrowed(element, data))
+        case Map(value):
+            return Map(narrowed(value, data))
+        case Struct(fields):
+            kept = [f for f in fields if data.draw(st.booleans())] or [fields[0]]
+            return Struct(tuple(Field(f.name, narrowed(f.type, data), f.nullable) for f in kept))
+    return kind
+
+
+def test_a_schema_that_names_a_type_twice_stays_whole() -> None:
+    point = record({"name": "x", "type": "long"}, {"name": "y", "type": "long"}, name="point")
+    text = json.dumps(record({"name": "a", "type": point}, {"name": "b", "type": ["null", "point"]}))
+
+    assert narrowed_avro(text, Struct((Field("b", Struct((Field("x", LONG),))),))) == text
 
 
 def test_the_null_type_is_written() -> None:

@@ -170,6 +170,50 @@ def _logical(schema: Mapping[str, Any], kind: str, plain: DataType) -> DataType:
     return _LOGICAL.get((kind, str(logical)), plain)
 
 
+def narrowed_avro(text: str, kind: DataType) -> str:
+    """The schema without the fields that `kind`, a narrowing of its type, leaves out: what is not read is skipped.
+
+    One that uses a named type twice stays whole: the second use needs the first, which says what the name means.
+    """
+    schema = json.loads(text)
+    if _refers(schema):
+        return text
+    return json.dumps(_narrowed(schema, kind), separators=(",", ":"), ensure_ascii=False)
+
+
+def _refers(schema: Any) -> bool:
+    """Whether a part of a schema is the name of another."""
+    if isinstance(schema, str):
+        return schema not in _PRIMITIVES
+    if isinstance(schema, list):
+        return any(_refers(branch) for branch in schema)
+    inside = [schema.get("items", "null"), schema.get("values", "null")]
+    inside += [one["type"] for one in schema.get("fields", ())]
+    if not isinstance(schema["type"], str):
+        inside.append(schema["type"])
+    return any(_refers(part) for part in inside)
+
+
+def _narrowed(schema: Any, kind: DataType) -> Any:
+    if isinstance(schema, list):
+        several = sum(branch != "null" for branch in schema) > 1
+        return schema if several else [_narrowed(branch, kind) for branch in schema]
+    if isinstance(schema, str):
+        return schema
+    if not isinstance(schema["type"], str):
+        return {**schema, "type": _narrowed(schema["type"], kind)}
+    match schema["type"], kind:
+        case "array", Array(element):
+            return {**schema, "items": _narrowed(schema["items"], element)}
+        case "map", Map(value):
+            return {**schema, "values": _narrowed(schema["values"], value)}
+        case "record", Struct():
+            wanted = [(one, kind.field(one["name"])) for one in schema["fields"]]
+            fields = [{**one, "type": _narrowed(one["type"], f.type)} for one, f in wanted if f is not None]
+            return {**schema, "fields": fields}
+    return schema
+
+
 def write_avro(kind: DataType, nullable: bool, name: str, namespace: str) -> str:
     """The schema that values of a type are written with, as text that is the same for the same type.
 
