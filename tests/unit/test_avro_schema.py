@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsql_runner.bind.avro_schema import AvroSchemaError, narrowed_avro, read_avro, write_avro
+from lsql_runner.bind.avro_schema import AvroSchemaError, read_avro, write_avro
+from lsql_runner.bind.avro_text import narrowed_avro, whole_avro
 from lsql_runner.types import (
     BOOLEAN,
     BYTES,
@@ -219,6 +220,38 @@ def test_a_schema_that_names_a_type_twice_stays_whole() -> None:
     text = json.dumps(record({"name": "a", "type": point}, {"name": "b", "type": ["null", "point"]}))
 
     assert narrowed_avro(text, Struct((Field("b", Struct((Field("x", LONG),))),))) == text
+
+
+def test_definitions_of_other_schemas_are_put_where_they_are_first_named() -> None:
+    money = record({"name": "amount", "type": "double"}, name="Money", namespace="com.pay")
+    line = record({"name": "price", "type": "com.pay.Money"}, {"name": "cost", "type": "com.pay.Money"}, name="Line")
+    order = record(
+        {"name": "lines", "type": {"type": "array", "items": "Line"}}, {"name": "total", "type": "com.pay.Money"}
+    )
+
+    whole = whole_avro(json.dumps(order), [json.dumps(line), json.dumps(money)])
+
+    assert describe(read_avro(whole)[0]) == (
+        "struct<lines: array<struct<price: struct<amount: double not null> not null, "
+        "cost: struct<amount: double not null> not null>> not null, total: struct<amount: double not null> not null>"
+    )
+    assert whole.count('"amount"') == 1
+
+
+def test_a_reference_of_the_same_namespace_may_be_named_without_it() -> None:
+    money = record({"name": "amount", "type": "double"}, name="Money", namespace="com.pay")
+    order = record({"name": "total", "type": "Money"}, namespace="com.pay")
+
+    assert kind_of(json.loads(whole_avro(json.dumps(order), [json.dumps(money)]))) == (
+        "struct<total: struct<amount: double not null> not null>"
+    )
+
+
+@given(structs(KINDS))
+def test_a_schema_without_references_stays_what_it_is(kind: DataType) -> None:
+    text = write_avro(kind, False, "r", "a.b")
+
+    assert whole_avro(text) == text
 
 
 def test_the_null_type_is_written() -> None:

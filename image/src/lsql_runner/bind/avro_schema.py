@@ -32,7 +32,7 @@ from lsql_runner.types import (
     describe,
 )
 
-_PRIMITIVES: dict[str, DataType] = {
+PRIMITIVES: dict[str, DataType] = {
     "null": NULL,
     "boolean": BOOLEAN,
     "int": INT,
@@ -65,11 +65,7 @@ def read_avro(text: str) -> tuple[DataType, bool]:
     Raises:
         AvroSchemaError: it is no Avro schema, contains itself, or has a part that no type stands for.
     """
-    try:
-        schema = json.loads(text)
-    except ValueError:
-        raise AvroSchemaError("the text is no JSON") from None
-    return _Reader().read(schema, "", "")
+    return _Reader().read(parsed(text), "", "")
 
 
 def avro_serde(form: Format, text: str) -> Serde:
@@ -91,7 +87,7 @@ class _Reader:
         if isinstance(schema, list):
             return self._union(schema, place, namespace)
         if isinstance(schema, str):
-            kind = _PRIMITIVES.get(schema) or self._by_name(schema, place, namespace)
+            kind = PRIMITIVES.get(schema) or self._by_name(schema, place, namespace)
             return kind, kind == NULL
         if not isinstance(schema, Mapping):
             raise AvroSchemaError(f"{place or 'it'} is no Avro schema")
@@ -118,14 +114,14 @@ class _Reader:
             return self._record(schema, place, namespace)
         if kind in ("enum", "fixed"):
             found = STRING if kind == "enum" else _logical(schema, "fixed", BYTES)
-            self.named[_full_name(schema, place, namespace)] = found
+            self.named[full_name(schema, place, namespace)] = found
             return found
-        if isinstance(kind, str) and kind in _PRIMITIVES:
-            return _logical(schema, kind, _PRIMITIVES[kind])
+        if isinstance(kind, str) and kind in PRIMITIVES:
+            return _logical(schema, kind, PRIMITIVES[kind])
         return self.read(kind, place, namespace)[0]
 
     def _record(self, schema: Mapping[str, Any], place: str, namespace: str) -> DataType:
-        name = _full_name(schema, place, namespace)
+        name = full_name(schema, place, namespace)
         inner = name.rpartition(".")[0]
         self.named[name] = None
         fields = []
@@ -152,7 +148,8 @@ class _Reader:
         return Struct(tuple(Field(f"member{n}", kind) for n, kind in enumerate(kinds))), nullable
 
 
-def _full_name(schema: Mapping[str, Any], place: str, namespace: str) -> str:
+def full_name(schema: Mapping[str, Any], place: str, namespace: str) -> str:
+    """The name of a record, enum or fixed, with its namespace or the one around it."""
     name = schema.get("name")
     if not isinstance(name, str) or not name:
         raise AvroSchemaError(f"{place or 'it'} is a {schema.get('type')} without a name")
@@ -170,48 +167,12 @@ def _logical(schema: Mapping[str, Any], kind: str, plain: DataType) -> DataType:
     return _LOGICAL.get((kind, str(logical)), plain)
 
 
-def narrowed_avro(text: str, kind: DataType) -> str:
-    """The schema without the fields that `kind`, a narrowing of its type, leaves out: what is not read is skipped.
-
-    One that uses a named type twice stays whole: the second use needs the first, which says what the name means.
-    """
-    schema = json.loads(text)
-    if _refers(schema):
-        return text
-    return json.dumps(_narrowed(schema, kind), separators=(",", ":"), ensure_ascii=False)
-
-
-def _refers(schema: Any) -> bool:
-    """Whether a part of a schema is the name of another."""
-    if isinstance(schema, str):
-        return schema not in _PRIMITIVES
-    if isinstance(schema, list):
-        return any(_refers(branch) for branch in schema)
-    inside = [schema.get("items", "null"), schema.get("values", "null")]
-    inside += [one["type"] for one in schema.get("fields", ())]
-    if not isinstance(schema["type"], str):
-        inside.append(schema["type"])
-    return any(_refers(part) for part in inside)
-
-
-def _narrowed(schema: Any, kind: DataType) -> Any:
-    if isinstance(schema, list):
-        several = sum(branch != "null" for branch in schema) > 1
-        return schema if several else [_narrowed(branch, kind) for branch in schema]
-    if isinstance(schema, str):
-        return schema
-    if not isinstance(schema["type"], str):
-        return {**schema, "type": _narrowed(schema["type"], kind)}
-    match schema["type"], kind:
-        case "array", Array(element):
-            return {**schema, "items": _narrowed(schema["items"], element)}
-        case "map", Map(value):
-            return {**schema, "values": _narrowed(schema["values"], value)}
-        case "record", Struct():
-            wanted = [(one, kind.field(one["name"])) for one in schema["fields"]]
-            fields = [{**one, "type": _narrowed(one["type"], f.type)} for one, f in wanted if f is not None]
-            return {**schema, "fields": fields}
-    return schema
+def parsed(text: str) -> Any:
+    """The JSON of a schema."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise AvroSchemaError("the text is no JSON") from None
 
 
 def write_avro(kind: DataType, nullable: bool, name: str, namespace: str) -> str:
@@ -233,7 +194,7 @@ def write_avro(kind: DataType, nullable: bool, name: str, namespace: str) -> str
 
 
 _WRITTEN: dict[DataType, Any] = {
-    **{kind: name for name, kind in _PRIMITIVES.items()},
+    **{kind: name for name, kind in PRIMITIVES.items()},
     DATE: {"type": "int", "logicalType": "date"},
     TIMESTAMP: {"type": "long", "logicalType": "timestamp-millis"},
 }
