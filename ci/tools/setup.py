@@ -183,6 +183,19 @@ def broker_jars() -> bool:
     return cached_folder("broker-jars", hash_of([pom]), lambda folder: copy_dependencies(pom, folder))
 
 
+def registry_jars() -> bool:
+    """Unpacks the schema registry of the tests."""
+    pom = ROOT / "tests/kit/registry-pom.xml"
+
+    def build(folder: Path) -> None:
+        with tempfile.TemporaryDirectory(dir=CACHE, prefix="registry-archive-") as scratch:
+            copy_dependencies(pom, Path(scratch))
+            [archive] = Path(scratch).iterdir()
+            shutil.unpack_archive(archive, folder)
+
+    return cached_folder("registry", hash_of([pom]), build)
+
+
 def copy_dependencies(pom: Path, folder: Path) -> None:
     """Puts the run-time jars that a pom lists into a folder."""
     maven("-f", pom, "dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={folder}")
@@ -193,6 +206,7 @@ STEPS: list[tuple[str, Callable[[], bool]]] = [
     ("lsql-runner, editable", own_package),
     ("JVM jars of the runner", runner_jars),
     ("JVM jars of the test broker", broker_jars),
+    ("Schema registry of the tests", registry_jars),
     ("Class archive of the JVM", class_archive),
 ]
 

@@ -1,4 +1,4 @@
-"""The engine that tests share."""
+"""The engine and the schema registry that tests share."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from lsql_runner.engine.jvm import JvmOptions
 from lsql_runner.engine.processor import SparkEngine
 from tests.kit.jars import class_archive, jar_folder
+from tests.kit.registry import Registry
 
 
 @pytest.fixture(scope="package")
@@ -18,3 +19,10 @@ def engine() -> Iterator[SparkEngine]:
     running = SparkEngine("tests", JvmOptions(jar_folder("jars"), 768, quick, class_archive()), threads=2)
     yield running
     running.close()
+
+
+@pytest.fixture(scope="session")
+def registry() -> Iterator[Registry]:
+    """A running schema registry, one for the whole run."""
+    with Registry() as running:
+        yield running
