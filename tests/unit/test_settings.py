@@ -7,6 +7,7 @@ import pytest
 
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTls
 from lsql_runner.settings import Settings, read_settings
 from lsql_runner.types import describe
 
@@ -201,6 +202,31 @@ def test_an_object_within_a_schema_is_a_struct() -> None:
     value = settings(LSQL_TOPICS=json.dumps(topics)).declared["orders"].value
 
     assert describe(value.type) == "struct<customer: struct<country: string>>"
+
+
+def test_without_an_address_there_is_no_registry() -> None:
+    assert settings(SQL_SCHEMA_REGISTRY_URL=" ", LSQL_SCHEMA_REGISTRY_USER="app").registry is None
+
+
+def test_the_registry_has_hosts_credentials_and_certificates_by_value_or_file(tmp_path: Path) -> None:
+    password, key = tmp_path / "password", tmp_path / "tls.key"
+    password.write_text("s3cret\n")
+    key.write_text("KEY\n")
+
+    found = settings(
+        SQL_SCHEMA_REGISTRY_URL="https://a:8081/apis/ccompat/v7/, https://b",
+        LSQL_SCHEMA_REGISTRY_USER="app",
+        LSQL_SCHEMA_REGISTRY_PASSWORD_FILE=str(password),
+        LSQL_SCHEMA_REGISTRY_CA="CA",
+        LSQL_SCHEMA_REGISTRY_CERTIFICATE="CHAIN",
+        LSQL_SCHEMA_REGISTRY_KEY_FILE=str(key),
+        LSQL_SCHEMA_REGISTRY_KEY_PASSWORD="k3y",
+    )
+
+    assert found.registry == RegistryConnection(
+        ("https://a:8081/apis/ccompat/v7", "https://b"), "app", "s3cret", RegistryTls("CA", "CHAIN", "KEY", "k3y")
+    )
+    assert found.files == (password, key)
 
 
 def test_topics_are_declared_as_json() -> None:

@@ -198,6 +198,36 @@ CATALOGUE: dict[str, ErrorKind] = {
         "Give it the rights it needs on its topics and its group, or correct its credentials; it is tried again.",
         RUNTIME,
     ),
+    "REGISTRY_UNREACHABLE": ErrorKind(
+        "No schema registry answers at {urls}: {why}.",
+        "Check SQL_SCHEMA_REGISTRY_URL and the network; it is tried again.",
+        RUNTIME,
+    ),
+    "REGISTRY_REFUSED": ErrorKind(
+        "The schema registry at {url} refuses this client: {why}.",
+        "Correct LSQL_SCHEMA_REGISTRY_*, or give its user the rights on the subjects.",
+        RUNTIME,
+    ),
+    "REGISTRY_ANSWER_INVALID": ErrorKind(
+        "What answers at {url} is no schema registry: {why}.",
+        "Give SQL_SCHEMA_REGISTRY_URL the address of Confluent's API with its path, as http://host:8080/apis/ccompat/v7.",
+        RUNTIME,
+    ),
+    "SCHEMA_UNKNOWN": ErrorKind(
+        "The schema registry has no {what}.",
+        "Check that it is the registry of those who write the topic; a schema that was deleted there can be restored.",
+        RUNTIME,
+    ),
+    "SCHEMA_INCOMPATIBLE": ErrorKind(
+        "The schema registry refuses a new version of {subject}: {why}.",
+        "Change the schema so that the subject's compatibility allows it, or write to another topic.",
+        RUNTIME,
+    ),
+    "SCHEMA_INVALID": ErrorKind(
+        "The schema registry takes the schema for {subject} for no {kind} schema: {why}.",
+        "Correct the schema; what it refers to must be registered before.",
+        RUNTIME,
+    ),
     "KAFKA_SETTINGS_INVALID": ErrorKind(
         "No Kafka client can be made with these settings: {why}.",
         "Correct SECURITY_PROTOCOL, SASL_* and SSL_*; the jars of login modules of your own go into LSQL_JARS_DIR.",

@@ -16,6 +16,7 @@ from lsql_runner.bind.catalog import TopicSchema
 from lsql_runner.declared import DeclarationError, declared_topics
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTls, registry_urls
 from lsql_runner.limits import SMALLEST_HEAP_MIB
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
@@ -63,15 +64,31 @@ class Settings(BaseModel):
         description="Brokers: `[PROTO://]host:port`, several with commas; PROTO is a security protocol.",
     )
     schema_registry_url: str = Field(
-        "", alias="SQL_SCHEMA_REGISTRY_URL", description="Schema registry. Not used in this version."
-    )
-    registry_user: str = Field(
-        "", alias="LSQL_SCHEMA_REGISTRY_USER", description="User at the schema registry. Not used in this version."
-    )
-    registry_password: str = Field(
         "",
-        alias="LSQL_SCHEMA_REGISTRY_PASSWORD",
-        description="Password at the schema registry. Not used in this version.",
+        alias="SQL_SCHEMA_REGISTRY_URL",
+        description="Schema registry: `http[s]://host[:port][/path]`, several hosts with commas. The language does not "
+        "use it yet.",
+    )
+    registry_user: str = Field("", alias="LSQL_SCHEMA_REGISTRY_USER", description="User at the schema registry.")
+    registry_password: str = Field(
+        "", alias="LSQL_SCHEMA_REGISTRY_PASSWORD", description="Password at the schema registry."
+    )
+    registry_ca: str = Field(
+        "",
+        alias="LSQL_SCHEMA_REGISTRY_CA",
+        description="Authorities that may have issued the registry's certificate, as PEM; empty: those that the "
+        "system trusts.",
+    )
+    registry_certificate: str = Field(
+        "",
+        alias="LSQL_SCHEMA_REGISTRY_CERTIFICATE",
+        description="Certificate to show to the registry, with its chain, as PEM.",
+    )
+    registry_key: str = Field(
+        "", alias="LSQL_SCHEMA_REGISTRY_KEY", description="Private key of that certificate, as PEM."
+    )
+    registry_key_password: str = Field(
+        "", alias="LSQL_SCHEMA_REGISTRY_KEY_PASSWORD", description="Password of that key, if it has one."
     )
     registry_provider: str = Field(
         "", alias="SQL_REGISTRY_PROVIDER", description="Kind of schema registry. Not used in this version."
@@ -202,6 +219,19 @@ class Settings(BaseModel):
             )
         security = {"security.protocol": next(iter(protocols), "PLAINTEXT")} | dict(self.client_keys)
         return KafkaConnection(",".join(addresses), tuple(security.items()))
+
+    @property
+    def registry(self) -> RegistryConnection | None:
+        """The schema registry; None where no address is given.
+
+        Raises:
+            LsqlError: ENV_INVALID.
+        """
+        if not self.schema_registry_url.strip():
+            return None
+        tls = RegistryTls(self.registry_ca, self.registry_certificate, self.registry_key, self.registry_key_password)
+        urls = registry_urls(self.schema_registry_url)
+        return RegistryConnection(urls, self.registry_user, self.registry_password, tls)
 
     @property
     def declared(self) -> dict[str, TopicSchema]:

@@ -1,0 +1,212 @@
+"""Questions to a schema registry that speaks Confluent's REST API, each with a deadline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Protocol, TypeVar
+from urllib.parse import quote
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+
+from lsql_runner.errors import LsqlError
+from lsql_runner.kafka.registry_connection import RegistryConnection
+from lsql_runner.kafka.registry_http import RegistryHosts, Reply, in_words
+
+SchemaKind = Literal["AVRO", "JSON", "PROTOBUF"]
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaReference:
+    """A schema that another one names: `name` is what it is called there, subject and version say which it is."""
+
+    name: str
+    subject: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredSchema:
+    """A schema as the registry holds it, for ever: what stands behind an id never changes."""
+
+    id: int
+    kind: SchemaKind
+    text: str
+    references: tuple[SchemaReference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectVersion:
+    """A version of a subject, counted from 1, and its schema."""
+
+    subject: str
+    version: int
+    schema: RegisteredSchema
+
+
+class SchemaRegistry(Protocol):
+    """What a processor asks of a schema registry.
+
+    Raises:
+        LsqlError: REGISTRY_UNREACHABLE, REGISTRY_REFUSED, REGISTRY_ANSWER_INVALID, from every method.
+    """
+
+    def schema(self, schema_id: int) -> RegisteredSchema:
+        """The schema behind an id; SCHEMA_UNKNOWN where there is none."""
+
+    def latest(self, subject: str) -> SubjectVersion | None:
+        """The newest version of a subject; None where there is no such subject."""
+
+    def ids(self, subject: str) -> tuple[int, ...]:
+        """The ids of all versions of a subject, the oldest first; SCHEMA_UNKNOWN where there is no such subject."""
+
+    def register(self, subject: str, kind: SchemaKind, text: str, references: Iterable[SchemaReference] = ()) -> int:
+        """The id of a schema, which is made a version of the subject unless it is one; the subject need not exist.
+
+        SCHEMA_INCOMPATIBLE where the subject's rules refuse it, SCHEMA_INVALID where it is no such schema.
+        """
+
+    def incompatibility(
+        self, subject: str, kind: SchemaKind, text: str, references: Iterable[SchemaReference] = ()
+    ) -> str | None:
+        """Why the subject's rules would refuse a schema as a new version; None where they would take it.
+
+        SCHEMA_INVALID where it is no such schema.
+        """
+
+    def close(self) -> None:
+        """Let all connections go. No question may be asked after it."""
+
+
+Parsed = TypeVar("Parsed")
+
+_NO_SUCH = {40401, 40402, 40403}
+"""No such subject, version, schema. A 404 with another code is none of a registry's answers."""
+
+
+class RestRegistry:
+    """A schema registry, asked over HTTP.
+
+    Raises:
+        LsqlError: ENV_INVALID, ENV_MISSING when it is made; those of SchemaRegistry.
+    """
+
+    def __init__(self, connection: RegistryConnection, answer_s: float = 10.0) -> None:
+        self._hosts = RegistryHosts(connection, answer_s)
+
+    def schema(self, schema_id: int) -> RegisteredSchema:
+        found = _parsed(_SCHEMA, self._hosts.ask("GET", f"/schemas/ids/{schema_id}"))
+        if found is None:
+            raise LsqlError("SCHEMA_UNKNOWN", what=f"schema with the id {schema_id}")
+        return found.registered(schema_id)
+
+    def latest(self, subject: str) -> SubjectVersion | None:
+        found = _parsed(_VERSION, self._hosts.ask("GET", _versions(subject) + "/latest"))
+        return None if found is None else SubjectVersion(subject, found.version, found.registered(found.id))
+
+    def ids(self, subject: str) -> tuple[int, ...]:
+        until = self._hosts.deadline()
+        versions = _parsed(_NUMBERS, self._hosts.ask("GET", _versions(subject), until=until))
+        if versions is None:
+            raise LsqlError("SCHEMA_UNKNOWN", what=f"subject {subject}")
+        asked = (self._hosts.ask("GET", f"{_versions(subject)}/{n}", until=until) for n in sorted(versions))
+        found = (_parsed(_VERSION, reply) for reply in asked)
+        return tuple(version.id for version in found if version is not None)  # None was deleted meanwhile
+
+    def register(self, subject: str, kind: SchemaKind, text: str, references: Iterable[SchemaReference] = ()) -> int:
+        reply = self._hosts.ask("POST", _versions(subject), _body(kind, text, references))
+        if reply.status == 409:
+            raise LsqlError("SCHEMA_INCOMPATIBLE", subject=subject, why=reply.message or "it does not say why")
+        found = _parsed(_ID, _valid(reply, subject, kind))
+        if found is None:
+            raise LsqlError("SCHEMA_UNKNOWN", what=f"schema that the one for {subject} refers to")
+        return found.id
+
+    def incompatibility(
+        self, subject: str, kind: SchemaKind, text: str, references: Iterable[SchemaReference] = ()
+    ) -> str | None:
+        path, body = f"/compatibility{_versions(subject)}", _body(kind, text, references)
+        until = self._hosts.deadline()
+        reply = self._hosts.ask("POST", f"{path}?verbose=true", body, until)
+        if reply.status in {404, 405} and reply.error_code not in _NO_SUCH:
+            # Not every registry knows the question about all versions that the subject's rules name.
+            reply = self._hosts.ask("POST", f"{path}/latest?verbose=true", body, until)
+        found = _parsed(_COMPATIBILITY, _valid(reply, subject, kind))
+        return None if found is None or found.is_compatible else found.reason
+
+    def close(self) -> None:
+        self._hosts.close()
+
+
+def _versions(subject: str) -> str:
+    return f"/subjects/{quote(subject, safe='')}/versions"
+
+
+def _body(kind: SchemaKind, text: str, references: Iterable[SchemaReference]) -> dict[str, Any]:
+    named = [{"name": r.name, "subject": r.subject, "version": r.version} for r in references]
+    # Registries before Confluent's 5.5 know AVRO alone, and refuse what they do not know.
+    kinds = {} if kind == "AVRO" else {"schemaType": kind}
+    return {"schema": text, **kinds, **({"references": named} if named else {})}
+
+
+def _valid(reply: Reply, subject: str, kind: SchemaKind) -> Reply:
+    if reply.status == 422:
+        raise LsqlError("SCHEMA_INVALID", subject=subject, kind=kind, why=reply.message or "it does not say why")
+    return reply
+
+
+def _parsed(form: TypeAdapter[Parsed], reply: Reply) -> Parsed | None:
+    """The answer in its form; None where the registry says that there is no such thing."""
+    if reply.status == 404 and reply.error_code in _NO_SUCH:
+        return None
+    if reply.status != 200:
+        raise reply.invalid(f"{reply.status} {reply.message}".rstrip())
+    try:
+        return form.validate_python(reply.document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "the whole"
+        raise reply.invalid(f"JSON that is none of a registry: {place}: {first['msg']}") from None
+
+
+class _Answer(BaseModel):
+    """Registries may say more, and null for what they leave out."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", arbitrary_types_allowed=True)
+
+
+class _Schema(_Answer):
+    text: str = Field(alias="schema")
+    kind: Annotated[SchemaKind, BeforeValidator(lambda found: found or "AVRO")] = Field("AVRO", alias="schemaType")
+    references: Annotated[tuple[SchemaReference, ...], BeforeValidator(lambda found: found or ())] = ()
+
+    def registered(self, schema_id: int) -> RegisteredSchema:
+        return RegisteredSchema(schema_id, self.kind, self.text, self.references)
+
+
+class _Version(_Schema):
+    id: int
+    version: int
+
+
+class _Id(_Answer):
+    id: int
+
+
+class _Compatibility(_Answer):
+    is_compatible: bool
+    messages: list[str] | None = None
+    """Confluent's reasons."""
+    said: str | None = Field(None, alias="reason")
+    """Apicurio's."""
+
+    @property
+    def reason(self) -> str:
+        return in_words(self.said or "; ".join(self.messages or ())) or "it does not say why"
+
+
+_SCHEMA = TypeAdapter(_Schema)
+_VERSION = TypeAdapter(_Version)
+_ID = TypeAdapter(_Id)
+_NUMBERS = TypeAdapter(list[int])
+_COMPATIBILITY = TypeAdapter(_Compatibility)

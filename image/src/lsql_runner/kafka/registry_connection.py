@@ -1,0 +1,111 @@
+"""How to reach the schema registry: its hosts, credentials, and TLS."""
+
+from __future__ import annotations
+
+import re
+import ssl
+from dataclasses import dataclass, field
+from tempfile import NamedTemporaryFile
+from urllib.parse import urlsplit
+
+from lsql_runner.errors import LsqlError
+
+_URL = "SQL_SCHEMA_REGISTRY_URL"
+_PREFIX = "LSQL_SCHEMA_REGISTRY_"
+_EXPECTED = "http[s]://host[:port][/path], several with commas"
+_CERTIFICATE = re.compile("-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\\s]*-----END CERTIFICATE-----", re.ASCII)
+_USER_INFO = re.compile(r"//[^/,]*@")
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryTls:
+    """PEM texts; an empty one is not given."""
+
+    ca: str = ""
+    """Whom to trust, and nobody else; not given: whom the system trusts."""
+    certificate: str = ""
+    """The client's, with its chain."""
+    key: str = field(default="", repr=False)
+    key_password: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryConnection:
+    """`urls` are the hosts of one registry, in the order in which they are asked, without a slash at the end."""
+
+    urls: tuple[str, ...]
+    user: str = ""
+    password: str = field(default="", repr=False)
+    tls: RegistryTls = RegistryTls()
+
+
+def registry_urls(text: str) -> tuple[str, ...]:
+    """The addresses in SQL_SCHEMA_REGISTRY_URL.
+
+    Raises:
+        LsqlError: ENV_INVALID, which shows no password.
+    """
+    if _USER_INFO.search(text):
+        shown = _USER_INFO.sub("//***@", text)
+        raise LsqlError(
+            "ENV_INVALID", name=_URL, value=shown, expected=f"no credentials: they go into {_PREFIX}USER and _PASSWORD"
+        )
+    urls = tuple(url.strip().rstrip("/") for url in text.split(","))
+    if not all(map(_is_address, urls)):
+        raise LsqlError("ENV_INVALID", name=_URL, value=text or "empty", expected=_EXPECTED)
+    return urls
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return False
+    plain = not parts.query and not parts.fragment and not re.search(r"[\s\\]", url)
+    return parts.scheme in {"http", "https"} and bool(parts.hostname) and port != 0 and plain
+
+
+def tls_context(connection: RegistryConnection) -> ssl.SSLContext:
+    """What the connections' TLS is made with.
+
+    Raises:
+        LsqlError: ENV_INVALID for certificates and keys that are none or do not go together.
+    """
+    if not any(url.startswith("https:") for url in connection.urls):
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # trusts nobody, which spares loading all authorities
+    tls = connection.tls
+    try:
+        context = ssl.create_default_context(cadata=_certificates(tls.ca))
+    except ssl.SSLError:
+        raise _invalid("CA", "certificates as PEM") from None
+    if bool(tls.certificate) != bool(tls.key):
+        missing = "KEY" if tls.certificate else "CERTIFICATE"
+        raise LsqlError("ENV_MISSING", name=_PREFIX + missing, expected="PEM: a certificate and its key go together")
+    if tls.certificate:
+        _load_client(context, tls)
+    return context
+
+
+def _certificates(pem: str) -> str | None:
+    """The certificates of a text without what stands between them, which need not be ASCII; None for no text."""
+    found = "\n".join(_CERTIFICATE.findall(pem))
+    if pem and not found:
+        raise _invalid("CA", "certificates as PEM")
+    return found or None
+
+
+def _load_client(context: ssl.SSLContext, tls: RegistryTls) -> None:
+    # Python's module takes them from files only. One is readable for this user alone, and gone a moment later.
+    with NamedTemporaryFile("w", encoding="utf-8", prefix="lsql-registry-") as file:
+        file.write(f"{tls.certificate}\n{tls.key}\n")
+        file.flush()
+        try:
+            context.load_cert_chain(file.name, password=lambda: tls.key_password)  # without one it would ask a terminal
+        except (ssl.SSLError, ValueError):
+            expected = "the private key of the certificate as PEM, with its password if it has one"
+            raise _invalid("KEY", expected) from None
+
+
+def _invalid(name: str, expected: str) -> LsqlError:
+    return LsqlError("ENV_INVALID", name=_PREFIX + name, value="***", expected=expected)

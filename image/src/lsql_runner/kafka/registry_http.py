@@ -1,0 +1,214 @@
+"""Requests to the hosts of a schema registry, each question within its deadline."""
+
+from __future__ import annotations
+
+import json
+import re
+import ssl
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass
+from threading import Thread
+from typing import Any, TypeVar
+
+import httpx2
+
+from lsql_runner.errors import LsqlError
+from lsql_runner.kafka.registry_connection import RegistryConnection, tls_context
+
+Answer = TypeVar("Answer")
+
+ANSWER_LIMIT_BYTES = 16 * 1024 * 1024
+TEXT_CHARS = 500
+
+_ACCEPT = {"Accept": "application/vnd.schemaregistry.v1+json, application/json;q=0.9"}
+_TRY_LATER = {408, 425, 429}
+_READ_ONLY = 42205
+_CLASS = re.compile(r"^(?:[a-z]\w*\.)+[A-Z]\w*: ")
+_ALERT = re.compile(r"\balert ([a-z ]*[a-z])")
+_ANOTHER_HOST = {62, 64}
+"""X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH of OpenSSL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a registry said: `error_code` is its own, 0 where there is none; `document` is JSON."""
+
+    url: str
+    status: int
+    error_code: int
+    document: Any
+
+    @property
+    def message(self) -> str:
+        """Its own words, without names of Java classes; empty where it has none."""
+        found = self.document.get("message", "") if isinstance(self.document, dict) else ""
+        return in_words(str(found))
+
+    def invalid(self, why: str) -> LsqlError:
+        """REGISTRY_ANSWER_INVALID."""
+        return answer_invalid(self.url, why)
+
+
+class NoAnswer(Exception):
+    """One host gave no answer; a sentence says why."""
+
+
+class RegistryHosts:
+    """The hosts of one registry. The one that answered last is asked first, the others when it does not answer.
+
+    Raises:
+        LsqlError: ENV_INVALID and ENV_MISSING when it is made.
+    """
+
+    def __init__(self, connection: RegistryConnection, answer_s: float) -> None:
+        self._urls = connection.urls
+        self._answer_s = answer_s
+        self._first = 0
+        self._client = httpx2.Client(
+            timeout=httpx2.Timeout(answer_s),
+            # Questions are rare: a kept connection that a balancer has dropped meanwhile would look like an outage.
+            limits=httpx2.Limits(max_keepalive_connections=0),
+            auth=httpx2.BasicAuth(connection.user, connection.password) if connection.user else None,
+            headers=_ACCEPT,
+            trust_env=False,
+            verify=tls_context(connection),
+        )
+
+    def deadline(self) -> float:
+        """When a question that begins now is to be answered, on the monotonic clock."""
+        return time.monotonic() + self._answer_s
+
+    def ask(self, method: str, path: str, body: Any = None, until: float | None = None) -> Reply:
+        """The first host's answer; `until` is the deadline where the request is a part of a longer question.
+
+        Raises:
+            LsqlError: REGISTRY_UNREACHABLE, REGISTRY_REFUSED, REGISTRY_ANSWER_INVALID.
+        """
+        deadline = self.deadline() if until is None else until
+        reasons = []
+        for left, number in self._order():
+            url = self._urls[number]
+            share = max(0.001, (deadline - time.monotonic()) / left)  # a host that hangs leaves time for the others
+            try:
+                reply = self._of_one(url, method, path, body, share)
+            except NoAnswer as error:
+                reasons.append(str(error) if len(self._urls) == 1 else f"{url}: {error}")
+            else:
+                self._first = number
+                return reply
+        raise LsqlError("REGISTRY_UNREACHABLE", urls=", ".join(self._urls), why="; ".join(reasons))
+
+    def close(self) -> None:
+        """Let all connections go."""
+        self._client.close()
+
+    def _order(self) -> Iterator[tuple[int, int]]:
+        """The number of hosts left, and which is next."""
+        first, count = self._first, len(self._urls)
+        for step in range(count):
+            yield count - step, (first + step) % count
+
+    def _of_one(self, url: str, method: str, path: str, body: Any, seconds: float) -> Reply:
+        try:
+            status, content = _within(seconds, lambda: self._request(url + path, method, body, seconds))
+        except (TimeoutError, httpx2.TimeoutException):
+            raise NoAnswer(f"no answer within {seconds:.3g} s") from None
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+            raise _failed(url, error) from None
+        return _judged(url, status, content)
+
+    def _request(self, url: str, method: str, body: Any, seconds: float) -> tuple[int, bytes]:
+        content = bytearray()
+        ends = time.monotonic() + seconds
+        with self._client.stream(method, url, json=body, timeout=seconds) as response:
+            for part in response.iter_bytes():
+                content += part
+                if len(content) > ANSWER_LIMIT_BYTES:
+                    raise answer_invalid(url, f"more than {ANSWER_LIMIT_BYTES} bytes")
+                if time.monotonic() > ends:
+                    raise TimeoutError
+        return response.status_code, bytes(content)
+
+
+def _within(seconds: float, ask: Callable[[], Answer]) -> Answer:
+    """What `ask` returns; TimeoutError at the deadline, which the client's own limits do not keep.
+
+    They are for each piece that arrives, and none is for the look-up of a name.
+    """
+    answer: Future[Answer] = Future()
+
+    def run() -> None:
+        try:
+            answer.set_result(ask())
+        except BaseException as error:
+            answer.set_exception(error)
+
+    Thread(target=run, name="registry-question", daemon=True).start()
+    return answer.result(seconds)
+
+
+def _failed(url: str, error: Exception) -> Exception:
+    """What a request that broke means: NoAnswer, or the error that it is."""
+    fault = _tls_fault(error)
+    if fault is None:
+        if isinstance(error, httpx2.RemoteProtocolError) and "disconnected" not in str(error):
+            return answer_invalid(url, "no HTTP")
+        return NoAnswer(in_words(str(error)) or type(error).__name__)
+    text = str(fault)
+    if "WRONG_VERSION_NUMBER" in text or "RECORD_LAYER_FAILURE" in text:
+        return answer_invalid(url, "no TLS; is it http:// there?")
+    if isinstance(fault, ssl.SSLCertVerificationError):
+        why = f"its certificate is not trusted: {fault.verify_message.rstrip('.')}"
+        if fault.verify_code not in _ANOTHER_HOST:
+            why += "; authorities other than the system's go into LSQL_SCHEMA_REGISTRY_CA"
+        return LsqlError("REGISTRY_REFUSED", url=url, why=why)
+    if alert := _ALERT.search(text):
+        why = f"it ended the TLS connection with `{alert[1]}`; the client's certificate is what "
+        return LsqlError("REGISTRY_REFUSED", url=url, why=why + "LSQL_SCHEMA_REGISTRY_CERTIFICATE and _KEY hold")
+    return NoAnswer(in_words(text))
+
+
+def _tls_fault(error: BaseException | None) -> ssl.SSLError | None:
+    """The error of TLS that a request failed with."""
+    while error is not None and not isinstance(error, ssl.SSLError):
+        error = error.__cause__ or error.__context__
+    # A server that closes without the farewell of TLS has gone away; it has refused nobody.
+    return None if isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError) else error
+
+
+def _judged(url: str, status: int, content: bytes) -> Reply:
+    """The answer, if it is a registry's.
+
+    Raises:
+        NoAnswer: the host is there, and cannot answer now.
+        LsqlError: REGISTRY_REFUSED, REGISTRY_ANSWER_INVALID.
+    """
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError):
+        document = None
+    code = document.get("error_code") if isinstance(document, dict) else None
+    reply = Reply(url, status, code if isinstance(code, int) else 0, document)
+    said = f"{status} {reply.message}".rstrip()
+    if status in _TRY_LATER or status >= 500:
+        raise NoAnswer(f"it answers {said}")
+    if status in {401, 403} or reply.error_code == _READ_ONLY:
+        raise LsqlError("REGISTRY_REFUSED", url=url, why=f"it answers {said}")
+    if 300 <= status < 400:
+        raise reply.invalid(f"{status}, which sends us elsewhere")
+    if document is None:
+        raise reply.invalid(f"{status} and no JSON")
+    return reply
+
+
+def answer_invalid(url: str, why: str) -> LsqlError:
+    """REGISTRY_ANSWER_INVALID."""
+    return LsqlError("REGISTRY_ANSWER_INVALID", url=url, why=why)
+
+
+def in_words(text: str) -> str:
+    """The first line of a message, without the Java class that some registries put before it."""
+    line = text.strip().splitlines()[0] if text.strip() else ""
+    return _CLASS.sub("", line)[:TEXT_CHARS]

@@ -1,0 +1,362 @@
+"""Questions to a schema registry: the same answers of a real one and of the kit's fake, and what may go wrong."""
+
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+
+import pytest
+
+from lsql_runner.errors import LsqlError
+from lsql_runner.kafka.registry import RegisteredSchema, RestRegistry, SchemaKind, SchemaReference, SchemaRegistry
+from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTls
+from tests.kit.fake_registry import FakeRegistry
+from tests.kit.process import free_port
+from tests.kit.registry import AVRO, JSON_SCHEMA, PROTOBUF, Registry
+from tests.kit.registry_doors import Banner, Door, Drip, SomethingElse, server_tls
+from tests.kit.security import Authority
+
+pytestmark = pytest.mark.timeout(60)
+
+WIDER = AVRO.replace("]}", ', {"name": "note", "type": "string", "default": ""}]}')
+NEEDIER = AVRO.replace("]}", ', {"name": "note", "type": "string"}]}')
+TEXTS: dict[SchemaKind, str] = {"AVRO": AVRO, "JSON": JSON_SCHEMA, "PROTOBUF": PROTOBUF}
+USER, PASSWORD = "runner", "p:a s/ü@"
+
+Asking = Callable[..., RestRegistry]
+
+
+@pytest.fixture
+def asking(registry: Registry) -> Iterator[Asking]:
+    """Makes clients, of the real registry where no address is given; they are closed after the test."""
+    with ExitStack() as made:
+
+        def client(*urls: str, answer_s: float = 10, **options: str | RegistryTls) -> RestRegistry:
+            connection = RegistryConnection(urls or (registry.url,), **options)  # type: ignore[arg-type]
+            return made.enter_context(closing(RestRegistry(connection, answer_s)))
+
+        yield client
+
+
+@pytest.fixture(params=["real", "fake"])
+def schemas(request: pytest.FixtureRequest, asking: Asking) -> SchemaRegistry:
+    return asking() if request.param == "real" else FakeRegistry()
+
+
+@pytest.fixture
+def subject() -> str:
+    return f"orders-{uuid.uuid4().hex[:8]}-value"
+
+
+@pytest.fixture
+def strict(schemas: SchemaRegistry, registry: Registry, subject: str) -> str:
+    """A subject with one version, whose newer ones must read what the older wrote."""
+    schemas.register(subject, "AVRO", AVRO)
+    if isinstance(schemas, FakeRegistry):
+        schemas.strict.add(subject)
+    else:
+        registry.set_compatibility(subject, "BACKWARD")
+    return subject
+
+
+def refusal(ask: Callable[[], object]) -> LsqlError:
+    with pytest.raises(LsqlError) as caught:
+        ask()
+    assert str(caught.value)  # every sentence has its values
+    return caught.value
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_a_schema_is_found_by_its_id(schemas: SchemaRegistry, subject: str, kind: SchemaKind) -> None:
+    made = schemas.register(subject, kind, TEXTS[kind])
+
+    assert schemas.schema(made) == RegisteredSchema(made, kind, TEXTS[kind])
+
+
+def test_the_latest_version_comes_with_its_number_and_id(schemas: SchemaRegistry, subject: str) -> None:
+    schemas.register(subject, "AVRO", AVRO)
+    second = schemas.register(subject, "AVRO", WIDER)
+
+    found = schemas.latest(subject)
+
+    assert found is not None
+    assert (found.subject, found.version, found.schema) == (subject, 2, RegisteredSchema(second, "AVRO", WIDER))
+
+
+def test_the_kind_of_the_latest_is_told(schemas: SchemaRegistry, subject: str) -> None:
+    schemas.register(subject, "PROTOBUF", PROTOBUF)
+
+    found = schemas.latest(subject)
+
+    assert found is not None
+    assert found.schema.kind == "PROTOBUF"
+
+
+def test_a_subject_that_is_not_there_has_no_latest_version(schemas: SchemaRegistry, subject: str) -> None:
+    assert schemas.latest(subject) is None
+
+
+def test_the_ids_of_all_versions_are_told_in_their_order(schemas: SchemaRegistry, subject: str) -> None:
+    made = [schemas.register(subject, "AVRO", text) for text in (AVRO, WIDER, NEEDIER)]
+
+    assert schemas.ids(subject) == tuple(made)
+
+
+def test_a_subject_that_is_not_there_has_no_ids(schemas: SchemaRegistry, subject: str) -> None:
+    error = refusal(lambda: schemas.ids(subject))
+
+    assert (error.code, error.params["what"]) == ("SCHEMA_UNKNOWN", f"subject {subject}")
+
+
+def test_an_id_that_is_not_there_is_unknown(schemas: SchemaRegistry) -> None:
+    error = refusal(lambda: schemas.schema(999_999))
+
+    assert (error.code, error.params["what"]) == ("SCHEMA_UNKNOWN", "schema with the id 999999")
+
+
+def test_the_same_text_twice_is_one_version_with_one_id(schemas: SchemaRegistry, subject: str) -> None:
+    first = schemas.register(subject, "AVRO", AVRO)
+
+    assert schemas.register(subject, "AVRO", AVRO) == first
+    assert schemas.ids(subject) == (first,)
+
+
+def test_the_same_text_has_one_id_in_all_subjects(schemas: SchemaRegistry, subject: str) -> None:
+    assert schemas.register(subject, "AVRO", AVRO) == schemas.register(f"{subject}-2", "AVRO", AVRO)
+
+
+def test_a_subject_may_have_any_name(schemas: SchemaRegistry, subject: str) -> None:
+    name = f"a/b c?ü%41-{subject}"
+
+    made = schemas.register(name, "AVRO", AVRO)
+
+    assert schemas.ids(name) == (made,)
+
+
+def test_references_come_back_as_they_were_given(schemas: SchemaRegistry, subject: str) -> None:
+    schemas.register(f"{subject}-order", "AVRO", AVRO)
+    text = '{"type": "record", "name": "Basket", "fields": [{"name": "order", "type": "Order"}]}'
+    references = (SchemaReference("Order", f"{subject}-order", 1),)
+
+    made = schemas.register(subject, "AVRO", text, references)
+
+    assert schemas.schema(made) == RegisteredSchema(made, "AVRO", text, references)
+
+
+def test_a_reference_that_leads_nowhere_is_refused(schemas: SchemaRegistry, subject: str) -> None:
+    nowhere = [SchemaReference("Order", f"{subject}-order", 1)]
+
+    assert refusal(lambda: schemas.register(subject, "AVRO", AVRO, nowhere)).code == "SCHEMA_INVALID"
+
+
+def test_text_that_is_no_schema_is_refused(schemas: SchemaRegistry, subject: str) -> None:
+    error = refusal(lambda: schemas.register(subject, "AVRO", '{"type": "recor'))
+
+    assert (error.code, error.params["subject"], error.params["kind"]) == ("SCHEMA_INVALID", subject, "AVRO")
+
+
+def test_a_version_that_breaks_the_subjects_rule_is_refused_with_the_reason(
+    schemas: SchemaRegistry, strict: str
+) -> None:
+    error = refusal(lambda: schemas.register(strict, "AVRO", NEEDIER))
+
+    assert (error.code, error.params["subject"]) == ("SCHEMA_INCOMPATIBLE", strict)
+    assert "Exception" not in str(error)
+    assert len(schemas.ids(strict)) == 1
+
+
+def test_compatibility_is_told_without_a_new_version(schemas: SchemaRegistry, strict: str) -> None:
+    assert schemas.incompatibility(strict, "AVRO", NEEDIER)
+    assert schemas.incompatibility(strict, "AVRO", WIDER) is None
+    assert len(schemas.ids(strict)) == 1
+
+
+def test_everything_is_compatible_with_a_subject_that_is_not_there(schemas: SchemaRegistry, subject: str) -> None:
+    assert schemas.incompatibility(subject, "AVRO", AVRO) is None
+
+
+def test_what_others_register_is_seen(registry: Registry, asking: Asking, subject: str) -> None:
+    made = registry.register(subject, WIDER)
+
+    assert asking().schema(made).text == registry.schema(made) == WIDER
+    assert registry.versions(subject) == [1]
+
+
+def test_the_next_host_is_asked_where_the_first_is_dead(registry: Registry, asking: Asking, subject: str) -> None:
+    schemas = asking(f"http://127.0.0.1:{free_port()}", registry.url)
+
+    assert schemas.register(subject, "AVRO", AVRO) > 0
+
+
+def test_the_next_host_is_asked_where_the_first_cannot_answer(registry: Registry, asking: Asking, subject: str) -> None:
+    with SomethingElse(503) as first:
+        assert asking(first.url, registry.url).latest(subject) is None
+
+
+def test_a_host_that_hangs_leaves_time_for_the_next_and_is_asked_last_then(
+    registry: Registry, asking: Asking, subject: str
+) -> None:
+    with Drip(0.05) as first:
+        schemas = asking(first.url, registry.url, answer_s=3)
+        schemas.latest(subject)
+
+        began = time.monotonic()
+        schemas.latest(subject)
+
+    assert time.monotonic() - began < 1.4  # its share of the deadline is 1.5 s
+
+
+def test_no_host_that_answers_is_told_with_each_reason(asking: Asking) -> None:
+    urls = [f"http://127.0.0.1:{free_port()}" for _ in range(2)]
+
+    error = refusal(lambda: asking(*urls).latest("orders-value"))
+
+    assert (error.code, error.params["urls"]) == ("REGISTRY_UNREACHABLE", ", ".join(urls))
+    assert all(url in str(error.params["why"]) for url in urls)
+
+
+def test_a_deadline_is_kept_though_something_arrives_all_the_time(asking: Asking) -> None:
+    with Drip(0.05) as place:
+        began = time.monotonic()
+        error = refusal(lambda: asking(place.url, answer_s=0.5).latest("orders-value"))
+
+    assert error.code == "REGISTRY_UNREACHABLE"
+    assert time.monotonic() - began < 5
+
+
+def test_a_registry_that_is_away_is_unreachable_and_answers_when_it_is_back(
+    registry: Registry, asking: Asking, subject: str
+) -> None:
+    schemas = asking()
+    made = schemas.register(subject, "AVRO", AVRO)
+
+    registry.kill()
+    try:
+        error = refusal(lambda: schemas.schema(made))
+    finally:
+        registry.start()
+
+    assert error.code == "REGISTRY_UNREACHABLE"
+    assert schemas.schema(made).text == AVRO
+
+
+def test_a_registry_that_does_not_answer_is_unreachable_until_it_does(registry: Registry, asking: Asking) -> None:
+    registry.pause()
+    try:
+        error = refusal(lambda: asking(answer_s=0.3).latest("orders-value"))
+    finally:
+        registry.resume()
+
+    assert error.code == "REGISTRY_UNREACHABLE"
+    assert asking().latest("no-such-subject") is None
+
+
+def test_credentials_are_shown(registry: Registry, asking: Asking, subject: str) -> None:
+    with Door(registry.url, credentials=(USER, PASSWORD)) as door:
+        assert asking(door.url, user=USER, password=PASSWORD).latest(subject) is None
+
+
+@pytest.mark.parametrize("password", ["", "another"])
+def test_wrong_credentials_are_refused_and_not_repeated(registry: Registry, asking: Asking, password: str) -> None:
+    with Door(registry.url, credentials=(USER, PASSWORD)) as door:
+        error = refusal(lambda: asking(door.url, user=USER, password=password).latest("orders-value"))
+
+    assert (error.code, error.params["why"]) == ("REGISTRY_REFUSED", "it answers 401 Unauthorized")
+    assert "another" not in str(error)
+
+
+def test_rights_that_are_missing_are_a_refusal(asking: Asking) -> None:
+    with SomethingElse(403, '{"error_code": 40301, "message": "no right to write"}', "application/json") as place:
+        error = refusal(lambda: asking(place.url).register("orders-value", "AVRO", AVRO))
+
+    assert (error.code, error.params["why"]) == ("REGISTRY_REFUSED", "it answers 403 no right to write")
+
+
+def test_tls_with_an_authority_of_its_own(registry: Registry, asking: Asking, subject: str) -> None:
+    authority = Authority()
+    with Door(registry.url, tls=server_tls(authority.issue("127.0.0.1"))) as door:
+        assert asking(door.url, tls=RegistryTls(ca=authority.certificate)).latest(subject) is None
+
+
+def test_a_certificate_of_a_strange_authority_is_refused(registry: Registry, asking: Asking) -> None:
+    tls = RegistryTls(ca=Authority().certificate)
+    with Door(registry.url, tls=server_tls(Authority().issue("127.0.0.1"))) as door:
+        error = refusal(lambda: asking(door.url, tls=tls).latest("orders-value"))
+
+    assert error.code == "REGISTRY_REFUSED"
+    assert "LSQL_SCHEMA_REGISTRY_CA" in str(error.params["why"])
+
+
+def test_a_certificate_of_another_host_is_refused(registry: Registry, asking: Asking) -> None:
+    authority = Authority()
+    tls = RegistryTls(ca=authority.certificate)
+    with Door(registry.url, tls=server_tls(authority.issue("registry.example"))) as door:
+        error = refusal(lambda: asking(door.url, tls=tls).latest("orders-value"))
+
+    assert error.code == "REGISTRY_REFUSED"
+    assert "not valid for '127.0.0.1'" in str(error.params["why"])
+
+
+@pytest.mark.parametrize("password", ["", "key's own"])
+def test_a_client_certificate_is_shown(registry: Registry, asking: Asking, subject: str, password: str) -> None:
+    authority = Authority()
+    own = authority.issue("runner.example")
+    key = own.locked(password) if password else own.key
+    tls = RegistryTls(authority.certificate, own.chain, key, password)
+    with Door(registry.url, tls=server_tls(authority.issue("127.0.0.1"), clients_of=authority)) as door:
+        assert asking(door.url, tls=tls).latest(subject) is None
+
+
+def test_a_client_without_a_certificate_is_refused(registry: Registry, asking: Asking) -> None:
+    authority = Authority()
+    tls = RegistryTls(ca=authority.certificate)
+    with Door(registry.url, tls=server_tls(authority.issue("127.0.0.1"), clients_of=authority)) as door:
+        error = refusal(lambda: asking(door.url, tls=tls).latest("orders-value"))
+
+    assert error.code == "REGISTRY_REFUSED"
+    assert "`certificate required`" in str(error.params["why"])
+
+
+def test_tls_where_none_is_spoken_is_no_registry(registry: Registry, asking: Asking) -> None:
+    error = refusal(lambda: asking(registry.url.replace("http:", "https:")).latest("orders-value"))
+
+    assert error.code == "REGISTRY_ANSWER_INVALID"
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [
+        (200, "<html>Welcome</html>", "text/html"),
+        (404, "<html>No such page</html>", "text/html"),
+        (404, '{"error": "no such page"}', "application/json"),
+        (200, '{"id": "one"}', "application/json"),
+        (200, "[[[", "application/json"),
+        (302, "", "text/html"),
+    ],
+)
+def test_something_else_at_the_address_is_no_registry(asking: Asking, status: int, body: str, kind: str) -> None:
+    with SomethingElse(status, body, kind) as place:
+        schemas = asking(f"{place.url}/somewhere")
+        errors = [
+            refusal(lambda: schemas.schema(1)),
+            refusal(lambda: schemas.latest("orders-value")),
+            refusal(lambda: schemas.ids("orders-value")),
+            refusal(lambda: schemas.register("orders-value", "AVRO", AVRO)),
+            refusal(lambda: schemas.incompatibility("orders-value", "AVRO", AVRO)),
+        ]
+
+    assert {error.code for error in errors} == {"REGISTRY_ANSWER_INVALID"}
+    assert place.url in str(errors[0])
+
+
+def test_an_address_without_its_path_is_no_registry(registry: Registry, asking: Asking) -> None:
+    error = refusal(lambda: asking(registry.url.partition("/apis")[0]).latest("orders-value"))
+
+    assert error.code == "REGISTRY_ANSWER_INVALID"
+
+
+def test_what_speaks_no_http_is_no_registry(asking: Asking) -> None:
+    with Banner() as place:
+        error = refusal(lambda: asking(place.url).latest("orders-value"))
+
+    assert (error.code, error.params["why"]) == ("REGISTRY_ANSWER_INVALID", "no HTTP")
