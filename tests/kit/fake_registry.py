@@ -32,6 +32,13 @@ class FakeRegistry:
         ids = self._subjects.get(subject)
         return SubjectVersion(subject, len(ids), self._schemas[ids[-1]]) if ids else None
 
+    def version(self, subject: str, number: int) -> RegisteredSchema:
+        self._answer()
+        ids = self._subjects.get(subject, [])
+        if not 1 <= number <= len(ids):
+            raise LsqlError("SCHEMA_UNKNOWN", what=f"version {number} of subject {subject}")
+        return self._schemas[ids[number - 1]]
+
     def ids(self, subject: str) -> tuple[int, ...]:
         self._answer()
         if subject not in self._subjects:

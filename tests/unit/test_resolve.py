@@ -1,11 +1,15 @@
-"""Who is asked first for a topic's schema: the program, what is declared, what was pinned, then a sample."""
+"""Who is asked first for a topic's schema: the program, what is declared, what was pinned, the registry, a sample."""
 
+import json
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import pytest
 
 from lsql_runner.batches import Partition
+from lsql_runner.bind.avro_schema import avro_serde
 from lsql_runner.bind.catalog import (
+    AVRO_FORMAT,
     BYTES_FORMAT,
     JSON_FORMAT,
     STRING_FORMAT,
@@ -15,9 +19,11 @@ from lsql_runner.bind.catalog import (
 )
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.brokers import RawRecord, TopicRequest
+from lsql_runner.kafka.registry import SchemaReference
 from lsql_runner.runtime.resolve import Knowledge, resolve_catalog
 from lsql_runner.sql.parser import parse
 from lsql_runner.types import BYTES, STRING, describe, parse_type
+from tests.kit.fake_registry import FakeRegistry
 
 PROGRAM = "INSERT INTO target SELECT STREAM * FROM orders"
 
@@ -75,8 +81,9 @@ def resolved(
     program: str = PROGRAM,
     declared: Mapping[str, TopicSchema] | None = None,
     pinned: Mapping[str, TopicSchema] | None = None,
+    registry: FakeRegistry | None = None,
 ) -> TopicSchema:
-    knowledge = Knowledge(declared or {}, pinned or {}, sample_records=2)
+    knowledge = Knowledge(declared or {}, pinned or {}, sample_records=2, registry=registry)
     return resolve_catalog(parse(program), brokers, knowledge).schemas["orders"]
 
 
@@ -153,3 +160,136 @@ def test_a_missing_topic_is_left_to_the_binder() -> None:
     catalog = resolve_catalog(parse(PROGRAM), FakeBrokers(other=[]), Knowledge({}, {}))
 
     assert (dict(catalog.schemas), catalog.existing) == ({}, frozenset({"other"}))
+
+
+def avro(*fields: dict[str, Any], name: str = "Order") -> str:
+    return json.dumps({"type": "record", "name": name, "namespace": "com.shop", "fields": list(fields)})
+
+
+ID = {"name": "id", "type": "long"}
+COLOR = {"name": "color", "type": ["null", "string"], "default": None}
+
+
+def with_id(schema_id: int) -> bytes:
+    return b"\0" + schema_id.to_bytes(4, "big") + b"body"
+
+
+class TestRegistry:
+    def test_the_newest_version_of_the_subject_is_the_schema_even_of_an_empty_topic(self) -> None:
+        registry = FakeRegistry()
+        registry.register("orders-value", "AVRO", avro(ID))
+        registry.register("orders-value", "AVRO", avro(ID, COLOR))
+        registry.register("orders-key", "AVRO", '"string"')
+
+        schema = resolved(FakeBrokers(orders=[]), registry=registry)
+
+        assert (str(schema.key.format), describe(schema.key.type)) == ("AVRO", "string")
+        assert describe(schema.value.type) == "struct<id: long not null, color: string>"
+        assert (schema.value.schema, schema.origin) == (avro(ID, COLOR).replace(" ", ""), "registry")
+
+    def test_a_key_without_a_subject_is_sampled(self) -> None:
+        registry = FakeRegistry()
+        registry.register("orders-value", "AVRO", avro(ID))
+
+        schema = resolved(FakeBrokers(orders=[(b"k", with_id(1))]), registry=registry)
+
+        assert (str(schema.key.format), str(schema.value.format)) == ("STRING", "AVRO")
+
+    def test_without_a_subject_the_id_in_the_records_says_it(self) -> None:
+        registry = FakeRegistry()
+        known_id = registry.register("elsewhere-value", "AVRO", avro(ID))
+
+        schema = resolved(FakeBrokers(orders=[(b"k", None), (b"k", with_id(known_id))]), registry=registry)
+
+        assert (str(schema.value.format), describe(schema.value.type)) == ("AVRO", "struct<id: long not null>")
+
+    @pytest.mark.parametrize("record", [with_id(99), b"\0\0\0", b"\0"])
+    def test_bytes_that_only_look_like_it_are_bytes(self, record: bytes) -> None:
+        schema = resolved(FakeBrokers(orders=[(b"k", record)]), registry=FakeRegistry())
+
+        assert schema.value.format == BYTES_FORMAT
+
+    def test_json_with_a_registry_beside_it_is_json(self) -> None:
+        schema = resolved(FakeBrokers(orders=[(b"k", b'{"id": 1}')]), registry=FakeRegistry())
+
+        assert (schema.value.format, schema.origin) == (JSON_FORMAT, "sampled")
+
+    def test_the_program_names_another_format_than_the_registry(self) -> None:
+        registry = FakeRegistry()
+        registry.register("orders-value", "AVRO", avro(ID))
+
+        schema = resolved(FakeBrokers(orders=[]), f"{PROGRAM} WHERE _vtype = BYTES", registry=registry)
+
+        assert schema.value == Serde(BYTES_FORMAT, BYTES)
+
+    def test_avro_without_a_registry_is_refused(self) -> None:
+        with pytest.raises(LsqlError) as caught:
+            resolved(FakeBrokers(orders=[]), f"{PROGRAM} WHERE _vtype = AVRO")
+
+        assert (caught.value.code, caught.value.params) == ("REGISTRY_MISSING", {"topic": "orders"})
+
+    def test_avro_of_which_nothing_is_known_is_waited_for(self) -> None:
+        with pytest.raises(LsqlError) as caught:
+            resolved(FakeBrokers(orders=[]), f"{PROGRAM} WHERE _vtype = AVRO", registry=FakeRegistry())
+
+        assert caught.value.code == "SCHEMA_WAITING"
+
+    def test_a_registry_that_is_away_is_no_other_format(self) -> None:
+        registry = FakeRegistry()
+        registry.outage = LsqlError("REGISTRY_UNREACHABLE", urls="u", why="w")
+
+        with pytest.raises(LsqlError) as caught:
+            resolved(FakeBrokers(orders=[(b"k", b'{"id": 1}')]), registry=registry)
+
+        assert caught.value.code == "REGISTRY_UNREACHABLE"
+
+    def test_what_a_schema_refers_to_is_put_into_it(self) -> None:
+        registry = FakeRegistry()
+        registry.register("money", "AVRO", avro({"name": "amount", "type": "double"}, name="Money"))
+        refers = [SchemaReference("com.shop.Money", "money", 1)]
+        total = {"name": "total", "type": "com.shop.Money"}
+        registry.register("orders-value", "AVRO", avro(total), refers)
+
+        schema = resolved(FakeBrokers(orders=[]), registry=registry)
+
+        assert describe(schema.value.type) == "struct<total: struct<amount: double not null> not null>"
+
+    def test_protobuf_is_refused_by_name(self) -> None:
+        registry = FakeRegistry()
+        registry.register("orders-value", "PROTOBUF", 'syntax = "proto3"; message A {}')
+
+        with pytest.raises(LsqlError) as caught:
+            resolved(FakeBrokers(orders=[]), registry=registry)
+
+        assert (caught.value.code, caught.value.params["format"]) == ("FORMAT_UNSUPPORTED", "PROTOBUF")
+
+    def test_a_schema_without_a_type_is_refused(self) -> None:
+        registry = FakeRegistry()
+        registry.register("orders-value", "AVRO", avro({"name": "next", "type": ["null", "com.shop.Order"]}))
+
+        with pytest.raises(LsqlError) as caught:
+            resolved(FakeBrokers(orders=[]), registry=registry)
+
+        assert (caught.value.code, caught.value.params["what"]) == (
+            "SCHEMA_UNREADABLE",
+            "version 1 of subject orders-value",
+        )
+
+    @pytest.mark.parametrize(
+        ("newer", "kind"),
+        [
+            (avro(ID, COLOR), "struct<id: long not null, color: string>"),
+            (avro(COLOR), "struct<id: long not null>"),
+            (avro({"name": "id", "type": "string"}), "struct<id: long not null>"),
+        ],
+        ids=["a new field is there", "a field that went stays", "a type that changed stays"],
+    )
+    def test_what_is_pinned_takes_the_newer_schema_that_says_the_same(self, newer: str, kind: str) -> None:
+        value = avro_serde(AVRO_FORMAT, avro(ID))
+        pinned = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value, "registry")}
+        registry = FakeRegistry()
+        registry.register("orders-value", "AVRO", newer)
+
+        schema = resolved(FakeBrokers(orders=[(b"k", with_id(1))]), pinned=pinned, registry=registry)
+
+        assert (schema.origin, describe(schema.value.type)) == ("pinned", kind)

@@ -198,6 +198,13 @@ CATALOGUE: dict[str, ErrorKind] = {
         "Give it the rights it needs on its topics and its group, or correct its credentials; it is tried again.",
         RUNTIME,
     ),
+    "REGISTRY_MISSING": ErrorKind(
+        "{topic} holds AVRO, and there is no schema registry to ask for its schema.",
+        "Set SQL_SCHEMA_REGISTRY_URL (in the chart schemaRegistry.url), or declare the schema in LSQL_TOPICS.",
+    ),
+    "SCHEMA_UNREADABLE": ErrorKind(
+        "No type stands for {what}: {why}.", "Write the topic with a schema without that, or read it as BYTES."
+    ),
     "REGISTRY_UNREACHABLE": ErrorKind(
         "No schema registry answers at {urls}: {why}.",
         "Check SQL_SCHEMA_REGISTRY_URL and the network; it is tried again.",

@@ -8,7 +8,7 @@ from typing import Literal as OneOf
 
 from lsql_runner.types import BYTES, INT, LONG, STRING, DataType
 
-Origin = OneOf["declared", "pinned", "sampled", "program"]
+Origin = OneOf["declared", "pinned", "registry", "sampled", "program"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,9 @@ class SchemaRegistry(Protocol):
     def latest(self, subject: str) -> SubjectVersion | None:
         """The newest version of a subject; None where there is no such subject."""
 
+    def version(self, subject: str, number: int) -> RegisteredSchema:
+        """A version of a subject, as references name it; SCHEMA_UNKNOWN where there is none."""
+
     def ids(self, subject: str) -> tuple[int, ...]:
         """The ids of all versions of a subject, the oldest first; SCHEMA_UNKNOWN where there is no such subject."""
 
@@ -103,6 +106,12 @@ class RestRegistry:
     def latest(self, subject: str) -> SubjectVersion | None:
         found = _parsed(_VERSION, self._hosts.ask("GET", _versions(subject) + "/latest"))
         return None if found is None else SubjectVersion(subject, found.version, found.registered(found.id))
+
+    def version(self, subject: str, number: int) -> RegisteredSchema:
+        found = _parsed(_VERSION, self._hosts.ask("GET", f"{_versions(subject)}/{number}"))
+        if found is None:
+            raise LsqlError("SCHEMA_UNKNOWN", what=f"version {number} of subject {subject}")
+        return found.registered(found.id)
 
     def ids(self, subject: str) -> tuple[int, ...]:
         until = self._hosts.deadline()

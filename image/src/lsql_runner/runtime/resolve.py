@@ -1,6 +1,6 @@
 """What the program's topics hold: asked in the order of the language's rules, then frozen into a Catalog.
 
-The program, then the configuration, then what was pinned beside the checkpoint, then a sample.
+The program, then the configuration, then what was pinned beside the checkpoint, then the registry, then a sample.
 """
 
 from __future__ import annotations
@@ -8,13 +8,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from lsql_runner.bind.catalog import BYTES_FORMAT, STRING_FORMAT, Catalog, Format, Serde, TopicSchema
+from lsql_runner.bind.catalog import (
+    AVRO_FORMAT,
+    BYTES_FORMAT,
+    JSON_FORMAT,
+    STRING_FORMAT,
+    Catalog,
+    Format,
+    Origin,
+    Serde,
+    TopicSchema,
+)
 from lsql_runner.bind.decoders import SourceFormats, source_formats, source_topics
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.brokers import Brokers, RawRecord
 from lsql_runner.kafka.infer import infer_serde, settled, widened
+from lsql_runner.kafka.registry import SchemaRegistry
+from lsql_runner.runtime.registered import registered_serde
 from lsql_runner.sql import ast
-from lsql_runner.types import BYTES, STRING, Struct
+from lsql_runner.types import BYTES, STRING, DataType, Struct
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +36,7 @@ class Knowledge:
     declared: Mapping[str, TopicSchema]
     pinned: Mapping[str, TopicSchema]
     sample_records: int = 1000
+    registry: SchemaRegistry | None = None
 
 
 def resolve_catalog(program: ast.Program, brokers: Brokers, knowledge: Knowledge) -> Catalog:
@@ -52,35 +65,61 @@ def _schema(topic: str, named: SourceFormats, brokers: Brokers, knowledge: Knowl
         pinned = None
     sample = brokers.sample(topic, knowledge.sample_records)
     if pinned is not None:
-        return _widened(pinned, sample)
-    return _sampled(topic, named, sample)
+        return _widened(pinned, sample, knowledge.registry)
+    return _found(topic, named, sample, knowledge.registry)
 
 
 def _agrees(known: Format, named: Format | None) -> bool:
     return named is None or known == named
 
 
-def _widened(pinned: TopicSchema, sample: list[RawRecord]) -> TopicSchema:
+def _widened(pinned: TopicSchema, sample: list[RawRecord], registry: SchemaRegistry | None) -> TopicSchema:
     """The pinned schema with fields that have appeared since; formats and types that are pinned never change."""
-    value = infer_serde([record.value for record in sample], pinned.value.format)
-    if value is None or not isinstance(pinned.value.type, Struct):
-        return replace(pinned, origin="pinned")
-    return replace(
-        pinned,
-        origin="pinned",
-        value=Serde(pinned.value.format, widened(pinned.value.type, settled(value.type))),
-    )
+    key = _newer(pinned.key, pinned.topic, "key", registry)
+    value = _newer(pinned.value, pinned.topic, "value", registry)
+    if value.format == JSON_FORMAT and isinstance(value.type, Struct):
+        seen = infer_serde([record.value for record in sample], value.format)
+        if seen is not None:
+            value = replace(value, type=widened(value.type, settled(seen.type)))
+    return replace(pinned, origin="pinned", key=key, value=value)
 
 
-def _sampled(topic: str, named: SourceFormats, sample: list[RawRecord]) -> TopicSchema:
-    key = infer_serde([record.key for record in sample], named.key)
-    value = infer_serde([record.value for record in sample], named.value)
+def _newer(pinned: Serde, topic: str, part: str, registry: SchemaRegistry | None) -> Serde:
+    """The newest schema of a part in AVRO, where it says the same of all that was known."""
+    if pinned.format != AVRO_FORMAT or registry is None:
+        return pinned
+    found = registered_serde(registry, topic, part, ())
+    return found if found is not None and _holds(found.type, pinned.type) else pinned
+
+
+def _holds(newer: DataType, older: DataType) -> bool:
+    if not isinstance(newer, Struct) or not isinstance(older, Struct):
+        return newer == older
+    return all((now := newer.field(f.name)) is not None and _holds(now.type, f.type) for f in older.fields)
+
+
+def _found(topic: str, named: SourceFormats, sample: list[RawRecord], registry: SchemaRegistry | None) -> TopicSchema:
+    key = _part(topic, "key", [record.key for record in sample], named.key, registry)
+    value = _part(topic, "value", [record.value for record in sample], named.value, registry)
     if value is None:
         raise LsqlError("SCHEMA_WAITING", topic=topic)
     if key is None:  # every key is null: whatever comes passes through
         key = Serde(STRING_FORMAT, STRING) if sample else Serde(BYTES_FORMAT, BYTES)
-    return TopicSchema(topic, _settled(key), _settled(value), "sampled")
+    origin: Origin = "registry" if AVRO_FORMAT in (key.format, value.format) else "sampled"
+    return TopicSchema(topic, _settled(key), _settled(value), origin)
+
+
+def _part(
+    topic: str, part: str, samples: list[bytes | None], named: Format | None, registry: SchemaRegistry | None
+) -> Serde | None:
+    if named == AVRO_FORMAT and registry is None:
+        raise LsqlError("REGISTRY_MISSING", topic=topic)
+    if registry is not None and named in (None, AVRO_FORMAT):
+        found = registered_serde(registry, topic, part, samples)
+        if found is not None:
+            return found
+    return None if named == AVRO_FORMAT else infer_serde(samples, named)
 
 
 def _settled(serde: Serde) -> Serde:
-    return Serde(serde.format, settled(serde.type))
+    return serde if serde.schema is not None else Serde(serde.format, settled(serde.type))

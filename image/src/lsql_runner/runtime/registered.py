@@ -1,0 +1,73 @@
+"""What a schema registry knows of a topic. A part's subject is `<topic>-key` or `<topic>-value` (TopicNameStrategy)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from lsql_runner.bind.avro_schema import AvroSchemaError, avro_serde
+from lsql_runner.bind.avro_text import whole_avro
+from lsql_runner.bind.catalog import AVRO_FORMAT, Serde
+from lsql_runner.errors import LsqlError
+from lsql_runner.kafka.registry import RegisteredSchema, SchemaReference, SchemaRegistry
+
+MAGIC = b"\0"
+_HEAD_BYTES = 5
+"""A record begins with the magic byte and the id of its schema: 4 bytes, big-endian."""
+
+
+def subject_of(topic: str, part: str) -> str:
+    """The subject of a topic's part, `key` or `value`."""
+    return f"{topic}-{part}"
+
+
+def registered_serde(registry: SchemaRegistry, topic: str, part: str, samples: Sequence[bytes | None]) -> Serde | None:
+    """How a part is written, by its subject's newest version, else by the schema that its newest record names.
+
+    Raises:
+        LsqlError: REGISTRY_UNREACHABLE and the like; FORMAT_UNSUPPORTED, SCHEMA_UNREADABLE.
+    """
+    subject = subject_of(topic, part)
+    latest = registry.latest(subject)
+    if latest is not None:
+        return _serde(registry, latest.schema, f"version {latest.version} of subject {subject}")
+    schema_id = _named_id(samples)
+    if schema_id is None:
+        return None
+    try:
+        schema = registry.schema(schema_id)
+    except LsqlError as error:
+        if error.code != "SCHEMA_UNKNOWN":
+            raise
+        return None  # bytes that only look like it
+    return _serde(registry, schema, f"the schema with the id {schema_id}")
+
+
+def _named_id(samples: Sequence[bytes | None]) -> int | None:
+    """The id in the newest record, where all begin as records with an id do."""
+    data = [sample for sample in samples if sample is not None]
+    if not data or any(len(one) < _HEAD_BYTES or not one.startswith(MAGIC) for one in data):
+        return None
+    return int.from_bytes(data[-1][1:_HEAD_BYTES], "big")
+
+
+def _serde(registry: SchemaRegistry, schema: RegisteredSchema, what: str) -> Serde | None:
+    if schema.kind == "JSON":
+        return None  # the records are JSON without an id, or with one that no format here reads
+    if schema.kind != "AVRO":
+        raise LsqlError("FORMAT_UNSUPPORTED", format=schema.kind, known="AVRO")
+    try:
+        return avro_serde(AVRO_FORMAT, whole_avro(schema.text, _texts(registry, schema.references, set())))
+    except AvroSchemaError as error:
+        raise LsqlError("SCHEMA_UNREADABLE", what=what, why=str(error)) from None
+
+
+def _texts(registry: SchemaRegistry, references: Iterable[SchemaReference], seen: set[tuple[str, int]]) -> list[str]:
+    """The schemas that one refers to, and those that they refer to."""
+    found: list[str] = []
+    for reference in references:
+        place = (reference.subject, reference.version)
+        if place not in seen:
+            seen.add(place)
+            schema = registry.version(*place)
+            found += [schema.text, *_texts(registry, schema.references, seen)]
+    return found
