@@ -79,6 +79,9 @@ def test_our_java_is_built_against_the_kafka_client_it_runs_with() -> None:
         "kryo-shaded",
         "hadoop-client-api",
         "jackson-core",
+        "jackson-databind",
+        "jackson-annotations",
+        "avro",
     ],
 )
 def test_our_java_is_built_against_the_jars_of_the_spark_installed(name: str) -> None:

@@ -15,7 +15,7 @@ import javax.crypto.SecretKeyFactory;
 import javax.crypto.spec.PBEKeySpec;
 
 /** Private keys as PEM, in the forms that OpenSSL reads. */
-final class PrivateKeys {
+public final class PrivateKeys {
     private static final Pattern PEM =
             Pattern.compile("-----BEGIN (RSA |EC |ENCRYPTED )?PRIVATE KEY-----([A-Za-z0-9+/=\\s]+)-----END");
     private static final int SEQUENCE = 0x30;
@@ -35,7 +35,7 @@ final class PrivateKeys {
      * @throws GeneralSecurityException it cannot be decrypted
      * @throws IOException it is damaged
      */
-    static String plain(String pem, String password) throws GeneralSecurityException, IOException {
+    public static String plain(String pem, String password) throws GeneralSecurityException, IOException {
         Matcher found = PEM.matcher(pem);
         if (!found.find()) {
             return pem;

@@ -1,0 +1,110 @@
+package com.lsqlrunner.avro;
+
+import java.util.Objects;
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
+import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+
+/** A value to Avro in the wire format of a registry: a zero, the id of the schema as four bytes, the value. */
+public final class EncodeAvro extends AvroExpression {
+  private static final long serialVersionUID = 1L;
+
+  private final String schema;
+  private final int id;
+  private transient RecordEncoder encoder;
+
+  EncodeAvro(Expression child, String schema, int id) {
+    super(child);
+    this.schema = schema;
+    this.id = id;
+  }
+
+  /** Gives a session the function {@code name(value, schema, id)}; the schema and its id are literals. */
+  public static void register(SparkSession session, String name) {
+    session
+        .sessionState()
+        .functionRegistry()
+        .createOrReplaceTempFunction(
+            name,
+            arguments -> {
+              String schema = ((Literal) arguments.apply(1)).value().toString();
+              int id = ((Number) ((Literal) arguments.apply(2)).value()).intValue();
+              CatalystTypes.parsed(schema);
+              return new EncodeAvro(arguments.head(), schema, id);
+            },
+            "java_udf");
+  }
+
+  /** Says, before anything runs, which field does not fit the schema. */
+  @Override
+  public TypeCheckResult checkInputDataTypes() {
+    try {
+      newEncoder();
+      return TypeCheckResult.TypeCheckSuccess$.MODULE$;
+    } catch (Misfit error) {
+      return new TypeCheckResult.TypeCheckFailure(error.getMessage());
+    }
+  }
+
+  private RecordEncoder newEncoder() {
+    return new RecordEncoder(child.dataType(), CatalystTypes.parsed(schema), id);
+  }
+
+  /** The record of a value. */
+  public byte[] encode(Object value) {
+    if (encoder == null) {
+      encoder = newEncoder();
+    }
+    return encoder.encode(value);
+  }
+
+  @Override
+  Object apply(Object value) {
+    return encode(value);
+  }
+
+  @Override
+  EncodeAvro of(Expression other) {
+    return new EncodeAvro(other, schema, id);
+  }
+
+  @Override
+  public ExprCode doGenCode(CodegenContext context, ExprCode result) {
+    return call("encode", context, result);
+  }
+
+  @Override
+  public DataType dataType() {
+    return DataTypes.BinaryType;
+  }
+
+  @Override
+  public String prettyName() {
+    return "lsql_encode_avro";
+  }
+
+  @Override
+  public int productArity() {
+    return 3;
+  }
+
+  @Override
+  public Object productElement(int place) {
+    return place == 0 ? child : place == 1 ? schema : (Object) id;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof EncodeAvro that && child.equals(that.child) && schema.equals(that.schema) && id == that.id;
+  }
+
+  @Override
+  public int hashCode() {
+    return Objects.hash(child, schema, id);
+  }
+}
