@@ -82,6 +82,8 @@ def test_our_java_is_built_against_the_kafka_client_it_runs_with() -> None:
         "jackson-databind",
         "jackson-annotations",
         "avro",
+        "icu4j",
+        "json4s-ast_2.13",
     ],
 )
 def test_our_java_is_built_against_the_jars_of_the_spark_installed(name: str) -> None:
