@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from threading import Event as Flag
 
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.runtime.clock import now_ms
 from lsql_runner.runtime.port import Identity
-from lsql_runner.runtime.preparation import brokers_of
+from lsql_runner.runtime.preparation import brokers_of, registry_of
 from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.runtime.status import Status
 from lsql_runner.runtime.supervisor import Parts, Supervisor
@@ -70,10 +70,16 @@ def in_process(
     with (
         closing(StateDir(settings.state_dir, settings.app_id)) as state,
         closing(brokers_of(settings, ANSWER_S)) as brokers,
+        ExitStack() as stack,
     ):
+        registry = registry_of(settings)
+        if registry is not None:
+            stack.callback(registry.close)
         identity = Identity(app_id, sql, settings.user, "test", "at_least_once", now_ms())
         jvm_gone = Flag()
-        supervisor = Supervisor(Parts(settings, parse(sql), identity, brokers, engine, state, (), jvm_gone.set))
+        supervisor = Supervisor(
+            Parts(settings, parse(sql), identity, brokers, registry, engine, state, (), jvm_gone.set)
+        )
         supervisor.launch()
         try:
             yield InProcess(supervisor)

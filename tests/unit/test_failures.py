@@ -42,6 +42,28 @@ CAST = """The value 'abc' of the type "STRING" cannot be cast to "INT" because i
         ),
         ("java.lang.OutOfMemoryError: Java heap space", "passing", None),
         (
+            "com.lsqlrunner.avro.RegistryFailure: [LSQL_REGISTRY_UNREACHABLE] The schema registry does not answer: no.",
+            "passing",
+            "The schema registry does not answer: no",
+        ),
+        (
+            "com.lsqlrunner.avro.RegistryFailure: [LSQL_REGISTRY_REFUSED] The schema registry refuses: a answers 401",
+            "passing",
+            "The schema registry refuses: a answers 401",
+        ),
+        (
+            "com.lsqlrunner.avro.Misfit: [LSQL_VALUE_DOES_NOT_FIT_SCHEMA] a value is null: field a",
+            "refused",
+            "a value is null: field a",
+        ),
+        (
+            "[MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION] Malformed records are detected in record parsing: "
+            "the first byte is 1, not 0.\nParse Mode: FAILFAST. SQLSTATE: 22023\n"
+            "Caused by: com.lsqlrunner.avro.Malformed: the first byte is 1, not 0",
+            "malformed",
+            "Malformed records are detected in record parsing: the first byte is 1, not 0",
+        ),
+        (
             "[TASK_WRITE_FAILED] Task failed while writing rows. SQLSTATE: 58030",
             "passing",
             "Task failed while writing rows",

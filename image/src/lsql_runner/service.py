@@ -22,6 +22,7 @@ from lsql_runner.error_catalogue import RUNTIME
 from lsql_runner.errors import LsqlError, render
 from lsql_runner.kafka.brokers import Brokers
 from lsql_runner.kafka.choice import only_java_speaks
+from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.limits import BROKERS_JVM_MIB, heap_mib, memory_limit_bytes
 from lsql_runner.observe.event_log import EventLog
 from lsql_runner.observe.logs import configure
@@ -29,7 +30,7 @@ from lsql_runner.observe.metrics import Metrics
 from lsql_runner.runtime.clock import now_ms
 from lsql_runner.runtime.file_watch import FileWatch
 from lsql_runner.runtime.port import Identity
-from lsql_runner.runtime.preparation import brokers_of
+from lsql_runner.runtime.preparation import brokers_of, registry_of
 from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.runtime.supervisor import Parts, Supervisor
 from lsql_runner.settings import Settings, read_settings
@@ -93,7 +94,10 @@ def processor(settings: Settings, options: JvmOptions | None = None) -> Iterator
         engine = SparkEngine(settings.app_id, options or jvm_options(settings), settings.threads)
         stack.callback(engine.close)
         brokers = stack.enter_context(closing(brokers_of(settings)))
-        supervisor, metrics = _assembled(settings, program, brokers, state, engine)
+        registry = registry_of(settings)
+        if registry is not None:
+            stack.callback(registry.close)
+        supervisor, metrics = _assembled(settings, program, brokers, registry, state, engine)
         supervisor.launch()
         stack.callback(supervisor.close)
         yield supervisor, metrics
@@ -112,7 +116,12 @@ def jvm_options(settings: Settings) -> JvmOptions:
 
 
 def _assembled(
-    settings: Settings, program: Program, brokers: Brokers, state: StateDir, engine: SparkEngine
+    settings: Settings,
+    program: Program,
+    brokers: Brokers,
+    registry: SchemaRegistry | None,
+    state: StateDir,
+    engine: SparkEngine,
 ) -> tuple[Supervisor, Metrics]:
     identity = Identity(
         app_id=settings.app_id,
@@ -125,7 +134,9 @@ def _assembled(
     holder: list[Supervisor] = []
     metrics = Metrics(identity, lambda: holder[0].status())  # noqa: PLW0108  # made before what it asks
     listeners = (EventLog(settings.app_id), metrics)
-    supervisor = Supervisor(Parts(settings, program, identity, brokers, engine, state, listeners, _end_with_the_jvm))
+    supervisor = Supervisor(
+        Parts(settings, program, identity, brokers, registry, engine, state, listeners, _end_with_the_jvm)
+    )
     holder.append(supervisor)
     return supervisor, metrics
 

@@ -10,13 +10,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lsql_runner.bind.bound import Fields, Part, Single, Whole
-from lsql_runner.bind.catalog import Format, Serde, TopicSchema
+from lsql_runner.bind.catalog import JSON_FORMAT, Format, Serde, TopicSchema
 from lsql_runner.bind.grouping import group_column
 from lsql_runner.bind.scope import lateral_column
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.relation import Relation, Undecoded
 from lsql_runner.engine.schema import HEADERS, LONG, spark_type
-from lsql_runner.engine.serde import encode, extend_json, merged_struct, windowed_key
+from lsql_runner.engine.serde import AvroOutput, encode, extend_json, merged_struct, windowed_key
 from lsql_runner.plan.nodes import (
     Aggregate,
     Filter,
@@ -62,8 +62,9 @@ def compile_sink(sink: WriteTopic, read: Reader) -> DataFrame:
     """The records of one INSERT, encoded."""
     relation = compile_node(sink.input, read)
     window = relation.ready.get("window_start")
-    key = _encoded(relation, "key", sink.key_format, sink.input.key_type, window)
-    value = _encoded(relation, "value", sink.value_format, sink.input.value_type, None)
+    key_out, value_out = _avro(sink.key_schema, sink.key_id), _avro(sink.value_schema, sink.value_id)
+    key = _encoded(relation, "key", sink.key_format, sink.input.key_type, window, key_out)
+    value = _encoded(relation, "value", sink.value_format, sink.input.value_type, None, value_out)
     headers = relation.ready.get("headers")
     return relation.frame.select(
         F.lit(sink.topic).alias("topic"),
@@ -74,14 +75,25 @@ def compile_sink(sink: WriteTopic, read: Reader) -> DataFrame:
     )
 
 
-def _encoded(relation: Relation, name: str, form: Format, kind: DataType, window_start: Column | None) -> Column:
+def _avro(schema: str | None, schema_id: int | None) -> AvroOutput | None:
+    return None if schema is None or schema_id is None else AvroOutput(schema, schema_id)
+
+
+def _encoded(
+    relation: Relation,
+    name: str,
+    form: Format,
+    kind: DataType,
+    window_start: Column | None,
+    avro: AvroOutput | None,
+) -> Column:
     """A part as bytes: those that came, where they are still right in the format that is asked for."""
     part = relation.undecoded.get(name)
     if part is not None and part.serde.format == form:
         return part.raw
     if part is not None and window_start is not None and part.serde.format.name == form.inner:
         return windowed_key(part.raw, window_start)
-    return encode(relation.whole(name), form, kind, window_start)
+    return encode(relation.whole(name), form, kind, window_start, avro)
 
 
 @singledispatch
@@ -212,10 +224,10 @@ def _with_part(
             new = [(field, column(expr, columns)) for field, expr in fields]
             if not extends:
                 return result.with_ready(name, F.struct(*(value.alias(field) for field, value in new)))
-            if raw is not None:
+            if raw is not None and raw.serde.format == JSON_FORMAT:
                 return result.with_undecoded(name, Undecoded(extend_json(raw.raw, new), Serde(raw.serde.format, kind)))
             return result.with_ready(
-                name, merged_struct(below.ready[name], _field_names(node.input.columns[name]), new)
+                name, merged_struct(below.whole(name), _field_names(node.input.columns[name]), new)
             )
 
 

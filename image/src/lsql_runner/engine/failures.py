@@ -38,7 +38,11 @@ _REFUSED = (
     "INVALID_INDEX_OF_ZERO",
     "COLLECTION_SIZE_LIMIT_EXCEEDED",
     "CANNOT_CONVERT_JSON_ROOT_FIELD",
+    "LSQL_VALUE_DOES_NOT_FIT_SCHEMA",
 )
+_REGISTRY = ("LSQL_REGISTRY_UNREACHABLE", "LSQL_REGISTRY_REFUSED")
+"""A record that nobody could judge: what our own decoding says where the schema registry does not help."""
+
 _DATA_LOSS = ("KAFKA_DATA_LOSS", "Some data may have been lost", "OffsetOutOfRange")
 
 _NOT_THE_FORMAT = re.compile(r"expected \d+ bytes, found \d+")
@@ -62,6 +66,9 @@ def classify(text: str) -> Failure:
     """What the text of an exception says."""
     if any(word in text for word in _DATA_LOSS):
         return Failure("data-loss", _last_condition(text, ()) or "the offsets to read next are no longer there")
+    registry = _last_condition(text, _REGISTRY)
+    if registry:
+        return Failure("passing", registry)
     malformed = _last_condition(text, _MALFORMED)
     if malformed:
         return Failure("malformed", malformed)

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from lsql_runner.batches import BatchEnded, Partition
+from lsql_runner.engine.avro import REGISTRY, register_registry
 from lsql_runner.engine.compile import aggregate_input, window_of
 from lsql_runner.engine.culprit import record_error
 from lsql_runner.engine.failures import classify
@@ -22,6 +23,7 @@ from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
 from lsql_runner.engine.sink import SinkOptions
 from lsql_runner.engine.source import SourceOptions, range_reader, stream_reader
 from lsql_runner.errors import LsqlError
+from lsql_runner.kafka.registry_connection import RegistryConnection
 from lsql_runner.plan.nodes import Aggregate, Plan, nodes
 
 LOG = logging.getLogger("lsql_runner.engine")
@@ -36,6 +38,8 @@ class Job:
     sink: SinkOptions
     checkpoints: Path
     on_batch: Callable[[BatchEnded], None]
+    registry: RegistryConnection | None = None
+    """The schema registry that records in AVRO are read by."""
 
 
 class SparkEngine:
@@ -71,6 +75,8 @@ class SparkEngine:
             LsqlError: JVM_GONE, QUERY_FAILED.
         """
         session = self.session
+        if job.registry is not None:
+            register_registry(REGISTRY, job.registry.java())
         reader = stream_reader(session, job.source)
 
         self._job = job

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from lsql_runner.bind.avro_text import narrowed_avro
 from lsql_runner.bind.catalog import Format, Serde
 from lsql_runner.engine import schema
+from lsql_runner.engine.avro import decode_avro, encode_avro
 from lsql_runner.engine.call import call
 from lsql_runner.engine.expressions import convert
 from lsql_runner.engine.schema import spark_type
@@ -36,7 +40,12 @@ def decode(raw: Column, serde: Serde, kind: DataType) -> Column:
             return be_long(raw)
         case "TW":
             inner = F.substring(raw, 1, F.length(raw) - WINDOW_BYTES)
-            return decode(inner, Serde(Format(serde.format.inner or "BYTES"), serde.type), kind)
+            return decode(inner, Serde(Format(serde.format.inner or "BYTES"), serde.type, serde.schema), kind)
+        case "AVRO":
+            assert serde.schema is not None
+            value = decode_avro(raw, narrowed_avro(serde.schema, kind))
+            # Times without a zone are times in UTC, as everywhere here.
+            return value.cast(spark_type(kind)) if "local-timestamp" in serde.schema else value
     return _decode_json(raw, kind)
 
 
@@ -49,16 +58,31 @@ def _decode_json(raw: Column, kind: DataType) -> Column:
     return call(DECODE_JSON, wrapped, F.lit(spark_type(Struct((Field("v", kind),))).json()))["v"]
 
 
-def encode(value: Column, form: Format, kind: DataType, window_start: Column | None = None) -> Column:
+@dataclass(frozen=True, slots=True)
+class AvroOutput:
+    """What values are written with: a schema, and its id at the registry."""
+
+    schema: str
+    id: int
+
+
+def encode(
+    value: Column,
+    form: Format,
+    kind: DataType,
+    window_start: Column | None = None,
+    avro: AvroOutput | None = None,
+) -> Column:
     """The bytes of a typed value; null is null (a tombstone).
 
     Args:
         window_start: for TW formats, milliseconds since 1970 UTC.
+        avro: for AVRO, alone or inside a TW format.
     """
     match form.name:
         case "TW":
             assert window_start is not None
-            return windowed_key(encode(value, Format(form.inner or "BYTES"), kind), window_start)
+            return windowed_key(encode(value, Format(form.inner or "BYTES"), kind, avro=avro), window_start)
         case "STRING":
             return F.encode(convert(value, kind, STRING), "UTF-8")
         case "BYTES":
@@ -67,6 +91,9 @@ def encode(value: Column, form: Format, kind: DataType, window_start: Column | N
             return int_be(value)
         case "LONG":
             return long_be(value)
+        case "AVRO":
+            assert avro is not None
+            return encode_avro(value, avro.schema, avro.id)
     return json_text(value, kind).cast(schema.BINARY)
 
 

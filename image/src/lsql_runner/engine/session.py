@@ -13,6 +13,7 @@ from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 from pyspark.sql.types import BinaryType
 
+from lsql_runner.engine.avro import DECODE_AVRO, ENCODE_AVRO
 from lsql_runner.engine.serde import DECODE_JSON, EXTEND_JSON
 from lsql_runner.limits import cores
 
@@ -84,6 +85,8 @@ def open_session(options: SessionOptions) -> SparkSession:
     session = builder.getOrCreate()
     jvm: Any = session._jvm
     jvm.com.lsqlrunner.json.DecodeJson.register(session._jsparkSession, DECODE_JSON)
+    jvm.com.lsqlrunner.avro.DecodeAvro.register(session._jsparkSession, DECODE_AVRO)
+    jvm.com.lsqlrunner.avro.EncodeAvro.register(session._jsparkSession, ENCODE_AVRO)
     session.udf.registerJavaFunction(EXTEND_JSON, "com.lsqlrunner.json.ExtendJson", BinaryType())
     return session
 

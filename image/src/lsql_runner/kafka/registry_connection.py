@@ -38,6 +38,19 @@ class RegistryConnection:
     password: str = field(default="", repr=False)
     tls: RegistryTls = RegistryTls()
 
+    def java(self) -> dict[str, str]:
+        """Settings for the registry's client in the JVM (com.lsqlrunner.avro.RegistrySettings)."""
+        given = {
+            "urls": ",".join(self.urls),
+            "username": self.user,
+            "password": self.password,
+            "ca": self.tls.ca,
+            "certificate": self.tls.certificate,
+            "key": self.tls.key,
+            "key_password": self.tls.key_password,
+        }
+        return {name: value for name, value in given.items() if value}
+
 
 def registry_urls(text: str) -> tuple[str, ...]:
     """The addresses in SQL_SCHEMA_REGISTRY_URL.

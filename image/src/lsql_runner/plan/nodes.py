@@ -150,6 +150,9 @@ class WriteTopic:
     key_schema: str | None = None
     """AVRO: the schema that keys are written with, as JSON text."""
     value_schema: str | None = None
+    key_id: int | None = None
+    """AVRO: the schema's id at the registry, once it is registered there."""
+    value_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

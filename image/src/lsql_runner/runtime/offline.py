@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing
 
 from lsql_runner.bind.catalog import Catalog
 from lsql_runner.pipeline import Planned, plan_parsed
-from lsql_runner.runtime.preparation import brokers_of, plan_on_brokers
+from lsql_runner.runtime.preparation import brokers_of, plan_on_brokers, registry_of
+from lsql_runner.runtime.registered import check_outputs
 from lsql_runner.settings import read_settings
 from lsql_runner.sql.parser import parse
 
@@ -22,5 +23,11 @@ def plan_from_environment(environment: Mapping[str, str]) -> Planned:
     program = parse(settings.sql)
     if not settings.bootstrap_servers:
         return plan_parsed(program, Catalog(settings.declared))
-    with closing(brokers_of(settings)) as brokers:
-        return plan_on_brokers(program, settings, brokers, None)
+    with ExitStack() as stack:
+        brokers = stack.enter_context(closing(brokers_of(settings)))
+        registry = registry_of(settings)
+        if registry is not None:
+            stack.callback(registry.close)
+        planned = plan_on_brokers(program, settings, brokers, registry, None)
+        check_outputs(planned.plan, registry)
+        return planned

@@ -106,4 +106,4 @@ def job_of(prepared: Prepared, settings: Settings, state: StateDir, on_batch: Ca
         consumer=bound.consumer,
     )
     sink = SinkOptions(settings.connection, settings.app_id, bound.producer, prepared.largest_batch)
-    return Job(prepared.plan, source, sink, state.checkpoints(prepared.generation), on_batch)
+    return Job(prepared.plan, source, sink, state.checkpoints(prepared.generation), on_batch, settings.registry)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 
 from lsql_runner.batches import Partition
@@ -11,6 +11,7 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.brokers import Brokers, TopicRequest
 from lsql_runner.kafka.choice import open_brokers
 from lsql_runner.kafka.java_brokers import BrokersJvm
+from lsql_runner.kafka.registry import RestRegistry, SchemaRegistry
 from lsql_runner.pipeline import Planned, plan_parsed
 from lsql_runner.plan.explain import explain
 from lsql_runner.plan.fingerprint import Fingerprint, changes, fingerprint
@@ -19,6 +20,7 @@ from lsql_runner.plan.topology import topology
 from lsql_runner.runtime import events
 from lsql_runner.runtime.clock import now_ms
 from lsql_runner.runtime.port import Described, StoreInfo
+from lsql_runner.runtime.registered import registered
 from lsql_runner.runtime.resolve import Knowledge, resolve_catalog
 from lsql_runner.runtime.statedir import Pinned, StateDir
 from lsql_runner.settings import Settings
@@ -60,24 +62,40 @@ def brokers_of(settings: Settings, answer_s: float = 10.0) -> Brokers:
     )
 
 
-def plan_on_brokers(program: ast.Program, settings: Settings, brokers: Brokers, pinned: Pinned | None) -> Planned:
+def registry_of(settings: Settings) -> SchemaRegistry | None:
+    """The schema registry that the settings name; None where they name none. To be closed."""
+    return None if settings.registry is None else RestRegistry(settings.registry)
+
+
+def plan_on_brokers(
+    program: ast.Program,
+    settings: Settings,
+    brokers: Brokers,
+    registry: SchemaRegistry | None,
+    pinned: Pinned | None,
+) -> Planned:
     """Bind the program to its topics as they are now, and plan it.
 
     Raises:
         LsqlError: what is wrong with the program or the topics, BROKER_UNREACHABLE, SCHEMA_WAITING.
     """
-    knowledge = Knowledge(settings.declared, {} if pinned is None else pinned.schemas, settings.sample_records)
+    known = {} if pinned is None else pinned.schemas
+    knowledge = Knowledge(settings.declared, known, settings.sample_records, registry)
     return plan_parsed(program, resolve_catalog(program, brokers, knowledge))
 
 
-def prepare(program: ast.Program, settings: Settings, brokers: Brokers, state: StateDir) -> Prepared:
-    """Decide everything, make missing target topics, and pin what was decided.
+def prepare(
+    program: ast.Program, settings: Settings, brokers: Brokers, registry: SchemaRegistry | None, state: StateDir
+) -> Prepared:
+    """Decide everything, make missing target topics, register what they are written with, and pin what was decided.
 
     Raises:
-        LsqlError: as `plan_on_brokers`; STATE_OF_ANOTHER_PROGRAM, STATE_LOST, TOPIC_REFUSED, STATE_DIR_UNWRITABLE.
+        LsqlError: as `plan_on_brokers` and `registered`; STATE_OF_ANOTHER_PROGRAM, STATE_LOST, TOPIC_REFUSED,
+            STATE_DIR_UNWRITABLE.
     """
     pinned = state.pinned()
-    planned = plan_on_brokers(program, settings, brokers, pinned)
+    planned = plan_on_brokers(program, settings, brokers, registry, pinned)
+    planned = replace(planned, plan=registered(planned.plan, registry))
     mark = fingerprint(planned.plan)
     generation, warnings = _generation(planned.plan, mark, pinned, settings, state)
     committed = brokers.group_positions(settings.app_id, source_partitions(planned.plan))

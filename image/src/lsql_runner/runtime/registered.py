@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from lsql_runner.bind.avro_schema import AvroSchemaError, avro_serde
 from lsql_runner.bind.avro_text import whole_avro
 from lsql_runner.bind.catalog import AVRO_FORMAT, Serde
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.registry import RegisteredSchema, SchemaReference, SchemaRegistry
+from lsql_runner.plan.nodes import Plan, WriteTopic
 
 MAGIC = b"\0"
 _HEAD_BYTES = 5
@@ -71,3 +73,51 @@ def _texts(registry: SchemaRegistry, references: Iterable[SchemaReference], seen
             schema = registry.version(*place)
             found += [schema.text, *_texts(registry, schema.references, seen)]
     return found
+
+
+def registered(plan: Plan, registry: SchemaRegistry | None) -> Plan:
+    """The plan with the ids of the schemas that it writes with, each made a version of its target's subject.
+
+    Raises:
+        LsqlError: REGISTRY_MISSING, SCHEMA_INCOMPATIBLE, REGISTRY_UNREACHABLE and the like.
+    """
+
+    def id_of(sink: WriteTopic, part: str, text: str | None) -> int | None:
+        return (
+            None if text is None else _asked(registry, sink.topic).register(subject_of(sink.topic, part), "AVRO", text)
+        )
+
+    def with_ids(sink: WriteTopic) -> WriteTopic:
+        key, value = id_of(sink, "key", sink.key_schema), id_of(sink, "value", sink.value_schema)
+        return replace(sink, key_id=key, value_id=value)
+
+    return replace(
+        plan, queries=tuple(replace(q, sinks=tuple(with_ids(sink) for sink in q.sinks)) for q in plan.queries)
+    )
+
+
+def check_outputs(plan: Plan, registry: SchemaRegistry | None) -> None:
+    """Whether the registry would take the schemas that a plan writes with; nothing is registered.
+
+    Raises:
+        LsqlError: as `registered`.
+    """
+    for topic, part, text in _outputs(plan):
+        subject = subject_of(topic, part)
+        why = _asked(registry, topic).incompatibility(subject, "AVRO", text)
+        if why is not None:
+            raise LsqlError("SCHEMA_INCOMPATIBLE", subject=subject, why=why)
+
+
+def _outputs(plan: Plan) -> Iterator[tuple[str, str, str]]:
+    """Topic, part and schema of everything that is written in AVRO."""
+    for sink in plan.sinks:
+        for part, text in (("key", sink.key_schema), ("value", sink.value_schema)):
+            if text is not None:
+                yield sink.topic, part, text
+
+
+def _asked(registry: SchemaRegistry | None, topic: str) -> SchemaRegistry:
+    if registry is None:
+        raise LsqlError("REGISTRY_MISSING", topic=topic)
+    return registry

@@ -18,6 +18,7 @@ from lsql_runner.engine.failures import classify
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import ErrorReport, LsqlError, report
 from lsql_runner.kafka.brokers import Brokers
+from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.runtime.clock import now_ms
 from lsql_runner.runtime.events import BrokerFound, BrokerLost, Event, JvmGone, Listener, QueryDied, StateChanged
 from lsql_runner.runtime.health import Health, assess
@@ -37,9 +38,18 @@ _WAIT_S = 1.0
 """Between two tries while something outside is awaited."""
 _BACKOFF_S = (1, 2, 4, 8, 15, 30, 60)
 
-_AWAITED = ("BROKER_UNREACHABLE", "SCHEMA_WAITING")
+_AWAITED = ("BROKER_UNREACHABLE", "REGISTRY_UNREACHABLE", "SCHEMA_WAITING")
 """Errors at a start that end by themselves, without anything being wrong with the program."""
-_TRIED_AGAIN = ("BROKER_REFUSED", "QUERY_FAILED", "STATE_DIR_UNWRITABLE", "TOPIC_REFUSED")
+_TRIED_AGAIN = (
+    "BROKER_REFUSED",
+    "QUERY_FAILED",
+    "REGISTRY_ANSWER_INVALID",
+    "REGISTRY_REFUSED",
+    "SCHEMA_INCOMPATIBLE",
+    "SCHEMA_UNKNOWN",
+    "STATE_DIR_UNWRITABLE",
+    "TOPIC_REFUSED",
+)
 """Errors at a start that others may put right; a restart with backoff finds out."""
 _FINAL = ("RECORD_MALFORMED", "RECORD_REFUSED", "OFFSETS_GONE")
 """Deaths that would only come again."""
@@ -53,6 +63,7 @@ class Parts:
     program: ast.Program
     identity: Identity
     brokers: Brokers
+    registry: SchemaRegistry | None
     engine: SparkEngine
     state: StateDir
     listeners: tuple[Listener, ...]
@@ -188,7 +199,8 @@ class Supervisor:
     # --- starting ---
 
     def _prepare(self) -> Prepared:
-        prepared = prepare(self._parts.program, self._parts.settings, self._parts.brokers, self._parts.state)
+        parts = self._parts
+        prepared = prepare(parts.program, parts.settings, parts.brokers, parts.registry, parts.state)
         self._found_brokers()
         self._described = described(prepared)
         return prepared

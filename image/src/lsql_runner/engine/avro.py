@@ -1,0 +1,67 @@
+"""Avro in the wire format of a schema registry: a zero, the id of the schema as four bytes, the value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark import SparkContext
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from lsql_runner.engine.call import call
+
+DECODE_AVRO = "lsql_decode_avro"
+ENCODE_AVRO = "lsql_encode_avro"
+"""Our own JVM functions of these names are registered with each session."""
+REGISTRY = "registry"
+"""The name of the processor's registry in the JVM."""
+
+
+def register_registry(name: str, settings: Mapping[str, str]) -> None:
+    """Make a schema registry known to the JVM under a name, in place of one that had it. Nothing is asked yet.
+
+    Args:
+        settings: `urls` (separated by commas, tried in turn), `username` and `password`, `ca`, `certificate` and `key`
+            (PEM texts, not paths), `key_password`, and `timeout_ms` for one answer of one address.
+
+    Raises:
+        Py4JJavaError: a setting is not known, or cannot be used.
+    """
+    _classes().Registry.register(name, dict(settings))
+
+
+def decode_avro(raw: Column, reader_schema: str, registry: str = REGISTRY) -> Column:
+    """The value of `raw` (binary) as `reader_schema` has it, whichever schema it was written with; null stays null.
+
+    Args:
+        reader_schema: JSON of Avro.
+        registry: the name of a registry that `register_registry` was told.
+    """
+    return call(DECODE_AVRO, raw, F.lit(reader_schema), F.lit(registry))
+
+
+def encode_avro(value: Column, writer_schema: str, schema_id: int) -> Column:
+    """The record of a value; null is null (a tombstone). Fields go by their names.
+
+    Raises:
+        AnalysisException: when the plan is made: the schema cannot hold values of that type.
+    """
+    return call(ENCODE_AVRO, value, F.lit(writer_schema), F.lit(schema_id))
+
+
+def avro_type(schema: str) -> spark.DataType:
+    """The type that `decode_avro` gives.
+
+    Raises:
+        Py4JJavaError: the schema cannot be read, is recursive, or holds a decimal of more than 38 digits.
+    """
+    return spark._parse_datatype_json_string(_classes().DecodeAvro.typeJson(schema))
+
+
+def _classes() -> Any:
+    context = SparkContext._active_spark_context
+    assert context is not None
+    assert context._jvm is not None
+    return context._jvm.com.lsqlrunner.avro

@@ -1,0 +1,160 @@
+"""A processor over topics in AVRO, with a real registry: what it reads, what it writes, and what it registers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsql_runner.engine.processor import SparkEngine
+from tests.conftest import TopicFactory
+from tests.kit.avro import decoded, encoded
+from tests.kit.broker import Broker
+from tests.kit.in_process import in_process
+from tests.kit.records import Record
+from tests.kit.registry import Registry
+
+pytestmark = pytest.mark.timeout(180)
+
+PLATE = {"name": "plate", "type": "string"}
+SPEED = {"name": "speed", "type": ["null", "double"], "default": None}
+AT = {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}, "default": 0}
+
+
+def vehicle(*fields: Any) -> str:
+    return json.dumps({"type": "record", "name": "Vehicle", "namespace": "com.example", "fields": list(fields)})
+
+
+OLD, NEW = vehicle(PLATE, SPEED), vehicle(PLATE, SPEED, AT)
+
+
+class Vehicles:
+    """A source topic, its subject, and records of both of its versions."""
+
+    def __init__(self, broker: Broker, registry: Registry, topic: str) -> None:
+        self._broker, self._registry, self.topic = broker, registry, topic
+        self.old_id = registry.register(f"{topic}-value", OLD)
+        self._written = 0
+
+    def write(self, schema: str, schema_id: int, **value: Any) -> None:
+        self._broker.produce(self.topic, [Record(b"k", encoded(schema, schema_id, value))])
+        self._written += 1
+
+
+@pytest.fixture
+def vehicles(broker: Broker, registry: Registry, topic: TopicFactory) -> Vehicles:
+    return Vehicles(broker, registry, topic())
+
+
+@pytest.fixture
+def ran(broker: Broker, registry: Registry, engine: SparkEngine, tmp_path: Path) -> Callable[..., list[Record]]:
+    """Runs a program until its source is read to a position; returns what the target holds then."""
+
+    def run(sql: str, target: str, position: int) -> list[Record]:
+        env = {"SQL_SCHEMA_REGISTRY_URL": registry.url}
+        with in_process(engine, broker.bootstrap, sql, f"avro-{target}", tmp_path, **env) as running:
+            running.read_to(position)
+        return broker.consume_all(target)
+
+    return run
+
+
+def test_records_of_two_schemas_are_filtered_and_written_with_one_of_their_own(
+    vehicles: Vehicles, registry: Registry, topic: TopicFactory, ran: Callable[..., list[Record]]
+) -> None:
+    target = topic()
+    new_id = registry.register(f"{vehicles.topic}-value", NEW)
+    vehicles.write(OLD, vehicles.old_id, plate="a", speed=5.0)
+    vehicles.write(OLD, vehicles.old_id, plate="b", speed=50.0)
+    vehicles.write(NEW, new_id, plate="c", speed=70.0, at=1_700_000_000_123)
+    sql = f"""
+        SET defaults.topic.value.avro.record='Fast';
+        SET defaults.topic.value.avro.namespace='com.example.fast';
+        INSERT INTO {target} SELECT STREAM plate, speed * 2 AS twice, at FROM {vehicles.topic} WHERE speed > 10
+    """
+
+    records = ran(sql, target, 3)
+
+    found = [decoded(registry, record.value) for record in records]
+    assert [(one["plate"], one["twice"]) for one in found] == [("b", 100.0), ("c", 140.0)]
+    assert [int(one["at"].timestamp() * 1000) for one in found] == [0, 1_700_000_000_123]
+    schema = json.loads(registry.schema(int.from_bytes((records[0].value or b"")[1:5], "big")))
+    assert (schema["namespace"], schema["name"]) == ("com.example.fast", "Fast")
+    assert registry.versions(f"{target}-value") == [1]
+
+
+def test_a_record_that_is_not_looked_into_keeps_its_bytes(
+    vehicles: Vehicles, broker: Broker, topic: TopicFactory, ran: Callable[..., list[Record]]
+) -> None:
+    target = topic()
+    vehicles.write(OLD, vehicles.old_id, plate="b", speed=50.0)
+
+    [record] = ran(f"INSERT INTO {target} SELECT STREAM * FROM {vehicles.topic}", target, 1)
+
+    assert record.value == broker.consume_all(vehicles.topic)[0].value
+
+
+def test_json_becomes_avro_and_avro_becomes_json(
+    broker: Broker, registry: Registry, vehicles: Vehicles, topic: TopicFactory, ran: Callable[..., list[Record]]
+) -> None:
+    source, as_avro, as_json = topic(), topic(), topic()
+    broker.produce(source, [Record(b"k", b'{"id": 1, "name": "n", "tags": ["a", "b"]}')])
+    vehicles.write(OLD, vehicles.old_id, plate="b", speed=None)
+
+    [there] = ran(f"INSERT INTO {as_avro} STORE VALUE AS AVRO SELECT STREAM * FROM {source}", as_avro, 1)
+    [back] = ran(f"INSERT INTO {as_json} STORE VALUE AS JSON SELECT STREAM * FROM {vehicles.topic}", as_json, 1)
+
+    assert decoded(registry, there.value) == {"id": 1, "name": "n", "tags": ["a", "b"]}
+    assert json.loads(back.value or b"") == {"plate": "b", "speed": None}
+
+
+def test_a_field_is_added_to_all_that_a_record_holds(
+    registry: Registry, vehicles: Vehicles, topic: TopicFactory, ran: Callable[..., list[Record]]
+) -> None:
+    target = topic()
+    vehicles.write(OLD, vehicles.old_id, plate="b", speed=50.0)
+
+    [record] = ran(f"INSERT INTO {target} SELECT STREAM *, speed > 10 AS fast FROM {vehicles.topic}", target, 1)
+
+    assert decoded(registry, record.value) == {"plate": "b", "speed": 50.0, "fast": True}
+
+
+def test_a_schema_that_appears_while_it_runs_is_read_without_a_restart(
+    broker: Broker,
+    registry: Registry,
+    vehicles: Vehicles,
+    topic: TopicFactory,
+    engine: SparkEngine,
+    tmp_path: Path,
+) -> None:
+    target = topic()
+    vehicles.write(OLD, vehicles.old_id, plate="a", speed=50.0)
+    sql = f"INSERT INTO {target} SELECT STREAM plate, speed FROM {vehicles.topic}"
+    env = {"SQL_SCHEMA_REGISTRY_URL": registry.url}
+
+    with in_process(engine, broker.bootstrap, sql, f"avro-{target}", tmp_path, **env) as running:
+        running.read_to(1)
+        new_id = registry.register(f"{vehicles.topic}-value", NEW)
+        vehicles.write(NEW, new_id, plate="b", speed=60.0, at=1)
+        vehicles.write(OLD, vehicles.old_id, plate="c", speed=70.0)
+        status = running.read_to(3)
+
+    assert status.restarts == 0
+    assert [decoded(registry, r.value)["plate"] for r in broker.consume_all(target)] == ["a", "b", "c"]
+
+
+def test_a_windowed_count_of_avro_records(
+    registry: Registry, vehicles: Vehicles, topic: TopicFactory, ran: Callable[..., list[Record]]
+) -> None:
+    target = topic()
+    for speed in (10.0, 20.0):
+        vehicles.write(OLD, vehicles.old_id, plate="a", speed=speed)
+    sql = f"""INSERT INTO {target} SELECT STREAM plate, COUNT(*) AS n, MAX(speed) AS most FROM {vehicles.topic}
+              WINDOW BY TUMBLE 1d GROUP BY plate"""
+
+    *_, last = ran(sql, target, 2)
+
+    assert decoded(registry, last.value) == {"plate": "a", "n": 2, "most": 20.0}
