@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from lsql_runner.engine.processor import SparkEngine
+from lsql_runner.runtime.lifecycle import State
 from tests.conftest import TopicFactory
 from tests.kit.avro import decoded, encoded
 from tests.kit.broker import Broker
@@ -144,6 +145,67 @@ def test_a_schema_that_appears_while_it_runs_is_read_without_a_restart(
 
     assert status.restarts == 0
     assert [decoded(registry, r.value)["plate"] for r in broker.consume_all(target)] == ["a", "b", "c"]
+
+
+def test_a_registry_that_is_away_stops_nothing_for_good(
+    broker: Broker, vehicles: Vehicles, topic: TopicFactory, engine: SparkEngine, tmp_path: Path
+) -> None:
+    """The record's schema is not known yet: it is no bad record, and it is not lost."""
+    target = topic()
+    sql = f"INSERT INTO {target} SELECT STREAM plate, speed FROM {vehicles.topic}"
+
+    with Registry() as own:
+        own.register(f"{vehicles.topic}-value", OLD)
+        env = {"SQL_SCHEMA_REGISTRY_URL": own.url}
+        with in_process(engine, broker.bootstrap, sql, f"avro-{target}", tmp_path, **env) as running:
+            vehicles.write(OLD, own.register(f"{vehicles.topic}-value", OLD), plate="a", speed=1.0)
+            running.read_to(1)
+            new_id = own.register(f"{vehicles.topic}-value", NEW)
+            own.stop()
+            vehicles.write(NEW, new_id, plate="b", speed=2.0, at=1)
+            away = running.wait_for(lambda s: s.restarts > 0)
+            own.start()
+            running.read_to(2)
+        found = [decoded(own, record.value)["plate"] for record in broker.consume_all(target)]
+
+    assert away.reason is not None
+    assert away.reason.code == "QUERY_FAILED"
+    assert found == ["a", "b"]
+
+
+def test_a_schema_that_the_registry_refuses_is_tried_again(
+    broker: Broker, registry: Registry, vehicles: Vehicles, topic: TopicFactory, engine: SparkEngine, tmp_path: Path
+) -> None:
+    target = topic()
+    subject = f"{target}-value"
+    registry.register(subject, json.dumps({"type": "record", "name": "Other", "fields": [PLATE]}))
+    registry.set_compatibility(subject, "BACKWARD")
+    sql = f"INSERT INTO {target} STORE VALUE AS AVRO SELECT STREAM speed AS weight FROM {vehicles.topic}"
+    env = {"SQL_SCHEMA_REGISTRY_URL": registry.url}
+
+    with in_process(engine, broker.bootstrap, sql, f"avro-{target}", tmp_path, **env) as running:
+        refused = running.wait_for(lambda s: s.reason is not None)
+        registry.set_compatibility(subject, "NONE")
+        running.wait_for(lambda s: s.state is State.RUNNING)
+
+    assert refused.reason is not None
+    assert (refused.state, refused.reason.code) == (State.RESTARTING, "SCHEMA_INCOMPATIBLE")
+
+
+def test_a_record_without_a_schema_that_the_registry_knows_is_malformed(
+    broker: Broker, registry: Registry, vehicles: Vehicles, topic: TopicFactory, engine: SparkEngine, tmp_path: Path
+) -> None:
+    target = topic()
+    vehicles.write(OLD, vehicles.old_id, plate="a", speed=1.0)
+    broker.produce(vehicles.topic, [Record(b"k", b"\0\x7f\xff\xff\xff body")])
+    sql = f"INSERT INTO {target} SELECT STREAM plate FROM {vehicles.topic}"
+    env = {"SQL_SCHEMA_REGISTRY_URL": registry.url}
+
+    with in_process(engine, broker.bootstrap, sql, f"avro-{target}", tmp_path, **env) as running:
+        failed = running.wait_for(lambda s: s.state is State.FAILED)
+
+    assert failed.reason is not None
+    assert (failed.reason.code, failed.reason.params["offset"]) == ("RECORD_MALFORMED", 1)
 
 
 def test_a_windowed_count_of_avro_records(

@@ -228,6 +228,16 @@ class TestRegistry:
 
         assert (caught.value.code, caught.value.params) == ("REGISTRY_MISSING", {"topic": "orders"})
 
+    def test_a_declared_schema_needs_a_registry_for_those_that_the_records_name(self) -> None:
+        value = avro_serde(AVRO_FORMAT, avro(ID))
+        declared = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value)}
+
+        with pytest.raises(LsqlError) as caught:
+            resolved(FakeBrokers(orders=[]), declared=declared)
+
+        assert caught.value.code == "REGISTRY_MISSING"
+        assert resolved(FakeBrokers(orders=[]), declared=declared, registry=FakeRegistry()).value == value
+
     def test_avro_of_which_nothing_is_known_is_waited_for(self) -> None:
         with pytest.raises(LsqlError) as caught:
             resolved(FakeBrokers(orders=[]), f"{PROGRAM} WHERE _vtype = AVRO", registry=FakeRegistry())

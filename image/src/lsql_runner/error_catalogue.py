@@ -199,8 +199,8 @@ CATALOGUE: dict[str, ErrorKind] = {
         RUNTIME,
     ),
     "REGISTRY_MISSING": ErrorKind(
-        "{topic} holds AVRO, and there is no schema registry to ask for its schema.",
-        "Set SQL_SCHEMA_REGISTRY_URL (in the chart schemaRegistry.url), or declare the schema in LSQL_TOPICS.",
+        "{topic} is in AVRO, whose records name their schemas, and there is no schema registry to look them up.",
+        "Set SQL_SCHEMA_REGISTRY_URL (in the chart schemaRegistry.url), or choose another format.",
     ),
     "SCHEMA_UNREADABLE": ErrorKind(
         "No type stands for {what}: {why}.", "Write the topic with a schema without that, or read it as BYTES."

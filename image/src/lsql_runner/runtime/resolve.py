@@ -43,8 +43,9 @@ def resolve_catalog(program: ast.Program, brokers: Brokers, knowledge: Knowledge
     """The catalog for a program.
 
     Raises:
-        LsqlError: BROKER_UNREACHABLE; SCHEMA_WAITING when an undeclared topic is empty; FORMAT_UNSUPPORTED. A
-            missing topic is no error here: binding refuses it, with its place in the program.
+        LsqlError: BROKER_UNREACHABLE, REGISTRY_UNREACHABLE and the like; SCHEMA_WAITING when an undeclared topic is
+            empty; FORMAT_UNSUPPORTED; REGISTRY_MISSING. A missing topic is no error here: binding refuses it, with its
+            place in the program.
     """
     existing = brokers.topics()
     named = source_formats(program)
@@ -52,6 +53,8 @@ def resolve_catalog(program: ast.Program, brokers: Brokers, knowledge: Knowledge
     for topic in source_topics(program):
         if topic in existing:
             schema = _schema(topic, named.get(topic, SourceFormats()), brokers, knowledge)
+            if knowledge.registry is None and (schema.key.schema or schema.value.schema):
+                raise LsqlError("REGISTRY_MISSING", topic=topic)  # for the schemas that the records name
             schemas[topic] = replace(schema, partitions=existing[topic])
     return Catalog(schemas, frozenset(existing))
 
