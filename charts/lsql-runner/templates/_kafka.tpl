@@ -38,6 +38,13 @@ the chart's own Secret are all made.
 {{- join "," $found -}}
 {{- end -}}
 
+{{/* Addresses of the schema registry as a JSON list. */}}
+{{- define "lsql-runner.registryUrls" -}}
+{{- $found := list -}}
+{{- range splitList "," .Values.schemaRegistry.url -}}{{- with trim . -}}{{- $found = append $found . -}}{{- end -}}{{- end -}}
+{{- toJson $found -}}
+{{- end -}}
+
 {{/* `SASL_JAAS_CONFIG` for `sasl.jaas.config`. */}}
 {{- define "lsql-runner.clientVariable" -}}
 {{- . | upper | replace "." "_" -}}
@@ -85,6 +92,14 @@ chart keeps in a Secret of its own, whose name is `secret` then. Call with (dict
 {{- $rows = append $rows (dict "file" "schema-registry/username" "variable" "LSQL_SCHEMA_REGISTRY_USER_FILE" "secret" $registry.existingSecret "key" $registry.usernameKey) -}}
 {{- end -}}
 {{- $rows = append $rows (dict "file" "schema-registry/password" "variable" "LSQL_SCHEMA_REGISTRY_PASSWORD_FILE" "inline" $registry.password "secret" $registry.existingSecret "key" $registry.passwordKey) -}}
+{{- $ca := $registry.tls.ca -}}
+{{- $client := $registry.tls.client -}}
+{{- $rows = concat $rows (list
+  (dict "file" "schema-registry/ca.crt" "variable" "LSQL_SCHEMA_REGISTRY_CA_FILE" "inline" $ca.pem "secret" $ca.existingSecret "key" $ca.key)
+  (dict "file" "schema-registry/tls.crt" "variable" "LSQL_SCHEMA_REGISTRY_CERTIFICATE_FILE" "inline" $client.certificate "secret" $client.existingSecret "key" $client.certificateKey)
+  (dict "file" "schema-registry/tls.key" "variable" "LSQL_SCHEMA_REGISTRY_KEY_FILE" "inline" $client.privateKey "secret" $client.existingSecret "key" $client.privateKeyKey)
+  (dict "file" "schema-registry/tls.key.password" "variable" "LSQL_SCHEMA_REGISTRY_KEY_PASSWORD_FILE" "inline" $client.privateKeyPassword "secret" $client.existingSecret "key" $client.privateKeyPasswordKey)
+) -}}
 {{- end -}}
 {{- range $name, $from := $kafka.clientConfigFrom -}}
 {{- $rows = append $rows (dict "file" (printf "kafka/%s" $name) "variable" (printf "%s_FILE" (include "lsql-runner.clientVariable" $name)) "secret" $from.secret "key" $from.key) -}}
