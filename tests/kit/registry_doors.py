@@ -75,7 +75,7 @@ def _part(connection: socket.socket) -> None:
 class Door(_Server):
     """A reverse proxy before a registry that demands credentials (user and password) where it is given any.
 
-    `url` has the registry's own path.
+    What ends in `lacks` is not found there. `url` has the registry's own path.
     """
 
     def __init__(
@@ -83,6 +83,7 @@ class Door(_Server):
         registry_url: str,
         credentials: tuple[str, str] | None = None,
         tls: ssl.SSLContext | None = None,
+        lacks: str | None = None,
     ) -> None:
         host, _, path = registry_url.removeprefix("http://").partition("/")
         wanted = credentials and "Basic " + base64.b64encode(":".join(credentials).encode()).decode()
@@ -91,6 +92,8 @@ class Door(_Server):
             def answer(self, body: bytes | None) -> tuple[int, str, bytes]:
                 if wanted and self.headers.get("Authorization") != wanted:
                     return 401, "application/json", b'{"error_code": 401, "message": "Unauthorized"}'
+                if lacks and self.path.endswith(lacks):
+                    return 404, "application/json", b'{"message": "Not Found"}'
                 return _forwarded(f"http://{host}{self.path}", self.command, body)
 
         super().__init__(Handler, tls)
@@ -139,12 +142,12 @@ class Drip(_Server):
 
 
 class Banner(_Server):
-    """A server that speaks another protocol, and speaks first."""
+    """A server that says something of another protocol, or nothing, and closes."""
 
-    def __init__(self) -> None:
+    def __init__(self, words: bytes = b"220 mail.example ESMTP\r\n502 What?\r\n\r\n") -> None:
         class Handler(StreamRequestHandler):
             def handle(self) -> None:
-                self.wfile.write(b"220 mail.example ESMTP\r\n502 What?\r\n\r\n")
+                self.wfile.write(words)
                 _part(self.connection)
 
         super().__init__(Handler)
