@@ -70,8 +70,13 @@ def test_a_registry_that_cannot_answer_now_is_unreachable(asking: Asking, status
     assert (error.code, error.params["why"]) == ("REGISTRY_UNREACHABLE", f"it answers {status} no")
 
 
-def test_a_server_that_closes_without_a_word_is_unreachable(asking: Asking) -> None:
-    with Banner(b"") as place:
+@pytest.mark.parametrize(
+    "words",
+    [b"", b"HTTP/1.1 200", b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"],
+    ids=["nothing", "half-a-line", "half-a-body"],
+)
+def test_a_registry_that_breaks_off_is_unreachable(asking: Asking, words: bytes) -> None:
+    with Banner(words) as place:
         assert refusal(lambda: asking(place.url).schema(1)).code == "REGISTRY_UNREACHABLE"
 
 

@@ -153,7 +153,8 @@ def _failed(url: str, error: Exception) -> Exception:
     """What a request that broke means: NoAnswer, or the error that it is."""
     fault = _tls_fault(error)
     if fault is None:
-        if isinstance(error, httpx2.RemoteProtocolError) and "disconnected" not in str(error):
+        # The others of its kind are of connections that ended too soon.
+        if isinstance(error, httpx2.RemoteProtocolError) and str(error).startswith("illegal"):
             return answer_invalid(url, "no HTTP")
         return NoAnswer(in_words(str(error)) or type(error).__name__)
     text = str(fault)
