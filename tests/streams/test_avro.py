@@ -1,0 +1,280 @@
+"""Avro of a registry through a session, interpreted and with generated code, against fastavro's bytes."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+import fastavro
+import pytest
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from lsql_runner.engine.avro import avro_type, decode_avro, encode_avro, register_registry
+from lsql_runner.engine.failures import classify
+from lsql_runner.engine.memory import MemoryEngine
+
+REGISTRY = "avro-test"
+FAILURES = (PySparkException, Py4JError)
+EVERYTHING: Any = {
+    "type": "record",
+    "name": "Everything",
+    "fields": [
+        {"name": "b", "type": "boolean"},
+        {"name": "i", "type": "int"},
+        {"name": "l", "type": ["null", "long"]},
+        {"name": "none", "type": ["null", "long"]},
+        {"name": "f", "type": "float"},
+        {"name": "d", "type": "double"},
+        {"name": "s", "type": "string"},
+        {"name": "y", "type": "bytes"},
+        {"name": "e", "type": {"type": "enum", "name": "E", "symbols": ["A", "B"]}},
+        {"name": "x", "type": {"type": "fixed", "name": "X", "size": 3}},
+        {"name": "a", "type": {"type": "array", "items": ["null", "string"]}},
+        {"name": "m", "type": {"type": "map", "values": "double"}},
+        {"name": "r", "type": {"type": "record", "name": "R", "fields": [{"name": "v", "type": "int"}]}},
+        {"name": "dec", "type": {"type": "bytes", "logicalType": "decimal", "precision": 10, "scale": 2}},
+        {
+            "name": "fdec",
+            "type": {"type": "fixed", "name": "D", "size": 9, "logicalType": "decimal", "precision": 20, "scale": 3},
+        },
+        {"name": "day", "type": {"type": "int", "logicalType": "date"}},
+        {"name": "ms", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+        {"name": "us", "type": {"type": "long", "logicalType": "timestamp-micros"}},
+        {"name": "local", "type": {"type": "long", "logicalType": "local-timestamp-micros"}},
+    ],
+}
+VALUE: dict[str, Any] = {
+    "b": True,
+    "i": -5,
+    "l": 1 << 40,
+    "none": None,
+    "f": 1.5,
+    "d": -0.25,
+    "s": "grün 🦊",
+    "y": b"\x00\xff",
+    "e": "B",
+    "x": b"abc",
+    "a": ["p", None],
+    "m": {"k": 2.5},
+    "r": {"v": 7},
+    "dec": Decimal("-12.34"),
+    "fdec": Decimal("12345678901234567.890"),
+    "day": date(2024, 2, 29),
+    "ms": datetime(2024, 2, 29, 12, 30, 15, 123000, UTC),
+    "us": datetime(1960, 1, 1, 0, 0, 0, 1, UTC),
+    "local": datetime(2024, 2, 29, 12, 30, 15, 123456),
+}
+IDS: dict[int, Any] = {
+    1: EVERYTHING,
+    2: {"type": "record", "name": "Order", "fields": [{"name": "id", "type": "int"}]},
+    3: {
+        "type": "record",
+        "name": "Order",
+        "fields": [{"name": "who", "type": "string"}, {"name": "id", "type": "long"}],
+    },
+    4: "string",
+    5: "long",
+}
+ORDER = {
+    "type": "record",
+    "name": "Order",
+    "fields": [{"name": "id", "type": "long"}, {"name": "who", "type": "string", "default": "?"}],
+}
+
+
+class Answers(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        schema = IDS.get(int(self.path.rsplit("/", 1)[1]))
+        found = {"error_code": 40403} if schema is None else {"schema": json.dumps(schema)}
+        body = json.dumps(found).encode()
+        self.send_response(404 if schema is None else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module", autouse=True)
+def registry(engine: MemoryEngine) -> Iterator[None]:
+    """A registry that knows IDS, by the name REGISTRY."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        assert engine.session is not None  # it opens now
+        register_registry(REGISTRY, {"urls": f"http://127.0.0.1:{server.server_port}", "timeout_ms": "5000"})
+        yield
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(params=["CODEGEN_ONLY", "NO_CODEGEN"])
+def session(engine: MemoryEngine, request: pytest.FixtureRequest) -> Iterator[SparkSession]:
+    """The session with generated code, and without."""
+    whole_stage = str(request.param == "CODEGEN_ONLY").lower()
+    with (
+        conf(engine.session, "spark.sql.codegen.factoryMode", request.param),
+        conf(engine.session, "spark.sql.codegen.wholeStage", whole_stage),
+    ):
+        yield engine.session
+
+
+@contextmanager
+def conf(session: SparkSession, key: str, value: str) -> Iterator[None]:
+    before = session.conf.get(key)
+    session.conf.set(key, value)
+    try:
+        yield
+    finally:
+        session.conf.set(key, str(before))
+
+
+def wire(schema_id: int, value: object) -> bytes:
+    """A record as fastavro writes it."""
+    body = io.BytesIO()
+    fastavro.schemaless_writer(body, fastavro.parse_schema(IDS[schema_id]), value)
+    return struct.pack(">bI", 0, schema_id) + body.getvalue()
+
+
+def unwire(record: bytes) -> object:
+    """What fastavro reads of a record."""
+    return fastavro.schemaless_reader(io.BytesIO(record[5:]), IDS[struct.unpack(">I", record[1:5])[0]], None)
+
+
+def records(session: SparkSession, *raw: bytes | None) -> DataFrame:
+    """A row for each record, as a column `raw` that Spark does not compute while it plans."""
+    rows = session.createDataFrame([(number,) for number in range(len(raw))], "n int").repartition(1)
+    cases = F.lit(None).cast("binary")
+    for number, record in enumerate(raw):
+        cases = F.when(F.col("n") == number, F.lit(record)).otherwise(cases)
+    return rows.select("n", cases.alias("raw")).sort("n")
+
+
+def decoded(session: SparkSession, schema: object, *raw: bytes | None) -> list[Any]:
+    found = records(session, *raw).select(decode_avro(F.col("raw"), json.dumps(schema), REGISTRY).alias("v"))
+    return [row["v"] for row in found.collect()]
+
+
+def plain(value: Any) -> Any:
+    return value.asDict(recursive=True) if isinstance(value, Row) else value
+
+
+def test_what_fastavro_writes_is_decoded(session: SparkSession) -> None:
+    [found] = decoded(session, EVERYTHING, wire(1, VALUE))
+
+    expected = VALUE | {name: VALUE[name].astimezone().replace(tzinfo=None) for name in ("ms", "us")}
+    assert plain(found) == expected
+
+
+def test_what_is_encoded_is_read_by_fastavro(session: SparkSession) -> None:
+    value = decode_avro(F.col("raw"), json.dumps(EVERYTHING), REGISTRY)
+    again = encode_avro(value, json.dumps(EVERYTHING), 1)
+
+    [[found]] = records(session, wire(1, VALUE)).select(again).collect()
+
+    assert unwire(bytes(found)) == VALUE
+    assert bytes(found) == wire(1, VALUE)
+
+
+def test_each_record_is_read_with_its_own_schema(session: SparkSession) -> None:
+    raw = [wire(2, {"id": 1}), wire(3, {"who": "a", "id": 2}), None, wire(2, {"id": 3})]
+
+    found = decoded(session, ORDER, *raw)
+
+    assert found == [Row(id=1, who="?"), Row(id=2, who="a"), None, Row(id=3, who="?")]
+
+
+@pytest.mark.parametrize(("schema_id", "value"), [(4, "key"), (5, 1 << 40)])
+def test_a_bare_value_goes_through(session: SparkSession, schema_id: int, value: object) -> None:
+    schema = json.dumps(IDS[schema_id])
+    again = encode_avro(decode_avro(F.col("raw"), schema, REGISTRY), schema, schema_id)
+
+    rows = records(session, wire(schema_id, value), None).select(decode_avro(F.col("raw"), schema, REGISTRY), again)
+
+    assert [tuple(row) for row in rows.collect()] == [(value, wire(schema_id, value)), (None, None)]
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        (b"\x01\x00\x00\x00\x02\x02", "the first byte is 1, not 0"),
+        (b"\x00\x00\x00\x00\x09\x02", "the registry knows no schema 9"),
+        (b"\x00\x00\x00\x00\x02\x02\x02", "1 bytes are left behind the value"),
+    ],
+)
+def test_bytes_that_are_no_record_are_malformed(session: SparkSession, record: bytes, reason: str) -> None:
+    with pytest.raises(FAILURES) as error:
+        decoded(session, ORDER, record)
+
+    failure = classify(str(error.value))
+    assert failure.kind == "malformed"
+    assert failure.reason == f"Malformed records are detected in record parsing: {reason}"
+
+
+def test_a_registry_that_does_not_answer_is_not_the_records_fault(session: SparkSession) -> None:
+    register_registry("gone", {"urls": "http://127.0.0.1:1", "timeout_ms": "1000"})
+    value = decode_avro(F.col("raw"), json.dumps(ORDER), "gone")
+
+    with pytest.raises(FAILURES) as error:
+        records(session, wire(2, {"id": 1})).select(value).collect()
+
+    failure = classify(str(error.value))
+    assert failure.kind == "passing"
+    assert failure.reason == "The schema registry does not answer: http://127.0.0.1:1: Connection refused"
+
+
+def test_a_null_that_the_schema_does_not_allow_is_refused(session: SparkSession) -> None:
+    row = F.struct(F.when(F.col("n") > 0, F.lit(1)).alias("id"))
+
+    with pytest.raises(FAILURES) as error:
+        records(session, b"").select(encode_avro(row, json.dumps(IDS[2]), 2)).collect()
+
+    failure = classify(str(error.value))
+    assert failure.kind == "refused"
+    assert failure.reason == "a value is null, and the schema does not allow it: field id"
+
+
+def test_a_type_that_does_not_fit_the_schema_is_refused_by_the_plan(engine: MemoryEngine) -> None:
+    rows = records(engine.session, b"")
+
+    with pytest.raises(AnalysisException, match="string does not fit Avro's int: field id"):
+        rows.select(encode_avro(F.struct(F.lit("x").alias("id")), json.dumps(IDS[2]), 2))
+
+
+def test_a_recursive_type_is_refused_by_the_plan(engine: MemoryEngine) -> None:
+    recursive = {"type": "record", "name": "L", "fields": [{"name": "next", "type": ["null", "L"]}]}
+    rows = records(engine.session, b"")
+
+    with pytest.raises(PySparkException, match="the type L contains itself: field next"):
+        rows.select(decode_avro(F.col("raw"), json.dumps(recursive), REGISTRY))
+
+
+def test_the_type_of_what_is_decoded_is_known_beforehand(engine: MemoryEngine) -> None:
+    assert engine.session is not None  # it opens now
+    order = spark.StructType([spark.StructField("id", spark.LongType()), spark.StructField("who", spark.StringType())])
+
+    assert avro_type(json.dumps(ORDER)) == order
+    assert avro_type('"string"') == spark.StringType()
+
+
+def test_a_plan_shows_no_secret(engine: MemoryEngine) -> None:
+    register_registry("secret", {"urls": "http://127.0.0.1:1", "username": "u", "password": "hunter2"})
+    rows = records(engine.session, b"").select(decode_avro(F.col("raw"), json.dumps(ORDER), "secret"))
+
+    shown = rows._jdf.queryExecution().toString()
+
+    assert "lsql_decode_avro" in shown
+    assert "hunter2" not in shown
