@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import ssl
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,8 +16,9 @@ from typing import Any
 
 import fastavro
 import pytest
+import trustme
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import AnalysisException, IllegalArgumentException, PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
@@ -111,14 +113,34 @@ class Answers(BaseHTTPRequestHandler):
 @pytest.fixture(scope="module", autouse=True)
 def registry(engine: MemoryEngine) -> Iterator[None]:
     """A registry that knows IDS, by the name REGISTRY."""
+    assert engine.session is not None  # it opens now
+    with serving() as url:
+        register_registry(REGISTRY, {"urls": url, "timeout_ms": "5000"})
+        yield
+
+
+@contextmanager
+def serving(secure: ssl.SSLContext | None = None) -> Iterator[str]:
+    """The address of a registry that knows IDS."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+        if secure:
+            server.socket = secure.wrap_socket(server.socket, server_side=True)
         thread = Thread(target=server.serve_forever)
         thread.start()
-        assert engine.session is not None  # it opens now
-        register_registry(REGISTRY, {"urls": f"http://127.0.0.1:{server.server_port}", "timeout_ms": "5000"})
-        yield
-        server.shutdown()
-        thread.join()
+        try:
+            yield f"{'https' if secure else 'http'}://localhost:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def tls(authority: trustme.CA) -> ssl.SSLContext:
+    """A server's TLS that asks for a certificate of the same authority."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(context)
+    authority.configure_trust(context)
+    context.verify_mode = ssl.CERT_REQUIRED
+    return context
 
 
 @pytest.fixture(params=["CODEGEN_ONLY", "NO_CODEGEN"])
@@ -234,6 +256,42 @@ def test_a_registry_that_does_not_answer_is_not_the_records_fault(session: Spark
     failure = classify(str(error.value))
     assert failure.kind == "passing"
     assert failure.reason == "The schema registry does not answer: http://127.0.0.1:1: Connection refused"
+
+
+def test_a_registry_may_ask_for_a_certificate_of_ours(engine: MemoryEngine) -> None:
+    rows = records(engine.session, wire(2, {"id": 1}))
+    authority = trustme.CA()
+    own = authority.issue_cert("runner")
+    trusting = {"ca": authority.cert_pem.bytes().decode()}
+    showing = {
+        "certificate": b"".join(blob.bytes() for blob in own.cert_chain_pems).decode(),
+        "key": own.private_key_pem.bytes().decode(),
+    }
+    with serving(tls(authority)) as url:
+        register_registry("mutual", {"urls": url} | trusting | showing)
+        register_registry("nameless", {"urls": url} | trusting)
+        register_registry("distrusting", {"urls": url} | showing)
+
+        read = {name: kind_of(rows, name) for name in ("mutual", "nameless", "distrusting")}
+
+    assert read == {"mutual": "read", "nameless": "passing", "distrusting": "passing"}
+
+
+def kind_of(rows: DataFrame, registry: str) -> str:
+    """What becomes of records that are decoded with the help of a registry."""
+    try:
+        rows.select(decode_avro(F.col("raw"), json.dumps(ORDER), registry)).collect()
+    except FAILURES as error:
+        return classify(str(error)).kind
+    return "read"
+
+
+@pytest.mark.parametrize("settings", [{}, {"urls": "http://a", "pasword": "x"}, {"urls": "http://a", "ca": "none"}])
+def test_settings_that_cannot_be_used_are_refused(engine: MemoryEngine, settings: dict[str, str]) -> None:
+    assert engine.session is not None  # it opens now
+
+    with pytest.raises(IllegalArgumentException):
+        register_registry("x", settings)
 
 
 def test_a_null_that_the_schema_does_not_allow_is_refused(session: SparkSession) -> None:

@@ -27,7 +27,7 @@ def register_registry(name: str, settings: Mapping[str, str]) -> None:
             (PEM texts, not paths), `key_password`, and `timeout_ms` for one answer of one address.
 
     Raises:
-        Py4JJavaError: a setting is not known, or cannot be used.
+        IllegalArgumentException: a setting is not known, or cannot be used.
     """
     _classes().Registry.register(name, dict(settings))
 
@@ -55,7 +55,7 @@ def avro_type(schema: str) -> spark.DataType:
     """The type that `decode_avro` gives.
 
     Raises:
-        Py4JJavaError: the schema cannot be read, is recursive, or holds a decimal of more than 38 digits.
+        IllegalArgumentException: the schema cannot be read, is recursive, or holds a decimal of more than 38 digits.
     """
     return spark._parse_datatype_json_string(_classes().DecodeAvro.typeJson(schema))
 

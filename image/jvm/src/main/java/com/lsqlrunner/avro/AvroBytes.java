@@ -1,8 +1,8 @@
 package com.lsqlrunner.avro;
 
-import java.nio.ByteOrder;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import org.apache.spark.unsafe.types.UTF8String;
 

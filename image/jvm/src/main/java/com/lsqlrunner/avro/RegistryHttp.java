@@ -8,6 +8,7 @@ import java.io.InputStream;
 import java.net.HttpURLConnection;
 import java.net.SocketTimeoutException;
 import java.net.URI;
+import java.net.URLEncoder;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -130,7 +131,7 @@ final class RegistryHttp {
 
   /** A piece of a path, with nothing in it that means something in a path. */
   static String escaped(String name) {
-    return java.net.URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20");
+    return URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20");
   }
 
   private record Answer(int status, byte[] body) {}

@@ -1,6 +1,7 @@
 package com.lsqlrunner.avro;
 
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -44,7 +45,7 @@ record RegistrySettings(List<String> addresses, String authorization, SSLSocketF
   private static List<String> addresses(String urls) {
     List<String> addresses = new ArrayList<>();
     for (String url : urls == null ? new String[0] : urls.split(",")) {
-      URI address = URI.create(url.strip());
+      URI address = uri(url.strip());
       if (!("http".equals(address.getScheme()) || "https".equals(address.getScheme())) || address.getHost() == null) {
         throw new IllegalArgumentException("the address of a registry begins with http:// or https://");
       }
@@ -57,6 +58,14 @@ record RegistrySettings(List<String> addresses, String authorization, SSLSocketF
       throw new IllegalArgumentException("a registry has no address");
     }
     return List.copyOf(addresses);
+  }
+
+  private static URI uri(String url) {
+    try {
+      return new URI(url);
+    } catch (URISyntaxException error) { // says the text, in which somebody may have put a password
+      throw new IllegalArgumentException("the address of a registry is no URL");
+    }
   }
 
   private static String basic(String user, String password) {

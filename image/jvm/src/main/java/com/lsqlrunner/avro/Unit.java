@@ -1,5 +1,6 @@
 package com.lsqlrunner.avro;
 
+import java.util.Locale;
 import org.apache.avro.Schema;
 
 /** What a number of a logical type counts. */
@@ -34,7 +35,7 @@ enum Unit {
   static Unit of(Schema schema) {
     String name = CatalystTypes.logical(schema);
     for (Unit unit : values()) {
-      if (unit.name().toLowerCase(java.util.Locale.ROOT).replace('_', '-').equals(name)) {
+      if (unit.name().toLowerCase(Locale.ROOT).replace('_', '-').equals(name)) {
         return unit;
       }
     }

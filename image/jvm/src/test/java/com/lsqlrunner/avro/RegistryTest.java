@@ -225,11 +225,11 @@ final class RegistryTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "ftp://x", "http://user:secret@host", "x"})
+  @ValueSource(strings = {"", "ftp://x", "http://user:secret@host", "http://user:sec ret%@host", "x"})
   void anAddressThatCannotBeUsedIsRefused(String urls) {
     IllegalArgumentException error = assertThrows(IllegalArgumentException.class, () -> registry(urls));
 
-    assertFalse(error.getMessage().contains("secret"));
+    assertFalse(error.getMessage().contains("sec"));
   }
 
   @Test
