@@ -145,11 +145,12 @@ def tls(authority: trustme.CA) -> ssl.SSLContext:
 
 @pytest.fixture(params=["CODEGEN_ONLY", "NO_CODEGEN"])
 def session(engine: MemoryEngine, request: pytest.FixtureRequest) -> Iterator[SparkSession]:
-    """The session with generated code, and without."""
+    """The session with generated code, which must compile, and without."""
     whole_stage = str(request.param == "CODEGEN_ONLY").lower()
     with (
         conf(engine.session, "spark.sql.codegen.factoryMode", request.param),
         conf(engine.session, "spark.sql.codegen.wholeStage", whole_stage),
+        conf(engine.session, "spark.sql.codegen.fallback", "false"),
     ):
         yield engine.session
 

@@ -4,6 +4,8 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.HexFormat;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -96,7 +98,11 @@ final class Records {
           .collect(Collectors.joining(" ", "[", "]"));
     }
     if (value instanceof ArrayBasedMapData map) {
-      return shown(map.keyArray()) + "->" + shown(map.valueArray());
+      Object[] keys = ((GenericArrayData) map.keyArray()).array();
+      Object[] values = ((GenericArrayData) map.valueArray()).array();
+      Map<String, String> items = new TreeMap<>(); // Avro's own maps have no order
+      IntStream.range(0, keys.length).forEach(i -> items.put(keys[i].toString(), shown(values[i])));
+      return items.toString();
     }
     return value instanceof byte[] bytes ? HexFormat.of().formatHex(bytes) : String.valueOf(value);
   }
