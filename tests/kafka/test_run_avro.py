@@ -168,8 +168,8 @@ def test_a_registry_that_is_away_stops_nothing_for_good(
             running.read_to(2)
         found = [decoded(own, record.value)["plate"] for record in broker.consume_all(target)]
 
-    assert away.reason is not None
-    assert away.reason.code == "QUERY_FAILED"
+    assert away.last_error is not None
+    assert away.last_error.code == "QUERY_FAILED"
     assert found == ["a", "b"]
 
 
