@@ -18,12 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsql_runner.errors import LsqlError
-from lsql_runner.java import LOCALE, java, spark_home
+from lsql_runner.java import LOCALE, OUT_OF_HEAP, java, spark_home
 from lsql_runner.limits import cores, memory_kills, memory_limit_bytes
 
 _START_DEADLINE_S = 60.0
-_OUT_OF_HEAP = 3
-"""What a JVM exits with under ExitOnOutOfMemoryError."""
 
 # What org.apache.spark.launcher.JavaModuleOptions of Spark 4.2 lists, without the incubating vector module:
 # only MLlib uses it, and the JVM warns of it at each start.
@@ -119,7 +117,7 @@ class SparkJvm:
         code = self.process.poll()
         if code is None:
             return "it still runs"
-        if code == _OUT_OF_HEAP:
+        if code == OUT_OF_HEAP:
             return f"its heap of {self._heap_mib} MiB is too small for this program"
         if code == -signal.SIGKILL and memory_kills() > self._kills_before:
             limit_mib = (memory_limit_bytes() or 0) >> 20
