@@ -13,7 +13,7 @@ from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 from pyspark.sql.types import BinaryType
 
-from lsql_runner.engine.serde import DECODE_JSON, EXTEND_JSON
+from lsql_runner.engine.serde import DECODE_JSON, ENCODE_JSON, EXTEND_JSON
 from lsql_runner.limits import cores
 
 _FIXED = {
@@ -84,6 +84,7 @@ def open_session(options: SessionOptions) -> SparkSession:
     session = builder.getOrCreate()
     jvm: Any = session._jvm
     jvm.com.lsqlrunner.json.DecodeJson.register(session._jsparkSession, DECODE_JSON)
+    jvm.com.lsqlrunner.json.EncodeJson.register(session._jsparkSession, ENCODE_JSON)
     session.udf.registerJavaFunction(EXTEND_JSON, "com.lsqlrunner.json.ExtendJson", BinaryType())
     return session
 
