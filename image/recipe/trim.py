@@ -8,6 +8,7 @@ import shutil
 import sys
 import zipfile
 from pathlib import Path
+from xml.etree import ElementTree
 
 NATIVE = (".so", ".jnilib", ".dylib", ".dll", ".a")
 """Endings of native code inside jars."""
@@ -20,6 +21,9 @@ OURS = {
 
 SIGNATURES = (".SF", ".RSA", ".DSA")
 """Endings of a jar's signatures: the JVM's ahead-of-time cache takes no class of a signed jar."""
+
+WORDY = {"core-default.xml"}
+"""Files of settings that Hadoop reads nine times before the first record; two thirds of them is prose."""
 
 UNUSED_FOLDERS = ("pyspark/examples", "pyspark/data", "pyspark/sbin", "pyspark/licenses", "pyspark/python")
 UNUSED_FILES = ("*.pyi", "*.pyx", "*.pxd", "pyspark/bin/*.cmd")
@@ -40,19 +44,34 @@ def drop_jars(jars: Path, patterns: list[str]) -> None:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-def drop_entries(jar: Path) -> None:
-    """Rewrites a jar without native code for other platforms and without signatures; one without either stays."""
+def trim_jar(jar: Path) -> None:
+    """Rewrites a jar without native code for other platforms, signatures and prose; one without any of it stays."""
     with zipfile.ZipFile(jar) as old:
         entries = old.infolist()
         unused = {e.filename for e in entries if is_foreign(e.filename) or is_signature(e.filename)}
-        if not unused:
+        wordy = {e.filename for e in entries} & WORDY
+        if not unused and not wordy:
             return
         fresh = jar.with_suffix(".new")
         with zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as new:
             for entry in entries:
                 if entry.filename not in unused:
-                    new.writestr(entry, old.read(entry))
+                    content = old.read(entry)
+                    new.writestr(entry, bare(content) if entry.filename in wordy else content)
     fresh.replace(jar)
+
+
+def bare(configuration: bytes) -> bytes:
+    """Hadoop's settings without comments and descriptions: names and values, in their order."""
+    settings = ElementTree.fromstring(configuration)
+    for setting in settings:
+        for part in [part for part in setting if part.tag not in ("name", "value", "final")]:
+            setting.remove(part)
+    for element in settings.iter():
+        element.tail = None
+        if len(element):
+            element.text = None
+    return ElementTree.tostring(settings, encoding="utf-8", xml_declaration=True)
 
 
 def is_foreign(name: str) -> bool:
@@ -73,7 +92,7 @@ def trim(environment: Path, patterns: list[str]) -> None:
     jars = packages / "pyspark/jars"
     drop_jars(jars, patterns)
     for jar in [*jars.glob("*.jar"), *environment.glob("share/lsql-runner/jars/*.jar")]:
-        drop_entries(jar)
+        trim_jar(jar)
     for name in UNUSED_FOLDERS:
         shutil.rmtree(packages / name, ignore_errors=True)
     for folder in [path for path in packages.rglob("tests") if path.is_dir()]:

@@ -63,10 +63,12 @@ class Helm:
     def upgrade(self, name: str, values: Values, *options: str) -> None:
         """Upgrades a release to exactly these values, and returns when its new pod is ready."""
         self._put("upgrade", name, values, *options)
+        self._await_rollout(name)
 
     def rollback(self, name: str, revision: int) -> None:
         """Takes a release back to a revision, and returns when that one's pod is ready."""
         self.run("rollback", name, str(revision), "--wait", f"--timeout={TIMEOUT_S}s")
+        self._await_rollout(name)
 
     def uninstall(self, name: str) -> None:
         """Uninstalls a release and returns when its pod is gone."""
@@ -95,6 +97,13 @@ class Helm:
         if result.returncode:
             raise HelmFailed(f"{self.program.name} {' '.join(argv[1:4])}", result.stderr + result.stdout)
         return result.stdout
+
+    def _await_rollout(self, name: str) -> None:
+        """Returns when the workload has its new pod: Helm may look before a controller has seen the change."""
+        for kind in ("statefulset", "deployment"):
+            if self.kubectl.find(kind, name):
+                wait = f"--timeout={TIMEOUT_S}s"
+                self.kubectl.run("rollout", "status", f"{kind}/{name}", wait, deadline_s=TIMEOUT_S + 60)
 
     def _put(self, action: str, name: str, values: Values, *options: str) -> None:
         arguments: list[str | Path] = [

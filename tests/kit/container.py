@@ -76,9 +76,16 @@ class Container(Process):
         return self._accounted("memory.peak", "memory/{}/memory.max_usage_in_bytes") / MIB
 
     def resident_mib(self) -> float:
-        """The memory that the container's processes hold now, without the page cache, which gives way."""
+        """The memory that the container's processes hold now: their own, and files that they have mapped."""
+        return self._held_mib("Pss:")
+
+    def anonymous_mib(self) -> float:
+        """Of `resident_mib` what no file stands behind, so that it cannot give way."""
+        return self._held_mib("Pss_Anon:")
+
+    def _held_mib(self, kind: str) -> float:
         totals = [Path(f"/proc/{pid}/smaps_rollup").read_text().split() for pid in self.top()]
-        return sum(int(words[words.index("Pss:") + 1]) for words in totals) / 1024
+        return sum(int(words[words.index(kind) + 1]) for words in totals) / 1024
 
     def cpu_s(self) -> float:
         """Seconds of processor time that the container has used."""

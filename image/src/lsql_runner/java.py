@@ -9,6 +9,9 @@ from pathlib import Path
 
 from lsql_runner.errors import LsqlError
 
+OUT_OF_HEAP = 3
+"""What a JVM exits with under ExitOnOutOfMemoryError."""
+
 LOCALE = ("-Duser.language=en", "-Duser.country=US", "-Duser.variant=")
 """Records do not depend on where the machine stands: in Turkish, the upper case of i is İ."""
 

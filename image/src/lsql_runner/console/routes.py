@@ -42,28 +42,21 @@ def _open(path: str, name: str, summary: str, *answers: Answer, method: str = "G
     return Route(method, path, name, "console", summary, answers, body=body, access="anyone")
 
 
-def _see(
-    path: str, name: str, tag: str, summary: str, model: Any, *faults: Answer, query: tuple[str, ...] = ()
-) -> Route:
-    """What a viewer may see."""
-    answers = (Answer(200, summary, model), *faults)
-    return Route("GET", path, name, tag, summary, answers, query=query, schemes=_SCHEMES, access="viewer")
-
-
 def _all(what: str, name: str, summary: str, model: Any, *faults: Answer, query: tuple[str, ...] = ()) -> Route:
     """What a viewer may see of all processors."""
-    return _see(f"{API}{what}", name, "processors", summary, model, *faults, STRANGER, FORBIDDEN, SILENT, query=query)
+    answers = (Answer(200, summary, model), *faults, STRANGER, FORBIDDEN, SILENT)
+    return Route(
+        "GET", f"{API}{what}", name, "processors", summary, answers, query=query, schemes=_SCHEMES, access="viewer"
+    )
 
 
-def _one(what: str, name: str, summary: str, model: Any) -> Route:
-    """What a viewer may see of one processor."""
-    return _see(f"{_ONE}{what}", name, "processor", summary, model, *OF_ONE)
-
-
-def _act(method: str, what: str, name: str, summary: str, model: Any = Taken) -> Route:
-    """What an operator may do with a processor."""
-    answers = (Answer(202, "Taken.", model), *OF_ONE)
-    return Route(method, f"{_ONE}{what}", name, "actions", summary, answers, schemes=_SCHEMES)
+def _one(what: str, name: str, summary: str, model: Any, method: str = "GET") -> Route:
+    """What a viewer may see of one processor; with another method, what an operator may do with it."""
+    sees = method == "GET"
+    access: Access = "viewer" if sees else "operator"
+    answer = Answer(200, summary, model) if sees else Answer(202, "Taken.", model)
+    tag = "processor" if sees else "actions"
+    return Route(method, f"{_ONE}{what}", name, tag, summary, (answer, *OF_ONE), schemes=_SCHEMES, access=access)
 
 
 ROUTES: tuple[Route, ...] = (
@@ -112,8 +105,8 @@ ROUTES: tuple[Route, ...] = (
     _one("/topology", "topology", "The program as a graph, from its runner.", Topology),
     _one("/stores", "stores", "The state stores, from its runner.", list[Store]),
     _one("/logs", "logs", "The last lines of its pod's log.", LogTail),
-    _act("PUT", "/stop", "stop", "Stop it: the batch under way ends, all is kept."),
-    _act("PUT", "/start", "start", "Start it again where it stopped."),
-    _act("PUT", "/scale/<int:runners>", "scale", "Scale it; refused until releases have workers."),
-    _act("DELETE", "", "delete", "Delete its workload; volumes and the Helm release stay.", Deleted),
+    _one("/stop", "stop", "Stop it: the batch under way ends, all is kept.", Taken, "PUT"),
+    _one("/start", "start", "Start it again where it stopped.", Taken, "PUT"),
+    _one("/scale/<int:runners>", "scale", "Scale it; refused until releases have workers.", Taken, "PUT"),
+    _one("", "delete", "Delete its workload; volumes and the Helm release stay.", Deleted, "DELETE"),
 )

@@ -18,12 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsql_runner.errors import LsqlError
-from lsql_runner.java import LOCALE, java, spark_home
+from lsql_runner.java import LOCALE, OUT_OF_HEAP, java, spark_home
 from lsql_runner.limits import cores, memory_kills, memory_limit_bytes
 
 _START_DEADLINE_S = 60.0
-_OUT_OF_HEAP = 3
-"""What a JVM exits with under ExitOnOutOfMemoryError."""
 
 # What org.apache.spark.launcher.JavaModuleOptions of Spark 4.2 lists, without the incubating vector module:
 # only MLlib uses it, and the JVM warns of it at each start.
@@ -119,7 +117,7 @@ class SparkJvm:
         code = self.process.poll()
         if code is None:
             return "it still runs"
-        if code == _OUT_OF_HEAP:
+        if code == OUT_OF_HEAP:
             return f"its heap of {self._heap_mib} MiB is too small for this program"
         if code == -signal.SIGKILL and memory_kills() > self._kills_before:
             limit_mib = (memory_limit_bytes() or 0) >> 20
@@ -212,11 +210,16 @@ core was its work, most of it on code that runs once; what runs for each record 
 and three million records took a fifth less time."""
 
 
+_IN_PLACE = "-XX:ArchiveRelocationMode=0"
+"""The cache stays at the address that it was made for. At a random one all of its pointers must be changed, and 85 MiB
+of it would be memory of the container's own, and not pages of a file that the kernel can drop."""
+
+
 def _archive_options(archive: Path | None) -> list[str]:
     if archive is None or not archive.exists():
         return []
     if archive.suffix == ".aot":
-        return [f"-XX:AOTCache={archive}", "-Xlog:aot=off", "-Xlog:cds=off", *_LATE_OPTIMIZING]
+        return [f"-XX:AOTCache={archive}", "-Xlog:aot=off", "-Xlog:cds=off", *_LATE_OPTIMIZING, _IN_PLACE]
     return [f"-XX:SharedArchiveFile={archive}", "-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds+dynamic=off"]
 
 

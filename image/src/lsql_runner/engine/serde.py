@@ -17,9 +17,8 @@ from lsql_runner.engine.schema import spark_type
 from lsql_runner.engine.wire import be_int, be_long, int_be, long_be
 from lsql_runner.types import BYTES, STRING, DataType, Field, Struct
 
-_WRITE_JSON = {"ignoreNullFields": "false", "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'"}
-
 DECODE_JSON = "lsql_decode_json"
+ENCODE_JSON = "lsql_encode_json"
 EXTEND_JSON = "lsql_extend_json"
 """Our own JVM functions of these names are registered with each session."""
 
@@ -94,7 +93,7 @@ def encode(
         case "AVRO":
             assert avro is not None
             return encode_avro(value, avro.schema, avro.id)
-    return json_text(value, kind).cast(schema.BINARY)
+    return _encode_json(value, kind)
 
 
 def windowed_key(key: Column, window_start: Column) -> Column:
@@ -102,19 +101,18 @@ def windowed_key(key: Column, window_start: Column) -> Column:
     return F.concat(F.coalesce(key, F.lit(b"")), long_be(window_start))
 
 
-def json_text(value: Column, kind: DataType) -> Column:
-    """A value as JSON text; null fields are written, a null value is null."""
+def _encode_json(value: Column, kind: DataType) -> Column:
+    """A value as JSON text in UTF-8; null fields are written, a null value is null."""
     if isinstance(kind, Struct):
-        return F.to_json(value, _WRITE_JSON)
-    wrapped = F.to_json(F.struct(value.alias("v")), _WRITE_JSON)
+        return call(ENCODE_JSON, value)
+    wrapped = call(ENCODE_JSON, F.struct(value.alias("v")))
     bare = F.substring(wrapped, F.lit(6), F.length(wrapped) - F.lit(6))  # without {"v": and }
-    return F.when(value.isNull(), F.lit(None).cast(schema.STRING)).otherwise(bare)
+    return F.when(value.isNull(), F.lit(None).cast(schema.BINARY)).otherwise(bare)
 
 
 def extend_json(raw: Column, fields: list[tuple[str, Column]]) -> Column:
     """The JSON object in `raw` with fields set: replaced where it has them, else added; all others stay."""
-    new = F.to_json(F.struct(*(value.alias(name) for name, value in fields)), _WRITE_JSON).cast(schema.BINARY)
-    return call(EXTEND_JSON, raw, new)
+    return call(EXTEND_JSON, raw, call(ENCODE_JSON, F.struct(*(value.alias(name) for name, value in fields))))
 
 
 def merged_struct(whole: Column, names: list[str], fields: list[tuple[str, Column]]) -> Column:

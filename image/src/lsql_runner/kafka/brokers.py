@@ -5,6 +5,7 @@ Brokers that do not answer are BROKER_UNREACHABLE; brokers that answer with a no
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -88,14 +89,37 @@ Spans = dict[Partition, tuple[int, int]]
 """Offsets by partition, from the first to before the second."""
 
 
-def newest(brokers: Brokers, topic: str, limit: int) -> Spans:
-    """Where the newest records of a topic lie: about `limit` of them, as many of each partition."""
-    count = brokers.topics().get(topic, 0)
-    partitions = [Partition(topic, number) for number in range(count)]
-    ends, begins = brokers.ends(partitions), brokers.begins(partitions)
-    share = max(1, limit // max(1, count))
-    spans = {p: (max(begins[p], ends[p] - share), ends[p]) for p in partitions}
-    return {p: span for p, span in spans.items() if span[0] < span[1]}
+class Sampling(ABC):
+    """Records by their places, from whichever client reads a span of offsets."""
+
+    @abstractmethod
+    def topics(self) -> dict[str, int]: ...
+
+    @abstractmethod
+    def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]: ...
+
+    @abstractmethod
+    def begins(self, partitions: Iterable[Partition]) -> dict[Partition, int]: ...
+
+    @abstractmethod
+    def _read(self, spans: Spans) -> list[RawRecord]:
+        """The records in `[start, end)` of each partition, without joining any group."""
+
+    def sample(self, topic: str, limit: int) -> list[RawRecord]:
+        return self._read(self._newest(topic, limit))[:limit]
+
+    def record(self, partition: Partition, offset: int) -> RawRecord | None:
+        found = self._read({partition: (offset, offset + 1)})
+        return found[0] if found else None
+
+    def _newest(self, topic: str, limit: int) -> Spans:
+        """Where the newest records of a topic lie: about `limit` of them, as many of each partition."""
+        count = self.topics().get(topic, 0)
+        partitions = [Partition(topic, number) for number in range(count)]
+        ends, begins = self.ends(partitions), self.begins(partitions)
+        share = max(1, limit // max(1, count))
+        spans = {p: (max(begins[p], ends[p] - share), ends[p]) for p in partitions}
+        return {p: span for p, span in spans.items() if span[0] < span[1]}
 
 
 def leaderless(found: Mapping[Partition, int]) -> str | None:
@@ -105,7 +129,7 @@ def leaderless(found: Mapping[Partition, int]) -> str | None:
     )
 
 
-class KafkaBrokers:
+class KafkaBrokers(Sampling):
     """Brokers, asked through confluent-kafka.
 
     Raises:
@@ -182,20 +206,12 @@ class KafkaBrokers:
         offsets = [TopicPartition(p.topic, p.partition, offset) for p, offset in positions.items()]
         self._of_group(group, lambda consumer: consumer.commit(offsets=offsets, asynchronous=False))
 
-    def sample(self, topic: str, limit: int) -> list[RawRecord]:
-        return self._read(newest(self, topic, limit))[:limit]
-
-    def record(self, partition: Partition, offset: int) -> RawRecord | None:
-        found = self._read({partition: (offset, offset + 1)})
-        return found[0] if found else None
-
     def close(self) -> None:
         with self._lock:
             while self._consumers:
                 self._consumers.popitem()[1].close()
 
     def _read(self, spans: Spans) -> list[RawRecord]:
-        """The records in `[start, end)` of each partition, without joining any group."""
         if not spans:
             return []
         consumer = Consumer(

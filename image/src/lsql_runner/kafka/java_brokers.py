@@ -16,7 +16,7 @@ from typing import Any
 from lsql_runner.batches import Partition
 from lsql_runner.errors import LsqlError
 from lsql_runner.java import LOCALE, java, spark_home
-from lsql_runner.kafka.brokers import RawRecord, Spans, TopicRequest, leaderless, newest
+from lsql_runner.kafka.brokers import RawRecord, Sampling, Spans, TopicRequest, leaderless
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.java_process import JavaGoneError, JavaProcess, JavaSilentError
 
@@ -43,7 +43,7 @@ class BrokersJvm:
     """Those of the processor's JVM; this one takes its system properties (`-D...`) and sizes itself."""
 
 
-class JavaBrokers:
+class JavaBrokers(Sampling):
     """Brokers, asked through Kafka's own client.
 
     One question at a time: two threads ask, each a few questions a second at the most, and one that waits for brokers
@@ -121,13 +121,6 @@ class JavaBrokers:
     def commit(self, group: str, positions: Mapping[Partition, int]) -> None:
         rows = [[p.topic, p.partition, offset] for p, offset in positions.items()]
         self._asked({"ask": "commit", "group": group, "positions": rows})
-
-    def sample(self, topic: str, limit: int) -> list[RawRecord]:
-        return self._read(newest(self, topic, limit))[:limit]
-
-    def record(self, partition: Partition, offset: int) -> RawRecord | None:
-        found = self._read({partition: (offset, offset + 1)})
-        return found[0] if found else None
 
     def close(self) -> None:
         self._closed = True

@@ -17,9 +17,9 @@ from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
 from typing import Any
 
+from lsql_runner.java import OUT_OF_HEAP
+
 _EXIT_S = 5.0
-_OUT_OF_HEAP = 3
-"""What a JVM exits with under ExitOnOutOfMemoryError."""
 
 Line = Mapping[str, Any]
 
@@ -118,7 +118,7 @@ class JavaProcess:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_EXIT_S)
         code = self._process.poll()
-        if code == _OUT_OF_HEAP:
+        if code == OUT_OF_HEAP:
             return JavaGoneError("its heap is too small for what the brokers sent")
         if code is not None and code < 0:
             return JavaGoneError(f"it was killed by signal {-code}")

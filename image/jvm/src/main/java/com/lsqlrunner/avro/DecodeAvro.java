@@ -1,5 +1,6 @@
 package com.lsqlrunner.avro;
 
+import com.lsqlrunner.expression.UnaryFunction;
 import java.util.Objects;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
@@ -13,7 +14,7 @@ import org.apache.spark.sql.types.DataType;
  * Avro in the wire format of a registry to a value. Each record is read with the schema that it was written with, and
  * made what one schema says: {@code from_avro} knows one writer.
  */
-public final class DecodeAvro extends AvroExpression {
+public final class DecodeAvro extends UnaryFunction {
   private static final long serialVersionUID = 1L;
 
   private final String schema;
@@ -77,12 +78,12 @@ public final class DecodeAvro extends AvroExpression {
   }
 
   @Override
-  Object apply(Object value) {
+  protected Object apply(Object value) {
     return decode((byte[]) value);
   }
 
   @Override
-  DecodeAvro of(Expression other) {
+  protected DecodeAvro of(Expression other) {
     return new DecodeAvro(other, schema, registry, type);
   }
 

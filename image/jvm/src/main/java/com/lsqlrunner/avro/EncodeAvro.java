@@ -1,5 +1,6 @@
 package com.lsqlrunner.avro;
 
+import com.lsqlrunner.expression.UnaryFunction;
 import java.util.Objects;
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult;
 import org.apache.spark.sql.catalyst.expressions.Expression;
@@ -11,7 +12,7 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 
 /** A value to Avro in the wire format of a registry: a zero, the id of the schema as four bytes, the value. */
-public final class EncodeAvro extends AvroExpression {
+public final class EncodeAvro extends UnaryFunction {
   private static final long serialVersionUID = 1L;
 
   private final String schema;
@@ -64,12 +65,12 @@ public final class EncodeAvro extends AvroExpression {
   }
 
   @Override
-  Object apply(Object value) {
+  protected Object apply(Object value) {
     return encode(value);
   }
 
   @Override
-  EncodeAvro of(Expression other) {
+  protected EncodeAvro of(Expression other) {
     return new EncodeAvro(other, schema, id);
   }
 

@@ -2,15 +2,14 @@ package com.lsqlrunner.json;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
+import com.lsqlrunner.expression.UnaryFunction;
 import java.io.IOException;
-import java.io.Serializable;
 import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Objects;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
-import org.apache.spark.sql.catalyst.expressions.codegen.CodeBlock;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
 import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
 import org.apache.spark.sql.catalyst.json.JSONOptions;
@@ -24,29 +23,24 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 import scala.Function2;
 import scala.collection.Iterator;
-import scala.collection.immutable.IndexedSeq;
 import scala.collection.immutable.Map;
 import scala.collection.immutable.Seq;
-import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * Bytes of a JSON object to a struct: what {@code from_json} does in the mode FAILFAST, with Spark's own parser, but on
  * the bytes as they came. {@code from_json} hands Jackson a reader of characters, for which it has a slower tokenizer.
  */
-public final class DecodeJson extends Expression implements Serializable {
+public final class DecodeJson extends UnaryFunction {
   private static final long serialVersionUID = 1L;
   private static final Function2<JsonFactory, byte[], JsonParser> TOKENS = DecodeJson::tokens;
 
   private static final Seq<Filter> NO_FILTERS = seq(List.of());
 
-  @SuppressWarnings("serial") // Spark's expressions can be serialized, which is not written in their types.
-  private final Expression child;
-
   private final StructType schema;
   private transient JacksonParser parser;
 
   DecodeJson(Expression child, StructType schema) {
-    this.child = child;
+    super(child);
     this.schema = schema;
   }
 
@@ -62,12 +56,6 @@ public final class DecodeJson extends Expression implements Serializable {
               return new DecodeJson(arguments.head(), ((StructType) DataType.fromJson(schema)).asNullable());
             },
             "java_udf");
-  }
-
-  @Override
-  public Object eval(InternalRow row) {
-    Object bytes = child.eval(row);
-    return bytes == null ? null : decode((byte[]) bytes);
   }
 
   /** The struct in a record. A record without any JSON is as malformed as one with half of it. */
@@ -101,10 +89,6 @@ public final class DecodeJson extends Expression implements Serializable {
     throw (E) error;
   }
 
-  private static <T> Seq<T> seq(List<T> items) {
-    return CollectionConverters.asScala(items).toSeq();
-  }
-
   private static JsonParser tokens(JsonFactory json, byte[] record) {
     try {
       return json.createParser(record);
@@ -113,32 +97,19 @@ public final class DecodeJson extends Expression implements Serializable {
     }
   }
 
-  /** A call of {@link #decode}: the parser is too large to be compiled into a stage. */
+  @Override
+  protected Object apply(Object value) {
+    return decode((byte[]) value);
+  }
+
+  @Override
+  protected DecodeJson of(Expression other) {
+    return new DecodeJson(other, schema);
+  }
+
   @Override
   public ExprCode doGenCode(CodegenContext context, ExprCode result) {
-    String self = context.addReferenceObj("decodeJson", this, DecodeJson.class.getName());
-    ExprCode bytes = child.genCode(context);
-    String text =
-        """
-        boolean %1$s = true;
-        InternalRow %2$s = null;
-        if (!%3$s) {
-          %2$s = %5$s.decode(%4$s);
-          %1$s = false;
-        }
-        """
-            .formatted(result.isNull(), result.value(), bytes.isNull(), bytes.value(), self);
-    return result.copy(bytes.code().$plus(new CodeBlock(seq(List.of(text)), seq(List.of()))), result.isNull(), result.value());
-  }
-
-  @Override
-  public Seq<Expression> children() {
-    return seq(List.of(child));
-  }
-
-  @Override
-  public Expression withNewChildrenInternal(IndexedSeq<Expression> children) {
-    return new DecodeJson(children.apply(0), schema);
+    return call("decode", context, result);
   }
 
   @Override
@@ -159,11 +130,6 @@ public final class DecodeJson extends Expression implements Serializable {
   @Override
   public Object productElement(int place) {
     return place == 0 ? child : schema;
-  }
-
-  @Override
-  public boolean canEqual(Object other) {
-    return other instanceof DecodeJson;
   }
 
   @Override

@@ -1,4 +1,4 @@
-package com.lsqlrunner.avro;
+package com.lsqlrunner.expression;
 
 import java.io.Serializable;
 import java.util.List;
@@ -13,21 +13,21 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /** A function of one value that is too large to be compiled into a stage; null stays null. */
-abstract class AvroExpression extends Expression implements Serializable {
+public abstract class UnaryFunction extends Expression implements Serializable {
   private static final long serialVersionUID = 1L;
 
   @SuppressWarnings("serial") // Spark's expressions can be serialized, which is not written in their types.
-  final Expression child;
+  protected final Expression child;
 
-  AvroExpression(Expression child) {
+  protected UnaryFunction(Expression child) {
     this.child = child;
   }
 
   /** The value for one that is not null. */
-  abstract Object apply(Object value);
+  protected abstract Object apply(Object value);
 
   /** The same of another child. */
-  abstract AvroExpression of(Expression other);
+  protected abstract UnaryFunction of(Expression other);
 
   @Override
   public Object eval(InternalRow row) {
@@ -36,7 +36,7 @@ abstract class AvroExpression extends Expression implements Serializable {
   }
 
   /** Calls {@code method} of this object, public and of one argument. */
-  ExprCode call(String method, CodegenContext context, ExprCode result) {
+  protected ExprCode call(String method, CodegenContext context, ExprCode result) {
     String self = context.addReferenceObj(method, this, getClass().getName());
     ExprCode argument = child.genCode(context);
     String type = CodeGenerator.boxedType(dataType());
@@ -67,7 +67,7 @@ abstract class AvroExpression extends Expression implements Serializable {
     return result.copy(argument.code().$plus(code), result.isNull(), result.value());
   }
 
-  static <T> Seq<T> seq(List<T> items) {
+  protected static <T> Seq<T> seq(List<T> items) {
     return CollectionConverters.asScala(items).toSeq();
   }
 
