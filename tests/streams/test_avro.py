@@ -23,9 +23,12 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
+from lsql_runner.bind.avro_schema import read_avro
 from lsql_runner.engine.avro import avro_type, decode_avro, encode_avro, register_registry
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.schema import spark_type
+from tests.kit.avro_schemas import REFUSED, TYPED
 
 REGISTRY = "avro-test"
 FAILURES = (PySparkException, Py4JError)
@@ -327,6 +330,24 @@ def test_the_type_of_what_is_decoded_is_known_beforehand(engine: MemoryEngine) -
 
     assert avro_type(json.dumps(ORDER)) == order
     assert avro_type('"string"') == spark.StringType()
+
+
+@pytest.mark.parametrize("schema", [schema for schema, _ in TYPED], ids=json.dumps)
+def test_the_jvm_decodes_to_the_type_that_binding_knows(engine: MemoryEngine, schema: Any) -> None:
+    assert engine.session is not None  # it opens now
+    text = json.dumps(schema)
+
+    bound = spark_type(read_avro(text)[0]).simpleString()
+
+    assert avro_type(text).simpleString().replace("timestamp_ntz", "timestamp") == bound
+
+
+@pytest.mark.parametrize("schema", [schema for schema, _ in REFUSED], ids=json.dumps)
+def test_the_jvm_refuses_what_binding_refuses(engine: MemoryEngine, schema: Any) -> None:
+    assert engine.session is not None  # it opens now
+
+    with pytest.raises(FAILURES):
+        avro_type(json.dumps(schema))
 
 
 def test_a_plan_shows_no_secret(engine: MemoryEngine) -> None:

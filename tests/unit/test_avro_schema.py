@@ -28,59 +28,14 @@ from lsql_runner.types import (
     Struct,
     describe,
 )
+from tests.kit.avro_schemas import REFUSED, TYPED, record
 
 
 def kind_of(schema: Any) -> str:
     return describe(read_avro(json.dumps(schema))[0])
 
 
-def record(*fields: dict[str, Any], name: str = "r", **more: Any) -> dict[str, Any]:
-    return {"type": "record", "name": name, "fields": list(fields), **more}
-
-
-@pytest.mark.parametrize(
-    ("schema", "kind"),
-    [
-        ("null", "null"),
-        ("boolean", "boolean"),
-        ("int", "int"),
-        ("long", "long"),
-        ("float", "float"),
-        ("double", "double"),
-        ("bytes", "bytes"),
-        ("string", "string"),
-        ({"type": "string"}, "string"),
-        ({"type": {"type": "string"}}, "string"),
-        ({"type": "string", "avro.java.string": "String"}, "string"),
-        ({"type": "enum", "name": "e", "symbols": ["A"]}, "string"),
-        ({"type": "fixed", "name": "f", "size": 4}, "bytes"),
-        ({"type": "array", "items": "int"}, "array<int>"),
-        ({"type": "map", "values": ["null", "long"]}, "map<string, long>"),
-        ({"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}, "decimal(9,2)"),
-        ({"type": "bytes", "logicalType": "decimal", "precision": 9}, "decimal(9,0)"),
-        (
-            {"type": "fixed", "name": "f", "size": 8, "logicalType": "decimal", "precision": 4, "scale": 1},
-            "decimal(4,1)",
-        ),
-        ({"type": "bytes", "logicalType": "decimal", "precision": 99, "scale": 2}, "bytes"),
-        ({"type": "bytes", "logicalType": "decimal", "precision": 2, "scale": 3}, "bytes"),
-        ({"type": "int", "logicalType": "date"}, "date"),
-        ({"type": "int", "logicalType": "time-millis"}, "int"),
-        ({"type": "long", "logicalType": "time-micros"}, "long"),
-        ({"type": "long", "logicalType": "timestamp-millis"}, "timestamp"),
-        ({"type": "long", "logicalType": "timestamp-micros"}, "timestamp"),
-        ({"type": "long", "logicalType": "local-timestamp-millis"}, "timestamp"),
-        ({"type": "string", "logicalType": "uuid"}, "string"),
-        ({"type": "fixed", "name": "d", "size": 12, "logicalType": "duration"}, "bytes"),
-        ({"type": "string", "logicalType": "date"}, "string"),
-        (["null", "string"], "string"),
-        (["string", "null"], "string"),
-        (["int", "long"], "long"),
-        (["null", "float", "double"], "double"),
-        (["null", "int", "string"], "struct<member0: int, member1: string>"),
-        (["string"], "string"),
-    ],
-)
+@pytest.mark.parametrize(("schema", "kind"), TYPED)
 def test_each_schema_has_a_type(schema: Any, kind: str) -> None:
     assert kind_of(schema) == kind
 
@@ -106,11 +61,7 @@ def test_a_type_that_was_defined_can_be_named_again(name: str) -> None:
 @pytest.mark.parametrize(
     ("schema", "said"),
     [
-        (record({"name": "next", "type": ["null", "r"]}), "next contains itself (r)"),
-        (
-            record({"name": "a", "type": record({"name": "b", "type": "who"}, name="s")}),
-            "a.b names the unknown type who",
-        ),
+        *REFUSED,
         (record({"name": "a", "type": {"type": "array", "items": 7}}), "a[] is no Avro schema"),
         ({"type": "enum", "symbols": []}, "it is a enum without a name"),
         ({"name": "nothing"}, "it is no Avro schema"),

@@ -47,10 +47,13 @@ _LOGICAL: dict[tuple[str, str], DataType] = {
     **{
         ("long", f"{kind}-{unit}"): TIMESTAMP
         for kind in ("timestamp", "local-timestamp")
-        for unit in ("millis", "micros")
+        for unit in ("millis", "micros", "nanos")
     },
 }
-"""By type and logical type. What is not here is its plain type: `uuid` a string, `time-millis` an int."""
+"""By type and logical type. What is not here is its plain type: `time-millis` an int, `duration` bytes."""
+_COUNTING = {*_LOGICAL, ("int", "time-millis"), ("long", "time-micros")}
+"""Numbers that count something: a union of such a one and a plain number has no type that would be both."""
+_UUID_BYTES = 16
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _LARGEST_PRECISION = 38
 
@@ -113,11 +116,11 @@ class _Reader:
         if kind in ("record", "error"):
             return self._record(schema, place, namespace)
         if kind in ("enum", "fixed"):
-            found = STRING if kind == "enum" else _logical(schema, "fixed", BYTES)
+            found = STRING if kind == "enum" else _logical(schema, "fixed", BYTES, place)
             self.named[full_name(schema, place, namespace)] = found
             return found
         if isinstance(kind, str) and kind in PRIMITIVES:
-            return _logical(schema, kind, PRIMITIVES[kind])
+            return _logical(schema, kind, PRIMITIVES[kind], place)
         return self.read(kind, place, namespace)[0]
 
     def _record(self, schema: Mapping[str, Any], place: str, namespace: str) -> DataType:
@@ -126,7 +129,7 @@ class _Reader:
         self.named[name] = None
         fields = []
         for one in schema.get("fields") or ():
-            path = f"{place}.{one['name']}" if place else str(one["name"])
+            path = below(place, str(one["name"]))
             kind, nullable = self.read(one.get("type"), path, inner)
             fields.append(Field(one["name"], kind, nullable))
         self.named[name] = found = Struct(tuple(fields))
@@ -134,18 +137,32 @@ class _Reader:
 
     def _union(self, branches: list[Any], place: str, namespace: str) -> tuple[DataType, bool]:
         """What is left beside null; numbers of two sizes are the larger; others are a struct of which one is set."""
-        read = [self.read(branch, place, namespace)[0] for branch in branches]
-        kinds = [kind for kind in read if kind != NULL]
-        nullable = len(kinds) < len(read)
-        if not kinds:
+        present = [branch for branch in branches if not _is_null(branch)]
+        nullable = len(present) < len(branches)
+        if not present:
             return NULL, True
-        if len(kinds) == 1:
-            return kinds[0], nullable
-        if set(kinds) == {INT, LONG}:
-            return LONG, nullable
-        if set(kinds) == {FLOAT, DOUBLE}:
-            return DOUBLE, nullable
-        return Struct(tuple(Field(f"member{n}", kind) for n, kind in enumerate(kinds))), nullable
+        if len(present) == 1:
+            return self.read(present[0], place, namespace)[0], nullable
+        read = [self.read(branch, below(place, f"member{n}"), namespace)[0] for n, branch in enumerate(present)]
+        kinds = set(read)
+        if len(read) == 2 and not any(_counts(branch) for branch in present):
+            if kinds == {INT, LONG}:
+                return LONG, nullable
+            if kinds == {FLOAT, DOUBLE}:
+                return DOUBLE, nullable
+        return Struct(tuple(Field(f"member{n}", kind) for n, kind in enumerate(read))), nullable
+
+
+def below(place: str, name: str) -> str:
+    return f"{place}.{name}" if place else name
+
+
+def _is_null(branch: Any) -> bool:
+    return branch == "null" or (isinstance(branch, Mapping) and branch.get("type") == "null")
+
+
+def _counts(branch: Any) -> bool:
+    return isinstance(branch, Mapping) and (branch.get("type"), branch.get("logicalType")) in _COUNTING
 
 
 def full_name(schema: Mapping[str, Any], place: str, namespace: str) -> str:
@@ -157,14 +174,30 @@ def full_name(schema: Mapping[str, Any], place: str, namespace: str) -> str:
     return name if "." in name or not space else f"{space}.{name}"
 
 
-def _logical(schema: Mapping[str, Any], kind: str, plain: DataType) -> DataType:
-    """The type of a logical type; an unknown one, or one that makes no sense, is its plain type, as Avro has it."""
+def _logical(schema: Mapping[str, Any], kind: str, plain: DataType, place: str) -> DataType:
+    """The type of a logical type; an unknown one, or one that makes no sense, is its plain type, as Avro has it.
+
+    Raises:
+        AvroSchemaError: a decimal of more digits than any type has.
+    """
     logical = schema.get("logicalType")
     if logical == "decimal" and kind in ("bytes", "fixed"):
         precision, scale = schema.get("precision"), schema.get("scale", 0)
-        fits = isinstance(precision, int) and isinstance(scale, int) and 0 <= scale <= precision <= _LARGEST_PRECISION
-        return Decimal(precision, scale) if fits and precision else plain
+        if not (isinstance(precision, int) and isinstance(scale, int) and 0 <= scale <= precision and precision > 0):
+            return plain
+        if kind == "fixed" and precision > _digits(schema.get("size")):
+            return plain
+        if precision > _LARGEST_PRECISION:
+            raise AvroSchemaError(f"{place or 'it'} is a decimal of more than {_LARGEST_PRECISION} digits")
+        return Decimal(precision, scale)
+    if logical == "uuid" and kind == "fixed" and schema.get("size") == _UUID_BYTES:
+        return STRING
     return _LOGICAL.get((kind, str(logical)), plain)
+
+
+def _digits(size: Any) -> int:
+    """How many decimal digits every number of so many bytes may have."""
+    return len(str((1 << (8 * size - 1)) - 1)) - 1 if isinstance(size, int) and size > 0 else 0
 
 
 def parsed(text: str) -> Any:
