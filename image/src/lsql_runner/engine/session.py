@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import BinaryType
 
 from lsql_runner.engine.avro import DECODE_AVRO, ENCODE_AVRO
+from lsql_runner.engine.packed import PACK_ROW, UNPACK_ROW
 from lsql_runner.engine.serde import DECODE_JSON, ENCODE_JSON, EXTEND_JSON
 from lsql_runner.limits import cores
 
@@ -85,6 +86,8 @@ def open_session(options: SessionOptions) -> SparkSession:
     session = builder.getOrCreate()
     jvm: Any = session._jvm
     jvm.com.lsqlrunner.json.DecodeJson.register(session._jsparkSession, DECODE_JSON)
+    jvm.com.lsqlrunner.expression.PackRow.register(session._jsparkSession, PACK_ROW)
+    jvm.com.lsqlrunner.expression.UnpackRow.register(session._jsparkSession, UNPACK_ROW)
     jvm.com.lsqlrunner.avro.DecodeAvro.register(session._jsparkSession, DECODE_AVRO)
     jvm.com.lsqlrunner.avro.EncodeAvro.register(session._jsparkSession, ENCODE_AVRO)
     jvm.com.lsqlrunner.json.EncodeJson.register(session._jsparkSession, ENCODE_JSON)
