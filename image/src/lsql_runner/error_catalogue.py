@@ -126,6 +126,36 @@ CATALOGUE: dict[str, ErrorKind] = {
     "VALUE_MISSING": ErrorKind(
         "The SELECT sets the key but no value.", "Add `*` or a field; for a tombstone, NULL AS _value."
     ),
+    "FIELD_AMBIGUOUS": ErrorKind("{name} could be of more than one source.", "Say of which one: {known}."),
+    "JOIN_KEYS_DIFFER": ErrorKind(
+        "The keys are joined, but one is {left} and the other {right}.", "Say with ON what is equal to what."
+    ),
+    "JOIN_WITHOUT_EQUALITY": ErrorKind(
+        "The join has no condition that a value of one source equals one of the other.",
+        "Join by at least one equality, as ON a.id = b.id; others may be added with AND.",
+    ),
+    "JOIN_RESIDUAL": ErrorKind(
+        "A {kind} join has a condition that is no equality between both sources.",
+        "Make it an INNER join, or move the condition to a WITH query over the one source that it is about.",
+    ),
+    "JOIN_WITHIN_MISSING": ErrorKind(
+        "Two streams are joined without end: no record could ever be forgotten.",
+        "Add a length of time, as WITHIN 1h; or read one of them as a table, in WITH x AS (SELECT TABLE ...).",
+    ),
+    "JOIN_WITHIN_MISPLACED": ErrorKind(
+        "WITHIN is for two streams; one side of this join is a table.",
+        "Take WITHIN away, or read both with SELECT STREAM.",
+    ),
+    "JOIN_KIND": ErrorKind(
+        "This {kind} join has no result that could be kept right: {why}.", "Write an INNER join, or change the sides."
+    ),
+    "JOIN_MANY_TO_MANY": ErrorKind(
+        "Two tables are joined and neither of them by its key: no key would be that of one row of the result.",
+        "Join one of them by its _key, or write SELECT STREAM ... WITHIN.",
+    ),
+    "HAVING_WITHOUT_AGGREGATE": ErrorKind(
+        "There is a HAVING but nothing is aggregated.", "Aggregate something, or write WHERE."
+    ),
     "NAME_TWICE": ErrorKind("{name} is defined twice.", "Give one of them another name."),
     "NAME_SHADOWS_TOPIC": ErrorKind(
         "{name} is a WITH query and cannot be a target.", "Name a topic after INSERT INTO."

@@ -85,9 +85,41 @@ class BoundTopic:
         return Shape(self.schema.key, self.schema.value, ALL_FACETS)
 
 
+JoinKind = OneOf["INNER", "LEFT", "RIGHT", "FULL"]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundJoin:
+    """Two sources side by side. The columns of the n-th source of a FROM, from 0, are called `<column>_<n>`."""
+
+    left: BoundTopic | BoundSelect | BoundJoin
+    right: BoundTopic | BoundSelect
+    kind: JoinKind
+    left_table: bool
+    right_table: bool
+    left_keys: tuple[Expr, ...]
+    right_keys: tuple[Expr, ...]
+    """What must be equal, pair by pair and of the same types; over the columns of its own side."""
+    residual: Expr | None
+    """What must hold besides, over the columns of both; of an inner join only."""
+    within_ms: int | None
+    """Of two streams: how far apart the times of two records may be."""
+    grace_ms: int
+    """Of two streams: how late a record may be."""
+    number: int
+    """Which source of the FROM the right one is."""
+    key: Expr
+    """The key of what comes out."""
+    key_serde: Serde
+
+    @property
+    def is_table(self) -> bool:
+        return self.left_table and self.right_table
+
+
 @dataclass(frozen=True, slots=True)
 class BoundSelect:
-    source: BoundTopic | BoundSelect
+    source: BoundTopic | BoundSelect | BoundJoin
     laterals: tuple[tuple[str, Expr], ...]
     where: Expr | None
     grouping: Grouping | None
@@ -96,6 +128,15 @@ class BoundSelect:
     key: Part
     value: Part
     shape: Shape
+    reads_table: bool = False
+    """The source counts as a table: its newest row for each key, and not each row as an event."""
+    having: Expr | None = None
+    """Over the columns of the groups."""
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the result is one: of every aggregate, and of what only reads a table."""
+        return self.grouping is not None or self.reads_table
 
 
 @dataclass(frozen=True, slots=True)

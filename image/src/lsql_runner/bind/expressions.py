@@ -8,6 +8,7 @@ from functools import singledispatch
 from lsql_runner.bind import operators
 from lsql_runner.bind.calls import bind_call
 from lsql_runner.bind.expr import Choose, Const, Expr, Operation
+from lsql_runner.bind.join_scope import JoinScope
 from lsql_runner.bind.scope import Scope
 from lsql_runner.errors import LsqlError
 from lsql_runner.sql import ast
@@ -33,7 +34,7 @@ class Binder:
     `aggregates_in` names the clause when aggregates may not stand in it; None where they may.
     """
 
-    scope: Scope
+    scope: Scope | JoinScope
     decimal: Decimal = Decimal()
     aggregates_in: str | None = None
 

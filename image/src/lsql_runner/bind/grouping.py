@@ -65,6 +65,14 @@ class Regrouping:
                 return Fields(tuple((name, self._over_groups(expr, span)) for name, expr in fields))
         raise LsqlError("STAR_WITH_GROUP", span)
 
+    def condition(self, expr: Expr, span: Span) -> Expr:
+        """A condition over the columns of the groups.
+
+        Raises:
+            LsqlError: NOT_GROUPED.
+        """
+        return self._over_groups(expr, span)
+
     def _over_groups(self, expr: Expr, span: Span) -> Expr:
         def visit(part: Expr) -> Expr | None:
             for name, key in self.keys:

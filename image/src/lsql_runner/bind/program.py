@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from difflib import get_close_matches
+from functools import partial
 
 from lsql_runner.bind.bound import BoundInsert, BoundProgram, BoundSelect, BoundTopic
 from lsql_runner.bind.catalog import Catalog
@@ -66,9 +67,8 @@ def _bind_tables(
     for table in tables:
         if table.name.name in bound:
             raise LsqlError("NAME_TWICE", table.name.span, name=table.name.name)
-        generation_of(table.select, inside_insert)
-        source = _source(table.select.source, bound, catalog)
-        bound[table.name.name] = bind_select(table.select, source, settings)
+        is_legacy = generation_of(table.select, inside_insert) == "legacy"
+        bound[table.name.name] = bind_select(table.select, partial(_source, dict(bound), catalog), settings, is_legacy)
     return bound
 
 
@@ -78,8 +78,8 @@ def _bind_insert(
     tables = _bind_tables(insert.tables, shared, catalog, settings, inside_insert=True)
     if insert.target.name in tables:
         raise LsqlError("NAME_SHADOWS_TOPIC", insert.target.span, name=insert.target.name)
-    generation_of(insert.select, inside_insert=bool(insert.tables))
-    select = bind_select(insert.select, _source(insert.select.source, tables, catalog), settings)
+    is_legacy = generation_of(insert.select, inside_insert=bool(insert.tables)) == "legacy"
+    select = bind_select(insert.select, partial(_source, tables, catalog), settings, is_legacy)
     span = insert.select.projections[0].span.to(insert.select.projections[-1].span)
     key = output_serde(select.key, select.shape.key.type, select.shape.key, insert.key_format, "The key", span)
     value = output_serde(
@@ -92,7 +92,7 @@ def _bind_insert(
     return BoundInsert(insert.target.name, key, value, select)
 
 
-def _source(source: ast.Source, tables: dict[str, BoundSelect], catalog: Catalog) -> BoundTopic | BoundSelect:
+def _source(tables: dict[str, BoundSelect], catalog: Catalog, source: ast.Source) -> BoundTopic | BoundSelect:
     name = source.name.name
     if name in tables:
         return tables[name]

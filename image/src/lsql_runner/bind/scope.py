@@ -59,10 +59,10 @@ class Scope:
         if not path.head.quoted and head in FACET_WORDS:
             return self._resolve_facet(path)
         if head in self.laterals:
-            return self._inside(ColumnRef(lateral_column(head), (), self.laterals[head]), path.steps, head)
+            return resolve_lateral(lateral_column(head), self.laterals[head], path)
         if self.is_qualifier(path) and isinstance(path.steps[0], ast.Ident):
             return self.resolve(ast.Path(path.steps[0], path.steps[1:], path.span))
-        return self._inside(self._whole_value(path.span), (path.head, *path.steps), self.name)
+        return _inside(self._whole_value(path.span), (path.head, *path.steps), self.name)
 
     def is_qualifier(self, path: ast.Path) -> bool:
         """Whether the first name of a path is the source's own and not a field's: `payments.amount`."""
@@ -81,9 +81,9 @@ class Scope:
         head, steps = path.head.name, path.steps
         match head:
             case "_key":
-                return self._inside(ColumnRef("key", (), self.shape.key.type), steps, "_key")
+                return _inside(ColumnRef("key", (), self.shape.key.type), steps, "_key")
             case "_value":
-                return self._inside(self._whole_value(path.span), steps, "_value")
+                return _inside(self._whole_value(path.span), steps, "_value")
             case "_header":
                 if len(steps) != 1 or not isinstance(steps[0], ast.Ident):
                     raise LsqlError("FIELD_UNKNOWN", path.span, name=head, source="A record", known="_header.<name>")
@@ -125,40 +125,51 @@ class Scope:
                 known=known,
             )
 
-    def _inside(self, start: ColumnRef, steps: tuple[ast.Ident | ast.Index, ...], name: str) -> ColumnRef:
-        found = start
-        for step in steps:
-            found = self._step(found, step, name)
-            name = step.name if isinstance(step, ast.Ident) else f"{name}[{step.position}]"
-        return found
 
-    def _step(self, inside: ColumnRef, step: ast.Ident | ast.Index, name: str) -> ColumnRef:
-        match inside.type, step:
-            case Struct() as struct, ast.Ident(field_name):
-                member = struct.field(field_name)
-                if member is None:
-                    raise LsqlError(
-                        "FIELD_UNKNOWN",
-                        step.span,
-                        name=field_name,
-                        source=name,
-                        known=_known(field_name, struct),
-                    )
-                return replace(inside, path=(*inside.path, field_name), type=member.type)
-            case Map(value), ast.Ident(key):
-                return replace(inside, path=(*inside.path, key), type=value)
-            case Array(element), ast.Index(position):
-                return replace(inside, path=(*inside.path, position), type=element)
-        wanted = step.name if isinstance(step, ast.Ident) else f"[{step.position}]"
-        if inside.column == "value" and not inside.path:  # a bare name, and the value has no fields
-            raise LsqlError(
-                "FIELD_UNKNOWN",
-                step.span,
-                name=wanted,
-                source=f"{name} ({describe(inside.type)})",
-                known="_value, _key, _ts",
-            )
-        raise LsqlError("FIELD_NOT_INSIDE", step.span, name=name, type=describe(inside.type), step=wanted)
+def resolve_lateral(column: str, element: DataType, path: ast.Path) -> ColumnRef:
+    """What a path into the element of a LATERAL stands for.
+
+    Raises:
+        LsqlError: FIELD_UNKNOWN or FIELD_NOT_INSIDE, at the step that fails.
+    """
+    return _inside(ColumnRef(column, (), element), path.steps, path.head.name)
+
+
+def _inside(start: ColumnRef, steps: tuple[ast.Ident | ast.Index, ...], name: str) -> ColumnRef:
+    found = start
+    for step in steps:
+        found = _step(found, step, name)
+        name = step.name if isinstance(step, ast.Ident) else f"{name}[{step.position}]"
+    return found
+
+
+def _step(inside: ColumnRef, step: ast.Ident | ast.Index, name: str) -> ColumnRef:
+    match inside.type, step:
+        case Struct() as struct, ast.Ident(field_name):
+            member = struct.field(field_name)
+            if member is None:
+                raise LsqlError(
+                    "FIELD_UNKNOWN",
+                    step.span,
+                    name=field_name,
+                    source=name,
+                    known=_known(field_name, struct),
+                )
+            return replace(inside, path=(*inside.path, field_name), type=member.type)
+        case Map(value), ast.Ident(key):
+            return replace(inside, path=(*inside.path, key), type=value)
+        case Array(element), ast.Index(position):
+            return replace(inside, path=(*inside.path, position), type=element)
+    wanted = step.name if isinstance(step, ast.Ident) else f"[{step.position}]"
+    if inside.column == "value" and not inside.path:  # a bare name, and the value has no fields
+        raise LsqlError(
+            "FIELD_UNKNOWN",
+            step.span,
+            name=wanted,
+            source=f"{name} ({describe(inside.type)})",
+            known="_value, _key, _ts",
+        )
+    raise LsqlError("FIELD_NOT_INSIDE", step.span, name=name, type=describe(inside.type), step=wanted)
 
 
 def _known(name: str, struct: Struct) -> str:

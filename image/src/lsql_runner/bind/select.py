@@ -1,4 +1,4 @@
-"""One SELECT over one source: clauses in the order in which they act."""
+"""One SELECT: clauses in the order in which they act."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from lsql_runner.bind import operators
 from lsql_runner.bind.bound import (
     ALL_FACETS,
+    BoundJoin,
     BoundSelect,
     BoundTopic,
     Grouping,
@@ -22,6 +23,8 @@ from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, Record, walk
 from lsql_runner.bind.expressions import Binder
 from lsql_runner.bind.formats import computed_format, default_format, fits, grouped_key_serde
 from lsql_runner.bind.grouping import Regrouping, bind_group_keys, group_column, window_spec
+from lsql_runner.bind.join_scope import JoinScope
+from lsql_runner.bind.joins import Find, bind_joins, reads_table
 from lsql_runner.bind.projections import bind_projections, part_type
 from lsql_runner.bind.scope import Scope
 from lsql_runner.bind.settings import ProgramSettings
@@ -34,23 +37,48 @@ from lsql_runner.types import DATE, LONG, TIMESTAMP, Array, Decimal, Struct, des
 RECORD_TIME = ColumnRef("ts", (), LONG, nullable=False)
 
 
-def bind_select(select: ast.Select, source: BoundTopic | BoundSelect, settings: ProgramSettings) -> BoundSelect:
-    """Bind one SELECT over its source.
+def bind_select(select: ast.Select, find: Find, settings: ProgramSettings, is_legacy: bool) -> BoundSelect:
+    """Bind one SELECT; `find` gives what a source of it stands for.
 
     Raises:
         LsqlError: each with its place.
     """
     refuse_unsupported(select)
-    context = _Context(select, source.shape, settings)
-    scope, laterals = context.laterals()
+    source, scope, is_table = _from(select, find, settings, is_legacy)
+    context = _Context(select, source, scope.shape, settings, is_table)
+    scope, laterals = context.laterals(scope)
     where = context.where(scope)
-    key, value = bind_projections(context.binder(scope, None), select.projections)
-    grouped = bool(select.group_by) or select.window is not None or _aggregates(key) or _aggregates(value)
+    key, value = bind_projections(_binder(scope, settings, None), select.projections)
+    grouped = bool(select.group_by) or context.window is not None or _aggregates(key) or _aggregates(value)
     if grouped:
-        return context.grouped(source, scope, laterals, where, key, value)
+        return context.grouped(scope, laterals, where, key, value)
     if select.grace is not None:
         raise LsqlError("WINDOW_WITHOUT_AGGREGATE", select.place_of("GRACE BY"))
-    return context.stateless(source, scope, laterals, where, key, value)
+    if select.having is not None:
+        raise LsqlError("HAVING_WITHOUT_AGGREGATE", select.place_of("HAVING"))
+    return context.stateless(scope, laterals, where, key, value)
+
+
+AnyScope = Scope | JoinScope
+Source = BoundTopic | BoundSelect | BoundJoin
+Laterals = tuple[tuple[str, Expr], ...]
+
+
+def _from(select: ast.Select, find: Find, settings: ProgramSettings, is_legacy: bool) -> tuple[Source, AnyScope, bool]:
+    """What a SELECT reads, the names in it, and whether it is a table."""
+    if select.joins:
+        grace_ms = settings.grace_ms if select.grace is None else select.grace.milliseconds
+        joined, joint = bind_joins(select, find, is_legacy, grace_ms, lambda scope: _binder(scope, settings, "ON"))
+        return joined, joint, joined.is_table
+    written = select.source
+    found = find(written)
+    names = {written.name.name} | ({written.alias.name} if written.alias else set())
+    return found, Scope(written.name.name, found.shape, frozenset(names)), reads_table(select, found)
+
+
+def _binder(scope: AnyScope, settings: ProgramSettings, clause: str | None) -> Binder:
+    decimal = Decimal(settings.decimal_precision, min(settings.decimal_scale, settings.decimal_precision))
+    return Binder(scope, decimal, aggregates_in=clause)
 
 
 def _aggregates(part: Part | None) -> bool:
@@ -59,37 +87,59 @@ def _aggregates(part: Part | None) -> bool:
     return any(isinstance(inner, AggregateCall) for expr in exprs for inner in walk(expr))
 
 
-def _is_aggregated(source: BoundTopic | BoundSelect) -> bool:
+def _has_windows(source: Source) -> bool:
+    """Whether a source's records are results of a windowed aggregate, however far below."""
+    match source:
+        case BoundSelect():
+            own = source.grouping is not None and source.grouping.window is not None
+            return own or _has_windows(source.source)
+        case BoundJoin():
+            return _has_windows(source.left) or _has_windows(source.right)
+    return False
+
+
+def _is_aggregated(source: Source) -> bool:
     """Whether a source's records are results of an aggregate, however far below."""
-    while isinstance(source, BoundSelect):
-        if source.grouping is not None:
-            return True
-        source = source.source
+    match source:
+        case BoundSelect():
+            return source.grouping is not None or _is_aggregated(source.source)
+        case BoundJoin():
+            return _is_aggregated(source.left) or _is_aggregated(source.right)
     return False
 
 
 @dataclass(frozen=True, slots=True)
 class _Context:
     select: ast.Select
+    source: Source
     shape: Shape
     settings: ProgramSettings
+    is_table: bool
+
+    @property
+    def window(self) -> ast.Window | None:
+        """The window of the groups; a SLIDING one is the join's."""
+        window = self.select.window
+        return None if window is None or (window.kind == "SLIDING" and self.select.joins) else window
 
     @property
     def _list_span(self) -> Span:
         return self.select.projections[0].span.to(self.select.projections[-1].span)
 
-    def binder(self, scope: Scope, clause: str | None) -> Binder:
-        decimal = Decimal(
-            self.settings.decimal_precision, min(self.settings.decimal_scale, self.settings.decimal_precision)
-        )
-        return Binder(scope, decimal, aggregates_in=clause)
+    def binder(self, scope: AnyScope, clause: str | None) -> Binder:
+        return _binder(scope, self.settings, clause)
 
-    def laterals(self) -> tuple[Scope, tuple[tuple[str, Expr], ...]]:
-        source = self.select.source
-        names = {source.name.name} | ({source.alias.name} if source.alias else set())
-        scope = Scope(source.name.name, self.shape, frozenset(names))
+    def laterals(self, scope: AnyScope) -> tuple[AnyScope, Laterals]:
+        names = scope.aliases
         bound: list[tuple[str, Expr]] = []
         for lateral in self.select.laterals:
+            if self.is_table:
+                raise LsqlError(
+                    "FEATURE_UNSUPPORTED",
+                    lateral.span,
+                    feature="LATERAL over a table",
+                    instead="write SELECT STREAM; the elements of a row have no key of their own",
+                )
             array = self.binder(scope, "LATERAL").bind(lateral.array)
             if not isinstance(array.type, Array):
                 raise LsqlError("NOT_AN_ARRAY", lateral.array.span, found=describe(array.type))
@@ -100,11 +150,11 @@ class _Context:
             scope = scope.with_lateral(alias, array.type.element)
         return scope, tuple(bound)
 
-    def where(self, scope: Scope) -> Expr | None:
+    def where(self, scope: AnyScope) -> Expr | None:
         where = without_decoders(self.select.where)
         return None if where is None else self.binder(scope, "WHERE").condition(where, "WHERE")
 
-    def event_time(self, scope: Scope) -> Expr:
+    def event_time(self, scope: AnyScope) -> Expr:
         """LONG, milliseconds since 1970 UTC: the record's timestamp unless EVENTTIME BY names another."""
         expr = self.select.event_time
         if expr is None:
@@ -119,24 +169,30 @@ class _Context:
 
     def stateless(
         self,
-        source: BoundTopic | BoundSelect,
-        scope: Scope,
-        laterals: tuple[tuple[str, Expr], ...],
+        scope: AnyScope,
+        laterals: Laterals,
         where: Expr | None,
         key: Part | None,
         value: Part | None,
     ) -> BoundSelect:
         if value is None:
             raise LsqlError("VALUE_MISSING", self._list_span)
+        if self.is_table and key is not None:
+            raise LsqlError(
+                "FEATURE_UNSUPPORTED",
+                self._list_span,
+                feature="another key for the rows of a table",
+                instead="write SELECT STREAM; or join or group the table by what is to be the key",
+            )
         facets = self.shape.facets if key is None else self.shape.facets - {"raw_key"}
         out = Shape(self._key_serde(key), self._value_serde(value), facets)
-        return BoundSelect(source, laterals, where, None, self.event_time(scope), key or Whole(), value, out)
+        time = self.event_time(scope)
+        return BoundSelect(self.source, laterals, where, None, time, key or Whole(), value, out, self.is_table)
 
     def grouped(
         self,
-        source: BoundTopic | BoundSelect,
-        scope: Scope,
-        laterals: tuple[tuple[str, Expr], ...],
+        scope: AnyScope,
+        laterals: Laterals,
         where: Expr | None,
         key: Part | None,
         value: Part | None,
@@ -144,13 +200,7 @@ class _Context:
         select = self.select
         if key is not None:
             raise LsqlError("KEY_IN_AGGREGATE", self._list_span)
-        if _is_aggregated(source):
-            raise LsqlError(
-                "FEATURE_UNSUPPORTED",
-                select.place_of("GROUP BY"),
-                feature="An aggregate of an aggregate",
-                instead="write the first one to a topic, and aggregate that topic in a second processor",
-            )
+        self._check_groups()
         keys = bind_group_keys(self.binder(scope, "GROUP BY"), select.group_by)
         if not keys and "raw_key" not in self.shape.facets:
             keys = (("key", ColumnRef("key", (), self.shape.key.type)),)
@@ -158,7 +208,8 @@ class _Context:
         new_value = regrouping.part(value or Whole(), self._list_span)
         if not regrouping.calls:
             raise LsqlError("AGGREGATE_MISSING", select.place_of("GROUP BY"))
-        window = window_spec(select.window)
+        having = self.having(scope, regrouping)
+        window = window_spec(self.window)
         grace_ms = self.settings.grace_ms if select.grace is None else select.grace.milliseconds
         grouping = Grouping(keys, window, grace_ms, regrouping.slots())
         new_key, key_serde = self._group_key(keys)
@@ -168,7 +219,42 @@ class _Context:
             Serde(computed_format(value_type, self.shape.value.format), value_type),
             ALL_FACETS & {"ts"},
         )
-        return BoundSelect(source, laterals, where, grouping, self.event_time(scope), new_key, new_value, out)
+        return BoundSelect(
+            self.source,
+            laterals,
+            where,
+            grouping,
+            self.event_time(scope),
+            new_key,
+            new_value,
+            out,
+            self.is_table,
+            having,
+        )
+
+    def _check_groups(self) -> None:
+        place = self.select.place_of("GROUP BY")
+        if self.is_table and self.window is not None:
+            raise LsqlError(
+                "FEATURE_UNSUPPORTED",
+                self.window.span,
+                feature="a window over a table (a SELECT without STREAM reads a table)",
+                instead="write SELECT STREAM; every record then counts as an event",
+            )
+        if _has_windows(self.source) or (self.window is not None and _is_aggregated(self.source)):
+            raise LsqlError(
+                "FEATURE_UNSUPPORTED",
+                place,
+                feature="An aggregate of an aggregate with windows",
+                instead="write the first one to a topic, and aggregate that topic in a second processor",
+            )
+
+    def having(self, scope: AnyScope, regrouping: Regrouping) -> Expr | None:
+        """The condition on groups, over their columns."""
+        if self.select.having is None:
+            return None
+        condition = self.binder(scope, None).condition(self.select.having, "HAVING")
+        return regrouping.condition(condition, self.select.place_of("HAVING"))
 
     def _group_key(self, keys: tuple[tuple[str, Expr], ...]) -> tuple[Part, Serde]:
         """The key of the groups: the record's own, one value, or a struct of several."""

@@ -14,12 +14,17 @@ from lsql_runner.bind.catalog import JSON_FORMAT, Format, Serde, TopicSchema
 from lsql_runner.bind.grouping import group_column
 from lsql_runner.bind.scope import lateral_column
 from lsql_runner.engine.expressions import column
-from lsql_runner.engine.relation import Relation, Undecoded
+from lsql_runner.engine.joins import compile_join
+from lsql_runner.engine.relation import Relation, Undecoded, Upsert
 from lsql_runner.engine.schema import HEADERS, LONG, spark_type
 from lsql_runner.engine.serde import AvroOutput, encode, extend_json, merged_struct, windowed_key
+from lsql_runner.engine.table_groups import compile_having, compile_table_aggregate
+from lsql_runner.engine.tables import identity_of
 from lsql_runner.plan.nodes import (
     Aggregate,
     Filter,
+    Having,
+    Join,
     Node,
     Project,
     Query,
@@ -118,14 +123,19 @@ def _(node: ReadTopic, read: Reader) -> Relation:
         "key": Undecoded(F.col("key"), node.schema.key),
         "value": Undecoded(F.col("value"), node.schema.value),
     }
-    return Relation(frame, ready, undecoded)
+    upsert = Upsert(F.col("key"), F.col("value").isNotNull())
+    return Relation(frame, ready, undecoded, upsert)
 
 
 @compile_node.register
 def _(node: Filter, read: Reader) -> Relation:
     below = compile_node(node.input, read)
     condition = column(node.condition, below.columns_for([node.condition]))
-    return replace(below, frame=below.frame.where(condition))
+    if not node.of_table:
+        return replace(below, frame=below.frame.where(condition))
+    assert below.upsert is not None
+    present = below.upsert.present & F.coalesce(condition, F.lit(False))
+    return replace(below, upsert=replace(below.upsert, present=present))
 
 
 @compile_node.register
@@ -145,7 +155,21 @@ _FUNCTIONS: dict[str, Callable[[Column], Column]] = {
 
 
 @compile_node.register
+def _(node: Join, read: Reader) -> Relation:
+    sides = (node.left, node.right)
+    left, right = (compile_node(side.input, read) for side in sides)
+    return compile_join(node, left, right)
+
+
+@compile_node.register
+def _(node: Having, read: Reader) -> Relation:
+    return compile_having(node, compile_node(node.input, read))
+
+
+@compile_node.register
 def _(node: Aggregate, read: Reader) -> Relation:
+    if node.of_table:
+        return compile_table_aggregate(node, compile_node(node.input, read))
     rows, keys = aggregate_input(node, read)
     results = [F.max("ts").alias("ts")]
     for slot, function, arg, kind in node.calls:
@@ -161,7 +185,8 @@ def _(node: Aggregate, read: Reader) -> Relation:
         undecoded["key"] = Undecoded(F.col("raw_key"), key_serde(node))
     if node.window is not None:
         ready["window_start"] = F.unix_millis(F.col("window.start"))
-    return Relation(grouped, ready, undecoded)
+    group = [ready[name] for name in (*keys, *(["window_start"] if node.window is not None else []))]
+    return Relation(grouped, ready, undecoded, Upsert(identity_of(group), F.lit(True)))
 
 
 def window_of(node: Aggregate) -> Column:
@@ -201,10 +226,25 @@ def _(node: Project, read: Reader) -> Relation:
         for name in ("topic", "partition", "offset", "headers", "window_start")
         if name in below.ready
     }
-    result = Relation(below.frame, {**passed, "ts": column(node.ts, columns)}, {})
+    result = Relation(below.frame, {**passed, "ts": column(node.ts, columns)}, {}, _upsert(node, below))
     for name, part in (("key", node.key), ("value", node.value)):
         result = _with_part(result, name, part, below, columns, node)
-    return result
+    return result if not node.of_table else _without_absent(result)
+
+
+def _upsert(node: Project, below: Relation) -> Upsert | None:
+    """What the projected rows are to a table: what those below are, or, of a stream's records, what their key says."""
+    return below.upsert if node.of_table else None
+
+
+def _without_absent(result: Relation) -> Relation:
+    """A row that is not there has a key, and no value: a tombstone."""
+    assert result.upsert is not None
+    present = result.upsert.present
+    part = result.undecoded.get("value")
+    if part is not None:
+        return result.with_undecoded("value", replace(part, raw=F.when(present, part.raw)))
+    return result.with_ready("value", F.when(present, result.ready["value"]))
 
 
 def _with_part(

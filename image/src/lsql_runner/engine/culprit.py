@@ -14,7 +14,7 @@ from lsql_runner.engine.compile import Reader, aggregate_input, compile_sink
 from lsql_runner.engine.locate import Attempt, Culprit, Span, failure_of, locate
 from lsql_runner.engine.serde import decode
 from lsql_runner.errors import LsqlError
-from lsql_runner.plan.nodes import Aggregate, Plan, WriteTopic, nodes
+from lsql_runner.plan.nodes import Aggregate, Plan, Stateful, WriteTopic, nodes
 
 Ranges = Mapping[Partition, Span]
 RangeReader = Callable[[Ranges], Reader]
@@ -46,7 +46,10 @@ def _attempt(sink: WriteTopic, reader: RangeReader) -> Attempt:
     """What a sink computes for the records of some ranges, before anything is kept or written."""
 
     def run(ranges: Ranges) -> DataFrame:
-        stateful = next((node for node in nodes(sink.input) if isinstance(node, Aggregate)), None)
+        kept = [node for node in nodes(sink.input) if isinstance(node, Stateful)]
+        # What only an aggregate of a stream keeps can be had before it: the groups would hide which record it was.
+        only = kept[0] if len(kept) == 1 else None
+        stateful = only if isinstance(only, Aggregate) and not only.of_table else None
         return compile_sink(sink, reader(ranges)) if stateful is None else aggregate_input(stateful, reader(ranges))[0]
 
     return run

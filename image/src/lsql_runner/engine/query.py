@@ -20,6 +20,7 @@ from lsql_runner.engine.compile import Reader, compile_query
 from lsql_runner.engine.progress import OUTPUT_METRIC, batch_ended
 from lsql_runner.engine.sink import SinkOptions, batch_writer, sink_records
 from lsql_runner.plan.nodes import Plan, Query
+from lsql_runner.plan.stores import query_stores
 
 _STOP_DEADLINE_S = 30.0
 
@@ -41,7 +42,7 @@ class RunningPlan:
     def __init__(self, spark: SparkSession, launch: Launch) -> None:
         self._spark = spark
         self._progress = _Progress(
-            {q.name: tuple(s.store for s in q.stores) for q in launch.plan.queries}, launch.on_batch
+            {q.name: tuple(s.name for s in query_stores(q)) for q in launch.plan.queries}, launch.on_batch
         )
         self._listener = _listening(spark, self._progress)
         self._queries: list[_Running] = []

@@ -8,6 +8,8 @@ from lsql_runner.bind.catalog import Serde
 from lsql_runner.plan.nodes import (
     Aggregate,
     Filter,
+    Having,
+    Join,
     Node,
     Plan,
     Project,
@@ -15,6 +17,7 @@ from lsql_runner.plan.nodes import (
     ReadTopic,
     Unnest,
     WriteTopic,
+    inputs,
 )
 from lsql_runner.plan.text import show, show_duration, show_part
 from lsql_runner.plan.usage import fields_read
@@ -37,14 +40,13 @@ def _sink(query: Query, sink: WriteTopic) -> Iterator[str]:
     yield f"  write {sink.topic}"
     yield f"    key   {_serde(key)}"
     yield f"    value {_serde(value)}"
-    node: Node = sink.input
-    depth = 2
-    while True:
-        yield from explain_node(query, node, "  " * depth)
-        if isinstance(node, ReadTopic):
-            return
-        node = node.input
-        depth += 1
+    yield from _tree(query, sink.input, 2)
+
+
+def _tree(query: Query, node: Node, depth: int) -> Iterator[str]:
+    yield from explain_node(query, node, "  " * depth)
+    for below in inputs(node):
+        yield from _tree(query, below, depth + 1)
 
 
 def _serde(serde: Serde) -> str:
@@ -65,6 +67,10 @@ def explain_node(query: Query, node: Node, indent: str = "") -> Iterator[str]:
             yield f"{indent}unnest {show(array)} as {alias}"
         case Aggregate():
             yield from _aggregate(node, indent)
+        case Having(condition=condition):
+            yield f"{indent}having {show(condition)} in store {node.store}"
+        case Join():
+            yield from _join(node, indent)
         case ReadTopic(schema):
             yield f"{indent}read {schema.topic} ({schema.origin})"
             yield f"{indent}  key   {_serde(schema.key)}"
@@ -74,8 +80,23 @@ def explain_node(query: Query, node: Node, indent: str = "") -> Iterator[str]:
             yield f"{indent}  decodes {names or 'nothing'}"
 
 
+def _join(node: Join, indent: str) -> Iterator[str]:
+    sides = " with ".join("table" if side.is_table else "stream" for side in (node.left, node.right))
+    yield f"{indent}join {node.kind} {sides} in store {node.store}"
+    for left, right in zip(node.left.keys, node.right.keys, strict=True):
+        yield f"{indent}  on    {show(left)} = {show(right)}"
+    if node.residual is not None:
+        yield f"{indent}  and   {show(node.residual)}"
+    if node.within_ms is not None:
+        yield f"{indent}  at most {show_duration(node.within_ms)} apart, grace {show_duration(node.grace_ms)}"
+    yield f"{indent}  key   = {show(node.key)}"
+    for side, name in ((node.left, "left"), (node.right, "right")):
+        kept = ", ".join(f"{column} {describe(kind)}" for column, kind in side.carried) or "nothing"
+        yield f"{indent}  {name} keeps {kept}"
+
+
 def _aggregate(node: Aggregate, indent: str) -> Iterator[str]:
-    yield f"{indent}aggregate in store {node.store}"
+    yield f"{indent}aggregate{' a table' if node.of_table else ''} in store {node.store}"
     keys = ", ".join(f"{name} = {show(expr)}" for name, expr in node.keys) or "the record's key"
     yield f"{indent}  by    {keys}"
     if node.window is not None:

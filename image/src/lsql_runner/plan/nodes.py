@@ -2,7 +2,9 @@
 
 Columns: `key`, `value`, `ts` (LONG, milliseconds since 1970 UTC), `topic`, `partition`, `offset`, `headers`;
 `raw_key`, `raw_value` where the bytes as they came are still right; `lateral_<alias>`; below an aggregate
-`group_<name>`, `agg_<n>`, `window_start` (LONG, milliseconds).
+`group_<name>`, `agg_<n>`, `window_start` (LONG, milliseconds); above a join those of its n-th source as `<column>_<n>`.
+
+The rows of a table are upserts: the newest of a key counts, and one that is not there any more is a row too.
 """
 
 from __future__ import annotations
@@ -10,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from lsql_runner.bind.bound import Fields, Part, Whole, WindowSpec, part_exprs
+from lsql_runner.bind.bound import Fields, JoinKind, Part, Whole, WindowSpec, part_exprs
 from lsql_runner.bind.catalog import Format, Serde, TopicSchema
 from lsql_runner.bind.expr import ColumnRef, Expr, HeaderValue, walk
 from lsql_runner.bind.grouping import group_column
+from lsql_runner.bind.join_scope import side_column
 from lsql_runner.bind.operators import HEADERS
 from lsql_runner.bind.scope import lateral_column
 from lsql_runner.types import BYTES, INT, LONG, STRING, Array, DataType, Map, Struct, describe
@@ -50,6 +53,8 @@ class ReadTopic:
 class Filter:
     input: Node
     condition: Expr
+    of_table: bool = False
+    """The rows below are a table's: one that the condition does not hold for is not there."""
 
     def __post_init__(self) -> None:
         check(self.input, self.condition)
@@ -89,6 +94,8 @@ class Aggregate:
     event_time: Expr
     calls: tuple[tuple[str, str, Expr | None, DataType], ...]
     store: str
+    of_table: bool = False
+    """The rows below are a table's: one that changes or goes is taken out of its group again."""
 
     def __post_init__(self) -> None:
         arguments = [arg for _, _, arg, _ in self.calls if arg is not None]
@@ -104,6 +111,85 @@ class Aggregate:
 
 
 @dataclass(frozen=True, slots=True)
+class Having:
+    """The groups that a condition holds for; one for which it no longer holds is gone."""
+
+    input: Aggregate
+    condition: Expr
+    store: str
+
+    def __post_init__(self) -> None:
+        check(self.input, self.condition)
+
+    @property
+    def columns(self) -> Columns:
+        return self.input.columns
+
+
+@dataclass(frozen=True, slots=True)
+class JoinSide:
+    """One side of a join: what is read, by what it is joined, and the columns of it that somebody above reads."""
+
+    input: Node
+    keys: tuple[Expr, ...]
+    carried: tuple[tuple[str, DataType], ...]
+    is_table: bool
+    number: int | None
+    """Which source of the FROM it is; None for the join of all before."""
+
+    @property
+    def columns(self) -> Columns:
+        """Every column of the input by the name that it has in the join."""
+        if self.number is None:
+            return self.input.columns
+        return {side_column(name, self.number): kind for name, kind in self.input.columns.items()}
+
+    @property
+    def by_key(self) -> bool:
+        """Whether it is joined by its own key, as it is."""
+        if isinstance(self.input, Join):
+            return self.keys == (self.input.key,)
+        match self.keys:
+            case (ColumnRef(column, ()),):
+                return column == side_column("key", self.number or 0)
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Rows of two sources side by side. Streams go by time as well, at most `within_ms` apart."""
+
+    left: JoinSide
+    right: JoinSide
+    kind: JoinKind
+    residual: Expr | None
+    within_ms: int | None
+    grace_ms: int
+    key: Expr
+    raw_key: str | None
+    """The column with the bytes that may be passed on as the key of the result."""
+    store: str
+
+    def __post_init__(self) -> None:
+        for side in (self.left, self.right):
+            _check_columns(side.columns, *side.keys)
+        _check_columns(self._carried, self.key, *([] if self.residual is None else [self.residual]))
+
+    @property
+    def _carried(self) -> Columns:
+        return dict((*self.left.carried, *self.right.carried))
+
+    @property
+    def is_table(self) -> bool:
+        return self.left.is_table and self.right.is_table
+
+    @property
+    def columns(self) -> Columns:
+        raw = {} if self.raw_key is None else {"raw_key": BYTES}
+        return {**self._carried, **raw, "key": self.key.type, "ts": LONG}
+
+
+@dataclass(frozen=True, slots=True)
 class Project:
     """Records made of the rows below. `ts` is their timestamp; facets of the record below pass through."""
 
@@ -115,6 +201,8 @@ class Project:
     value_type: DataType
     windowed: bool
     """The window's start goes into the key."""
+    of_table: bool = False
+    """The rows below are a table's."""
 
     def __post_init__(self) -> None:
         check(self.input, self.ts, *part_exprs(self.key), *part_exprs(self.value))
@@ -136,7 +224,8 @@ class Project:
         return found
 
 
-Node = ReadTopic | Filter | Unnest | Aggregate | Project
+Node = ReadTopic | Filter | Unnest | Aggregate | Having | Join | Project
+Stateful = Aggregate | Having | Join
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +260,8 @@ class Query:
         return bool(self.stores)
 
     @property
-    def stores(self) -> tuple[Aggregate, ...]:
-        return tuple(node for sink in self.sinks for node in nodes(sink.input) if isinstance(node, Aggregate))
+    def stores(self) -> tuple[Stateful, ...]:
+        return tuple(node for sink in self.sinks for node in nodes(sink.input) if isinstance(node, Stateful))
 
     @property
     def sources(self) -> tuple[TopicSchema, ...]:
@@ -204,13 +293,28 @@ class Plan:
 def nodes(node: Node) -> Iterator[Node]:
     """A node and everything below it, from the top."""
     yield node
-    if not isinstance(node, ReadTopic):
-        yield from nodes(node.input)
+    for below in inputs(node):
+        yield from nodes(below)
+
+
+def inputs(node: Node) -> tuple[Node, ...]:
+    """What a node reads."""
+    match node:
+        case ReadTopic():
+            return ()
+        case Join(left, right):
+            return left.input, right.input
+    return (node.input,)
 
 
 def key_serde(node: Node) -> Serde:
     """The serde of the raw key that a node passes on: the source topic's."""
-    return next(n.schema.key for n in nodes(node) if isinstance(n, ReadTopic))
+    match node:
+        case ReadTopic(schema):
+            return schema.key
+        case Join(left, right, raw_key=raw_key):
+            return key_serde(right.input if raw_key in right.columns else left.input)
+    return key_serde(node.input)
 
 
 def check(below: Node, *exprs: Expr) -> None:
@@ -219,7 +323,10 @@ def check(below: Node, *exprs: Expr) -> None:
     Raises:
         InvalidPlan: listing what there is.
     """
-    columns = below.columns
+    _check_columns(below.columns, *exprs)
+
+
+def _check_columns(columns: Columns, *exprs: Expr) -> None:
     for expr in exprs:
         for part in walk(expr):
             name = part.column if isinstance(part, ColumnRef) else "headers" if isinstance(part, HeaderValue) else None
