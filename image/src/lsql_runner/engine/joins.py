@@ -8,12 +8,12 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
-from lsql_runner.bind.expr import ColumnRef
 from lsql_runner.bind.join_scope import side_column
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.packed import packed, unpacked
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
 from lsql_runner.engine.schema import LONG, spark_type
+from lsql_runner.engine.serde import decode
 from lsql_runner.engine.tables import (
     arrival,
     identity_of,
@@ -79,7 +79,8 @@ def _same(value: Column, kind: DataType) -> Column:
 def _carried(named: Relation, side: JoinSide, name: str) -> Column:
     kind = dict(side.carried)[name]
     if name in named.undecoded:
-        return named.columns_for([ColumnRef(name, (), named.undecoded[name].serde.type)])[name]
+        part = named.undecoded[name]
+        return decode(part.raw, part.serde, kind)
     return narrowed_column(named.ready[name], side.columns[name], kind)
 
 
@@ -196,10 +197,7 @@ def _tables(node: Join, left: _Side, right: _Side) -> Relation:
     keeps_left, keeps_right = node.kind in ("LEFT", "FULL"), node.kind in ("RIGHT", "FULL")
     both = _table_rows(left, "is_left", True, keeps_left).unionByName(_table_rows(right, "is_left", False, keeps_right))
     pairs = join_tables(both, keeps_left, keeps_right)
-    by_both = node.left.by_key and node.right.by_key
-    part = (
-        F.coalesce("left_part", "right_part") if by_both or node.right.by_key else F.coalesce("right_part", "left_part")
-    )
+    part = F.coalesce("left_part", "right_part") if node.right.by_key else F.coalesce("right_part", "left_part")
     schema = spark.StructType(
         [spark.StructField("left", spark.BinaryType()), spark.StructField("right", spark.BinaryType())]
     )
@@ -211,7 +209,7 @@ def _tables(node: Join, left: _Side, right: _Side) -> Relation:
         _pair("had").alias("before"),
         _pair("has").alias("after"),
     )
-    frame, columns, present = newest(changes if by_both else settle(changes), schema)
+    frame, columns, present = newest(settle(changes) if node.moves_rows else changes, schema)
     result = _result(
         node,
         frame,
@@ -219,6 +217,7 @@ def _tables(node: Join, left: _Side, right: _Side) -> Relation:
         unpacked(columns["right"], right.schema),
         Upsert(F.col("id"), present),
     )
+    result = result.with_ready("ts", F.greatest(result.ready["ts"], F.col("ts")))
     if node.residual is None:
         return result
     assert result.upsert is not None

@@ -184,6 +184,11 @@ class Join:
         return self.left.is_table and self.right.is_table
 
     @property
+    def moves_rows(self) -> bool:
+        """Of two tables: whether a row may go in one place and come in another, under the same key."""
+        return self.is_table and not (self.left.by_key and self.right.by_key and self.kind == "INNER")
+
+    @property
     def columns(self) -> Columns:
         raw = {} if self.raw_key is None else {"raw_key": BYTES}
         return {**self._carried, **raw, "key": self.key.type, "ts": LONG}

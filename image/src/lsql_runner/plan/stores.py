@@ -54,7 +54,7 @@ def _results(node: Aggregate) -> str:
 def _of_join(node: Join) -> Iterator[Store]:
     both = _struct([*node.left.carried, *node.right.carried])
     on = _struct([(show(key), key.type) for key in node.left.keys])
-    if node.is_table and not (node.left.by_key and node.right.by_key):
+    if node.moves_rows:
         yield Store(f"{node.store}-moves", "bytes", both)
     yield Store(node.store, on, both)
     for side, name in ((node.left, "left"), (node.right, "right")):

@@ -85,20 +85,19 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
     List<Row> upserts = Order.sorted(both);
     Side left = new Side(lefts, upserts, true);
     Side right = new Side(rights, upserts, false);
-    long ts = upserts.stream().mapToLong(row -> row.getLong(Order.TS)).max().orElseThrow();
     List<Row> changed = new ArrayList<>();
     // A row of one side is in as many pairs as the other side has rows, and in one with nothing where that has none.
-    for (ByteBuffer one : right.touched.isEmpty() ? left.touched : left.parts()) {
-      for (ByteBuffer other : left.touched.contains(one) ? right.parts() : right.touched) {
-        add(changed, ts, one, other, left.before(one), right.before(other), left.after(one), right.after(other));
+    for (ByteBuffer one : right.isTouched() ? left.parts() : left.touched()) {
+      for (ByteBuffer other : left.isTouched(one) ? right.parts() : right.touched()) {
+        addPair(changed, left, one, right, other);
       }
       if (keepsLeft) {
-        addAlone(changed, ts, one, left, right, true);
+        addAlone(changed, one, left, right, true);
       }
     }
     if (keepsRight) {
-      for (ByteBuffer other : left.touched.isEmpty() ? right.touched : right.parts()) {
-        addAlone(changed, ts, other, right, left, false);
+      for (ByteBuffer other : left.isTouched() ? right.parts() : right.touched()) {
+        addAlone(changed, other, right, left, false);
       }
     }
     left.keep();
@@ -106,11 +105,12 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
     return CollectionConverters.asScala(changed.iterator());
   }
 
-  private static void addAlone(List<Row> changed, long ts, ByteBuffer part, Side own, Side other, boolean isLeft) {
+  private static void addAlone(List<Row> changed, ByteBuffer part, Side own, Side other, boolean isLeft) {
     byte[] had = other.wasEmpty() ? own.before(part) : null;
     byte[] has = other.isEmpty() ? own.after(part) : null;
     if (!Arrays.equals(had, has)) {
       byte[] name = part.array();
+      long ts = Math.max(own.ts(part), other.ts());
       changed.add(
           isLeft
               ? RowFactory.create(name, null, ts, had, null, has, null)
@@ -118,27 +118,27 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
     }
   }
 
-  private static void add(
-      List<Row> changed, long ts, ByteBuffer one, ByteBuffer other, byte[] hadOne, byte[] hadOther, byte[] hasOne, byte[] hasOther) {
-    boolean had = hadOne != null && hadOther != null;
-    boolean has = hasOne != null && hasOther != null;
-    if (had == has && (!had || (Arrays.equals(hadOne, hasOne) && Arrays.equals(hadOther, hasOther)))) {
+  private static void addPair(List<Row> changed, Side left, ByteBuffer one, Side right, ByteBuffer other) {
+    boolean had = left.before(one) != null && right.before(other) != null;
+    boolean has = left.after(one) != null && right.after(other) != null;
+    boolean isSame = !left.isChanged(one) && !right.isChanged(other);
+    if (had == has && (!had || isSame)) {
       return;
     }
     changed.add(
         RowFactory.create(
             one.array(),
             other.array(),
-            ts,
-            had ? hadOne : null,
-            had ? hadOther : null,
-            has ? hasOne : null,
-            has ? hasOther : null));
+            Math.max(left.ts(one), right.ts(other)),
+            had ? left.before(one) : null,
+            had ? right.before(other) : null,
+            has ? left.after(one) : null,
+            has ? right.after(other) : null));
   }
 
   /** One table's rows of an id, before a batch and after it. */
   private static final class Side {
-    final Set<ByteBuffer> touched = new HashSet<>();
+    private final Map<ByteBuffer, Long> touched = new HashMap<>();
     private final Map<ByteBuffer, byte[]> before;
     private final Known after;
 
@@ -149,9 +149,35 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
         if (upsert.getBoolean(IS_LEFT) == isLeft) {
           byte[] part = upsert.getAs(PART);
           after.put(part, upsert.<byte[]>getAs(ROW));
-          touched.add(ByteBuffer.wrap(part));
+          touched.merge(ByteBuffer.wrap(part), upsert.getLong(Order.TS), Math::max);
         }
       }
+    }
+
+    Set<ByteBuffer> touched() {
+      return touched.keySet();
+    }
+
+    boolean isTouched() {
+      return !touched.isEmpty();
+    }
+
+    boolean isTouched(ByteBuffer part) {
+      return touched.containsKey(part);
+    }
+
+    /** The largest time of what the batch says of a row; of nothing the smallest there is. */
+    long ts(ByteBuffer part) {
+      return touched.getOrDefault(part, Long.MIN_VALUE);
+    }
+
+    /** The largest time of what the batch says of any row. */
+    long ts() {
+      return touched.values().stream().mapToLong(Long::longValue).max().orElse(Long.MIN_VALUE);
+    }
+
+    boolean isChanged(ByteBuffer part) {
+      return !Arrays.equals(before(part), after(part));
     }
 
     byte[] before(ByteBuffer part) {
