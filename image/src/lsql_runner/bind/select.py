@@ -21,7 +21,9 @@ from lsql_runner.bind.decoders import without_decoders
 from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, Record, walk
 from lsql_runner.bind.expressions import Binder
 from lsql_runner.bind.formats import computed_format, default_format, fits, grouped_key_serde
-from lsql_runner.bind.grouping import Regrouping, bind_group_keys, group_column, window_spec
+from lsql_runner.bind.generations import Generation
+from lsql_runner.bind.grouping import Regrouping, bind_group_keys, group_ref, window_spec
+from lsql_runner.bind.nulls import known_by
 from lsql_runner.bind.projections import bind_projections, part_type
 from lsql_runner.bind.scope import Scope
 from lsql_runner.bind.settings import ProgramSettings
@@ -31,19 +33,32 @@ from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.types import DATE, LONG, TIMESTAMP, Array, Decimal, Struct, describe, is_integer
 
-RECORD_TIME = ColumnRef("ts", (), LONG, nullable=False)
+RECORD_TIME = ColumnRef("ts", (), LONG, nullable=False, present=True)
 
 
-def bind_select(select: ast.Select, source: BoundTopic | BoundSelect, settings: ProgramSettings) -> BoundSelect:
+def bind_select(
+    select: ast.Select,
+    source: BoundTopic | BoundSelect,
+    settings: ProgramSettings,
+    generation: Generation = "modern",
+) -> BoundSelect:
     """Bind one SELECT over its source.
+
+    Args:
+        select: what is bound.
+        source: what it reads.
+        settings: the program's.
+        generation: whose rules for nulls hold.
 
     Raises:
         LsqlError: each with its place.
     """
     refuse_unsupported(select)
-    context = _Context(select, source.shape, settings)
+    context = _Context(select, source.shape, settings, generation)
     scope, laterals = context.laterals()
     where = context.where(scope)
+    if where is not None:
+        scope = scope.knowing(known_by(where, True))
     key, value = bind_projections(context.binder(scope, None), select.projections)
     grouped = bool(select.group_by) or select.window is not None or _aggregates(key) or _aggregates(value)
     if grouped:
@@ -73,6 +88,7 @@ class _Context:
     select: ast.Select
     shape: Shape
     settings: ProgramSettings
+    generation: Generation
 
     @property
     def _list_span(self) -> Span:
@@ -82,7 +98,7 @@ class _Context:
         decimal = Decimal(
             self.settings.decimal_precision, min(self.settings.decimal_scale, self.settings.decimal_precision)
         )
-        return Binder(scope, decimal, aggregates_in=clause)
+        return Binder(scope, decimal, aggregates_in=clause, strict=self.generation == "modern")
 
     def laterals(self) -> tuple[Scope, tuple[tuple[str, Expr], ...]]:
         source = self.select.source
@@ -109,7 +125,9 @@ class _Context:
         expr = self.select.event_time
         if expr is None:
             return RECORD_TIME
-        bound = self.binder(scope, "EVENTTIME BY").bind(expr)
+        binder = self.binder(scope, "EVENTTIME BY")
+        bound = binder.bind(expr)
+        binder.refuse_null(bound, "EVENTTIME BY", expr.span)
         if bound.type == DATE:
             bound = operators.convert(bound, TIMESTAMP)
         if bound.type != TIMESTAMP and not is_integer(bound.type):
@@ -129,7 +147,7 @@ class _Context:
         if value is None:
             raise LsqlError("VALUE_MISSING", self._list_span)
         facets = self.shape.facets if key is None else self.shape.facets - {"raw_key"}
-        out = Shape(self._key_serde(key), self._value_serde(value), facets)
+        out = Shape(self._key_serde(key), self._value_serde(value), facets, self._exempt(key, value))
         return BoundSelect(source, laterals, where, None, self.event_time(scope), key or Whole(), value, out)
 
     def grouped(
@@ -167,12 +185,13 @@ class _Context:
             grouped_key_serde(key_serde, window is not None),
             Serde(computed_format(value_type, self.shape.value.format), value_type),
             ALL_FACETS & {"ts"},
+            self._exempt(new_key, new_value),
         )
         return BoundSelect(source, laterals, where, grouping, self.event_time(scope), new_key, new_value, out)
 
     def _group_key(self, keys: tuple[tuple[str, Expr], ...]) -> tuple[Part, Serde]:
         """The key of the groups: the record's own, one value, or a struct of several."""
-        columns = [(name, ColumnRef(group_column(name), (), expr.type, expr.nullable)) for name, expr in keys]
+        columns = [(name, group_ref(name, expr)) for name, expr in keys]
         if not columns:
             return Whole(), self.shape.key
         expr: Expr = columns[0][1] if len(columns) == 1 else Record(tuple(columns))
@@ -187,6 +206,12 @@ class _Context:
                 instead="JSON",
             )
         return Single(expr), Serde(form, expr.type)
+
+    def _exempt(self, key: Part | None, value: Part) -> frozenset[str]:
+        """The parts of the result whose fields nobody declared; what is computed of such a part is such a part."""
+        parts = {"key": key or Whole(), "value": value}
+        exempt = self.shape.exempt
+        return frozenset(name for name, part in parts.items() if (name in exempt if part == Whole() else exempt))
 
     def _key_serde(self, key: Part | None) -> Serde:
         if key is None or isinstance(key, Whole):

@@ -169,9 +169,7 @@ def described(prepared: Prepared) -> Described:
             "struct<" + ", ".join(f"{name}: {describe(expr.type)}" for name, expr in store.keys) + ">"
             if store.keys
             else "bytes",
-            "struct<"
-            + ", ".join(f"{function.lower()}: {describe(kind)}" for _, function, _, kind in store.calls)
-            + ">",
+            "struct<" + ", ".join(f"{call.function.lower()}: {describe(call.type)}" for _, call in store.calls) + ">",
         )
         for query in prepared.plan.queries
         for store in query.stores
