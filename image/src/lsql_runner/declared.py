@@ -5,7 +5,8 @@
 
 A part may be left out: the key is then BYTES; an undeclared value is not allowed, since declaring a
 topic means knowing it. `schema` is one type as text, or an object of field names and types; an object
-within it is a struct. For AVRO it is the Avro schema, as JSON or as its text.
+within it is a struct. A field may be null unless its type ends in ` not null`. For AVRO it is the Avro
+schema, as JSON or as its text.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from lsql_runner.bind.catalog import (
     TopicSchema,
     parse_format,
 )
-from lsql_runner.types import BYTES, DataType, Field, Struct, describe, parse_type
+from lsql_runner.types import BYTES, DataType, Field, Struct, describe, describe_member, parse_member, parse_type
 
 
 class DeclarationError(ValueError):
@@ -80,7 +81,7 @@ def _avro(place: str, form: Format, body: Any) -> Serde:
 def _schema(place: str, body: Any) -> DataType:
     if isinstance(body, Mapping) and all(isinstance(name, str) for name in body):
         try:
-            return Struct(tuple(Field(name, _schema(f"{place}.{name}", kind)) for name, kind in body.items()))
+            return Struct(tuple(_member(place, name, kind) for name, kind in body.items()))
         except DeclarationError:
             raise
         except (ValueError, TypeError) as error:
@@ -91,6 +92,15 @@ def _schema(place: str, body: Any) -> DataType:
         return parse_type(body)
     except ValueError as error:
         raise DeclarationError(f"{place}: {error}") from None
+
+
+def _member(place: str, name: str, body: Any) -> Field:
+    if not isinstance(body, str):
+        return Field(name, _schema(f"{place}.{name}", body))
+    try:
+        return parse_member(name, body)
+    except ValueError as error:
+        raise DeclarationError(f"{place}.{name}: {error}") from None
 
 
 def as_declaration(schemas: Mapping[str, TopicSchema]) -> dict[str, Any]:
@@ -104,5 +114,7 @@ def _as_part(serde: Serde) -> dict[str, Any]:
         part["schema"] = json.loads(serde.schema)
     elif (serde.format.inner or serde.format.name) not in PRIMITIVE_FORMATS:
         kind = serde.type
-        part["schema"] = {f.name: describe(f.type) for f in kind.fields} if isinstance(kind, Struct) else describe(kind)
+        part["schema"] = (
+            {f.name: describe_member(f) for f in kind.fields} if isinstance(kind, Struct) else describe(kind)
+        )
     return part

@@ -100,6 +100,12 @@ CATALOGUE: dict[str, ErrorKind] = {
         "`{op}` does not work on {left} and {right}.", "Convert one side: CAST(... AS {example})."
     ),
     "OPERAND_TYPE": ErrorKind("`{op}` needs {expected}, not {found}.", "Give it {expected}, or CAST the operand."),
+    "NULL_OPERAND": ErrorKind(
+        "`{op}` takes no null, and {field} may be one.",
+        "Say what counts instead, COALESCE({field}, ...); or that it is never null, AS_NON_NULLABLE({field}); or look "
+        "first, CASE WHEN {field} IS NULL THEN ... ELSE ... END.",
+    ),
+    "NULL_LITERAL": ErrorKind("`{op}` takes no null, and this is one.", "Write IS NULL or IS NOT NULL, or a value."),
     "CONDITION_TYPE": ErrorKind(
         "{clause} needs a condition, and this is {found}.", "Compare it with something, as x = 1."
     ),
@@ -282,6 +288,11 @@ CATALOGUE: dict[str, ErrorKind] = {
     "RECORD_REFUSED": ErrorKind(
         "The program fails on the record at {topic}, partition {partition}, offset {offset}: {reason}.",
         "Guard the expression (CASE, COALESCE, a WHERE before it); then start again.",
+        RUNTIME,
+    ),
+    "GROUP_TOO_LARGE": ErrorKind(
+        "A group holds more than its state can: {reason}.",
+        "Keep fewer values, group by more fields or in windows; where many values are counted, GROUP BY them instead.",
         RUNTIME,
     ),
     "OFFSETS_GONE": ErrorKind(

@@ -94,6 +94,18 @@ def bind_settings(statements: Iterable[SetStatement]) -> ProgramSettings:
     return settings
 
 
+_LEGACY_KEYS = frozenset({"autocreate", "partitions", "replication", "_ktype", "_vtype"})
+
+
+def is_legacy(statements: Iterable[SetStatement]) -> bool:
+    """Whether the SETs are of the legacy generation: some have a name that only it has, and none one of the modern."""
+    keys = [statement.key for statement in statements]
+    modern = any(key.startswith("defaults.topic.") or _topic_override(key) for key in keys)
+    topics = (key.removeprefix("topic.") for key in keys if key.startswith("topic."))
+    legacy = any(key in _LEGACY_KEYS for key in keys) or any(key in TOPIC_KEYS for key in topics)
+    return legacy and not modern
+
+
 def _apply(settings: ProgramSettings, statement: SetStatement) -> ProgramSettings:
     key = statement.key
     for prefix in ("defaults.topic.", "topic."):

@@ -13,10 +13,11 @@ from lsql_runner.bind.bound import Fields, Part, Single, Whole
 from lsql_runner.bind.catalog import JSON_FORMAT, Format, Serde, TopicSchema
 from lsql_runner.bind.grouping import group_column
 from lsql_runner.bind.scope import lateral_column
+from lsql_runner.engine.aggregates import aggregated
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.joins import compile_join
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
-from lsql_runner.engine.schema import HEADERS, LONG, spark_type
+from lsql_runner.engine.schema import HEADERS, LONG
 from lsql_runner.engine.serde import AvroOutput, encode, extend_json, merged_struct, windowed_key
 from lsql_runner.engine.table_groups import compile_having, compile_table_aggregate
 from lsql_runner.engine.tables import identity_of
@@ -32,6 +33,7 @@ from lsql_runner.plan.nodes import (
     Unnest,
     WriteTopic,
     key_serde,
+    passed_through,
 )
 from lsql_runner.plan.usage import node_exprs
 from lsql_runner.types import DataType, Struct
@@ -141,17 +143,8 @@ def _(node: Filter, read: Reader) -> Relation:
 @compile_node.register
 def _(node: Unnest, read: Reader) -> Relation:
     below = compile_node(node.input, read)
-    element = F.explode(column(node.array, below.columns_for([node.array])))
-    return below.materialized({lateral_column(node.alias): element})
-
-
-_FUNCTIONS: dict[str, Callable[[Column], Column]] = {
-    "COUNT": F.count,
-    "SUM": F.sum,
-    "AVG": F.avg,
-    "MIN": F.min,
-    "MAX": F.max,
-}
+    elements = F.posexplode(column(node.array, below.columns_for([node.array])))
+    return below.materialized(elements, (node.position, lateral_column(node.alias)))
 
 
 @compile_node.register
@@ -172,9 +165,10 @@ def _(node: Aggregate, read: Reader) -> Relation:
         return compile_table_aggregate(node, compile_node(node.input, read))
     rows, keys = aggregate_input(node, read)
     results = [F.max("ts").alias("ts")]
-    for slot, function, arg, kind in node.calls:
-        value = F.lit(1) if arg is None else F.col(f"arg_{slot}")
-        results.append(_FUNCTIONS[function](value).cast(spark_type(kind)).alias(slot))
+    place = [F.col("ts"), *(F.col(name) for name in node.place)]
+    for slot, call in node.calls:
+        value = F.lit(1) if call.arg is None else F.col(f"arg_{slot}")
+        results.append(aggregated(call, value, place).alias(slot))
     groups = [F.col(f"`{name}`") for name in keys]
     if node.window is not None:
         groups.append(window_of(node))
@@ -200,15 +194,17 @@ def window_of(node: Aggregate) -> Column:
 def aggregate_input(node: Aggregate, read: Reader) -> tuple[DataFrame, list[str]]:
     """The rows that an aggregate takes in and the names of its group columns.
 
-    Columns: one for each group, `arg_<slot>` for each argument, `ts`, and with a window `event_time` under a watermark.
+    Columns: one for each group, `arg_<slot>` for each argument, `ts`, those of the node's place (LONG), and with a
+    window `event_time` under a watermark.
     """
     below = compile_node(node.input, read)
     columns = below.columns_for(node_exprs(node))
     time = column(node.event_time, columns)
     time = F.coalesce(time, F.raise_error(F.lit("the event time is null")).cast(LONG))
     keys = {group_column(name): column(expr, columns) for name, expr in node.keys} or {"raw_key": columns["raw_key"]}
-    arguments = {f"arg_{slot}": column(arg, columns) for slot, _, arg, _ in node.calls if arg is not None}
-    selected = {**keys, **arguments, "ts": time}
+    arguments = {f"arg_{slot}": column(call.arg, columns) for slot, call in node.calls if call.arg is not None}
+    place = {name: below.ready[name].cast(LONG) for name in node.place}
+    selected = {**keys, **arguments, **place, "ts": time}
     if node.window is not None:
         selected["event_time"] = F.timestamp_millis(time)
     rows = below.frame.select(*(value.alias(name) for name, value in selected.items()))
@@ -221,11 +217,7 @@ def aggregate_input(node: Aggregate, read: Reader) -> tuple[DataFrame, list[str]
 def _(node: Project, read: Reader) -> Relation:
     below = compile_node(node.input, read)
     columns = below.columns_for(node_exprs(node))
-    passed: dict[str, Column] = {
-        name: below.ready[name]
-        for name in ("topic", "partition", "offset", "headers", "window_start")
-        if name in below.ready
-    }
+    passed: dict[str, Column] = {name: below.ready[name] for name in passed_through(below.ready)}
     result = Relation(below.frame, {**passed, "ts": column(node.ts, columns)}, {}, _upsert(node, below))
     for name, part in (("key", node.key), ("value", node.value)):
         result = _with_part(result, name, part, below, columns, node)

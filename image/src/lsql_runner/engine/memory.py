@@ -8,7 +8,7 @@ stores, watermarks, checkpoints.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -105,10 +105,16 @@ class MemoryEngine:
             self._session = open_session(SessionOptions("memory", self._jvm.scratch, threads=1))
         return self._session
 
-    def run(self, plan: Plan, batches: Sequence[Sequence[MemoryRecord]]) -> MemoryRun:
+    def run(self, plan: Plan, batches: Sequence[Sequence[MemoryRecord]], restarts: Collection[int] = ()) -> MemoryRun:
         """Run a plan over micro-batches, each read as a whole before the next.
 
-        A record that the program fails on ends the run: `error` is RECORD_MALFORMED, RECORD_REFUSED or QUERY_FAILED.
+        A record that the program fails on ends the run: `error` is RECORD_MALFORMED, RECORD_REFUSED, GROUP_TOO_LARGE
+        or QUERY_FAILED.
+
+        Args:
+            plan: what is run.
+            batches: the records.
+            restarts: behind these batches, counted from 0, all queries end and go on from their checkpoints.
         """
         with tempfile.TemporaryDirectory(dir=self._jvm.scratch) as checkpoints:
             running = _Running(self.session)
@@ -119,6 +125,8 @@ class MemoryEngine:
                     if cause is not None:
                         read = [record for earlier in batches[: number + 1] for record in earlier]
                         return MemoryRun(running.written(), self._death(plan, str(cause), read))
+                    if number in restarts:
+                        running.restart(plan, Path(checkpoints))
                 return MemoryRun(running.written())
             except (PySparkException, Py4JError) as error:
                 return MemoryRun((), LsqlError("QUERY_FAILED", reason=classify(str(error)).reason))
@@ -128,6 +136,8 @@ class MemoryEngine:
     def _death(self, plan: Plan, cause: str, records: Sequence[MemoryRecord]) -> LsqlError:
         """What production says of the same death: the record, found by running ranges again."""
         failure = classify(cause)
+        if failure.kind == "too-large":
+            return LsqlError("GROUP_TOO_LARGE", reason=failure.reason)
         error = record_error(plan, _ranges(records), _range_reader(self.session, records))
         if failure.kind == "passing" or error is None:
             return LsqlError("QUERY_FAILED", reason=failure.reason)
@@ -156,6 +166,13 @@ class _Running:
     def start(self, plan: Plan, checkpoints: Path) -> None:
         for query in plan.queries:
             self._queries.append(_start(self._session, query, self._rows.stream(), checkpoints / query.name))
+
+    def restart(self, plan: Plan, checkpoints: Path) -> None:
+        self.stop()
+        self._queries = [
+            _start(self._session, query, ended.stream, checkpoints / query.name)
+            for query, ended in zip(plan.queries, self._queries, strict=True)
+        ]
 
     def feed(self, number: int, batch: Sequence[MemoryRecord]) -> StreamingQueryException | None:
         """Let every query read a batch; what the first that died of it says."""

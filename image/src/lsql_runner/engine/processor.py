@@ -96,6 +96,8 @@ class SparkEngine:
         LOG.debug("the engine's own words: %s", cause)
         if failure.kind == "data-loss":
             return LsqlError("OFFSETS_GONE", reason=failure.reason)
+        if failure.kind == "too-large":
+            return LsqlError("GROUP_TOO_LARGE", reason=failure.reason)
         if failure.kind == "passing":
             return LsqlError("QUERY_FAILED", reason=failure.reason)
         assert self._job is not None

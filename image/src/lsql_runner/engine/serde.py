@@ -13,7 +13,7 @@ from lsql_runner.engine import schema
 from lsql_runner.engine.avro import decode_avro, encode_avro
 from lsql_runner.engine.call import call
 from lsql_runner.engine.expressions import convert
-from lsql_runner.engine.schema import spark_type
+from lsql_runner.engine.schema import declared_type, spark_type
 from lsql_runner.engine.wire import be_int, be_long, int_be, long_be
 from lsql_runner.types import BYTES, STRING, DataType, Field, Struct
 
@@ -51,10 +51,10 @@ def decode(raw: Column, serde: Serde, kind: DataType) -> Column:
 def _decode_json(raw: Column, kind: DataType) -> Column:
     """JSON text to a value."""
     if isinstance(kind, Struct):
-        return call(DECODE_JSON, raw, F.lit(spark_type(kind).json()))
+        return call(DECODE_JSON, raw, F.lit(declared_type(kind).json()))
     # A JSON text that is one value and not an object: read it as the only field of an object.
     wrapped = F.concat(F.lit(b'{"v":'), raw, F.lit(b"}"))
-    return call(DECODE_JSON, wrapped, F.lit(spark_type(Struct((Field("v", kind),))).json()))["v"]
+    return call(DECODE_JSON, wrapped, F.lit(declared_type(Struct((Field("v", kind),))).json()))["v"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,5 +104,7 @@ def _aggregate(node: Aggregate, indent: str) -> Iterator[str]:
         size = show_duration(node.window.size_ms)
         limits = f"grace {show_duration(node.grace_ms)}, time {show(node.event_time)}"
         yield f"{indent}  per   {node.window.kind} {size}{advance}, {limits}"
-    for slot, function, arg, kind in node.calls:
-        yield f"{indent}  {slot} = {function}({'*' if arg is None else show(arg)}) {describe(kind)}"
+    if node.place:
+        yield f"{indent}  order {', '.join(('time', *node.place))}"
+    for slot, call in node.calls:
+        yield f"{indent}  {slot} = {show(call)} {describe(call.type)}"
