@@ -119,7 +119,9 @@ def test_a_field_is_added_to_all_that_a_record_holds(
     target = topic()
     vehicles.write(OLD, vehicles.old_id, plate="b", speed=50.0)
 
-    [record] = ran(f"INSERT INTO {target} SELECT STREAM *, COALESCE(speed, 0) > 10 AS fast FROM {vehicles.topic}", target, 1)
+    [record] = ran(
+        f"INSERT INTO {target} SELECT STREAM *, COALESCE(speed, 0) > 10 AS fast FROM {vehicles.topic}", target, 1
+    )
 
     assert decoded(registry, record.value) == {"plate": "b", "speed": 50.0, "fast": True}
 
