@@ -40,7 +40,7 @@ TOPICS = declared_topics(
                     "amount": "double not null",
                     "quantity": "long not null",
                     "currency": "string not null",
-                    "customer": "struct<id: long, country: string, name: string> not null",
+                    "customer": "struct<id: long, country: string, name: string not null> not null",
                     "lines": "array<struct<sku: string, qty: int not null>> not null",
                     "at": "long not null",
                 },
