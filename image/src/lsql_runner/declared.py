@@ -16,12 +16,14 @@ from typing import Any
 
 from lsql_runner.bind.avro_schema import AvroSchemaError, avro_serde
 from lsql_runner.bind.catalog import (
+    AVRO_FORMAT,
     BYTES_FORMAT,
     PRIMITIVE_FORMATS,
     READABLE,
     Format,
     Serde,
     TopicSchema,
+    known_formats,
     parse_format,
 )
 from lsql_runner.types import BYTES, DataType, Field, Struct, describe, parse_type
@@ -55,16 +57,16 @@ def _serde(place: str, body: Any) -> Serde:
     form = parse_format(body["format"])
     if form is None:
         raise DeclarationError(
-            f"{place}: a format of {', '.join(READABLE)}; {body['format']} is not supported in this version"
+            f"{place}: a format of {known_formats(READABLE)}; {body['format']} is not supported in this version"
         )
-    inner = form.inner or form.name
-    if inner in PRIMITIVE_FORMATS:
+    primitive = PRIMITIVE_FORMATS.get(form.bare.name)
+    if primitive is not None:
         if "schema" in body:
             raise DeclarationError(f"{place}: no schema, since {form} has one type")
-        return Serde(form, PRIMITIVE_FORMATS[inner])
+        return Serde(form, primitive)
     if "schema" not in body:
         raise DeclarationError(f"{place}: a schema, since {form} has many shapes")
-    if inner == "AVRO":
+    if form.bare == AVRO_FORMAT:
         return _avro(place, form, body["schema"])
     return Serde(form, _schema(place, body["schema"]))
 
@@ -102,7 +104,7 @@ def _as_part(serde: Serde) -> dict[str, Any]:
     part: dict[str, Any] = {"format": str(serde.format)}
     if serde.schema is not None:
         part["schema"] = json.loads(serde.schema)
-    elif (serde.format.inner or serde.format.name) not in PRIMITIVE_FORMATS:
+    elif serde.format.bare.name not in PRIMITIVE_FORMATS:
         kind = serde.type
         part["schema"] = {f.name: describe(f.type) for f in kind.fields} if isinstance(kind, Struct) else describe(kind)
     return part

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
@@ -11,12 +11,26 @@ from lsql_runner.types import BYTES, INT, LONG, STRING, DataType
 Origin = OneOf["declared", "pinned", "registry", "sampled", "program"]
 
 
+WINDOWED = ("TW", "SW")
+"""Formats of keys with a window behind them: a time window's start, or a session's end and start."""
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A wire format. `inner` is the format of the key inside a windowed key (`TW[STRING]`)."""
+    """A wire format. `inner` is the format of the key inside a windowed key (`TW[STRING]`, `SW[STRING]`)."""
 
     name: str
     inner: str | None = None
+
+    @property
+    def is_windowed(self) -> bool:
+        """Whether it is the format of a key with a window behind it."""
+        return self.name in WINDOWED
+
+    @property
+    def bare(self) -> Format:
+        """The format inside a windowed key's; any other format itself."""
+        return self if self.inner is None else Format(self.inner)
 
     def __str__(self) -> str:
         return self.name if self.inner is None else f"{self.name}[{self.inner}]"
@@ -29,8 +43,8 @@ BYTES_FORMAT = Format("BYTES")
 PRIMITIVE_FORMATS: dict[str, DataType] = {"STRING": STRING, "INT": INT, "LONG": LONG, "BYTES": BYTES}
 """Formats that hold one value of one type, laid out as Kafka's own serializers do."""
 
-READABLE = ("STRING", "INT", "LONG", "BYTES", "JSON", "AVRO", "TW")
-"""Formats of this version. PROTOBUF, XML, CSV and SW are refused by name."""
+READABLE = ("STRING", "INT", "LONG", "BYTES", "JSON", "AVRO", *WINDOWED)
+"""Formats of this version. PROTOBUF, XML and CSV are refused by name."""
 
 
 def parse_format(text: str) -> Format | None:
@@ -39,16 +53,21 @@ def parse_format(text: str) -> Format | None:
     inner = inner.removesuffix("]")
     if (
         outer not in READABLE
-        or (outer == "TW") != bool(inner)
+        or (outer in WINDOWED) != bool(inner)
         or (inner and inner not in (*PRIMITIVE_FORMATS, "JSON", "AVRO"))
     ):
         return None
     return Format(outer, inner or None)
 
 
-def windowed(inner: Format) -> Format:
-    """The format of a windowed key around `inner`."""
-    return Format("TW", inner.name)
+def windowed(inner: Format, name: OneOf["TW", "SW"] = "TW") -> Format:
+    """The format of a windowed key around `inner`: TW of a time window, SW of a session."""
+    return Format(name, inner.name)
+
+
+def known_formats(names: Iterable[str]) -> str:
+    """The names in a row, for a message."""
+    return ", ".join(f"{name}[...]" if name in WINDOWED else name for name in names)
 
 
 @dataclass(frozen=True, slots=True)

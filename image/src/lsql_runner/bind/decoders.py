@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lsql_runner.bind.catalog import READABLE, Format, parse_format
+from lsql_runner.bind.catalog import READABLE, Format, known_formats, parse_format
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
@@ -89,8 +89,7 @@ def readable_format(name: str, span: Span) -> Format:
     """
     form = parse_format(name)
     if form is None:
-        known = ", ".join(f"{word}[...]" if word == "TW" else word for word in READABLE)
-        raise LsqlError("FORMAT_UNSUPPORTED", span, format=name, known=known)
+        raise LsqlError("FORMAT_UNSUPPORTED", span, format=name, known=known_formats(READABLE))
     return form
 
 

@@ -11,8 +11,10 @@ from lsql_runner.bind.catalog import (
     BYTES_FORMAT,
     JSON_FORMAT,
     STRING_FORMAT,
+    WINDOWED,
     Format,
     Serde,
+    known_formats,
     windowed,
 )
 from lsql_runner.errors import LsqlError
@@ -32,7 +34,7 @@ def written(serde: Serde, part: str, record: str, namespace: str, span: Span) ->
     Raises:
         LsqlError: SCHEMA_UNWRITABLE.
     """
-    if (serde.format.inner or serde.format.name) != "AVRO" or serde.schema is not None:
+    if serde.format.bare != AVRO_FORMAT or serde.schema is not None:
         return serde
     try:
         return replace(serde, schema=write_avro(serde.type, False, record, namespace))
@@ -64,19 +66,16 @@ def output_serde(
         if isinstance(part, Whole):
             return source
         chosen = computed_format(kind, source.format)
-        chosen = windowed(chosen) if source.format.name == "TW" else chosen
+        chosen = _like(source.format, chosen)
     else:
         chosen = _asked_format(asked)
-        if source.format.name == "TW" and chosen.inner is None:
-            chosen = windowed(chosen)  # the window stays in the key; what is asked for is the key inside
+        if not chosen.is_windowed:
+            chosen = _like(source.format, chosen)  # the window stays in the key; what is asked for is the key inside
         span = asked.span
     if chosen == source.format and isinstance(part, Whole):
         return source
-    inner = Format(chosen.inner) if chosen.inner else chosen
-    window_fits = (chosen.name == "TW") == (source.format.name == "TW") and not (
-        chosen.name == "TW" and isinstance(part, Whole)
-    )
-    if not window_fits or not fits(kind, inner):
+    window_fits = chosen == _like(source.format, chosen.bare) and not (chosen.is_windowed and isinstance(part, Whole))
+    if not window_fits or not fits(kind, chosen.bare):
         raise LsqlError(
             "FORMAT_MISFIT",
             span,
@@ -88,15 +87,20 @@ def output_serde(
     return Serde(chosen, kind)
 
 
+def _like(source: Format, form: Format) -> Format:
+    """A format with the window of the source's around it, if that has one."""
+    return replace(source, inner=form.name) if source.is_windowed else form
+
+
 def _asked_format(asked: ast.FormatName) -> Format:
     inner = asked.inner or asked.name
-    windowed_well = (asked.name == "TW") == (asked.inner is not None)
-    if (asked.name not in (*WRITABLE, "TW")) or inner not in WRITABLE or not windowed_well:
+    windowed_well = (asked.name in WINDOWED) == (asked.inner is not None)
+    if (asked.name not in (*WRITABLE, *WINDOWED)) or inner not in WRITABLE or not windowed_well:
         raise LsqlError(
             "FORMAT_UNSUPPORTED",
             asked.span,
             format=str(Format(asked.name, asked.inner)),
-            known=", ".join(WRITABLE),
+            known=known_formats((*WRITABLE, *WINDOWED)),
         )
     return Format(asked.name, asked.inner)
 

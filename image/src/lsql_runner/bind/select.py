@@ -152,6 +152,13 @@ class _Context:
                 instead="write the first one to a topic, and aggregate that topic in a second processor",
             )
         keys = bind_group_keys(self.binder(scope, "GROUP BY"), select.group_by)
+        if not keys and select.window is not None and self.shape.key.format.is_windowed:
+            raise LsqlError(
+                "FEATURE_UNSUPPORTED",
+                select.window.span,
+                feature=f"A window around a key that has one ({self.shape.key.format})",
+                instead="GROUP BY _key, the key inside the window",
+            )
         if not keys and "raw_key" not in self.shape.facets:
             keys = (("key", ColumnRef("key", (), self.shape.key.type)),)
         regrouping = Regrouping(keys)

@@ -16,7 +16,7 @@ from lsql_runner.bind.scope import lateral_column
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.relation import Relation, Undecoded
 from lsql_runner.engine.schema import HEADERS, LONG, spark_type
-from lsql_runner.engine.serde import AvroOutput, encode, extend_json, merged_struct, windowed_key
+from lsql_runner.engine.serde import AvroOutput, Window, encode, extend_json, merged_struct, windowed_key
 from lsql_runner.plan.nodes import (
     Aggregate,
     Filter,
@@ -61,7 +61,7 @@ def _shared(read: Reader) -> Reader:
 def compile_sink(sink: WriteTopic, read: Reader) -> DataFrame:
     """The records of one INSERT, encoded."""
     relation = compile_node(sink.input, read)
-    window = relation.ready.get("window_start")
+    window = _window(relation)
     key_out, value_out = _avro(sink.key_schema, sink.key_id), _avro(sink.value_schema, sink.value_id)
     key = _encoded(relation, "key", sink.key_format, sink.input.key_type, window, key_out)
     value = _encoded(relation, "value", sink.value_format, sink.input.value_type, None, value_out)
@@ -79,21 +79,26 @@ def _avro(schema: str | None, schema_id: int | None) -> AvroOutput | None:
     return None if schema is None or schema_id is None else AvroOutput(schema, schema_id)
 
 
+def _window(relation: Relation) -> Window | None:
+    start = relation.ready.get("window_start")
+    return None if start is None else Window(start, relation.ready.get("window_end"))
+
+
 def _encoded(
     relation: Relation,
     name: str,
     form: Format,
     kind: DataType,
-    window_start: Column | None,
+    window: Window | None,
     avro: AvroOutput | None,
 ) -> Column:
     """A part as bytes: those that came, where they are still right in the format that is asked for."""
     part = relation.undecoded.get(name)
     if part is not None and part.serde.format == form:
         return part.raw
-    if part is not None and window_start is not None and part.serde.format.name == form.inner:
-        return windowed_key(part.raw, window_start)
-    return encode(relation.whole(name), form, kind, window_start, avro)
+    if part is not None and window is not None and part.serde.format == form.bare:
+        return windowed_key(part.raw, form, window)
+    return encode(relation.whole(name), form, kind, window, avro)
 
 
 @singledispatch
@@ -198,7 +203,7 @@ def _(node: Project, read: Reader) -> Relation:
     columns = below.columns_for(node_exprs(node))
     passed: dict[str, Column] = {
         name: below.ready[name]
-        for name in ("topic", "partition", "offset", "headers", "window_start")
+        for name in ("topic", "partition", "offset", "headers", "window_start", "window_end")
         if name in below.ready
     }
     result = Relation(below.frame, {**passed, "ts": column(node.ts, columns)}, {})

@@ -45,7 +45,7 @@ _REGISTRY = ("LSQL_REGISTRY_UNREACHABLE", "LSQL_REGISTRY_REFUSED")
 
 _DATA_LOSS = ("KAFKA_DATA_LOSS", "Some data may have been lost", "OffsetOutOfRange")
 
-_NOT_THE_FORMAT = re.compile(r"expected \d+ bytes, found \d+")
+_NOT_THE_FORMAT = re.compile(r"expected \d+ bytes(?: or more)?, found \d+")
 """What our own decoding says of bytes that are not of the format."""
 
 _CONDITION = re.compile(r"\[(?P<name>[A-Z][A-Z0-9_]+)(?:\.[A-Z0-9_]+)?\]\s*(?P<text>[^\n]*)")

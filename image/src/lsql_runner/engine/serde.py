@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -14,7 +14,7 @@ from lsql_runner.engine.avro import decode_avro, encode_avro
 from lsql_runner.engine.call import call
 from lsql_runner.engine.expressions import convert
 from lsql_runner.engine.schema import spark_type
-from lsql_runner.engine.wire import be_int, be_long, int_be, long_be
+from lsql_runner.engine.wire import be_int, be_long, int_be, long_be, of_least_length
 from lsql_runner.types import BYTES, STRING, DataType, Field, Struct
 
 DECODE_JSON = "lsql_decode_json"
@@ -22,12 +22,15 @@ ENCODE_JSON = "lsql_encode_json"
 EXTEND_JSON = "lsql_extend_json"
 """Our own JVM functions of these names are registered with each session."""
 
-WINDOW_BYTES = 8
-"""A windowed key ends with the window's start: 8 bytes, big-endian, milliseconds since 1970 UTC."""
+WINDOW_BYTES = {"TW": 8, "SW": 16}
+"""A key ends with the start of its time window, or with the end and the start of its session: 8 bytes each,
+big-endian, milliseconds since 1970 UTC."""
 
 
 def decode(raw: Column, serde: Serde, kind: DataType) -> Column:
     """The typed value of `raw` (binary); null stays null. `kind` is the serde's type or a narrowing of it."""
+    if serde.format.is_windowed:
+        return decode(_without_window(raw, serde.format), replace(serde, format=serde.format.bare), kind)
     match serde.format.name:
         case "STRING":
             return F.decode(raw, "UTF-8")
@@ -37,15 +40,18 @@ def decode(raw: Column, serde: Serde, kind: DataType) -> Column:
             return be_int(raw)
         case "LONG":
             return be_long(raw)
-        case "TW":
-            inner = F.substring(raw, 1, F.length(raw) - WINDOW_BYTES)
-            return decode(inner, Serde(Format(serde.format.inner or "BYTES"), serde.type, serde.schema), kind)
         case "AVRO":
             assert serde.schema is not None
             value = decode_avro(raw, narrowed_avro(serde.schema, kind))
             # Times without a zone are times in UTC, as everywhere here.
             return value.cast(spark_type(kind)) if "local-timestamp" in serde.schema else value
     return _decode_json(raw, kind)
+
+
+def _without_window(raw: Column, form: Format) -> Column:
+    """The key of a windowed key."""
+    window_bytes = WINDOW_BYTES[form.name]
+    return F.substring(raw, F.lit(1), F.length(of_least_length(raw, window_bytes)) - F.lit(window_bytes))
 
 
 def _decode_json(raw: Column, kind: DataType) -> Column:
@@ -55,6 +61,14 @@ def _decode_json(raw: Column, kind: DataType) -> Column:
     # A JSON text that is one value and not an object: read it as the only field of an object.
     wrapped = F.concat(F.lit(b'{"v":'), raw, F.lit(b"}"))
     return call(DECODE_JSON, wrapped, F.lit(spark_type(Struct((Field("v", kind),))).json()))["v"]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """When a key's window starts and, of a session, ends: LONG, milliseconds since 1970 UTC."""
+
+    start: Column
+    end: Column | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,19 +83,19 @@ def encode(
     value: Column,
     form: Format,
     kind: DataType,
-    window_start: Column | None = None,
+    window: Window | None = None,
     avro: AvroOutput | None = None,
 ) -> Column:
     """The bytes of a typed value; null is null (a tombstone).
 
     Args:
-        window_start: for TW formats, milliseconds since 1970 UTC.
-        avro: for AVRO, alone or inside a TW format.
+        window: for windowed formats.
+        avro: for AVRO, alone or inside a windowed format.
     """
+    if form.is_windowed:
+        assert window is not None
+        return windowed_key(encode(value, form.bare, kind, avro=avro), form, window)
     match form.name:
-        case "TW":
-            assert window_start is not None
-            return windowed_key(encode(value, Format(form.inner or "BYTES"), kind, avro=avro), window_start)
         case "STRING":
             return F.encode(convert(value, kind, STRING), "UTF-8")
         case "BYTES":
@@ -96,9 +110,15 @@ def encode(
     return _encode_json(value, kind)
 
 
-def windowed_key(key: Column, window_start: Column) -> Column:
-    """Key bytes with the window's start behind them; a null key counts as no bytes."""
-    return F.concat(F.coalesce(key, F.lit(b"")), long_be(window_start))
+def windowed_key(key: Column, form: Format, window: Window) -> Column:
+    """Key bytes with a window behind them, laid out as by Kafka Streams' `TimeWindowedSerializer` (TW) or
+    `SessionWindowedSerializer` (SW). A null key counts as no bytes.
+    """
+    times = [window.start]
+    if form.name == "SW":
+        assert window.end is not None
+        times = [window.end, window.start]
+    return F.concat(F.coalesce(key, F.lit(b"")), *map(long_be, times))
 
 
 def _encode_json(value: Column, kind: DataType) -> Column:

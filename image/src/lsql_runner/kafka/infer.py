@@ -42,8 +42,8 @@ def infer_serde(samples: Sequence[bytes | None], named: Format | None) -> Serde 
         None when the samples say nothing and a schema is needed.
     """
     data = [sample for sample in samples if sample is not None]
-    if named is not None and (named.inner or named.name) in PRIMITIVE_FORMATS:
-        return Serde(named, PRIMITIVE_FORMATS[named.inner or named.name])
+    if named is not None and named.bare.name in PRIMITIVE_FORMATS:
+        return Serde(named, PRIMITIVE_FORMATS[named.bare.name])
     if not data:
         return None
     if named is None and not all(_is_text(sample) for sample in data):

@@ -2,7 +2,7 @@
 
 Columns: `key`, `value`, `ts` (LONG, milliseconds since 1970 UTC), `topic`, `partition`, `offset`, `headers`;
 `raw_key`, `raw_value` where the bytes as they came are still right; `lateral_<alias>`; below an aggregate
-`group_<name>`, `agg_<n>`, `window_start` (LONG, milliseconds).
+`group_<name>`, `agg_<n>`, `window_start` and, of a session, `window_end` (LONG, milliseconds).
 """
 
 from __future__ import annotations
@@ -131,7 +131,9 @@ class Project:
             if raw in below and (isinstance(part, Whole) or (isinstance(part, Fields) and part.extends)):
                 found[raw] = BYTES
         found |= {
-            name: below[name] for name in ("topic", "partition", "offset", "headers", "window_start") if name in below
+            name: below[name]
+            for name in ("topic", "partition", "offset", "headers", "window_start", "window_end")
+            if name in below
         }
         return found
 
