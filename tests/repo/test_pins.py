@@ -82,6 +82,7 @@ def test_windowed_keys_are_compared_with_kafka_streams_of_that_version() -> None
         "scala-library",
         "kryo-shaded",
         "hadoop-client-api",
+        "hadoop-client-runtime",
         "jackson-core",
         "jackson-databind",
         "jackson-annotations",

@@ -13,10 +13,12 @@ from lsql_runner.bind.catalog import (
     BYTES_FORMAT,
     JSON_FORMAT,
     STRING_FORMAT,
+    Format,
     Origin,
     Serde,
     TopicSchema,
 )
+from lsql_runner.bind.text_formats import text_serde
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.brokers import RawRecord, TopicRequest
 from lsql_runner.kafka.registry import SchemaReference
@@ -142,6 +144,23 @@ def test_a_format_in_the_program_that_agrees_changes_nothing() -> None:
     schema = resolved(FakeBrokers(orders=[]), f"{PROGRAM} WHERE _vtype = JSON", declared)
 
     assert schema.origin == "declared"
+
+
+@pytest.mark.parametrize("name", ["CSV", "XML"])
+def test_a_format_that_says_nothing_of_its_schema_must_be_declared(name: str) -> None:
+    with pytest.raises(LsqlError) as caught:
+        resolved(FakeBrokers(orders=[(b"k", b"1,2")]), f"{PROGRAM} WHERE _vtype = {name}")
+
+    assert (caught.value.code, caught.value.params) == ("SCHEMA_UNDECLARED", {"topic": "orders", "format": name})
+
+
+def test_a_pinned_schema_without_a_declaration_stays() -> None:
+    value = text_serde(Format("CSV"), parse_type("struct<a: int>"), {"delimiter": ";"})
+    pinned = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value, "declared")}
+
+    schema = resolved(FakeBrokers(orders=[(b"k", b'{"b": 1}')]), f"{PROGRAM} WHERE _vtype = CSV", pinned=pinned)
+
+    assert (schema.value, schema.origin) == (value, "pinned")
 
 
 @pytest.mark.parametrize("records", [[], [(b"k", None)]])

@@ -43,21 +43,25 @@ BYTES_FORMAT = Format("BYTES")
 PRIMITIVE_FORMATS: dict[str, DataType] = {"STRING": STRING, "INT": INT, "LONG": LONG, "BYTES": BYTES}
 """Formats that hold one value of one type, laid out as Kafka's own serializers do."""
 
-READABLE = ("STRING", "INT", "LONG", "BYTES", "JSON", "AVRO", *WINDOWED)
-"""Formats of this version. PROTOBUF, XML and CSV are refused by name."""
+OF_KEYS = (*PRIMITIVE_FORMATS, "JSON", "AVRO")
+OF_VALUES_ONLY = ("XML", "CSV")
+"""Read and never written, and no key's."""
+READABLE = (*OF_KEYS, *OF_VALUES_ONLY, *WINDOWED)
+"""Formats of this version. PROTOBUF is refused by name."""
 
 
 def parse_format(text: str) -> Format | None:
     """The format that `JSON` or `TW[STRING]` names, in any case; None for one that this version does not read."""
     outer, _, inner = text.strip().upper().partition("[")
     inner = inner.removesuffix("]")
-    if (
-        outer not in READABLE
-        or (outer in WINDOWED) != bool(inner)
-        or (inner and inner not in (*PRIMITIVE_FORMATS, "JSON", "AVRO"))
-    ):
+    if outer not in READABLE or (outer in WINDOWED) != bool(inner) or (inner and inner not in OF_KEYS):
         return None
     return Format(outer, inner or None)
+
+
+def readable_as(part: OneOf["key", "value"]) -> tuple[str, ...]:
+    """Names of the formats that a part of a source's records may have."""
+    return tuple(name for name in READABLE if part == "value" or name not in OF_VALUES_ONLY)
 
 
 def windowed(inner: Format, name: OneOf["TW", "SW"] = "TW") -> Format:
@@ -78,6 +82,8 @@ class Serde:
     type: DataType
     schema: str | None = None
     """AVRO: the schema that records are resolved to, as JSON text; each was written with one of its own."""
+    options: tuple[tuple[str, str], ...] = ()
+    """CSV, XML: all options of the format by name."""
 
 
 @dataclass(frozen=True, slots=True)

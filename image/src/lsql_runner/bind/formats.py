@@ -10,6 +10,7 @@ from lsql_runner.bind.catalog import (
     AVRO_FORMAT,
     BYTES_FORMAT,
     JSON_FORMAT,
+    OF_VALUES_ONLY,
     STRING_FORMAT,
     WINDOWED,
     Format,
@@ -57,13 +58,14 @@ def computed_format(kind: DataType, source: Format) -> Format:
 def output_serde(
     part: Part, kind: DataType, source: Serde, asked: ast.FormatName | None, name: str, span: Span
 ) -> Serde:
-    """How a part goes out; `asked` is its STORE clause. A part passed through whole keeps its format.
+    """How a part goes out; `asked` is its STORE clause. A part passed through whole keeps its format if that is one
+    that is written.
 
     Raises:
         LsqlError: FORMAT_UNSUPPORTED, FORMAT_MISFIT.
     """
     if asked is None:
-        if isinstance(part, Whole):
+        if isinstance(part, Whole) and source.format.name not in OF_VALUES_ONLY:
             return source
         chosen = computed_format(kind, source.format)
         chosen = _like(source.format, chosen)

@@ -1,8 +1,8 @@
 """Values of a case file to bytes and back, for every format of this version. Pure Python, no engine: a second opinion.
 
 A value is what YAML gives: JSON formats take any value, STRING text, INT and LONG whole numbers, BYTES
-hexadecimal digits, and a windowed key is `{key: ..., window_start: <ms>}`, that of a session
-`{key: ..., window_start: <ms>, window_end: <ms>}`. None is null.
+hexadecimal digits, CSV and XML the text of the record. A windowed key is `{key: ..., window_start: <ms>}`, that of a
+session `{key: ..., window_start: <ms>, window_end: <ms>}`. None is null.
 """
 
 from __future__ import annotations
@@ -44,6 +44,10 @@ def encode_value(value: Any, form: Format) -> bytes | None:
             return int(value).to_bytes(size, "big", signed=True)
         case "BYTES":
             return _from_hex(value)
+        case "CSV" | "XML":
+            if not isinstance(value, str):
+                raise ValueMisfit(f"{form} is text, as it stands in the record, not {_shown(value)}")
+            return value.encode()
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 
 from pyspark.sql import Column
@@ -20,6 +21,8 @@ from lsql_runner.types import BYTES, STRING, DataType, Field, Struct
 DECODE_JSON = "lsql_decode_json"
 ENCODE_JSON = "lsql_encode_json"
 EXTEND_JSON = "lsql_extend_json"
+DECODE_CSV = "lsql_decode_csv"
+DECODE_XML = "lsql_decode_xml"
 """Our own JVM functions of these names are registered with each session."""
 
 WINDOW_BYTES = {"TW": 8, "SW": 16}
@@ -45,6 +48,8 @@ def decode(raw: Column, serde: Serde, kind: DataType) -> Column:
             value = decode_avro(raw, narrowed_avro(serde.schema, kind))
             # Times without a zone are times in UTC, as everywhere here.
             return value.cast(spark_type(kind)) if "local-timestamp" in serde.schema else value
+        case "CSV" | "XML":
+            return _decode_text(raw, serde, kind)
     return _decode_json(raw, kind)
 
 
@@ -61,6 +66,15 @@ def _decode_json(raw: Column, kind: DataType) -> Column:
     # A JSON text that is one value and not an object: read it as the only field of an object.
     wrapped = F.concat(F.lit(b'{"v":'), raw, F.lit(b"}"))
     return call(DECODE_JSON, wrapped, F.lit(spark_type(Struct((Field("v", kind),))).json()))["v"]
+
+
+def _decode_text(raw: Column, serde: Serde, kind: DataType) -> Column:
+    """A line of CSV or a document of XML to a struct."""
+    asked, options = spark_type(kind).json(), json.dumps(dict(serde.options))
+    if serde.format.name == "XML":
+        return call(DECODE_XML, raw, F.lit(asked), F.lit(options))
+    assert isinstance(serde.type, Struct)
+    return call(DECODE_CSV, raw, F.lit(asked), F.lit(json.dumps(serde.type.names)), F.lit(options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +150,9 @@ def extend_json(raw: Column, fields: list[tuple[str, Column]]) -> Column:
 
 
 def merged_struct(whole: Column, names: list[str], fields: list[tuple[str, Column]]) -> Column:
-    """A struct with fields set: replaced where it has them, else added."""
+    """A struct with fields set: replaced where it has them, else added; null stays null."""
     new = dict(fields)
     kept = [whole.getField(name).alias(name) for name in names if name not in new]
-    return F.struct(*kept, *(value.alias(name) for name, value in fields))
+    merged = F.struct(*kept, *(value.alias(name) for name, value in fields))
+    # Within a CASE the whole would be decoded anew for each of its fields: Spark shares no part of what is conditional.
+    return F.get(F.array(merged), F.when(whole.isNotNull(), F.lit(0)))

@@ -12,6 +12,7 @@ from lsql_runner.bind.catalog import (
     AVRO_FORMAT,
     BYTES_FORMAT,
     JSON_FORMAT,
+    OF_VALUES_ONLY,
     STRING_FORMAT,
     Catalog,
     Format,
@@ -44,8 +45,8 @@ def resolve_catalog(program: ast.Program, brokers: Brokers, knowledge: Knowledge
 
     Raises:
         LsqlError: BROKER_UNREACHABLE, REGISTRY_UNREACHABLE and the like; SCHEMA_WAITING when an undeclared topic is
-            empty; FORMAT_UNSUPPORTED; REGISTRY_MISSING. A missing topic is no error here: binding refuses it, with its
-            place in the program.
+            empty; SCHEMA_UNDECLARED; FORMAT_UNSUPPORTED; REGISTRY_MISSING. A missing topic is no error here: binding
+            refuses it, with its place in the program.
     """
     existing = brokers.topics()
     named = source_formats(program)
@@ -115,6 +116,8 @@ def _found(topic: str, named: SourceFormats, sample: list[RawRecord], registry: 
 def _part(
     topic: str, part: str, samples: list[bytes | None], named: Format | None, registry: SchemaRegistry | None
 ) -> Serde | None:
+    if named is not None and named.name in OF_VALUES_ONLY:
+        raise LsqlError("SCHEMA_UNDECLARED", topic=topic, format=str(named))
     if named == AVRO_FORMAT and registry is None:
         raise LsqlError("REGISTRY_MISSING", topic=topic)
     if registry is not None and named in (None, AVRO_FORMAT):
