@@ -50,6 +50,26 @@ READABLE = (*OF_KEYS, *OF_VALUES_ONLY, *WINDOWED)
 """Formats of this version. PROTOBUF is refused by name."""
 
 
+MAGIC = b"\0"
+HEAD_BYTES = 5
+"""A record that names its schema begins with the magic byte and the schema's id: 4 bytes, big-endian."""
+
+
+def head_of(schema_id: int) -> bytes:
+    """What stands before a record to name its schema."""
+    return MAGIC + schema_id.to_bytes(HEAD_BYTES - len(MAGIC), "big")
+
+
+def has_head(data: bytes) -> bool:
+    """Whether a record may begin with the id of a schema. JSON never begins with that byte."""
+    return len(data) >= HEAD_BYTES and data.startswith(MAGIC)
+
+
+def without_head(data: bytes) -> bytes:
+    """JSON without the head that it may have."""
+    return data[HEAD_BYTES:] if has_head(data) else data
+
+
 def parse_format(text: str) -> Format | None:
     """The format that `JSON` or `TW[STRING]` names, in any case; None for one that this version does not read."""
     outer, _, inner = text.strip().upper().partition("[")
@@ -81,7 +101,10 @@ class Serde:
     format: Format
     type: DataType
     schema: str | None = None
-    """AVRO: the schema that records are resolved to, as JSON text; each was written with one of its own."""
+    """AVRO: the schema that records are resolved to, as JSON text; each was written with one of its own. JSON that is
+    written with a head: the schema that the head names, as JSON Schema."""
+    has_head: bool = False
+    """JSON: records begin with the id of a schema, as those in AVRO do; what is computed from them does too."""
     options: tuple[tuple[str, str], ...] = ()
     """CSV, XML: all options of the format by name."""
 

@@ -7,14 +7,10 @@ from dataclasses import replace
 
 from lsql_runner.bind.avro_schema import AvroSchemaError, avro_serde
 from lsql_runner.bind.avro_text import whole_avro
-from lsql_runner.bind.catalog import AVRO_FORMAT, Serde
+from lsql_runner.bind.catalog import AVRO_FORMAT, HEAD_BYTES, MAGIC, Serde, has_head
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.registry import RegisteredSchema, SchemaReference, SchemaRegistry
 from lsql_runner.plan.nodes import Plan, WriteTopic
-
-MAGIC = b"\0"
-_HEAD_BYTES = 5
-"""A record begins with the magic byte and the id of its schema: 4 bytes, big-endian."""
 
 
 def subject_of(topic: str, part: str) -> str:
@@ -47,9 +43,9 @@ def registered_serde(registry: SchemaRegistry, topic: str, part: str, samples: S
 def _named_id(samples: Sequence[bytes | None]) -> int | None:
     """The id in the newest record, where all begin as records with an id do."""
     data = [sample for sample in samples if sample is not None]
-    if not data or any(len(one) < _HEAD_BYTES or not one.startswith(MAGIC) for one in data):
+    if not data or not all(map(has_head, data)):
         return None
-    return int.from_bytes(data[-1][1:_HEAD_BYTES], "big")
+    return int.from_bytes(data[-1][len(MAGIC) : HEAD_BYTES], "big")
 
 
 def _serde(registry: SchemaRegistry, schema: RegisteredSchema, what: str) -> Serde | None:

@@ -21,9 +21,10 @@ from lsql_runner.bind.catalog import (
     TopicSchema,
 )
 from lsql_runner.bind.decoders import SourceFormats, source_formats, source_topics
+from lsql_runner.bind.json_types import settled, widened
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.brokers import Brokers, RawRecord
-from lsql_runner.kafka.infer import infer_serde, settled, widened
+from lsql_runner.kafka.infer import infer_serde
 from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.runtime.registered import registered_serde
 from lsql_runner.sql import ast
