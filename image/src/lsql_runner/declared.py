@@ -5,7 +5,8 @@
 
 A part may be left out: the key is then BYTES; an undeclared value is not allowed, since declaring a
 topic means knowing it. `schema` is one type as text, or an object of field names and types; an object
-within it is a struct. For AVRO it is the Avro schema, as JSON or as its text. CSV and XML may have `options`.
+within it is a struct. For AVRO it is the Avro schema, as JSON or as its text. CSV and XML may have `options`. JSON may
+have `"schema_id": true`: records begin with the id of a schema in the registry.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from lsql_runner.bind.avro_schema import AvroSchemaError, avro_serde
 from lsql_runner.bind.catalog import (
     AVRO_FORMAT,
     BYTES_FORMAT,
+    JSON_FORMAT,
     PRIMITIVE_FORMATS,
     Format,
     Serde,
@@ -57,7 +59,7 @@ def _serde(topic: str, part: OneOf["key", "value"], body: Any) -> Serde:
     place = f"{topic}.{part}"
     if (
         not isinstance(body, Mapping)
-        or set(body) - {"format", "schema", "options"}
+        or set(body) - {"format", "schema", "schema_id", "options"}
         or not isinstance(body.get("format"), str)
     ):
         raise DeclarationError(f'{place}: an object with "format" and, for JSON, "schema"')
@@ -67,6 +69,8 @@ def _serde(topic: str, part: OneOf["key", "value"], body: Any) -> Serde:
         raise DeclarationError(f"{place}: a format of {known}; {body['format']} is not supported in this version")
     if "options" in body and form.name not in OPTIONS:
         raise DeclarationError(f"{place}: no options, since {form} has none")
+    if not isinstance(body.get("schema_id", False), bool) or ("schema_id" in body and form.bare != JSON_FORMAT):
+        raise DeclarationError(f"{place}: schema_id is true or false, for JSON")
     primitive = PRIMITIVE_FORMATS.get(form.bare.name)
     if primitive is not None:
         if "schema" in body:
@@ -77,7 +81,9 @@ def _serde(topic: str, part: OneOf["key", "value"], body: Any) -> Serde:
     if form.bare == AVRO_FORMAT:
         return _avro(place, form, body["schema"])
     kind = _schema(place, body["schema"])
-    return _text(place, form, kind, body.get("options", {})) if form.name in OPTIONS else Serde(form, kind)
+    if form.name in OPTIONS:
+        return _text(place, form, kind, body.get("options", {}))
+    return Serde(form, kind, has_head=body.get("schema_id", False))
 
 
 def _text(place: str, form: Format, kind: DataType, options: Any) -> Serde:
@@ -125,6 +131,8 @@ def _as_part(serde: Serde) -> dict[str, Any]:
     elif serde.format.bare.name not in PRIMITIVE_FORMATS:
         kind = serde.type
         part["schema"] = {f.name: describe(f.type) for f in kind.fields} if isinstance(kind, Struct) else describe(kind)
+    if serde.has_head:
+        part["schema_id"] = True
     if serde.options:
         part["options"] = dict(serde.options)
     return part

@@ -102,9 +102,9 @@ class Serde:
     type: DataType
     schema: str | None = None
     """AVRO: the schema that records are resolved to, as JSON text; each was written with one of its own. JSON that is
-    written with a head: the schema that the head names, as JSON Schema."""
+    written with a head: the JSON Schema that it names."""
     has_head: bool = False
-    """JSON: records begin with the id of a schema, as those in AVRO do; what is computed from them does too."""
+    """JSON: records begin with the id of a schema, as those in AVRO do; a record that is read may lack it."""
     options: tuple[tuple[str, str], ...] = ()
     """CSV, XML: all options of the format by name."""
 

@@ -18,6 +18,8 @@ from lsql_runner.bind.catalog import (
     known_formats,
     windowed,
 )
+from lsql_runner.bind.json_schema import write_json_schema
+from lsql_runner.bind.settings import PartSettings
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
@@ -29,18 +31,25 @@ WRITABLE = ("STRING", "INT", "LONG", "BYTES", "JSON", "AVRO")
 _BY_TYPE: dict[DataType, Format] = {INT: Format("INT"), LONG: Format("LONG"), BYTES: BYTES_FORMAT}
 
 
-def written(serde: Serde, part: str, record: str, namespace: str, span: Span) -> Serde:
-    """The serde with the schema that it is written with, where its format has one.
+def written(serde: Serde, name: str, settings: PartSettings, is_open: bool, span: Span) -> Serde:
+    """The serde with the schema that it is written with, where it has one.
+
+    Args:
+        is_open: whether JSON may have fields that the type does not name.
 
     Raises:
         LsqlError: SCHEMA_UNWRITABLE.
     """
+    if serde.format.bare == JSON_FORMAT:
+        headed = serde.has_head if settings.json_schema is None else settings.json_schema
+        schema = write_json_schema(serde.type, settings.record, is_open) if headed else None
+        return replace(serde, has_head=headed, schema=schema)
     if serde.format.bare != AVRO_FORMAT or serde.schema is not None:
         return serde
     try:
-        return replace(serde, schema=write_avro(serde.type, False, record, namespace))
+        return replace(serde, schema=write_avro(serde.type, False, settings.record, settings.namespace))
     except AvroSchemaError as error:
-        raise LsqlError("SCHEMA_UNWRITABLE", span, part=part, format="AVRO", why=str(error)) from None
+        raise LsqlError("SCHEMA_UNWRITABLE", span, part=name, format="AVRO", why=str(error)) from None
 
 
 def default_format(kind: DataType) -> Format:
@@ -53,6 +62,17 @@ def default_format(kind: DataType) -> Format:
 def computed_format(kind: DataType, source: Format) -> Format:
     """The format of a computed part: the source's if that is one for structs and this is one, else by type."""
     return source if isinstance(kind, Struct) and source in (JSON_FORMAT, AVRO_FORMAT) else default_format(kind)
+
+
+def computed_serde(kind: DataType, source: Serde) -> Serde:
+    """How a computed part goes on, where the program does not say."""
+    return _with_head(Serde(computed_format(kind, source.format), kind), source)
+
+
+def _with_head(serde: Serde, source: Serde) -> Serde:
+    """JSON from JSON that names its schema names its own."""
+    is_json = serde.format.bare == source.format.bare == JSON_FORMAT
+    return replace(serde, has_head=source.has_head) if is_json else serde
 
 
 def output_serde(
@@ -86,7 +106,7 @@ def output_serde(
             format=str(chosen),
             instead=str(default_format(kind)),
         )
-    return Serde(chosen, kind)
+    return _with_head(Serde(chosen, kind), source)
 
 
 def _like(source: Format, form: Format) -> Format:
@@ -127,4 +147,4 @@ def fits(kind: DataType, form: Format) -> bool:
 
 def grouped_key_serde(serde: Serde, has_window: bool) -> Serde:
     """The serde of an aggregate's key: inside a window it gains the window's start."""
-    return Serde(windowed(serde.format), serde.type) if has_window else serde
+    return replace(serde, format=windowed(serde.format)) if has_window else serde

@@ -20,7 +20,7 @@ from lsql_runner.bind.catalog import Serde
 from lsql_runner.bind.decoders import without_decoders
 from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, Record, walk
 from lsql_runner.bind.expressions import Binder
-from lsql_runner.bind.formats import computed_format, default_format, fits, grouped_key_serde
+from lsql_runner.bind.formats import computed_serde, default_format, fits, grouped_key_serde
 from lsql_runner.bind.grouping import Regrouping, bind_group_keys, group_column, window_spec
 from lsql_runner.bind.projections import bind_projections, part_type
 from lsql_runner.bind.scope import Scope
@@ -172,7 +172,7 @@ class _Context:
         value_type = part_type(new_value, self.shape.value.type)
         out = Shape(
             grouped_key_serde(key_serde, window is not None),
-            Serde(computed_format(value_type, self.shape.value.format), value_type),
+            computed_serde(value_type, self.shape.value),
             ALL_FACETS & {"ts"},
         )
         return BoundSelect(source, laterals, where, grouping, self.event_time(scope), new_key, new_value, out)
@@ -199,7 +199,7 @@ class _Context:
         if key is None or isinstance(key, Whole):
             return self.shape.key
         kind = part_type(key, self.shape.key.type)
-        return Serde(default_format(kind), kind)
+        return computed_serde(kind, self.shape.key)
 
     def _value_serde(self, value: Part) -> Serde:
         if isinstance(value, Whole):
@@ -207,4 +207,4 @@ class _Context:
         if getattr(value, "extends", False) and not isinstance(self.shape.value.type, Struct):
             raise LsqlError("STAR_OF_SCALAR", self._list_span, name="_value", found=describe(self.shape.value.type))
         kind = part_type(value, self.shape.value.type)
-        return Serde(computed_format(kind, self.shape.value.format), kind)
+        return computed_serde(kind, self.shape.value)

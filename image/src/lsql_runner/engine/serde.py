@@ -9,7 +9,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from lsql_runner.bind.avro_text import narrowed_avro
-from lsql_runner.bind.catalog import Format, Serde
+from lsql_runner.bind.catalog import HEAD_BYTES, MAGIC, Format, Serde, head_of
 from lsql_runner.engine import schema
 from lsql_runner.engine.avro import decode_avro, encode_avro
 from lsql_runner.engine.call import call
@@ -28,6 +28,9 @@ DECODE_XML = "lsql_decode_xml"
 WINDOW_BYTES = {"TW": 8, "SW": 16}
 """A key ends with the start of its time window, or with the end and the start of its session: 8 bytes each,
 big-endian, milliseconds since 1970 UTC."""
+
+_ALL = 2**31 - 1
+"""More bytes than a record has."""
 
 
 def decode(raw: Column, serde: Serde, kind: DataType) -> Column:
@@ -50,7 +53,18 @@ def decode(raw: Column, serde: Serde, kind: DataType) -> Column:
             return value.cast(spark_type(kind)) if "local-timestamp" in serde.schema else value
         case "CSV" | "XML":
             return _decode_text(raw, serde, kind)
-    return _decode_json(raw, kind)
+    return _decode_json(without_head(raw) if serde.has_head else raw, kind)
+
+
+def reheaded(raw: Column, serde: Serde, output: SchemaOutput | None) -> Column:
+    """The bytes of JSON as they came, but for the id of a schema before them: that of `output`, or none."""
+    form = serde.format
+    json_only = _without_window(raw, form) if form.is_windowed else raw
+    changed = with_head(without_head(json_only) if serde.has_head else json_only, output)
+    if not form.is_windowed:
+        return changed
+    window_bytes = WINDOW_BYTES[form.name]
+    return F.concat(changed, F.substring(raw, -window_bytes, window_bytes))
 
 
 def _without_window(raw: Column, form: Format) -> Column:
@@ -86,7 +100,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class AvroOutput:
+class SchemaOutput:
     """What values are written with: a schema, and its id at the registry."""
 
     schema: str
@@ -98,17 +112,17 @@ def encode(
     form: Format,
     kind: DataType,
     window: Window | None = None,
-    avro: AvroOutput | None = None,
+    output: SchemaOutput | None = None,
 ) -> Column:
     """The bytes of a typed value; null is null (a tombstone).
 
     Args:
         window: for windowed formats.
-        avro: for AVRO, alone or inside a windowed format.
+        output: for AVRO, and for JSON that names its schema, alone or inside a windowed format.
     """
     if form.is_windowed:
         assert window is not None
-        return windowed_key(encode(value, form.bare, kind, avro=avro), form, window)
+        return windowed_key(encode(value, form.bare, kind, output=output), form, window)
     match form.name:
         case "STRING":
             return F.encode(convert(value, kind, STRING), "UTF-8")
@@ -119,9 +133,19 @@ def encode(
         case "LONG":
             return long_be(value)
         case "AVRO":
-            assert avro is not None
-            return encode_avro(value, avro.schema, avro.id)
-    return _encode_json(value, kind)
+            assert output is not None
+            return encode_avro(value, output.schema, output.id)
+    return with_head(_encode_json(value, kind), output)
+
+
+def with_head(data: Column, output: SchemaOutput | None) -> Column:
+    """JSON with the id of its schema before it, where it has one; null stays null."""
+    return data if output is None else F.concat(F.lit(head_of(output.id)), data)
+
+
+def without_head(data: Column) -> Column:
+    """JSON without the id that may stand before it: no JSON begins with the zero that an id does."""
+    return F.when(F.substring(data, 1, 1) == F.lit(MAGIC), F.substring(data, HEAD_BYTES + 1, _ALL)).otherwise(data)
 
 
 def windowed_key(key: Column, form: Format, window: Window) -> Column:

@@ -150,10 +150,10 @@ class WriteTopic:
     key_format: Format
     value_format: Format
     key_schema: str | None = None
-    """AVRO: the schema that keys are written with, as JSON text."""
+    """The schema that keys are written with, as JSON text: in AVRO always, in JSON where records name one."""
     value_schema: str | None = None
     key_id: int | None = None
-    """AVRO: the schema's id at the registry, once it is registered there."""
+    """The schema's id at the registry, once it is registered there."""
     value_id: int | None = None
 
 
