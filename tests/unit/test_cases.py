@@ -77,6 +77,11 @@ def test_a_key_set_twice_is_refused_with_its_line() -> None:
         ("JSON", {"a": [1, None, "é"]}, '{"a":[1,null,"é"]}'.encode()),
         ("TW[STRING]", {"key": "k", "window_start": 1}, b"k\0\0\0\0\0\0\0\x01"),
         ("TW[INT]", {"key": 7, "window_start": -1}, b"\0\0\0\x07" + b"\xff" * 8),
+        (
+            "SW[STRING]",
+            {"key": "k", "window_start": 1, "window_end": 2},
+            b"k" + b"\0" * 7 + b"\x02" + b"\0" * 7 + b"\x01",
+        ),
     ],
 )
 def test_a_value_has_the_bytes_of_its_format(name: str, value: object, data: bytes) -> None:
@@ -97,6 +102,9 @@ def test_a_value_has_the_bytes_of_its_format(name: str, value: object, data: byt
         ("TW[STRING]", "k"),
         ("TW[STRING]", {"key": "k"}),
         ("TW[STRING]", {"key": 1, "window_start": 1}),
+        ("TW[STRING]", {"key": "k", "window_start": 1, "window_end": 2}),
+        ("SW[STRING]", {"key": "k", "window_start": 1}),
+        ("SW[STRING]", {"key": "k", "window_start": 1, "window_end": 2**63}),
     ],
 )
 def test_a_value_that_its_format_cannot_hold_is_refused(name: str, value: object) -> None:
@@ -109,6 +117,14 @@ def test_what_is_written_reads_back(number: int, text: str, start: int) -> None:
     assert decode_value(encode_value(number, form("LONG")), form("LONG")) == number
     windowed = {"key": text, "window_start": start}
     assert decode_value(encode_value(windowed, form("TW[STRING]")), form("TW[STRING]")) == windowed
+    session = windowed | {"window_end": number}
+    assert decode_value(encode_value(session, form("SW[STRING]")), form("SW[STRING]")) == session
+
+
+@pytest.mark.parametrize("name", ["TW[STRING]", "SW[STRING]"])
+def test_a_windowed_key_is_not_shorter_than_its_window(name: str) -> None:
+    with pytest.raises(ValueMisfit):
+        decode_value(b"\0" * 7, form(name))
 
 
 @pytest.mark.parametrize(

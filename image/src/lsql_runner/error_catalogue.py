@@ -190,6 +190,10 @@ CATALOGUE: dict[str, ErrorKind] = {
     "FORMAT_CONTRADICTS": ErrorKind(
         "The program reads {topic} as {named}, but it is declared as {known}.", "Name the same format in both places."
     ),
+    "SCHEMA_UNDECLARED": ErrorKind(
+        "{topic} is read as {format}, whose records do not say what is in them, and no schema is declared.",
+        "Declare the topic's format and schema in LSQL_TOPICS.",
+    ),
     "SETTING_UNKNOWN": ErrorKind("There is no setting {key}.", "Near names: {near}."),
     "SETTING_INVALID": ErrorKind("{key} cannot be {value}.", "Give it {expected}."),
     "SETTING_TWICE": ErrorKind("{key} is set twice, to {first} and to {second}.", "Keep one of them."),

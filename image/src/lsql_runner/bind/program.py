@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
 
-from lsql_runner.bind.bound import BoundInsert, BoundProgram, BoundSelect, BoundTopic
+from lsql_runner.bind.bound import BoundInsert, BoundProgram, BoundSelect, BoundTopic, Fields, Part, Whole
 from lsql_runner.bind.catalog import Catalog
 from lsql_runner.bind.decoders import source_formats, source_topics, target_topics
 from lsql_runner.bind.formats import output_serde, written
@@ -97,9 +97,16 @@ def _bind_insert(insert: ast.Insert, shared: Mapping[str, BoundSelect], context:
     value = output_serde(select.value, value_type, select.shape.value, insert.value_format, "The value", span)
     topic = context.settings.topic(insert.target.name)
     plain = re.sub(r"\W|^(?=\d)", "_", insert.target.name, flags=re.ASCII)
-    key = written(key, "The key", topic.key_record or f"{plain}_key", topic.key_namespace, span)
-    value = written(value, "The value", topic.value_record or plain, topic.value_namespace, span)
+    key_settings = replace(topic.key, record=topic.key.record or f"{plain}_key")
+    value_settings = replace(topic.value, record=topic.value.record or plain)
+    key = written(key, "The key", key_settings, _is_open(select.key), span)
+    value = written(value, "The value", value_settings, _is_open(select.value), span)
     return BoundInsert(insert.target.name, key, value, select)
+
+
+def _is_open(part: Part) -> bool:
+    """Whether a part may hold fields that its type does not name: those that pass through."""
+    return isinstance(part, Whole) or (isinstance(part, Fields) and part.extends)
 
 
 def _source(tables: Mapping[str, BoundSelect], catalog: Catalog, source: ast.Source) -> BoundTopic | BoundSelect:

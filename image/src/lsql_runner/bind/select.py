@@ -21,7 +21,7 @@ from lsql_runner.bind.catalog import Serde
 from lsql_runner.bind.decoders import without_decoders
 from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, Record, walk
 from lsql_runner.bind.expressions import Binder
-from lsql_runner.bind.formats import computed_format, default_format, fits, grouped_key_serde
+from lsql_runner.bind.formats import computed_serde, default_format, fits, grouped_key_serde
 from lsql_runner.bind.generations import Generation
 from lsql_runner.bind.grouping import Regrouping, bind_group_keys, group_ref, window_spec
 from lsql_runner.bind.join_scope import JoinScope
@@ -222,6 +222,13 @@ class _Context:
             raise LsqlError("KEY_IN_AGGREGATE", self._list_span)
         self._check_groups()
         keys = bind_group_keys(self.binder(scope, "GROUP BY"), select.group_by)
+        if not keys and select.window is not None and self.shape.key.format.is_windowed:
+            raise LsqlError(
+                "FEATURE_UNSUPPORTED",
+                select.window.span,
+                feature=f"A window around a key that has one ({self.shape.key.format})",
+                instead="GROUP BY _key, the key inside the window",
+            )
         if not keys and "raw_key" not in self.shape.facets:
             keys = (("key", ColumnRef("key", (), self.shape.key.type)),)
         regrouping = Regrouping(keys)
@@ -236,7 +243,7 @@ class _Context:
         value_type = part_type(new_value, self.shape.value.type)
         out = Shape(
             grouped_key_serde(key_serde, window is not None),
-            Serde(computed_format(value_type, self.shape.value.format), value_type),
+            computed_serde(value_type, self.shape.value),
             ALL_FACETS & {"ts"},
             self._exempt(new_key, new_value),
         )
@@ -305,7 +312,7 @@ class _Context:
         if key is None or isinstance(key, Whole):
             return self.shape.key
         kind = part_type(key, self.shape.key.type)
-        return Serde(default_format(kind), kind)
+        return computed_serde(kind, self.shape.key)
 
     def _value_serde(self, value: Part) -> Serde:
         if isinstance(value, Whole):
@@ -313,4 +320,4 @@ class _Context:
         if getattr(value, "extends", False) and not isinstance(self.shape.value.type, Struct):
             raise LsqlError("STAR_OF_SCALAR", self._list_span, name="_value", found=describe(self.shape.value.type))
         kind = part_type(value, self.shape.value.type)
-        return Serde(computed_format(kind, self.shape.value.format), kind)
+        return computed_serde(kind, self.shape.value)

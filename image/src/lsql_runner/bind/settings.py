@@ -25,6 +25,17 @@ DEFAULT_GRACE_MS = 24 * 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
+class PartSettings:
+    """What a part of a target is written with."""
+
+    record: str = ""
+    """AVRO: the name of its record; empty takes one from the topic's."""
+    namespace: str = ""
+    json_schema: bool | None = None
+    """JSON: whether records begin with the id of a schema that is registered; None is as the source's do."""
+
+
+@dataclass(frozen=True, slots=True)
 class TopicSettings:
     """How a missing target topic is made. None and the empty tuple leave the choice to the brokers."""
 
@@ -32,11 +43,8 @@ class TopicSettings:
     partitions: int | None = None
     replication: int | None = None
     config: tuple[tuple[str, str], ...] = ()
-    key_record: str | None = None
-    """AVRO: the name of a key's record; None takes one from the topic's."""
-    key_namespace: str = ""
-    value_record: str | None = None
-    value_namespace: str = ""
+    key: PartSettings = PartSettings()
+    value: PartSettings = PartSettings()
 
     def with_config(self, key: str, value: str) -> TopicSettings:
         return replace(self, config=tuple(sorted((dict(self.config) | {key: value}).items())))
@@ -174,10 +182,12 @@ _TOPIC_WORDS: dict[str, Callable[[TopicSettings, SetStatement], TopicSettings]] 
     "autocreate": lambda topics, s: replace(topics, autocreate=_boolean(s)),
     "partitions": lambda topics, s: replace(topics, partitions=_whole(s, 1, 100_000)),
     "replication": lambda topics, s: replace(topics, replication=_whole(s, 1, 1_000)),
-    "key.avro.record": lambda topics, s: replace(topics, key_record=_avro_name(s, dotted=False)),
-    "key.avro.namespace": lambda topics, s: replace(topics, key_namespace=_avro_name(s, dotted=True)),
-    "value.avro.record": lambda topics, s: replace(topics, value_record=_avro_name(s, dotted=False)),
-    "value.avro.namespace": lambda topics, s: replace(topics, value_namespace=_avro_name(s, dotted=True)),
+    "key.avro.record": lambda topics, s: replace(topics, key=_record(topics.key, s)),
+    "key.avro.namespace": lambda topics, s: replace(topics, key=_namespace(topics.key, s)),
+    "key.json.schema": lambda topics, s: replace(topics, key=replace(topics.key, json_schema=_boolean(s))),
+    "value.avro.record": lambda topics, s: replace(topics, value=_record(topics.value, s)),
+    "value.avro.namespace": lambda topics, s: replace(topics, value=_namespace(topics.value, s)),
+    "value.json.schema": lambda topics, s: replace(topics, value=replace(topics.value, json_schema=_boolean(s))),
 }
 
 # --- values ---
@@ -199,6 +209,14 @@ def _whole(statement: SetStatement, least: int, most: int) -> int:
     if not re.fullmatch(r"\d{1,9}", statement.value) or not least <= int(statement.value) <= most:
         raise _invalid(statement, f"a whole number from {least} to {most}")
     return int(statement.value)
+
+
+def _record(part: PartSettings, statement: SetStatement) -> PartSettings:
+    return replace(part, record=_avro_name(statement, dotted=False))
+
+
+def _namespace(part: PartSettings, statement: SetStatement) -> PartSettings:
+    return replace(part, namespace=_avro_name(statement, dotted=True))
 
 
 def _avro_name(statement: SetStatement, dotted: bool) -> str:

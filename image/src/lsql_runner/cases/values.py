@@ -1,7 +1,8 @@
 """Values of a case file to bytes and back, for every format of this version. Pure Python, no engine: a second opinion.
 
 A value is what YAML gives: JSON formats take any value, STRING text, INT and LONG whole numbers, BYTES
-hexadecimal digits, and a windowed key is `{key: ..., window_start: <ms>}`. None is null.
+hexadecimal digits, CSV and XML the text of the record. A windowed key is `{key: ..., window_start: <ms>}`, that of a
+session `{key: ..., window_start: <ms>, window_end: <ms>}`. None is null.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from typing import Any
 
 from lsql_runner.bind.catalog import Format
 
-_WINDOW_BYTES = 8
-_WINDOWED_KEYS = {"key", "window_start"}
+_TIME_BYTES = 8
+_WINDOWS = {"TW": ("window_start",), "SW": ("window_end", "window_start")}
+"""What stands behind the key, in the order of its bytes."""
 
 
 class ValueMisfit(ValueError):
@@ -26,11 +28,8 @@ def encode_value(value: Any, form: Format) -> bytes | None:
     Raises:
         ValueMisfit: it is no value of the format.
     """
-    if form.name == "TW":
-        if not isinstance(value, dict) or set(value) != _WINDOWED_KEYS or not _is_whole(value["window_start"], 8):
-            raise ValueMisfit("a windowed key is {key: ..., window_start: <ms>}")
-        inner = encode_value(value["key"], Format(form.inner or "BYTES"))
-        return (inner or b"") + int(value["window_start"]).to_bytes(_WINDOW_BYTES, "big", signed=True)
+    if form.is_windowed:
+        return _encode_windowed(value, form)
     if value is None:
         return None
     match form.name:
@@ -45,7 +44,24 @@ def encode_value(value: Any, form: Format) -> bytes | None:
             return int(value).to_bytes(size, "big", signed=True)
         case "BYTES":
             return _from_hex(value)
+        case "CSV" | "XML":
+            if not isinstance(value, str):
+                raise ValueMisfit(f"{form} is text, as it stands in the record, not {_shown(value)}")
+            return value.encode()
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _encode_windowed(value: Any, form: Format) -> bytes:
+    times = _WINDOWS[form.name]
+    if (
+        not isinstance(value, dict)
+        or set(value) != {"key", *times}
+        or not all(_is_whole(value[name], _TIME_BYTES) for name in times)
+    ):
+        shape = ", ".join(f"{name}: <ms>" for name in sorted(times, reverse=True))
+        raise ValueMisfit(f"a key in {form} is {{key: ..., {shape}}}")
+    key = encode_value(value["key"], form.bare) or b""
+    return key + b"".join(int(value[name]).to_bytes(_TIME_BYTES, "big", signed=True) for name in times)
 
 
 def guess_format(value: Any) -> Format | None:
@@ -63,14 +79,10 @@ def decode_value(data: bytes | None, form: Format) -> Any:
     """
     if data is None:
         return None
+    if form.is_windowed:
+        return _decode_windowed(data, form)
     try:
         match form.name:
-            case "TW":
-                if len(data) < _WINDOW_BYTES:
-                    raise ValueMisfit(f"a windowed key has 8 bytes or more, not {len(data)}")
-                start = int.from_bytes(data[-_WINDOW_BYTES:], "big", signed=True)
-                key = decode_value(data[:-_WINDOW_BYTES], Format(form.inner or "BYTES"))
-                return {"key": key, "window_start": start}
             case "STRING":
                 return data.decode()
             case "INT" | "LONG":
@@ -83,6 +95,18 @@ def decode_value(data: bytes | None, form: Format) -> Any:
         return json.loads(data)
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise ValueMisfit(f"{data!r} is not {form}: {error}") from None
+
+
+def _decode_windowed(data: bytes, form: Format) -> Any:
+    times = _WINDOWS[form.name]
+    end = len(data) - _TIME_BYTES * len(times)
+    if end < 0:
+        raise ValueMisfit(f"a key in {form} has {_TIME_BYTES * len(times)} bytes or more, not {len(data)}")
+    found = {"key": decode_value(data[:end], form.bare)}
+    for place, name in enumerate(times):
+        at = end + _TIME_BYTES * place
+        found[name] = int.from_bytes(data[at : at + _TIME_BYTES], "big", signed=True)
+    return found
 
 
 def same_value(expected: Any, actual: Any) -> bool:

@@ -18,7 +18,16 @@ from lsql_runner.engine.expressions import column
 from lsql_runner.engine.joins import compile_join
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
 from lsql_runner.engine.schema import HEADERS, LONG
-from lsql_runner.engine.serde import AvroOutput, encode, extend_json, merged_struct, windowed_key
+from lsql_runner.engine.serde import (
+    SchemaOutput,
+    Window,
+    encode,
+    extend_json,
+    merged_struct,
+    reheaded,
+    windowed_key,
+    without_head,
+)
 from lsql_runner.engine.table_groups import compile_having, compile_table_aggregate
 from lsql_runner.engine.tables import identity_of
 from lsql_runner.plan.nodes import (
@@ -68,8 +77,8 @@ def _shared(read: Reader) -> Reader:
 def compile_sink(sink: WriteTopic, read: Reader) -> DataFrame:
     """The records of one INSERT, encoded."""
     relation = compile_node(sink.input, read)
-    window = relation.ready.get("window_start")
-    key_out, value_out = _avro(sink.key_schema, sink.key_id), _avro(sink.value_schema, sink.value_id)
+    window = _window(relation)
+    key_out, value_out = _output(sink.key_schema, sink.key_id), _output(sink.value_schema, sink.value_id)
     key = _encoded(relation, "key", sink.key_format, sink.input.key_type, window, key_out)
     value = _encoded(relation, "value", sink.value_format, sink.input.value_type, None, value_out)
     headers = relation.ready.get("headers")
@@ -82,8 +91,13 @@ def compile_sink(sink: WriteTopic, read: Reader) -> DataFrame:
     )
 
 
-def _avro(schema: str | None, schema_id: int | None) -> AvroOutput | None:
-    return None if schema is None or schema_id is None else AvroOutput(schema, schema_id)
+def _output(schema: str | None, schema_id: int | None) -> SchemaOutput | None:
+    return None if schema is None or schema_id is None else SchemaOutput(schema, schema_id)
+
+
+def _window(relation: Relation) -> Window | None:
+    start = relation.ready.get("window_start")
+    return None if start is None else Window(start, relation.ready.get("window_end"))
 
 
 def _encoded(
@@ -91,16 +105,26 @@ def _encoded(
     name: str,
     form: Format,
     kind: DataType,
-    window_start: Column | None,
-    avro: AvroOutput | None,
+    window: Window | None,
+    output: SchemaOutput | None,
 ) -> Column:
     """A part as bytes: those that came, where they are still right in the format that is asked for."""
     part = relation.undecoded.get(name)
+    if part is not None and part.serde.has_head != (form.bare == JSON_FORMAT and output is not None):
+        part = _with_or_without_head(part, output)
     if part is not None and part.serde.format == form:
         return part.raw
-    if part is not None and window_start is not None and part.serde.format.name == form.inner:
-        return windowed_key(part.raw, window_start)
-    return encode(relation.whole(name), form, kind, window_start, avro)
+    if part is not None and window is not None and part.serde.format == form.bare:
+        return windowed_key(part.raw, form, window)
+    return encode(relation.whole(name), form, kind, window, output)
+
+
+def _with_or_without_head(part: Undecoded, output: SchemaOutput | None) -> Undecoded | None:
+    """JSON that came with the id of a schema goes out without it, or the other way round; None for other formats."""
+    if part.serde.format.bare != JSON_FORMAT:
+        return None
+    headed = output if not part.serde.has_head else None
+    return Undecoded(reheaded(part.raw, part.serde, headed), replace(part.serde, has_head=headed is not None))
 
 
 @singledispatch
@@ -257,7 +281,8 @@ def _with_part(
             if not extends:
                 return result.with_ready(name, F.struct(*(value.alias(field) for field, value in new)))
             if raw is not None and raw.serde.format == JSON_FORMAT:
-                return result.with_undecoded(name, Undecoded(extend_json(raw.raw, new), Serde(raw.serde.format, kind)))
+                plain = without_head(raw.raw) if raw.serde.has_head else raw.raw
+                return result.with_undecoded(name, Undecoded(extend_json(plain, new), Serde(JSON_FORMAT, kind)))
             return result.with_ready(
                 name, merged_struct(below.whole(name), _field_names(node.input.columns[name]), new)
             )

@@ -48,7 +48,7 @@ _TOO_LARGE = ("LSQL_GROUP_TOO_LARGE",)
 
 _DATA_LOSS = ("KAFKA_DATA_LOSS", "Some data may have been lost", "OffsetOutOfRange")
 
-_NOT_THE_FORMAT = re.compile(r"expected \d+ bytes, found \d+")
+_NOT_THE_FORMAT = re.compile(r"expected \d+ bytes(?: or more)?, found \d+")
 """What our own decoding says of bytes that are not of the format."""
 
 _CONDITION = re.compile(r"\[(?P<name>[A-Z][A-Z0-9_]+)(?:\.[A-Z0-9_]+)?\]\s*(?P<text>[^\n]*)")

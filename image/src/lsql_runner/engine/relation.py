@@ -83,6 +83,4 @@ class Relation:
         kept = (value.alias(name) for name, value in (raw | self.ready).items())
         frame = self.frame.select(*kept, generator.alias(*names))
         undecoded = {name: replace(part, raw=F.col(f"raw_{name}")) for name, part in self.undecoded.items()}
-        return Relation(
-            frame, {name: F.col(f"`{name}`") for name in (*self.ready, *names)}, undecoded
-        )
+        return Relation(frame, {name: F.col(f"`{name}`") for name in (*self.ready, *names)}, undecoded)

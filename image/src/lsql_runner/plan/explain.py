@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lsql_runner.bind.catalog import Serde
+from lsql_runner.bind.catalog import JSON_FORMAT, Format, Serde
 from lsql_runner.plan.nodes import (
     Aggregate,
     Filter,
@@ -21,7 +21,7 @@ from lsql_runner.plan.nodes import (
 )
 from lsql_runner.plan.text import show, show_duration, show_part
 from lsql_runner.plan.usage import fields_read
-from lsql_runner.types import Struct, describe
+from lsql_runner.types import DataType, Struct, describe
 
 
 def explain(plan: Plan) -> str:
@@ -36,10 +36,9 @@ def _query(query: Query) -> Iterator[str]:
 
 
 def _sink(query: Query, sink: WriteTopic) -> Iterator[str]:
-    key, value = Serde(sink.key_format, sink.input.key_type), Serde(sink.value_format, sink.input.value_type)
     yield f"  write {sink.topic}"
-    yield f"    key   {_serde(key)}"
-    yield f"    value {_serde(value)}"
+    yield f"    key   {_serde(_written(sink.key_format, sink.input.key_type, sink.key_schema))}"
+    yield f"    value {_serde(_written(sink.value_format, sink.input.value_type, sink.value_schema))}"
     yield from _tree(query, sink.input, 2)
 
 
@@ -49,8 +48,12 @@ def _tree(query: Query, node: Node, depth: int) -> Iterator[str]:
         yield from _tree(query, below, depth + 1)
 
 
+def _written(form: Format, kind: DataType, schema: str | None) -> Serde:
+    return Serde(form, kind, has_head=schema is not None and form.bare == JSON_FORMAT)
+
+
 def _serde(serde: Serde) -> str:
-    return f"{serde.format} {describe(serde.type)}"
+    return f"{serde.format}{' with schema id' if serde.has_head else ''} {describe(serde.type)}"
 
 
 def explain_node(query: Query, node: Node, indent: str = "") -> Iterator[str]:

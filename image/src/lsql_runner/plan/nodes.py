@@ -2,8 +2,8 @@
 
 Columns: `key`, `value`, `ts` (LONG, milliseconds since 1970 UTC), `topic`, `partition`, `offset`, `headers`;
 `raw_key`, `raw_value` where the bytes as they came are still right; `lateral_<alias>` and `position_<n>`, its place in
-the array; above an aggregate `group_<name>`, `agg_<n>`, `window_start` (LONG, milliseconds); above a join those of its
-n-th source as `<column>_<n>`.
+the array; above an aggregate `group_<name>`, `agg_<n>`, `window_start` and, of a session, `window_end` (LONG,
+milliseconds); above a join those of its n-th source as `<column>_<n>`.
 
 The rows of a table are upserts: the newest of a key counts, and one that is not there any more is a row too.
 """
@@ -247,7 +247,7 @@ class Project:
 
 
 _POSITION = "position_"
-_PASSED = ("topic", "partition", "offset", "headers", "window_start")
+_PASSED = ("topic", "partition", "offset", "headers", "window_start", "window_end")
 
 
 def _positions(columns: Iterable[str]) -> tuple[str, ...]:
@@ -274,10 +274,10 @@ class WriteTopic:
     key_format: Format
     value_format: Format
     key_schema: str | None = None
-    """AVRO: the schema that keys are written with, as JSON text."""
+    """The schema that keys are written with, as JSON text: in AVRO always, in JSON where records name one."""
     value_schema: str | None = None
     key_id: int | None = None
-    """AVRO: the schema's id at the registry, once it is registered there."""
+    """The schema's id at the registry, once it is registered there."""
     value_id: int | None = None
 
 
