@@ -62,9 +62,12 @@ ALL_FACETS = frozenset({"topic", "partition", "offset", "ts", "headers", "raw_ke
 
 @dataclass(frozen=True, slots=True)
 class WindowSpec:
-    """Windows aligned to 1970 UTC: `[n * advance, n * advance + size)`. A TUMBLE has advance = size."""
+    """Windows aligned to 1970 UTC: `[n * advance, n * advance + size)`. A TUMBLE has advance = size.
 
-    kind: OneOf["TUMBLE", "HOP"]
+    A SESSION has no such grid: `size` is the gap, the longest time between two of its records; advance is the same.
+    """
+
+    kind: OneOf["TUMBLE", "HOP", "SESSION"]
     size_ms: int
     advance_ms: int
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lsql_runner.bind.avro_schema import AvroSchemaError, write_avro
-from lsql_runner.bind.bound import Part, Whole
+from lsql_runner.bind.bound import Part, Whole, WindowSpec
 from lsql_runner.bind.catalog import (
     AVRO_FORMAT,
     BYTES_FORMAT,
@@ -145,6 +145,8 @@ def fits(kind: DataType, form: Format) -> bool:
     return False
 
 
-def grouped_key_serde(serde: Serde, has_window: bool) -> Serde:
-    """The serde of an aggregate's key: inside a window it gains the window's start."""
-    return replace(serde, format=windowed(serde.format)) if has_window else serde
+def grouped_key_serde(serde: Serde, window: WindowSpec | None) -> Serde:
+    """The serde of an aggregate's key: inside a window it gains the window's start, inside a session also its end."""
+    if window is None:
+        return serde
+    return replace(serde, format=windowed(serde.format, "SW" if window.kind == "SESSION" else "TW"))

@@ -14,10 +14,10 @@ from lsql_runner.sql import ast
 
 
 def window_spec(window: ast.Window | None) -> WindowSpec | None:
-    """The window of a SELECT; only TUMBLE and HOP get here."""
+    """The window of a SELECT; a SLIDING one does not get here."""
     if window is None:
         return None
-    assert window.kind in ("TUMBLE", "HOP")
+    assert window.kind != "SLIDING"
     size = window.size.milliseconds
     advance = size if window.advance is None else window.advance.milliseconds
     return WindowSpec(window.kind, size, advance)

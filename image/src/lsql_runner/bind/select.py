@@ -242,7 +242,7 @@ class _Context:
         new_key, key_serde = self._group_key(keys)
         value_type = part_type(new_value, self.shape.value.type)
         out = Shape(
-            grouped_key_serde(key_serde, window is not None),
+            grouped_key_serde(key_serde, window),
             computed_serde(value_type, self.shape.value),
             ALL_FACETS & {"ts"},
             self._exempt(new_key, new_value),

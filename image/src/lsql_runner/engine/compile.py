@@ -11,13 +11,12 @@ from pyspark.sql import functions as F
 
 from lsql_runner.bind.bound import Fields, Part, Single, Whole
 from lsql_runner.bind.catalog import JSON_FORMAT, Format, Serde, TopicSchema
-from lsql_runner.bind.grouping import group_column
 from lsql_runner.bind.scope import lateral_column
-from lsql_runner.engine.aggregates import aggregated
 from lsql_runner.engine.expressions import column
+from lsql_runner.engine.groups import compile_stream_aggregate
 from lsql_runner.engine.joins import compile_join
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
-from lsql_runner.engine.schema import HEADERS, LONG
+from lsql_runner.engine.schema import HEADERS
 from lsql_runner.engine.serde import (
     SchemaOutput,
     Window,
@@ -29,7 +28,6 @@ from lsql_runner.engine.serde import (
     without_head,
 )
 from lsql_runner.engine.table_groups import compile_having, compile_table_aggregate
-from lsql_runner.engine.tables import identity_of
 from lsql_runner.plan.nodes import (
     Aggregate,
     Filter,
@@ -41,7 +39,6 @@ from lsql_runner.plan.nodes import (
     ReadTopic,
     Unnest,
     WriteTopic,
-    key_serde,
     passed_through,
 )
 from lsql_runner.plan.usage import node_exprs
@@ -187,54 +184,7 @@ def _(node: Having, read: Reader) -> Relation:
 def _(node: Aggregate, read: Reader) -> Relation:
     if node.of_table:
         return compile_table_aggregate(node, compile_node(node.input, read))
-    rows, keys = aggregate_input(node, read)
-    results = [F.max("ts").alias("ts")]
-    place = [F.col("ts"), *(F.col(name) for name in node.place)]
-    for slot, call in node.calls:
-        value = F.lit(1) if call.arg is None else F.col(f"arg_{slot}")
-        results.append(aggregated(call, value, place).alias(slot))
-    groups = [F.col(f"`{name}`") for name in keys]
-    if node.window is not None:
-        groups.append(window_of(node))
-    grouped = rows.groupBy(*groups).agg(*results)
-    ready = {name: F.col(f"`{name}`") for name in (*keys, "ts", *(slot for slot, *_ in node.calls))}
-    undecoded: dict[str, Undecoded] = {}
-    if not node.keys:
-        undecoded["key"] = Undecoded(F.col("raw_key"), key_serde(node))
-    if node.window is not None:
-        ready["window_start"] = F.unix_millis(F.col("window.start"))
-    group = [ready[name] for name in (*keys, *(["window_start"] if node.window is not None else []))]
-    return Relation(grouped, ready, undecoded, Upsert(identity_of(group), F.lit(True)))
-
-
-def window_of(node: Aggregate) -> Column:
-    """The windows of a row, by its column `event_time`."""
-    assert node.window is not None
-    return F.window(
-        "event_time", f"{node.window.size_ms} milliseconds", f"{node.window.advance_ms} milliseconds"
-    ).alias("window")
-
-
-def aggregate_input(node: Aggregate, read: Reader) -> tuple[DataFrame, list[str]]:
-    """The rows that an aggregate takes in and the names of its group columns.
-
-    Columns: one for each group, `arg_<slot>` for each argument, `ts`, those of the node's place (LONG), and with a
-    window `event_time` under a watermark.
-    """
-    below = compile_node(node.input, read)
-    columns = below.columns_for(node_exprs(node))
-    time = column(node.event_time, columns)
-    time = F.coalesce(time, F.raise_error(F.lit("the event time is null")).cast(LONG))
-    keys = {group_column(name): column(expr, columns) for name, expr in node.keys} or {"raw_key": columns["raw_key"]}
-    arguments = {f"arg_{slot}": column(call.arg, columns) for slot, call in node.calls if call.arg is not None}
-    place = {name: below.ready[name].cast(LONG) for name in node.place}
-    selected = {**keys, **arguments, **place, "ts": time}
-    if node.window is not None:
-        selected["event_time"] = F.timestamp_millis(time)
-    rows = below.frame.select(*(value.alias(name) for name, value in selected.items()))
-    if node.window is not None:
-        rows = rows.withWatermark("event_time", f"{node.grace_ms} milliseconds")
-    return rows, list(keys)
+    return compile_stream_aggregate(node, compile_node(node.input, read))
 
 
 @compile_node.register

@@ -103,7 +103,7 @@ def _aggregate(node: Aggregate, indent: str) -> Iterator[str]:
     keys = ", ".join(f"{name} = {show(expr)}" for name, expr in node.keys) or "the record's key"
     yield f"{indent}  by    {keys}"
     if node.window is not None:
-        advance = "" if node.window.kind == "TUMBLE" else f" by {show_duration(node.window.advance_ms)}"
+        advance = "" if node.window.kind != "HOP" else f" by {show_duration(node.window.advance_ms)}"
         size = show_duration(node.window.size_ms)
         limits = f"grace {show_duration(node.grace_ms)}, time {show(node.event_time)}"
         yield f"{indent}  per   {node.window.kind} {size}{advance}, {limits}"

@@ -114,6 +114,8 @@ class Aggregate:
     def columns(self) -> Columns:
         groups = {group_column(name): expr.type for name, expr in self.keys} or {"raw_key": BYTES}
         window = {} if self.window is None else {"window_start": LONG}
+        if self.window is not None and self.window.kind == "SESSION":
+            window["window_end"] = LONG
         return {**groups, **window, **{slot: call.type for slot, call in self.calls}, "ts": LONG}
 
     @property
