@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -87,17 +87,52 @@ def processor(settings: Settings, options: JvmOptions | None = None) -> Iterator
     """
     program = parse(settings.sql)
     bind_settings(program.settings)
-    state = StateDir(settings.state_dir, settings.app_id)
-    with ExitStack() as stack:
-        stack.callback(state.close)
+    with closing(StateDir(settings.state_dir, settings.app_id)) as state:
         # The JVM starts while the program is planned.
         engine = SparkEngine(settings.app_id, options or jvm_options(settings), settings.threads)
-        stack.callback(engine.close)
-        brokers = stack.enter_context(closing(brokers_of(settings)))
+        with closing(engine), _at_work(settings, program, state, engine, _end_with_the_jvm) as found:
+            yield found
+
+
+@contextmanager
+def processor_on(
+    engine: SparkEngine, settings: Settings, on_jvm_gone: Callable[[], None], answer_s: float = 10.0
+) -> Iterator[tuple[Supervisor, Metrics]]:
+    """As `processor`, on an engine that is lent: one JVM for many processors, one after the other.
+
+    Args:
+        engine: stays open.
+        settings: all of them.
+        on_jvm_gone: what is to happen when the JVM ends by itself.
+        answer_s: the deadline of each question to the brokers.
+
+    Raises:
+        LsqlError: as `processor`.
+    """
+    program = parse(settings.sql)
+    bind_settings(program.settings)
+    with (
+        closing(StateDir(settings.state_dir, settings.app_id)) as state,
+        _at_work(settings, program, state, engine, on_jvm_gone, answer_s) as found,
+    ):
+        yield found
+
+
+@contextmanager
+def _at_work(
+    settings: Settings,
+    program: Program,
+    state: StateDir,
+    engine: SparkEngine,
+    on_jvm_gone: Callable[[], None],
+    answer_s: float = 10.0,
+) -> Iterator[tuple[Supervisor, Metrics]]:
+    with ExitStack() as stack:
+        brokers = stack.enter_context(closing(brokers_of(settings, answer_s)))
         registry = registry_of(settings)
         if registry is not None:
             stack.callback(registry.close)
-        supervisor, metrics = _assembled(settings, program, brokers, registry, state, engine)
+        supervisor, metrics = _assembled(settings, program, brokers, registry, state, engine, on_jvm_gone)
         supervisor.launch()
         stack.callback(supervisor.close)
         yield supervisor, metrics
@@ -122,6 +157,7 @@ def _assembled(
     registry: SchemaRegistry | None,
     state: StateDir,
     engine: SparkEngine,
+    on_jvm_gone: Callable[[], None],
 ) -> tuple[Supervisor, Metrics]:
     identity = Identity(
         app_id=settings.app_id,
@@ -135,7 +171,7 @@ def _assembled(
     metrics = Metrics(identity, lambda: holder[0].status())  # noqa: PLW0108  # made before what it asks
     listeners = (EventLog(settings.app_id), metrics)
     supervisor = Supervisor(
-        Parts(settings, program, identity, brokers, registry, engine, state, listeners, _end_with_the_jvm)
+        Parts(settings, program, identity, brokers, registry, engine, state, listeners, on_jvm_gone)
     )
     holder.append(supervisor)
     return supervisor, metrics

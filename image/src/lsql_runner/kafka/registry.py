@@ -77,6 +77,9 @@ class SchemaRegistry(Protocol):
         SCHEMA_INVALID where it is no such schema.
         """
 
+    def delete(self, subject: str) -> None:
+        """Take a subject away for good, with all its versions; one that is not there is left alone."""
+
     def close(self) -> None:
         """Let all connections go. No question may be asked after it."""
 
@@ -142,6 +145,14 @@ class RestRegistry:
             reply = self._hosts.ask("POST", f"{path}/latest?verbose=true", body, until)
         found = _parsed(_COMPATIBILITY, _valid(reply, subject, kind))
         return None if found is None or found.is_compatible else found.reason
+
+    def delete(self, subject: str) -> None:
+        until = self._hosts.deadline()
+        # Confluent's registry takes away for good only what was deleted before.
+        for how in ("", "?permanent=true"):
+            reply = self._hosts.ask("DELETE", f"/subjects/{quote(subject, safe='')}{how}", until=until)
+            if reply.error_code // 100 != 404:
+                _parsed(_NUMBERS, reply)
 
     def close(self) -> None:
         self._hosts.close()
