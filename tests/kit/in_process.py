@@ -63,6 +63,6 @@ def in_process(
         "SQL_METRIC_FREQUENCY": "500",
     }
     jvm_gone = Flag()
-    with processor_on(engine, read_settings(variables | env), jvm_gone.set, ANSWER_S) as (supervisor, _):
+    with processor_on(engine, read_settings(variables | env), jvm_gone.set, ANSWER_S) as supervisor:
         yield InProcess(supervisor)
     assert not jvm_gone.is_set()

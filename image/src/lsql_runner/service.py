@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from importlib.metadata import version
 from pathlib import Path
 
@@ -90,18 +90,21 @@ def processor(settings: Settings, options: JvmOptions | None = None) -> Iterator
     with closing(StateDir(settings.state_dir, settings.app_id)) as state:
         # The JVM starts while the program is planned.
         engine = SparkEngine(settings.app_id, options or jvm_options(settings), settings.threads)
-        with closing(engine), _at_work(settings, program, state, engine, _end_with_the_jvm) as found:
-            yield found
+        with closing(engine), _asked(settings) as (brokers, registry):
+            supervisor, metrics = _assembled(settings, program, brokers, registry, state, engine)
+            supervisor.launch()
+            with closing(supervisor):
+                yield supervisor, metrics
 
 
 @contextmanager
 def processor_on(
     engine: SparkEngine, settings: Settings, on_jvm_gone: Callable[[], None], answer_s: float = 10.0
-) -> Iterator[tuple[Supervisor, Metrics]]:
-    """As `processor`, on an engine that is lent: one JVM for many processors, one after the other.
+) -> Iterator[Supervisor]:
+    """As `processor`, on an engine that is lent, unmeasured and without a log: for tests, of programs and of ours.
 
     Args:
-        engine: stays open.
+        engine: stays open; it serves one processor after the other.
         settings: all of them.
         on_jvm_gone: what is to happen when the JVM ends by itself.
         answer_s: the deadline of each question to the brokers.
@@ -113,29 +116,23 @@ def processor_on(
     bind_settings(program.settings)
     with (
         closing(StateDir(settings.state_dir, settings.app_id)) as state,
-        _at_work(settings, program, state, engine, on_jvm_gone, answer_s) as found,
+        _asked(settings, answer_s) as (brokers, registry),
     ):
-        yield found
+        identity = _identity(settings)
+        parts = Parts(settings, program, identity, brokers, registry, engine, state, (), on_jvm_gone)
+        supervisor = Supervisor(parts)
+        supervisor.launch()
+        with closing(supervisor):
+            yield supervisor
 
 
 @contextmanager
-def _at_work(
-    settings: Settings,
-    program: Program,
-    state: StateDir,
-    engine: SparkEngine,
-    on_jvm_gone: Callable[[], None],
-    answer_s: float = 10.0,
-) -> Iterator[tuple[Supervisor, Metrics]]:
-    with ExitStack() as stack:
-        brokers = stack.enter_context(closing(brokers_of(settings, answer_s)))
+def _asked(settings: Settings, answer_s: float = 10.0) -> Iterator[tuple[Brokers, SchemaRegistry | None]]:
+    """The brokers and the registry of the settings."""
+    with closing(brokers_of(settings, answer_s)) as brokers:
         registry = registry_of(settings)
-        if registry is not None:
-            stack.callback(registry.close)
-        supervisor, metrics = _assembled(settings, program, brokers, registry, state, engine, on_jvm_gone)
-        supervisor.launch()
-        stack.callback(supervisor.close)
-        yield supervisor, metrics
+        with nullcontext() if registry is None else closing(registry):
+            yield brokers, registry
 
 
 def jvm_options(settings: Settings) -> JvmOptions:
@@ -150,16 +147,8 @@ def jvm_options(settings: Settings) -> JvmOptions:
     )
 
 
-def _assembled(
-    settings: Settings,
-    program: Program,
-    brokers: Brokers,
-    registry: SchemaRegistry | None,
-    state: StateDir,
-    engine: SparkEngine,
-    on_jvm_gone: Callable[[], None],
-) -> tuple[Supervisor, Metrics]:
-    identity = Identity(
+def _identity(settings: Settings) -> Identity:
+    return Identity(
         app_id=settings.app_id,
         sql=settings.sql,
         user=settings.user,
@@ -167,11 +156,22 @@ def _assembled(
         guarantee="at_least_once",
         started_at_ms=now_ms(),
     )
+
+
+def _assembled(
+    settings: Settings,
+    program: Program,
+    brokers: Brokers,
+    registry: SchemaRegistry | None,
+    state: StateDir,
+    engine: SparkEngine,
+) -> tuple[Supervisor, Metrics]:
+    identity = _identity(settings)
     holder: list[Supervisor] = []
     metrics = Metrics(identity, lambda: holder[0].status())  # noqa: PLW0108  # made before what it asks
     listeners = (EventLog(settings.app_id), metrics)
     supervisor = Supervisor(
-        Parts(settings, program, identity, brokers, registry, engine, state, listeners, on_jvm_gone)
+        Parts(settings, program, identity, brokers, registry, engine, state, listeners, _end_with_the_jvm)
     )
     holder.append(supervisor)
     return supervisor, metrics

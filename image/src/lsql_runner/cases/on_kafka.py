@@ -151,7 +151,13 @@ class KafkaCases:
     def _make(self, case: Case, topics: Sequence[TopicRequest], left: Leftovers) -> None:
         for topic in topics:
             left.topics.append(topic.name)
-            if not self._brokers.create(topic):
+            try:
+                made = self._brokers.create(topic)
+            except LsqlError as error:
+                if error.code == "TOPIC_REFUSED":
+                    left.topics.remove(topic.name)
+                raise
+            if not made:
                 left.topics.remove(topic.name)  # somebody else was quicker: it is theirs
                 raise LsqlError("CASE_CONFLICT", path=str(case.path), what=f"topic {topic.name}")
         deadline = time.monotonic() + _READY_S
@@ -178,8 +184,12 @@ class KafkaCases:
         sources = {source.topic for source in prepared.plan.sources}
         ends: dict[Partition, int] = {}
         with tempfile.TemporaryDirectory(prefix="lsql-test-") as folder, ExitStack() as stack:
-            settings = self._settings_of(case, prepared, Path(folder), left)
+            settings = self._settings_of(case, prepared, Path(folder))
             self._write(case, batches[0] if batches else (), sources, ends)
+            left.groups.append(settings.app_id)
+            if _begins_at_the_end(prepared):
+                # The input is there before the processor is: with a position at its beginning it is read all the same.
+                self._brokers.commit(settings.app_id, dict.fromkeys(source_partitions(prepared.plan), 0))
             jvm_gone = threading.Event()
             try:
                 trial = Trial(case.path, self._launched(settings, jvm_gone, stack), jvm_gone)
@@ -201,23 +211,24 @@ class KafkaCases:
         writers = {} if self._registry is None else register_writers(case, self._registry)
         return encode_batches(case, prepared.planned.program, writers)
 
-    def _settings_of(self, case: Case, prepared: PreparedCase, folder: Path, left: Leftovers) -> Settings:
+    def _settings_of(self, case: Case, prepared: PreparedCase, folder: Path) -> Settings:
         """The settings of the processor. What records show of topics is declared: not all are there at first."""
-        group = f"lsql-test-{uuid.uuid4().hex[:12]}"
-        left.groups.append(group)
         declared = as_declaration({source.topic: source for source in prepared.plan.sources})
-        changed = {"sql": case.sql, "app_id": group, "state_dir": folder, "topics": json.dumps(declared)}
-        if prepared.planned.bound.settings.auto_offset_reset == "latest":
-            # The input is there before the processor is: a position at the beginning makes it read that all the same.
-            self._brokers.commit(group, dict.fromkeys(source_partitions(prepared.plan), 0))
-            changed["state_on_loss"] = "reset"
+        changed = {
+            "sql": case.sql,
+            "app_id": f"lsql-test-{uuid.uuid4().hex[:12]}",
+            "state_dir": folder,
+            "topics": json.dumps(declared),
+        }
+        if _begins_at_the_end(prepared):
+            changed["state_on_loss"] = "reset"  # a position without state is no loss here
         return self._settings.model_copy(update=changed)
 
     def _launched(self, settings: Settings, jvm_gone: threading.Event, stack: ExitStack) -> Supervisor:
         deadline = time.monotonic() + _READY_S
         while True:
             try:
-                return stack.enter_context(processor_on(self._engine, settings, jvm_gone.set))[0]
+                return stack.enter_context(processor_on(self._engine, settings, jvm_gone.set))
             except LsqlError as error:
                 if error.code not in _NOT_SEEN_YET or time.monotonic() > deadline:
                     raise
@@ -265,3 +276,8 @@ class KafkaCases:
                 raise
             why = str(error.params["reason"])
             raise LsqlError("CASE_BROKEN_OFF", path=str(case.path), what=what, why=why) from None
+
+
+def _begins_at_the_end(prepared: PreparedCase) -> bool:
+    """Whether the program would leave out what its topics hold when it starts."""
+    return prepared.planned.bound.settings.auto_offset_reset == "latest"
