@@ -69,10 +69,14 @@ def _serde(place: str, body: Any) -> Serde:
     return Serde(form, _schema(place, body["schema"]))
 
 
+def avro_text(body: Any) -> str:
+    """The JSON of an Avro schema, from that text or from what it says; a bare name is a type."""
+    return body if isinstance(body, str) and body.lstrip().startswith(("{", "[", '"')) else json.dumps(body)
+
+
 def _avro(place: str, form: Format, body: Any) -> Serde:
-    text = body if isinstance(body, str) and body.lstrip().startswith(("{", "[", '"')) else json.dumps(body)
     try:
-        return avro_serde(form, text)
+        return avro_serde(form, avro_text(body))
     except AvroSchemaError as error:
         raise DeclarationError(f"{place}: an Avro schema; {error}") from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from lsql_runner.bind.catalog import TopicSchema
 from lsql_runner.cases.leaves import NANOS_PER_MS, Instant, ValueMisfit
 from lsql_runner.cases.yaml_text import load_yaml
-from lsql_runner.declared import DeclarationError, declared_topics
+from lsql_runner.declared import DeclarationError, avro_text, declared_topics
 from lsql_runner.errors import LsqlError
 
 Headers = tuple[tuple[str, bytes | None], ...]
@@ -214,7 +213,7 @@ def _divided(
 def _schemas(body: Any, path: Path, place: str) -> dict[str, str]:
     if not isinstance(body, dict):
         raise _invalid(path, place, "schemas by name are needed, as {old: {type: record, ...}}")
-    return {str(name): schema if isinstance(schema, str) else json.dumps(schema) for name, schema in body.items()}
+    return {str(name): avro_text(schema) for name, schema in body.items()}
 
 
 def _declared(declarations: dict[str, Any], path: Path) -> dict[str, TopicSchema]:
