@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lsql_runner.bind.catalog import Format
 from lsql_runner.cases.avro_values import AvroSchema
 from lsql_runner.cases.leaves import Day, Instant, Single, ValueMisfit, natural
-from lsql_runner.cases.values import Writer, as_written, decode_value, encode_value, expected_value, same_value
+from lsql_runner.cases.values import Writer, as_written, checked_expectation, decode_value, encode_value, same_value
 
 MILLIS = {"type": "long", "logicalType": "timestamp-millis"}
 MICROS = {"type": "long", "logicalType": "timestamp-micros"}
@@ -326,4 +326,10 @@ def test_bytes_that_are_no_record_of_a_known_schema_are_refused(data: bytes) -> 
 
 def test_an_expected_windowed_key_has_its_form() -> None:
     with pytest.raises(ValueMisfit):
-        expected_value({"id": 1}, WINDOWED)
+        checked_expectation({"id": 1}, WINDOWED)
+
+
+@pytest.mark.parametrize("name", ["AVRO", "JSON", "LONG", "INT"])
+def test_a_windowed_key_without_bytes_before_the_window_is_null(name: str) -> None:
+    key = {"key": None, "window_start": 2}
+    assert decode_value(encode_value(key, Format("TW", name)), Format("TW", name)) == key

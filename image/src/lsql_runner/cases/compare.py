@@ -12,7 +12,16 @@ from typing import Any
 from lsql_runner.bind.catalog import Format
 from lsql_runner.cases.leaves import ValueMisfit, natural
 from lsql_runner.cases.model import Case, CaseRecord, ExpectedError, Headers
-from lsql_runner.cases.values import NO_SCHEMAS, Schemas, as_written, decode_value, expected_value, same_value
+from lsql_runner.cases.values import (
+    NO_SCHEMAS,
+    Schemas,
+    as_written,
+    checked_expectation,
+    decode_value,
+    encode_value,
+    has_schema,
+    same_value,
+)
 from lsql_runner.errors import LsqlError, render, report
 from lsql_runner.plan.nodes import Plan
 
@@ -192,7 +201,13 @@ def _expected_record(record: CaseRecord, topic: str, forms: tuple[Format, Format
 
 
 def _part(value: Any, text: str | None, form: Format) -> Any:
-    return expected_value(value, form) if text is None else _decoded(text.encode(), form, NO_SCHEMAS)
+    if text is not None:
+        return _decoded(text.encode(), form, NO_SCHEMAS)
+    if value is None:
+        return None
+    return (
+        checked_expectation(value, form) if has_schema(form) else _decoded(encode_value(value, form), form, NO_SCHEMAS)
+    )
 
 
 def _decoded(data: bytes | None, form: Format, schemas: Schemas) -> Any:
