@@ -21,11 +21,16 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     OffsetSpec,
     ResourceType,
 )
+from stamina.instrumentation import LoggingOnRetryHook, set_on_retry_hooks
 
 from lsql_runner.batches import Partition
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.refusals import ends_handshake, is_refusal, reason
+
+# A retry is logged as libraries log. Where structlog is installed stamina takes that, which prints to stdout unless it
+# is configured: into the answers of commands.
+set_on_retry_hooks([LoggingOnRetryHook])
 
 
 @dataclass(frozen=True, slots=True)
