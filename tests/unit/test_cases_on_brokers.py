@@ -128,10 +128,10 @@ def test_ctrl_c_does_not_keep_anything_from_being_taken_away() -> None:
 
         delete_group = delete_topic
 
-    brokers = Interrupted()
+    brokers, before = Interrupted(), signal.getsignal(signal.SIGINT)
     assert leftovers(brokers).clear() == ()
     assert brokers.asked == ["g", "t", "u"]
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_a_processors_environment_is_the_cases_without_what_is_a_single_processors() -> None:
