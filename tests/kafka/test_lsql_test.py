@@ -122,7 +122,7 @@ class Places:
         return {
             *(name for name in topics if not name.startswith("__")),
             *(group.group_id for group in groups if group.group_id.startswith("lsql-test")),
-            *self.registry.ask("GET", "/subjects"),
+            *self.registry.ask("GET", "/subjects?deleted=true"),
         }
 
 
@@ -288,9 +288,29 @@ def test_a_subject_that_exists_is_left_alone(
         versions = registry.versions(subject)
     finally:
         registry.delete(subject)
+        registry.forget(subject)
 
     assert (error.code, error.params["what"]) == ("CASE_CONFLICT", f"subject {subject}")
     assert versions == [1]
+
+
+@pytest.mark.usefixtures("unchanged")
+def test_a_subject_that_can_be_brought_back_is_left_alone(
+    cases: KafkaCases, registry: Registry, written: Writing
+) -> None:
+    """It would go for good with the case's own versions."""
+    file = written()
+    subject = file.subjects[0]
+    registry.register(subject)
+    registry.delete(subject)
+    try:
+        error = refusal(file, cases)
+        left = registry.ask("GET", f"/subjects/{subject}/versions?deleted=true")
+    finally:
+        registry.forget(subject)
+
+    assert (error.code, error.params["what"]) == ("CASE_CONFLICT", f"subject {subject}")
+    assert left == [1]
 
 
 @pytest.mark.usefixtures("unchanged")
@@ -312,15 +332,15 @@ def test_a_registry_that_goes_away_leaves_its_subjects_behind_and_nothing_else(
         cases = opened(warned, SQL_BOOTSTRAP_SERVERS=broker.bootstrap, SQL_SCHEMA_REGISTRY_URL=own.url)
         registry = cases._registry
         assert registry is not None
-        latest = registry.latest
+        is_taken = registry.is_taken
 
-        def latest_and_last(subject: str) -> object:
-            found = latest(subject)
+        def asked_last(subject: str) -> bool:
+            found = is_taken(subject)
             if subject.startswith("out"):
                 own.stop()
             return found
 
-        registry.latest = latest_and_last  # type: ignore[method-assign, assignment]
+        registry.is_taken = asked_last  # type: ignore[method-assign]
         error = refusal(file := written(), cases)
 
     assert error.code == "REGISTRY_UNREACHABLE"

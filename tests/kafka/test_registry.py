@@ -190,6 +190,24 @@ def test_a_subject_that_was_deleted_is_not_there(schemas: SchemaRegistry, subjec
     assert refusal(lambda: schemas.ids(subject)).code == "SCHEMA_UNKNOWN"
 
 
+def test_a_name_is_taken_until_its_subject_was_deleted_for_good(schemas: SchemaRegistry, subject: str) -> None:
+    taken = [schemas.is_taken(subject)]
+    schemas.register(subject, "AVRO", AVRO)
+    taken.append(schemas.is_taken(subject))
+    schemas.delete(subject)
+    taken.append(schemas.is_taken(subject))
+
+    assert taken == [False, True, False]
+
+
+def test_a_name_is_taken_by_what_can_be_brought_back(registry: Registry, asking: Asking, subject: str) -> None:
+    registry.register(subject, AVRO)
+    registry.delete(subject)
+
+    assert asking().latest(subject) is None
+    assert asking().is_taken(subject)
+
+
 def test_a_subject_that_was_deleted_begins_anew(schemas: SchemaRegistry, subject: str) -> None:
     for text in (AVRO, WIDER):
         schemas.register(subject, "AVRO", text)

@@ -29,6 +29,10 @@ class FakeRegistry(MemoryRegistry):
         self._answer()
         return super().latest(subject)
 
+    def is_taken(self, subject: str) -> bool:
+        self._answer()
+        return super().is_taken(subject)
+
     def version(self, subject: str, number: int) -> RegisteredSchema:
         self._answer()
         return super().version(subject, number)

@@ -144,7 +144,7 @@ class KafkaCases:
         existing = self._brokers.topics()
         found = [f"topic {topic.name}" for topic in topics if topic.name in existing]
         if self._registry is not None:
-            found += [f"subject {subject}" for subject in subjects if self._registry.latest(subject) is not None]
+            found += [f"subject {subject}" for subject in subjects if self._registry.is_taken(subject)]
         if found:
             raise LsqlError("CASE_CONFLICT", path=str(case.path), what=found[0])
 

@@ -25,6 +25,9 @@ class MemoryRegistry:
         ids = self._subjects.get(subject)
         return SubjectVersion(subject, len(ids), self._schemas[ids[-1]]) if ids else None
 
+    def is_taken(self, subject: str) -> bool:
+        return subject in self._subjects
+
     def version(self, subject: str, number: int) -> RegisteredSchema:
         ids = self._subjects.get(subject, [])
         if not 1 <= number <= len(ids):

@@ -57,6 +57,9 @@ class SchemaRegistry(Protocol):
     def latest(self, subject: str) -> SubjectVersion | None:
         """The newest version of a subject; None where there is no such subject."""
 
+    def is_taken(self, subject: str) -> bool:
+        """Whether a subject has versions, those included that were deleted and can still be brought back."""
+
     def version(self, subject: str, number: int) -> RegisteredSchema:
         """A version of a subject, as references name it; SCHEMA_UNKNOWN where there is none."""
 
@@ -109,6 +112,10 @@ class RestRegistry:
     def latest(self, subject: str) -> SubjectVersion | None:
         found = _parsed(_VERSION, self._hosts.ask("GET", _versions(subject) + "/latest"))
         return None if found is None else SubjectVersion(subject, found.version, found.registered(found.id))
+
+    def is_taken(self, subject: str) -> bool:
+        versions = _parsed(_NUMBERS, self._hosts.ask("GET", _versions(subject) + "?deleted=true"))
+        return bool(versions)
 
     def version(self, subject: str, number: int) -> RegisteredSchema:
         found = _parsed(_VERSION, self._hosts.ask("GET", f"{_versions(subject)}/{number}"))
