@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from lsql_runner.bind.catalog import Catalog
 from lsql_runner.declared import declared_topics
-from lsql_runner.engine.memory import MemoryEngine, MemoryRecord
+from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.pipeline import plan_text
 from tests.kit.aggregate_model import KEPT, Row, kept_of
 from tests.kit.window_model import Place, Window, values_of
@@ -57,12 +58,12 @@ def changelogs(engine: MemoryEngine, batches: Batches, restarts: set[int]) -> di
     """By target: the changelog of each window, or of each key as of a window that starts at 0."""
     fed = [
         [
-            MemoryRecord("t", None, json.dumps({"g": r.key, "v": r.value}).encode(), r.at_ms, r.partition, r.offset)
+            TopicRecord("t", None, json.dumps({"g": r.key, "v": r.value}).encode(), r.at_ms, r.partition, r.offset)
             for r in batch
         ]
         for batch in batches
     ]
-    run = engine.run(PLAN, fed, restarts)
+    run = engine.run(PLAN, fed, restarts=restarts)
     assert run.error is None
     found: dict[str, dict[Place, list[Any]]] = {"always": {}, "tumbled": {}, "hopped": {}}
     for record in run.records:

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 from lsql_runner.bind.catalog import Format, parse_format
 from lsql_runner.cases.compare import ActualRecord, differences, error_differences
+from lsql_runner.cases.leaves import ValueMisfit
 from lsql_runner.cases.model import Case, ExpectedError, load_case, parse_case
 from lsql_runner.cases.prepare import PreparedCase, prepare_case
-from lsql_runner.cases.run import Outcome, as_junit, find_cases
-from lsql_runner.cases.values import ValueMisfit, decode_value, encode_value, same_value
+from lsql_runner.cases.report import Outcome, as_junit
+from lsql_runner.cases.run import find_cases
+from lsql_runner.cases.values import decode_value, encode_value, same_value
 from lsql_runner.cases.yaml_text import load_yaml
 from lsql_runner.errors import LsqlError
 

@@ -49,7 +49,13 @@ class FakeBrokers:
         ]
         return records[-limit:]
 
-    def create(self, request: TopicRequest) -> None:
+    def create(self, request: TopicRequest) -> bool:
+        raise NotImplementedError
+
+    def delete_topic(self, name: str) -> None:
+        raise NotImplementedError
+
+    def delete_group(self, group: str) -> None:
         raise NotImplementedError
 
     def largest_batch(self, topics: Iterable[str]) -> int | None:

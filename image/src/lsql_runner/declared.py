@@ -96,10 +96,14 @@ def _text(place: str, form: Format, kind: DataType, options: Any) -> Serde:
         raise DeclarationError(f"{place}: what {form} can be; {error}") from None
 
 
+def avro_text(body: Any) -> str:
+    """The JSON of an Avro schema, from that text or from what it says; a bare name is a type."""
+    return body if isinstance(body, str) and body.lstrip().startswith(("{", "[", '"')) else json.dumps(body)
+
+
 def _avro(place: str, form: Format, body: Any) -> Serde:
-    text = body if isinstance(body, str) and body.lstrip().startswith(("{", "[", '"')) else json.dumps(body)
     try:
-        return avro_serde(form, text)
+        return avro_serde(form, avro_text(body))
     except AvroSchemaError as error:
         raise DeclarationError(f"{place}: an Avro schema; {error}") from None
 

@@ -205,6 +205,18 @@ CATALOGUE: dict[str, ErrorKind] = {
         "The case file {path} is wrong at {place}: {why}.",
         "Correct that place; the format is in docs/reference/cases.md.",
     ),
+    "CASE_CONFLICT": ErrorKind(
+        "The {what} exists already, and the case {path} would use it as its own.",
+        "Run the case where nobody uses that name; what a run that was killed left behind is to be deleted by hand.",
+    ),
+    "CASE_BROKEN_OFF": ErrorKind(
+        "The case {path} broke off before {what}: {why}.",
+        "Look at the brokers and their log; what the case made there is deleted again.",
+        RUNTIME,
+    ),
+    "CASE_LEFT_BEHIND": ErrorKind(
+        "Of the case {path}, the {what} could not be deleted: {why}.", "Delete it by hand.", RUNTIME
+    ),
     "CASE_FAILED": ErrorKind("{failed} of {total} cases failed.", "Read the differences above."),
     # --- before it runs ---
     "PORT_IN_USE": ErrorKind("Port {port} is in use.", "Stop what listens there, or set SQL_PORT to a free port."),
@@ -240,7 +252,8 @@ CATALOGUE: dict[str, ErrorKind] = {
     ),
     "REGISTRY_MISSING": ErrorKind(
         "{topic} is in AVRO, whose records name their schemas, and there is no schema registry to look them up.",
-        "Set SQL_SCHEMA_REGISTRY_URL (in the chart schemaRegistry.url), or choose another format.",
+        "Set SQL_SCHEMA_REGISTRY_URL (in the chart schemaRegistry.url, for `lsql test` --registry), or choose another "
+        "format.",
     ),
     "SCHEMA_UNREADABLE": ErrorKind(
         "No type stands for {what}: {why}.", "Write the topic with a schema without that, or read it as BYTES."
