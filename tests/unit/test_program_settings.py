@@ -115,6 +115,8 @@ def test_the_engine_knows_each_key_of_state_stores_in_its_unit() -> None:
         ("auto.offset.rest", "auto.offset.reset"),
         ("consumer.linger.ms", "linger.ms"),
         ("commit.intervall.ms", "commit.interval.ms"),
+        ("AUTOCREATE", "autocreate"),
+        ("topic.t.retention", "topic.t.retention.ms"),
     ],
 )
 def test_an_unknown_key_is_refused_with_near_ones(key: str, near: str) -> None:
@@ -159,3 +161,8 @@ def test_a_topics_key_is_taken_in_each_spelling(key: str) -> None:
     assert bound(f"SET defaults.topic.{key}='1'").topics == settings
     assert bound(f"SET `topic.{key}`='1'").topics == settings
     assert bound(f"SET `topic.orders.eu.{key}`='1'").topic("orders.eu") == settings
+
+
+@pytest.mark.parametrize("value", ["exactly_once", "exactly_once_beta", "exactly_once_v2"])
+def test_a_guarantee_that_is_not_given_is_refused_by_name(value: str) -> None:
+    assert refused(f"SET processing.guarantee={value}").code == "FEATURE_UNSUPPORTED"

@@ -67,6 +67,7 @@ OWNED_KEYS: dict[str, str] = {
     "bootstrap.servers": "set SQL_BOOTSTRAP_SERVERS",
     "schema.registry.url": "set SQL_SCHEMA_REGISTRY_URL",
     "state.dir": "set SQL_STATE_STORE_DIR",
+    "state.onLoss": "set LSQL_STATE_ON_LOSS",
     "enable.auto.commit": "leave it out: the position is committed after each batch",
     "allow.auto.create.topics": "SET defaults.topic.autocreate=true, for targets; sources must be there",
     "enable.idempotence": "leave it out: the producer always is idempotent",

@@ -164,7 +164,9 @@ def _near(key: str) -> str:
         *ROCKSDB_KEYS,
         *_IGNORED,
     ]
-    near = get_close_matches(key, dict.fromkeys(known), n=4, cutoff=0.5)
+    if found := re.match(r"topic\.[^.]+\.", key):
+        known += [found.group() + word for word in (*_TOPIC_WORDS, *TOPIC_KEYS)]
+    near = get_close_matches(key.lower(), dict.fromkeys(known), n=4, cutoff=0.5)
     return ", ".join(near) or "autocreate, partitions, replication, grace"
 
 
@@ -274,5 +276,5 @@ _WORDS: dict[str, Callable[[ProgramSettings, SetStatement], ProgramSettings]] = 
     "error.policy": _only("fail", "continue", "dlq"),
     "error.policy.read": _only("fail", "continue", "dlq"),
     "error.policy.write": _only("fail", "continue", "dlq"),
-    "processing.guarantee": _only("at_least_once", "exactly_once"),
+    "processing.guarantee": _only("at_least_once", "exactly_once", "exactly_once_beta", "exactly_once_v2"),
 }
