@@ -14,7 +14,8 @@ import click
 
 from lsql_runner.api import openapi as processor_openapi
 from lsql_runner.bind.functions.listing import as_documents
-from lsql_runner.bind.kafka_keys import CONSUMER_KEYS, OWNED_KEYS, PRODUCER_KEYS, STREAMS_ONLY_KEYS, TOPIC_KEYS
+from lsql_runner.bind.kafka_keys import CONSUMER_KEYS, IGNORED_KEYS, OWNED_KEYS, PRODUCER_KEYS, TOPIC_KEYS
+from lsql_runner.bind.rocksdb_keys import ROCKSDB_IGNORED, ROCKSDB_KEYS
 from lsql_runner.cli import cli
 from lsql_runner.console import openapi as console_openapi
 from lsql_runner.console.cli import cli as console_cli
@@ -137,13 +138,29 @@ def settings() -> str:
         "|---|---|",
         *(f"| `{key}` | {_cell(instead)} |" for key, instead in OWNED_KEYS.items()),
         "",
-        "## SET: keys of Kafka Streams without a meaning here",
+        (
+            "`security.protocol`, `sasl.*` and `ssl.*` are no part of a program: set SECURITY_PROTOCOL, SASL_* and "
+            "SSL_* in the environment."
+        ),
+        "",
+        "## SET: state stores",
+        "",
+        (
+            "Each partition of each state store has a cache and buffers of its own, beside the heap: leave room for "
+            "them in the memory of the container."
+        ),
+        "",
+        "| key | value |",
+        "|---|---|",
+        *(f"| `{key}` | {_cell(what)} |" for key, (_, what) in ROCKSDB_KEYS.items()),
+        "",
+        "## SET: keys without a meaning here",
         "",
         "They are accepted with a warning that GET /stream shows.",
         "",
         "| key | why |",
         "|---|---|",
-        *(f"| `{key}` | {_cell(why)} |" for key, why in STREAMS_ONLY_KEYS.items()),
+        *(f"| `{key}` | {_cell(why)} |" for key, why in {**IGNORED_KEYS, **ROCKSDB_IGNORED}.items()),
     ]
     return "\n".join(lines) + "\n"
 

@@ -222,6 +222,36 @@ SET grace=soon; INSERT INTO t SELECT STREAM * FROM payments
 SET partitions=1; SET partitions=2; INSERT INTO t SELECT STREAM * FROM payments
 ----
 -- expect FEATURE_UNSUPPORTED 1:5
+SET consumer.group.id=x; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect FEATURE_UNSUPPORTED 1:5
+SET sasl.jaas.config='x'; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect FEATURE_UNSUPPORTED 1:5
+SET default.timestamp.extractor='x'; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SETTING_INVALID 1:15
+SET linger.ms=soon; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SETTING_INVALID 1:21
+SET isolation.level=all; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SETTING_INVALID 1:16
+SET check.crcs=1; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SETTING_INVALID 1:31
+SET rocksdb.write.buffer.size=1000; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SETTING_UNKNOWN 1:5
+SET rocksdb.block.size=4096; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SETTING_UNKNOWN 1:5
+SET consumer.linger.ms=5; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect FUNCTION_UNKNOWN 1:29
+INSERT INTO t SELECT STREAM `to upper`(id) AS x FROM payments
+----
+-- expect FEATURE_UNSUPPORTED 1:5
 SET group.id=x; INSERT INTO t SELECT STREAM * FROM payments
 ----
 -- expect FEATURE_UNSUPPORTED 1:10

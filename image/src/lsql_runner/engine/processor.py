@@ -23,6 +23,7 @@ from lsql_runner.engine.query import Launch, RunningPlan
 from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
 from lsql_runner.engine.sink import SinkOptions
 from lsql_runner.engine.source import SourceOptions, range_reader, stream_reader
+from lsql_runner.engine.state_options import tune_state
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.registry_connection import RegistryConnection
 from lsql_runner.plan.nodes import Aggregate, Plan, nodes
@@ -41,6 +42,8 @@ class Job:
     on_batch: Callable[[BatchEnded], None]
     registry: RegistryConnection | None = None
     """The schema registry that records in AVRO are read by."""
+    rocksdb: tuple[tuple[str, int], ...] = ()
+    """What the program sets of its state stores: keys of ROCKSDB_KEYS."""
 
 
 class SparkEngine:
@@ -78,6 +81,7 @@ class SparkEngine:
         session = self.session
         if job.registry is not None:
             register_registry(REGISTRY, job.registry.java())
+        tune_state(session, job.rocksdb)
         reader = stream_reader(session, job.source)
 
         self._job = job

@@ -1,6 +1,7 @@
 package com.lsqlrunner.avro;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.lsqlrunner.expression.Malformed;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;

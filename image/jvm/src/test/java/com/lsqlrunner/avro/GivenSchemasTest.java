@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.lsqlrunner.expression.Malformed;
 import java.util.Map;
 import org.apache.avro.Schema;
 import org.junit.jupiter.api.Test;
