@@ -68,6 +68,10 @@ CATALOG = Catalog(
                     },
                 },
             },
+            "alarms": {
+                "key": {"format": "STRING"},
+                "value": {"format": "JSON", "schema": {"id": "long", "level": "double"}, "schema_id": True},
+            },
             "clicks": {
                 "key": {"format": "JSON", "schema": {"user": "string", "page": "int"}},
                 "value": {"format": "JSON", "schema": {"page": "int", "ms": "int"}},

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 
 from lsql_runner.bind.bound import BoundInsert, BoundProgram, BoundSelect, BoundTopic, Fields, Part, Whole
 from lsql_runner.bind.catalog import Catalog
+from lsql_runner.bind.declarations import with_declarations
 from lsql_runner.bind.decoders import source_formats, source_topics, target_topics
 from lsql_runner.bind.formats import output_serde, written
 from lsql_runner.bind.generations import generation_of
@@ -24,6 +25,7 @@ def bind_program(program: ast.Program, catalog: Catalog) -> BoundProgram:
         LsqlError: each with its place; see docs/reference/errors.md.
     """
     settings = bind_settings(program.settings)
+    catalog = with_declarations(program, catalog)
     _check_topics(program, catalog, settings)
     _check_formats(program, catalog)
     shared = _bind_tables(program.shared_tables, {}, catalog, settings, inside_insert=False)

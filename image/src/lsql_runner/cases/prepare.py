@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import cast
 
 from lsql_runner.batches import Partition
-from lsql_runner.bind.catalog import Format
+from lsql_runner.bind.catalog import Format, TopicSchema
+from lsql_runner.bind.declarations import program_schemas
 from lsql_runner.bind.decoders import SourceFormats, source_formats
 from lsql_runner.cases.model import Case, Headers, InputRecord
 from lsql_runner.cases.values import ValueMisfit, encode_value, guess_format
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.brokers import Brokers, RawRecord
 from lsql_runner.pipeline import Planned, plan_parsed
+from lsql_runner.runtime.registered import check_outputs
 from lsql_runner.runtime.resolve import Knowledge, resolve_catalog
 from lsql_runner.sql import ast
 from lsql_runner.sql.parser import parse
@@ -45,13 +47,16 @@ def prepare_case(case: Case) -> PreparedCase:
     """Parse, encode, resolve, bind, plan.
 
     Raises:
-        LsqlError: what is wrong with the program; CASE_INVALID where a record does not fit its topic.
+        LsqlError: what is wrong with the program; CASE_INVALID where a record does not fit its topic;
+            REGISTRY_MISSING where it writes what needs a schema registry, which a case does not have.
     """
     program = parse(case.sql)
     batches = encode_batches(case, program)
     brokers = cast(Brokers, _CaseBrokers(case, batches))  # resolving a catalog asks for topics and samples only
     catalog = resolve_catalog(program, brokers, Knowledge(case.declared, {}))
-    return PreparedCase(plan_parsed(program, catalog), batches)
+    planned = plan_parsed(program, catalog)
+    check_outputs(planned.plan, None)
+    return PreparedCase(planned, batches)
 
 
 def encode_batches(case: Case, program: ast.Program) -> Batches:
@@ -64,6 +69,7 @@ def encode_batches(case: Case, program: ast.Program) -> Batches:
         LsqlError: CASE_INVALID, FORMAT_UNSUPPORTED.
     """
     named = source_formats(program)
+    declared = {**case.declared, **program_schemas(program)}
     offsets: dict[tuple[str, int], int] = {}
     timestamp_ms = 0
     place = 0
@@ -74,7 +80,8 @@ def encode_batches(case: Case, program: ast.Program) -> Batches:
             timestamp_ms = timestamp_ms if record.timestamp is None else record.timestamp
             offset = offsets.get((record.topic, record.partition), 0)
             offsets[record.topic, record.partition] = offset + 1
-            key, value = _parts(case, record, named.get(record.topic, SourceFormats()), place)
+            formats = named.get(record.topic, SourceFormats())
+            key, value = _parts(case, record, declared.get(record.topic), formats, place)
             encoded.append(
                 EncodedRecord(record.topic, key, value, record.headers or (), timestamp_ms, record.partition, offset)
             )
@@ -83,8 +90,9 @@ def encode_batches(case: Case, program: ast.Program) -> Batches:
     return tuple(batches)
 
 
-def _parts(case: Case, record: InputRecord, named: SourceFormats, place: int) -> tuple[bytes | None, bytes | None]:
-    schema = case.declared.get(record.topic)
+def _parts(
+    case: Case, record: InputRecord, schema: TopicSchema | None, named: SourceFormats, place: int
+) -> tuple[bytes | None, bytes | None]:
     forms = (named.key, named.value) if schema is None else (schema.key.format, schema.value.format)
     values = (("key", record.key, record.key_text), ("value", record.value, record.value_text))
     found: list[bytes | None] = []
