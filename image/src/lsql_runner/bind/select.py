@@ -73,7 +73,7 @@ def _from(select: ast.Select, find: Find, settings: ProgramSettings, is_legacy: 
             raise LsqlError(
                 "FEATURE_UNSUPPORTED",
                 select.joins[0].span,
-                feature="An outer join of an aggregate's stream",
+                feature="An outer join of streams with an aggregate of a stream",
                 instead="write the aggregate to a topic, and join that topic in a second processor",
             )
         return joined, joint, joined.is_table
