@@ -10,7 +10,8 @@ from random import Random
 
 from lsql_runner.bind.catalog import Catalog
 from lsql_runner.declared import declared_topics
-from lsql_runner.engine.memory import MemoryEngine, MemoryRecord
+from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.pipeline import plan_text
 from tests.differential.comparison import Written, differences
 from tests.differential.histories import BATCHES, END, PARTITIONS, Event, Events
@@ -115,7 +116,7 @@ def _ours(suite: Suite, events: Events, engine: MemoryEngine) -> dict[str, list[
     return written
 
 
-def _batches(events: Events) -> Iterator[list[MemoryRecord]]:
+def _batches(events: Events) -> Iterator[list[TopicRecord]]:
     """The records of a history are in one partition of each topic: that of its keys."""
     offsets: dict[tuple[str, int], int] = {}
     for batch in range(_last_batch(events) + 1):
@@ -127,7 +128,7 @@ def _batches(events: Events) -> Iterator[list[MemoryRecord]]:
                 offsets[place] = offset + 1
                 key = None if event.key is None else event.key.encode()
                 value = None if event.value is None else json.dumps(event.value).encode()
-                records.append(MemoryRecord(event.topic, key, value, event.at_ms, place[1], offset))
+                records.append(TopicRecord(event.topic, key, value, event.at_ms, place[1], offset))
         yield records
 
 

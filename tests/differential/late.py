@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from random import Random
 
-from tests.differential.histories import Event, Events
+from tests.differential.histories import Event, Events, Generator
 
 Ends = Callable[[int], list[int]]
 
@@ -50,6 +51,36 @@ def judged_alike(events: Events, graces: Sequence[Grace]) -> list[Event]:
             newest = theirs
         by_batch[event.batch] = newest
     return found
+
+
+def sessions_alike(generate: Generator, gap_ms: int, grace_ms: int) -> Generator:
+    """Records that both take into a session, or neither.
+
+    A record is late by the session that it would be part of. That ends no earlier than any record that is at most a gap
+    away: one of these in time lets both take it. One that is late by itself, with none beside it, is dropped by both.
+    """
+
+    def chosen(random: Random) -> list[Event]:
+        newest: int | None = None
+        by_batch: dict[int, int | None] = {}
+        groups: dict[str | None, list[int]] = {}
+        found = []
+        for event in generate(random):
+            theirs = event.at_ms if newest is None else max(newest, event.at_ms)
+            ours = by_batch.get(event.batch - 1)
+            beside = groups.setdefault((event.value or {}).get("g"), [])
+            near = [at for at in beside if abs(at - event.at_ms) <= gap_ms]
+            in_time = max(event.at_ms, *near, event.at_ms) + gap_ms >= theirs - grace_ms
+            dropped = not near and ours is not None and event.at_ms + gap_ms < ours - grace_ms
+            if in_time or dropped:
+                found.append(event)
+                newest = theirs
+            if in_time:
+                beside.append(event.at_ms)
+            by_batch[event.batch] = newest
+        return found
+
+    return chosen
 
 
 def lateness(events: Events, grace: Grace) -> tuple[int, int]:

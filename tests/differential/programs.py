@@ -12,7 +12,7 @@ from typing import Any
 from tests.differential import comparison, histories
 from tests.differential.comparison import View
 from tests.differential.histories import Generator
-from tests.differential.late import Grace, hopping
+from tests.differential.late import Grace, hopping, sessions_alike
 
 CALLS = {
     "n": "COUNT(*)",
@@ -26,8 +26,7 @@ CALLS = {
     "dlo": "MIN(d)",
     "dhi": "MAX(d)",
 }
-"""The aggregates that every topology of groups has; a program names those that it has too."""
-OVER_TABLES = ("n", "c", "s", "m", "ds", "dm")
+"""The aggregates that every topology of groups has."""
 ALL = tuple(CALLS)
 
 
@@ -81,14 +80,26 @@ def _windows(name: str, size_ms: int, advance_ms: int, grace_ms: int) -> Program
     )
 
 
+def _sessions(gap_ms: int, grace_ms: int) -> Program:
+    return Program(
+        "sessions",
+        f"INSERT INTO sessions SELECT STREAM {_calls(ALL)} FROM l WINDOW BY SESSION {gap_ms}ms"
+        f" GRACE BY {grace_ms}ms GROUP BY g",
+        "sessions",
+        comparison.changelog,
+        {"gap_ms": gap_ms, "grace_ms": grace_ms},
+        ALL,
+    )
+
+
 def _table_filter() -> Program:
-    sql = "INSERT INTO `table-filter` SELECT TABLE v, d FROM l WHERE v > 0"
+    sql = "INSERT INTO `table-filter` SELECT TABLE v, d FROM l WHERE COALESCE(v, 0) > 0"
     return Program("table-filter", sql, "table-filter", comparison.changelog, fields=("v", "d"))
 
 
 def _table_groups(name: str, where: str = "", having: str = "") -> Program:
-    sql = f"INSERT INTO `{name}` SELECT TABLE {_calls(OVER_TABLES)} FROM l {where} GROUP BY g {having}"
-    return Program(name, sql, name, comparison.table, fields=OVER_TABLES)
+    sql = f"INSERT INTO `{name}` SELECT TABLE {_calls(ALL)} FROM l {where} GROUP BY g {having}"
+    return Program(name, sql, name, comparison.table, fields=ALL)
 
 
 def _stream_table(kind: str) -> Program:
@@ -119,10 +130,10 @@ def _groups_of_joined() -> Program:
     return Program(
         "tables-groups",
         "WITH j AS (SELECT TABLE a.g AS g, b.v AS v, b.d AS d FROM l AS a JOIN r AS b);"
-        f" INSERT INTO `tables-groups` SELECT TABLE {_calls(OVER_TABLES)} FROM j GROUP BY g",
+        f" INSERT INTO `tables-groups` SELECT TABLE {_calls(ALL)} FROM j GROUP BY g",
         "tables-groups",
         comparison.table,
-        fields=OVER_TABLES,
+        fields=ALL,
     )
 
 
@@ -149,13 +160,14 @@ SUITES = (
             _windows("hopping", 10_000, 4_000, 5_000),
         ),
     ),
+    Suite("sessions", sessions_alike(histories.windowed(4_000, 2_000), 4_000, 2_000), (_sessions(4_000, 2_000),)),
     Suite(
         "table",
         histories.table,
         (
             _table_filter(),
             _table_groups("table-groups"),
-            _table_groups("table-groups-where", where="WHERE v > 0"),
+            _table_groups("table-groups-where", where="WHERE COALESCE(v, 0) > 0"),
             _table_groups("table-groups-having", having="HAVING COUNT(*) > 1"),
         ),
     ),

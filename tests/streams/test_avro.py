@@ -29,6 +29,7 @@ from lsql_runner.engine.failures import classify
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.schema import spark_type
 from tests.kit.avro_schemas import REFUSED, TYPED
+from tests.kit.spark_rows import records
 
 REGISTRY = "avro-test"
 FAILURES = (PySparkException, Py4JError)
@@ -146,28 +147,6 @@ def tls(authority: trustme.CA) -> ssl.SSLContext:
     return context
 
 
-@pytest.fixture(params=["CODEGEN_ONLY", "NO_CODEGEN"])
-def session(engine: MemoryEngine, request: pytest.FixtureRequest) -> Iterator[SparkSession]:
-    """The session with generated code, which must compile, and without."""
-    whole_stage = str(request.param == "CODEGEN_ONLY").lower()
-    with (
-        conf(engine.session, "spark.sql.codegen.factoryMode", request.param),
-        conf(engine.session, "spark.sql.codegen.wholeStage", whole_stage),
-        conf(engine.session, "spark.sql.codegen.fallback", "false"),
-    ):
-        yield engine.session
-
-
-@contextmanager
-def conf(session: SparkSession, key: str, value: str) -> Iterator[None]:
-    before = session.conf.get(key)
-    session.conf.set(key, value)
-    try:
-        yield
-    finally:
-        session.conf.set(key, str(before))
-
-
 def wire(schema_id: int, value: object) -> bytes:
     """A record as fastavro writes it."""
     body = io.BytesIO()
@@ -178,15 +157,6 @@ def wire(schema_id: int, value: object) -> bytes:
 def unwire(record: bytes) -> object:
     """What fastavro reads of a record."""
     return fastavro.schemaless_reader(io.BytesIO(record[5:]), IDS[struct.unpack(">I", record[1:5])[0]], None)
-
-
-def records(session: SparkSession, *raw: bytes | None) -> DataFrame:
-    """A row for each record, as a column `raw` that Spark does not compute while it plans."""
-    rows = session.createDataFrame([(number,) for number in range(len(raw))], "n int").repartition(1)
-    cases = F.lit(None).cast("binary")
-    for number, record in enumerate(raw):
-        cases = F.when(F.col("n") == number, F.lit(record)).otherwise(cases)
-    return rows.select("n", cases.alias("raw")).sort("n")
 
 
 def decoded(session: SparkSession, schema: object, *raw: bytes | None) -> list[Any]:

@@ -179,8 +179,17 @@ INSERT INTO t SELECT STREAM ok, COUNT(*) AS n FROM payments GROUP BY id
 -- expect KEY_IN_AGGREGATE 1:29
 INSERT INTO t SELECT STREAM id AS _key, COUNT(*) AS n FROM payments GROUP BY id
 ----
--- expect FEATURE_UNSUPPORTED 1:29
-INSERT INTO t SELECT STREAM COLLECT(id, 3) AS n FROM payments GROUP BY id
+-- expect ARGUMENT_VALUE 1:41
+INSERT INTO t SELECT STREAM COLLECT(id, 10001) AS n FROM payments GROUP BY id
+----
+-- expect ARGUMENT_NOT_CONSTANT 1:40
+INSERT INTO t SELECT STREAM MAXK(page, ms) AS n FROM clicks GROUP BY page
+----
+-- expect NULL_OPERAND 1:29
+INSERT INTO t SELECT STREAM speed * 2 AS n FROM vehicles
+----
+-- expect NULL_OPERAND 1:33
+INSERT INTO t SELECT STREAM ABS(speed) AS n FROM vehicles
 ----
 -- expect FEATURE_UNSUPPORTED 1:22
 INSERT INTO t SELECT TABLE id FROM payments
@@ -211,6 +220,36 @@ SET grace=soon; INSERT INTO t SELECT STREAM * FROM payments
 ----
 -- expect SETTING_TWICE 1:23
 SET partitions=1; SET partitions=2; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect FEATURE_UNSUPPORTED 1:5
+SET consumer.group.id=x; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect FEATURE_UNSUPPORTED 1:5
+SET sasl.jaas.config='x'; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect FEATURE_UNSUPPORTED 1:5
+SET default.timestamp.extractor='x'; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SETTING_INVALID 1:15
+SET linger.ms=soon; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SETTING_INVALID 1:21
+SET isolation.level=all; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SETTING_INVALID 1:16
+SET check.crcs=1; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SETTING_INVALID 1:31
+SET rocksdb.write.buffer.size=1000; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SETTING_UNKNOWN 1:5
+SET rocksdb.block.size=4096; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SETTING_UNKNOWN 1:5
+SET consumer.linger.ms=5; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect FUNCTION_UNKNOWN 1:29
+INSERT INTO t SELECT STREAM `to upper`(id) AS x FROM payments
 ----
 -- expect FEATURE_UNSUPPORTED 1:5
 SET group.id=x; INSERT INTO t SELECT STREAM * FROM payments

@@ -144,3 +144,19 @@ except SystemExit:
     result = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=50, check=False)
 
     assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_a_registry_without_brokers_is_wrong_usage(tmp_path: Path) -> None:
+    result = lsql("test", str(tmp_path), "--registry", "http://registry:8081")
+
+    assert result.returncode == 2
+    assert "--registry goes with --kafka" in result.stderr
+
+
+def test_brokers_that_are_no_addresses_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "case.yaml").touch()
+
+    result = lsql("test", str(tmp_path), "--kafka", "kafka")
+
+    assert (result.returncode, result.stderr.split(":")[0]) == (1, "ENV_INVALID")
+    assert "Traceback" not in result.stderr

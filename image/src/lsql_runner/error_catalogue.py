@@ -100,6 +100,12 @@ CATALOGUE: dict[str, ErrorKind] = {
         "`{op}` does not work on {left} and {right}.", "Convert one side: CAST(... AS {example})."
     ),
     "OPERAND_TYPE": ErrorKind("`{op}` needs {expected}, not {found}.", "Give it {expected}, or CAST the operand."),
+    "NULL_OPERAND": ErrorKind(
+        "`{op}` takes no null, and {field} may be one.",
+        "Say what counts instead, COALESCE({field}, ...); or that it is never null, AS_NON_NULLABLE({field}); or look "
+        "first, CASE WHEN {field} IS NULL THEN ... ELSE ... END.",
+    ),
+    "NULL_LITERAL": ErrorKind("`{op}` takes no null, and this is one.", "Write IS NULL or IS NOT NULL, or a value."),
     "CONDITION_TYPE": ErrorKind(
         "{clause} needs a condition, and this is {found}.", "Compare it with something, as x = 1."
     ),
@@ -184,6 +190,10 @@ CATALOGUE: dict[str, ErrorKind] = {
     "FORMAT_CONTRADICTS": ErrorKind(
         "The program reads {topic} as {named}, but it is declared as {known}.", "Name the same format in both places."
     ),
+    "SCHEMA_UNDECLARED": ErrorKind(
+        "{topic} is read as {format}, whose records do not say what is in them, and no schema is declared.",
+        "Declare the topic's format and schema in LSQL_TOPICS.",
+    ),
     "SETTING_UNKNOWN": ErrorKind("There is no setting {key}.", "Near names: {near}."),
     "SETTING_INVALID": ErrorKind("{key} cannot be {value}.", "Give it {expected}."),
     "SETTING_TWICE": ErrorKind("{key} is set twice, to {first} and to {second}.", "Keep one of them."),
@@ -194,6 +204,18 @@ CATALOGUE: dict[str, ErrorKind] = {
     "CASE_INVALID": ErrorKind(
         "The case file {path} is wrong at {place}: {why}.",
         "Correct that place; the format is in docs/reference/cases.md.",
+    ),
+    "CASE_CONFLICT": ErrorKind(
+        "The {what} exists already, and the case {path} would use it as its own.",
+        "Run the case where nobody uses that name; what a run that was killed left behind is to be deleted by hand.",
+    ),
+    "CASE_BROKEN_OFF": ErrorKind(
+        "The case {path} broke off before {what}: {why}.",
+        "Look at the brokers and their log; what the case made there is deleted again.",
+        RUNTIME,
+    ),
+    "CASE_LEFT_BEHIND": ErrorKind(
+        "Of the case {path}, the {what} could not be deleted: {why}.", "Delete it by hand.", RUNTIME
     ),
     "CASE_FAILED": ErrorKind("{failed} of {total} cases failed.", "Read the differences above."),
     # --- before it runs ---
@@ -230,7 +252,8 @@ CATALOGUE: dict[str, ErrorKind] = {
     ),
     "REGISTRY_MISSING": ErrorKind(
         "{topic} is in AVRO, whose records name their schemas, and there is no schema registry to look them up.",
-        "Set SQL_SCHEMA_REGISTRY_URL (in the chart schemaRegistry.url), or choose another format.",
+        "Set SQL_SCHEMA_REGISTRY_URL (in the chart schemaRegistry.url, for `lsql test` --registry), or choose another "
+        "format.",
     ),
     "SCHEMA_UNREADABLE": ErrorKind(
         "No type stands for {what}: {why}.", "Write the topic with a schema without that, or read it as BYTES."
@@ -282,6 +305,11 @@ CATALOGUE: dict[str, ErrorKind] = {
     "RECORD_REFUSED": ErrorKind(
         "The program fails on the record at {topic}, partition {partition}, offset {offset}: {reason}.",
         "Guard the expression (CASE, COALESCE, a WHERE before it); then start again.",
+        RUNTIME,
+    ),
+    "GROUP_TOO_LARGE": ErrorKind(
+        "A group holds more than its state can: {reason}.",
+        "Keep fewer values, group by more fields or in windows; where many values are counted, GROUP BY them instead.",
         RUNTIME,
     ),
     "OFFSETS_GONE": ErrorKind(

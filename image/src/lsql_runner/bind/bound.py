@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
-from lsql_runner.bind.catalog import Serde, TopicSchema
-from lsql_runner.bind.expr import Expr
+from lsql_runner.bind.catalog import JSON_FORMAT, Serde, TopicSchema, windowed
+from lsql_runner.bind.expr import AggregateCall, Expr
 from lsql_runner.bind.settings import ProgramSettings
-from lsql_runner.types import DataType
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +50,24 @@ class Shape:
     value: Serde
     facets: frozenset[str]
     """Of `topic`, `partition`, `offset`, `ts`, `headers`; `raw_key` while the key is the source's own bytes."""
+    exempt: frozenset[str] = frozenset()
+    """Of `key`, `value`: those whose fields nobody declared. They may be null, and nobody could say that one is not."""
 
+
+_UNDECLARED = (JSON_FORMAT, windowed(JSON_FORMAT))
+"""Formats whose fields are only known from a sample, where they are not declared."""
 
 ALL_FACETS = frozenset({"topic", "partition", "offset", "ts", "headers", "raw_key"})
 
 
 @dataclass(frozen=True, slots=True)
 class WindowSpec:
-    """Windows aligned to 1970 UTC: `[n * advance, n * advance + size)`. A TUMBLE has advance = size."""
+    """Windows aligned to 1970 UTC: `[n * advance, n * advance + size)`. A TUMBLE has advance = size.
 
-    kind: OneOf["TUMBLE", "HOP"]
+    A SESSION has no such grid: `size` is the gap, the longest time between two of its records; advance is the same.
+    """
+
+    kind: OneOf["TUMBLE", "HOP", "SESSION"]
     size_ms: int
     advance_ms: int
 
@@ -72,8 +79,8 @@ class Grouping:
     keys: tuple[tuple[str, Expr], ...]
     window: WindowSpec | None
     grace_ms: int
-    calls: tuple[tuple[str, str, Expr | None, DataType], ...]
-    """Slot, aggregate, argument (None for COUNT(*)), type of the result."""
+    calls: tuple[tuple[str, AggregateCall], ...]
+    """The aggregates, each with the column that it goes to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +89,10 @@ class BoundTopic:
 
     @property
     def shape(self) -> Shape:
-        return Shape(self.schema.key, self.schema.value, ALL_FACETS)
+        parts = {"key": self.schema.key, "value": self.schema.value}
+        undeclared = self.schema.origin != "declared"
+        exempt = frozenset(name for name, part in parts.items() if undeclared and part.format in _UNDECLARED)
+        return Shape(self.schema.key, self.schema.value, ALL_FACETS, exempt)
 
 
 JoinKind = OneOf["INNER", "LEFT", "RIGHT", "FULL"]

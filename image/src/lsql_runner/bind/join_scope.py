@@ -37,8 +37,12 @@ class Side:
                 source=f"{self.scope.name} in a join",
                 known="_key, _value, _ts",
             )
-        nullable = found.nullable or self.optional
-        return replace(found, column=side_column(found.column, self.number), nullable=nullable)
+        return replace(
+            found,
+            column=side_column(found.column, self.number),
+            nullable=found.nullable or self.optional,
+            present=found.present and not self.optional,
+        )
 
     def has_field(self, name: str) -> bool:
         value = self.scope.shape.value.type
@@ -60,6 +64,8 @@ class JoinScope:
     sides: tuple[Side, ...]
     shape: Shape
     laterals: Mapping[str, DataType] = field(default_factory=dict)
+    known: frozenset[ColumnRef] = frozenset()
+    """Fields that are not null here, since a condition says so."""
 
     @property
     def name(self) -> str:
@@ -68,6 +74,10 @@ class JoinScope:
     @property
     def aliases(self) -> frozenset[str]:
         return frozenset().union(*(side.scope.aliases for side in self.sides))
+
+    def knowing(self, known: frozenset[ColumnRef]) -> JoinScope:
+        """The same where these are known not to be null."""
+        return replace(self, known=self.known | known)
 
     def with_lateral(self, alias: str, element: DataType) -> JoinScope:
         return replace(self, laterals={**self.laterals, alias: element})
@@ -83,9 +93,15 @@ class JoinScope:
         Raises:
             LsqlError: FIELD_UNKNOWN, FIELD_AMBIGUOUS or FIELD_NOT_INSIDE, at the step that fails.
         """
+        found = self._resolve(path)
+        if isinstance(found, ColumnRef) and found in self.known:
+            return replace(found, nullable=False, present=True)
+        return found
+
+    def _resolve(self, path: ast.Path) -> Expr:
         head = path.head.name
         if head in self.laterals:
-            return resolve_lateral(lateral_column(head), self.laterals[head], path)
+            return resolve_lateral(lateral_column(head), self.laterals[head], "value" in self.shape.exempt, path)
         if self.is_qualifier(path) and isinstance(path.steps[0], ast.Ident):
             side = next(side for side in self.sides if head in side.scope.aliases)
             return side.resolve(ast.Path(path.steps[0], path.steps[1:], path.span))

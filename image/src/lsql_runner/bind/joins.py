@@ -63,7 +63,7 @@ def bind_joins(
         sides = [replace(side, optional=side.optional or keeps_right) for side in sides]
         sides.append(replace(_side(join.source, right, number), optional=keeps_left))
         _check_names(join.source, sides)
-        scope = JoinScope(tuple(sides), _shape(left, sides[0]))
+        scope = JoinScope(tuple(sides), _shape(left, sides))
         on = _condition(join, binder(scope), number)
         within = _within(select, join, is_legacy, left_table, right_table)
         _check_kind(join, on, left_table, right_table, number)
@@ -86,7 +86,7 @@ def bind_joins(
         )
         left_table = left.is_table
     assert isinstance(left, BoundJoin)
-    return left, JoinScope(tuple(sides), _shape(left, sides[0]))
+    return left, JoinScope(tuple(sides), _shape(left, sides))
 
 
 def _is_table(select: ast.Select, source: Found) -> bool:
@@ -110,10 +110,11 @@ def _check_names(source: ast.Source, sides: list[Side]) -> None:
     sides[-1] = replace(last, scope=replace(last.scope, aliases=last.scope.aliases - taken))
 
 
-def _shape(left: Found | BoundJoin, first: Side) -> Shape:
+def _shape(left: Found | BoundJoin, sides: list[Side]) -> Shape:
     """What the joined record has of its own: its key and its time. The value's format is the first source's."""
-    key = left.key_serde if isinstance(left, BoundJoin) else first.scope.shape.key
-    return Shape(key, first.scope.shape.value, JOIN_FACETS)
+    key = left.key_serde if isinstance(left, BoundJoin) else sides[0].scope.shape.key
+    exempt = frozenset().union(*(side.scope.shape.exempt for side in sides))
+    return Shape(key, sides[0].scope.shape.value, JOIN_FACETS, exempt)
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,4 +170,4 @@ def headers(scope: Scope | JoinScope, span: Span) -> ColumnRef:
     """
     if "headers" not in scope.shape.facets:
         raise LsqlError("FIELD_UNKNOWN", span, name="_header", source=scope.name, known="_key, _value, _ts")
-    return ColumnRef("headers", (), HEADERS, False)
+    return ColumnRef("headers", (), HEADERS, nullable=False, present=True)

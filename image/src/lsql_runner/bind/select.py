@@ -21,10 +21,12 @@ from lsql_runner.bind.catalog import Serde
 from lsql_runner.bind.decoders import without_decoders
 from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, Record, walk
 from lsql_runner.bind.expressions import Binder
-from lsql_runner.bind.formats import computed_format, default_format, fits, grouped_key_serde
-from lsql_runner.bind.grouping import Regrouping, bind_group_keys, group_column, window_spec
+from lsql_runner.bind.formats import computed_serde, default_format, fits, grouped_key_serde
+from lsql_runner.bind.generations import Generation
+from lsql_runner.bind.grouping import Regrouping, bind_group_keys, group_ref, window_spec
 from lsql_runner.bind.join_scope import JoinScope
 from lsql_runner.bind.joins import Find, bind_joins, reads_table
+from lsql_runner.bind.nulls import known_by
 from lsql_runner.bind.projections import bind_projections, part_type
 from lsql_runner.bind.scope import Scope
 from lsql_runner.bind.settings import ProgramSettings
@@ -34,21 +36,31 @@ from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.types import DATE, LONG, TIMESTAMP, Array, Decimal, Struct, describe, is_integer
 
-RECORD_TIME = ColumnRef("ts", (), LONG, nullable=False)
+RECORD_TIME = ColumnRef("ts", (), LONG, nullable=False, present=True)
 
 
-def bind_select(select: ast.Select, find: Find, settings: ProgramSettings, is_legacy: bool) -> BoundSelect:
-    """Bind one SELECT; `find` gives what a source of it stands for.
+def bind_select(
+    select: ast.Select, find: Find, settings: ProgramSettings, generation: Generation = "modern"
+) -> BoundSelect:
+    """Bind one SELECT.
+
+    Args:
+        select: what is bound.
+        find: gives what a source of it stands for.
+        settings: the program's.
+        generation: whose rules for nulls and for keys of joins hold.
 
     Raises:
         LsqlError: each with its place.
     """
     refuse_unsupported(select)
-    source, scope, is_table = _from(select, find, settings, is_legacy)
-    context = _Context(select, source, scope.shape, settings, is_table)
+    source, scope, is_table = _from(select, find, settings, generation)
+    context = _Context(select, source, scope.shape, settings, generation, is_table)
     scope, laterals = context.laterals(scope)
     where = context.where(scope)
-    key, value = bind_projections(_binder(scope, settings, None), select.projections)
+    if where is not None:
+        scope = scope.knowing(known_by(where, True))
+    key, value = bind_projections(context.binder(scope, None), select.projections)
     grouped = bool(select.group_by) or context.window is not None or _aggregates(key) or _aggregates(value)
     if grouped:
         return context.grouped(scope, laterals, where, key, value)
@@ -64,11 +76,16 @@ Source = BoundTopic | BoundSelect | BoundJoin
 Laterals = tuple[tuple[str, Expr], ...]
 
 
-def _from(select: ast.Select, find: Find, settings: ProgramSettings, is_legacy: bool) -> tuple[Source, AnyScope, bool]:
+def _from(
+    select: ast.Select, find: Find, settings: ProgramSettings, generation: Generation
+) -> tuple[Source, AnyScope, bool]:
     """What a SELECT reads, the names in it, and whether it is a table."""
     if select.joins:
         grace_ms = settings.grace_ms if select.grace is None else select.grace.milliseconds
-        joined, joint = bind_joins(select, find, is_legacy, grace_ms, lambda scope: _binder(scope, settings, "ON"))
+        # A null is equal to nothing, so such a record joins none: no operator has to make something of it.
+        joined, joint = bind_joins(
+            select, find, generation == "legacy", grace_ms, lambda scope: _binder(scope, settings, "ON", "legacy")
+        )
         if _waits(joined) and _is_aggregated(joined):
             raise LsqlError(
                 "FEATURE_UNSUPPORTED",
@@ -83,9 +100,9 @@ def _from(select: ast.Select, find: Find, settings: ProgramSettings, is_legacy: 
     return found, Scope(written.name.name, found.shape, frozenset(names)), reads_table(select, found)
 
 
-def _binder(scope: AnyScope, settings: ProgramSettings, clause: str | None) -> Binder:
+def _binder(scope: AnyScope, settings: ProgramSettings, clause: str | None, generation: Generation) -> Binder:
     decimal = Decimal(settings.decimal_precision, min(settings.decimal_scale, settings.decimal_precision))
-    return Binder(scope, decimal, aggregates_in=clause)
+    return Binder(scope, decimal, aggregates_in=clause, strict=generation == "modern")
 
 
 def _aggregates(part: Part | None) -> bool:
@@ -134,6 +151,7 @@ class _Context:
     source: Source
     shape: Shape
     settings: ProgramSettings
+    generation: Generation
     is_table: bool
 
     @property
@@ -147,7 +165,7 @@ class _Context:
         return self.select.projections[0].span.to(self.select.projections[-1].span)
 
     def binder(self, scope: AnyScope, clause: str | None) -> Binder:
-        return _binder(scope, self.settings, clause)
+        return _binder(scope, self.settings, clause, self.generation)
 
     def laterals(self, scope: AnyScope) -> tuple[AnyScope, Laterals]:
         names = scope.aliases
@@ -179,7 +197,9 @@ class _Context:
         expr = self.select.event_time
         if expr is None:
             return RECORD_TIME
-        bound = self.binder(scope, "EVENTTIME BY").bind(expr)
+        binder = self.binder(scope, "EVENTTIME BY")
+        bound = binder.bind(expr)
+        binder.refuse_null(bound, "EVENTTIME BY", expr.span)
         if bound.type == DATE:
             bound = operators.convert(bound, TIMESTAMP)
         if bound.type != TIMESTAMP and not is_integer(bound.type):
@@ -205,7 +225,7 @@ class _Context:
                 instead="write SELECT STREAM; or join or group the table by what is to be the key",
             )
         facets = self.shape.facets if key is None else self.shape.facets - {"raw_key"}
-        out = Shape(self._key_serde(key), self._value_serde(value), facets)
+        out = Shape(self._key_serde(key), self._value_serde(value), facets, self._exempt(key, value))
         time = self.event_time(scope)
         return BoundSelect(self.source, laterals, where, None, time, key or Whole(), value, out, self.is_table)
 
@@ -222,6 +242,13 @@ class _Context:
             raise LsqlError("KEY_IN_AGGREGATE", self._list_span)
         self._check_groups()
         keys = bind_group_keys(self.binder(scope, "GROUP BY"), select.group_by)
+        if not keys and select.window is not None and self.shape.key.format.is_windowed:
+            raise LsqlError(
+                "FEATURE_UNSUPPORTED",
+                select.window.span,
+                feature=f"A window around a key that has one ({self.shape.key.format})",
+                instead="GROUP BY _key, the key inside the window",
+            )
         if not keys and "raw_key" not in self.shape.facets:
             keys = (("key", ColumnRef("key", (), self.shape.key.type)),)
         regrouping = Regrouping(keys)
@@ -235,9 +262,10 @@ class _Context:
         new_key, key_serde = self._group_key(keys)
         value_type = part_type(new_value, self.shape.value.type)
         out = Shape(
-            grouped_key_serde(key_serde, window is not None),
-            Serde(computed_format(value_type, self.shape.value.format), value_type),
+            grouped_key_serde(key_serde, window),
+            computed_serde(value_type, self.shape.value),
             ALL_FACETS & {"ts"},
+            self._exempt(new_key, new_value),
         )
         return BoundSelect(
             self.source,
@@ -285,7 +313,7 @@ class _Context:
 
     def _group_key(self, keys: tuple[tuple[str, Expr], ...]) -> tuple[Part, Serde]:
         """The key of the groups: the record's own, one value, or a struct of several."""
-        columns = [(name, ColumnRef(group_column(name), (), expr.type, expr.nullable)) for name, expr in keys]
+        columns = [(name, group_ref(name, expr)) for name, expr in keys]
         if not columns:
             return Whole(), self.shape.key
         expr: Expr = columns[0][1] if len(columns) == 1 else Record(tuple(columns))
@@ -301,11 +329,17 @@ class _Context:
             )
         return Single(expr), Serde(form, expr.type)
 
+    def _exempt(self, key: Part | None, value: Part) -> frozenset[str]:
+        """The parts of the result whose fields nobody declared; what is computed of such a part is such a part."""
+        parts = {"key": key or Whole(), "value": value}
+        exempt = self.shape.exempt
+        return frozenset(name for name, part in parts.items() if (name in exempt if part == Whole() else exempt))
+
     def _key_serde(self, key: Part | None) -> Serde:
         if key is None or isinstance(key, Whole):
             return self.shape.key
         kind = part_type(key, self.shape.key.type)
-        return Serde(default_format(kind), kind)
+        return computed_serde(kind, self.shape.key)
 
     def _value_serde(self, value: Part) -> Serde:
         if isinstance(value, Whole):
@@ -313,4 +347,4 @@ class _Context:
         if getattr(value, "extends", False) and not isinstance(self.shape.value.type, Struct):
             raise LsqlError("STAR_OF_SCALAR", self._list_span, name="_value", found=describe(self.shape.value.type))
         kind = part_type(value, self.shape.value.type)
-        return Serde(computed_format(kind, self.shape.value.format), kind)
+        return computed_serde(kind, self.shape.value)

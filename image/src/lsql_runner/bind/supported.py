@@ -23,7 +23,6 @@ def _window(kind: str) -> Callable[[ast.Select], bool]:
 
 
 REFUSALS: tuple[Refusal, ...] = (
-    Refusal("SESSION windows", "use TUMBLE or HOP", "", _window("SESSION")),
     Refusal(
         "SLIDING windows of an aggregate",
         "use HOP with a small advance",

@@ -10,7 +10,8 @@ from pyspark.sql import functions as F
 
 from lsql_runner.batches import Partition
 from lsql_runner.bind.catalog import Format, TopicSchema
-from lsql_runner.engine.compile import Reader, aggregate_input, compile_sink
+from lsql_runner.engine.compile import Reader, compile_node, compile_sink
+from lsql_runner.engine.groups import aggregate_input
 from lsql_runner.engine.locate import Attempt, Culprit, Span, failure_of, locate
 from lsql_runner.engine.serde import decode
 from lsql_runner.errors import LsqlError
@@ -50,7 +51,9 @@ def _attempt(sink: WriteTopic, reader: RangeReader) -> Attempt:
         # What only an aggregate of a stream keeps can be had before it: the groups would hide which record it was.
         only = kept[0] if len(kept) == 1 else None
         stateful = only if isinstance(only, Aggregate) and not only.of_table else None
-        return compile_sink(sink, reader(ranges)) if stateful is None else aggregate_input(stateful, reader(ranges))[0]
+        if stateful is None:
+            return compile_sink(sink, reader(ranges))
+        return aggregate_input(stateful, compile_node(stateful.input, reader(ranges)))[0]
 
     return run
 

@@ -13,15 +13,17 @@ from pyspark.sql import functions as F
 
 from lsql_runner.batches import BatchEnded, Partition
 from lsql_runner.engine.avro import REGISTRY, register_registry
-from lsql_runner.engine.compile import aggregate_input, window_of
+from lsql_runner.engine.compile import compile_node
 from lsql_runner.engine.culprit import record_error
 from lsql_runner.engine.failures import classify
+from lsql_runner.engine.groups import aggregate_input, window_of
 from lsql_runner.engine.jvm import JvmOptions, SparkJvm
 from lsql_runner.engine.offset_log import planned_batch
 from lsql_runner.engine.query import Launch, RunningPlan
 from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
 from lsql_runner.engine.sink import SinkOptions
 from lsql_runner.engine.source import SourceOptions, range_reader, stream_reader
+from lsql_runner.engine.state_options import tune_state
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.registry_connection import RegistryConnection
 from lsql_runner.plan.nodes import Aggregate, Plan, nodes
@@ -40,6 +42,8 @@ class Job:
     on_batch: Callable[[BatchEnded], None]
     registry: RegistryConnection | None = None
     """The schema registry that records in AVRO are read by."""
+    rocksdb: tuple[tuple[str, int], ...] = ()
+    """What the program sets of its state stores: keys of ROCKSDB_KEYS."""
 
 
 class SparkEngine:
@@ -77,6 +81,7 @@ class SparkEngine:
         session = self.session
         if job.registry is not None:
             register_registry(REGISTRY, job.registry.java())
+        tune_state(session, job.rocksdb)
         reader = stream_reader(session, job.source)
 
         self._job = job
@@ -96,6 +101,8 @@ class SparkEngine:
         LOG.debug("the engine's own words: %s", cause)
         if failure.kind == "data-loss":
             return LsqlError("OFFSETS_GONE", reason=failure.reason)
+        if failure.kind == "too-large":
+            return LsqlError("GROUP_TOO_LARGE", reason=failure.reason)
         if failure.kind == "passing":
             return LsqlError("QUERY_FAILED", reason=failure.reason)
         assert self._job is not None
@@ -122,8 +129,9 @@ class SparkEngine:
         for sink in next(q for q in self._job.plan.queries if q.name == event.query).sinks:
             reader = range_reader(self.session, self._job.source.kafka, ranges)
             for node in nodes(sink.input):
-                if isinstance(node, Aggregate) and node.window is not None:
-                    rows = aggregate_input(replace(node, grace_ms=0), reader)[0].select(window_of(node))
+                if isinstance(node, Aggregate) and node.window is not None and node.window.kind != "SESSION":
+                    plain = replace(node, grace_ms=0)
+                    rows = aggregate_input(plain, compile_node(plain.input, reader))[0].select(window_of(node))
                     total += rows.where(F.unix_millis(F.col("window.end")) <= F.lit(watermark_ms)).count()
         return total
 

@@ -77,10 +77,10 @@ class Relation:
     def with_undecoded(self, name: str, part: Undecoded) -> Relation:
         return replace(self, undecoded={**self.undecoded, name: part})
 
-    def materialized(self, extra: dict[str, Column]) -> Relation:
-        """The same columns and `extra` as columns of a new DataFrame, so that a generator can stand among them."""
+    def materialized(self, generator: Column, names: tuple[str, ...]) -> Relation:
+        """The same columns, and those that a generator makes, as columns of a new DataFrame."""
         raw = {f"raw_{name}": part.raw for name, part in self.undecoded.items()}
-        ready = self.ready | extra
-        frame = self.frame.select(*(value.alias(name) for name, value in (raw | ready).items()))
+        kept = (value.alias(name) for name, value in (raw | self.ready).items())
+        frame = self.frame.select(*kept, generator.alias(*names))
         undecoded = {name: replace(part, raw=F.col(f"raw_{name}")) for name, part in self.undecoded.items()}
-        return Relation(frame, {name: F.col(f"`{name}`") for name in ready}, undecoded)  # no table has its rows
+        return Relation(frame, {name: F.col(f"`{name}`") for name in (*self.ready, *names)}, undecoded)

@@ -13,9 +13,10 @@ from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 from pyspark.sql.types import BinaryType
 
+from lsql_runner.engine.aggregates import KEEP_VALUES, RETRACT_VALUES
 from lsql_runner.engine.avro import DECODE_AVRO, ENCODE_AVRO
 from lsql_runner.engine.packed import PACK_ROW, UNPACK_ROW
-from lsql_runner.engine.serde import DECODE_JSON, ENCODE_JSON, EXTEND_JSON
+from lsql_runner.engine.serde import DECODE_CSV, DECODE_JSON, DECODE_XML, ENCODE_JSON, EXTEND_JSON
 from lsql_runner.limits import cores
 
 _FIXED = {
@@ -93,6 +94,9 @@ def open_session(options: SessionOptions) -> SparkSession:
     jvm.com.lsqlrunner.avro.DecodeAvro.register(session._jsparkSession, DECODE_AVRO)
     jvm.com.lsqlrunner.avro.EncodeAvro.register(session._jsparkSession, ENCODE_AVRO)
     jvm.com.lsqlrunner.json.EncodeJson.register(session._jsparkSession, ENCODE_JSON)
+    jvm.com.lsqlrunner.aggregate.KeepValues.register(session._jsparkSession, KEEP_VALUES, RETRACT_VALUES)
+    jvm.com.lsqlrunner.text.DecodeCsv.register(session._jsparkSession, DECODE_CSV)
+    jvm.com.lsqlrunner.text.DecodeXml.register(session._jsparkSession, DECODE_XML)
     session.udf.registerJavaFunction(EXTEND_JSON, "com.lsqlrunner.json.ExtendJson", BinaryType())
     return session
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from lsql_runner.bind.grouping import group_column
+from lsql_runner.engine.aggregates import retracted
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
 from lsql_runner.engine.schema import BINARY, LONG, spark_type
@@ -24,15 +23,18 @@ def compile_table_aggregate(node: Aggregate, below: Relation) -> Relation:
     keys = {group_column(name): column(expr, columns) for name, expr in node.keys} or {"raw_key": columns["raw_key"]}
     types = {group_column(name): spark_type(expr.type) for name, expr in node.keys} or {"raw_key": BINARY}
     row = dict(keys)
-    for slot, _, argument, _ in node.calls:
-        if argument is not None:
-            row[f"arg_{slot}"] = column(argument, columns)
-            types[f"arg_{slot}"] = spark_type(argument.type)
+    for slot, call in node.calls:
+        if call.arg is not None:
+            row[f"arg_{slot}"] = column(call.arg, columns)
+            types[f"arg_{slot}"] = spark_type(call.arg.type)
+    place = place_of(node, below)
+    row |= place
+    types |= dict.fromkeys(place, LONG)
     rows = signed(track(below, row), spark.StructType([spark.StructField(name, kind) for name, kind in types.items()]))
     results = [F.max("ts").alias("ts"), F.sum("sign").alias("rows")]
-    for slot, function, argument, kind in node.calls:
-        value = None if argument is None else F.col(f"arg_{slot}")
-        results.append(_RETRACTING[function](value, spark_type(kind)).cast(spark_type(kind)).alias(slot))
+    for slot, call in node.calls:
+        value = None if call.arg is None else F.col(f"arg_{slot}")
+        results.append(retracted(call, value, [F.col(name) for name in place], F.col("sign")).alias(slot))
     grouped = rows.groupBy(*(F.col(f"`{name}`") for name in keys)).agg(*results)
     ready = {name: F.col(f"`{name}`") for name in (*keys, "ts", *(slot for slot, *_ in node.calls))}
     undecoded = {} if node.keys else {"key": Undecoded(F.col("raw_key"), key_serde(node))}
@@ -40,33 +42,11 @@ def compile_table_aggregate(node: Aggregate, below: Relation) -> Relation:
     return Relation(grouped, ready, undecoded, upsert)
 
 
-def _sign() -> Column:
-    return F.col("sign")
-
-
-def _count(value: Column | None, _: spark.DataType) -> Column:
-    return F.sum(_sign() if value is None else F.when(value.isNotNull(), _sign()).otherwise(F.lit(0)))
-
-
-def _sum(value: Column | None, kind: spark.DataType) -> Column:
-    assert value is not None
-    total = F.sum(F.coalesce(value.cast(kind) * _sign().cast(kind), F.lit(0).cast(kind)))
-    return F.when(_count(value, LONG) > 0, total)
-
-
-def _avg(value: Column | None, kind: spark.DataType) -> Column:
-    assert value is not None
-    count = _count(value, LONG)
-    total = F.sum(F.coalesce(value * _sign(), F.lit(0)))
-    return F.when(count > 0, total / count)
-
-
-_RETRACTING: dict[str, Callable[[Column | None, spark.DataType], Column]] = {
-    "COUNT": _count,
-    "SUM": _sum,
-    "AVG": _avg,
-}
-"""Aggregates that a value can be taken out of again."""
+def place_of(node: Aggregate, below: Relation) -> dict[str, Column]:
+    """What orders the rows of a group, where its aggregates go by it: LONGs, the time first."""
+    if not node.place:
+        return {}
+    return {"place_time": below.ready["ts"], **{f"place_{name}": below.ready[name].cast(LONG) for name in node.place}}
 
 
 def compile_having(node: Having, below: Relation) -> Relation:

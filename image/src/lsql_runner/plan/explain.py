@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lsql_runner.bind.catalog import Serde
+from lsql_runner.bind.catalog import JSON_FORMAT, Format, Serde
 from lsql_runner.plan.nodes import (
     Aggregate,
     Filter,
@@ -21,7 +21,7 @@ from lsql_runner.plan.nodes import (
 )
 from lsql_runner.plan.text import show, show_duration, show_part
 from lsql_runner.plan.usage import fields_read
-from lsql_runner.types import Struct, describe
+from lsql_runner.types import DataType, Struct, describe
 
 
 def explain(plan: Plan) -> str:
@@ -36,10 +36,9 @@ def _query(query: Query) -> Iterator[str]:
 
 
 def _sink(query: Query, sink: WriteTopic) -> Iterator[str]:
-    key, value = Serde(sink.key_format, sink.input.key_type), Serde(sink.value_format, sink.input.value_type)
     yield f"  write {sink.topic}"
-    yield f"    key   {_serde(key)}"
-    yield f"    value {_serde(value)}"
+    yield f"    key   {_serde(_written(sink.key_format, sink.input.key_type, sink.key_schema))}"
+    yield f"    value {_serde(_written(sink.value_format, sink.input.value_type, sink.value_schema))}"
     yield from _tree(query, sink.input, 2)
 
 
@@ -49,8 +48,12 @@ def _tree(query: Query, node: Node, depth: int) -> Iterator[str]:
         yield from _tree(query, below, depth + 1)
 
 
+def _written(form: Format, kind: DataType, schema: str | None) -> Serde:
+    return Serde(form, kind, has_head=schema is not None and form.bare == JSON_FORMAT)
+
+
 def _serde(serde: Serde) -> str:
-    return f"{serde.format} {describe(serde.type)}"
+    return f"{serde.format}{' with schema id' if serde.has_head else ''} {describe(serde.type)}"
 
 
 def explain_node(query: Query, node: Node, indent: str = "") -> Iterator[str]:
@@ -100,9 +103,11 @@ def _aggregate(node: Aggregate, indent: str) -> Iterator[str]:
     keys = ", ".join(f"{name} = {show(expr)}" for name, expr in node.keys) or "the record's key"
     yield f"{indent}  by    {keys}"
     if node.window is not None:
-        advance = "" if node.window.kind == "TUMBLE" else f" by {show_duration(node.window.advance_ms)}"
+        advance = "" if node.window.kind != "HOP" else f" by {show_duration(node.window.advance_ms)}"
         size = show_duration(node.window.size_ms)
         limits = f"grace {show_duration(node.grace_ms)}, time {show(node.event_time)}"
         yield f"{indent}  per   {node.window.kind} {size}{advance}, {limits}"
-    for slot, function, arg, kind in node.calls:
-        yield f"{indent}  {slot} = {function}({'*' if arg is None else show(arg)}) {describe(kind)}"
+    if node.place:
+        yield f"{indent}  order {', '.join(('time', *node.place))}"
+    for slot, call in node.calls:
+        yield f"{indent}  {slot} = {show(call)} {describe(call.type)}"

@@ -1,20 +1,22 @@
 """The plan: frozen nodes, each with the columns it gives. One that asks for a column that is not there cannot be made.
 
 Columns: `key`, `value`, `ts` (LONG, milliseconds since 1970 UTC), `topic`, `partition`, `offset`, `headers`;
-`raw_key`, `raw_value` where the bytes as they came are still right; `lateral_<alias>`; below an aggregate
-`group_<name>`, `agg_<n>`, `window_start` (LONG, milliseconds); above a join those of its n-th source as `<column>_<n>`.
+`raw_key`, `raw_value` where the bytes as they came are still right; `lateral_<alias>` and `position_<n>`, its place in
+the array; above an aggregate `group_<name>`, `agg_<n>`, `window_start` and, of a session, `window_end` (LONG,
+milliseconds); above a join those of its n-th source as `<column>_<n>`.
 
 The rows of a table are upserts: the newest of a key counts, and one that is not there any more is a row too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from lsql_runner.bind.bound import Fields, JoinKind, Part, Whole, WindowSpec, part_exprs
 from lsql_runner.bind.catalog import Format, Serde, TopicSchema
-from lsql_runner.bind.expr import ColumnRef, Expr, HeaderValue, walk
+from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, HeaderValue, walk
+from lsql_runner.bind.functions.table import AGGREGATES
 from lsql_runner.bind.grouping import group_column
 from lsql_runner.bind.join_scope import side_column
 from lsql_runner.bind.operators import HEADERS
@@ -80,7 +82,12 @@ class Unnest:
     @property
     def columns(self) -> Columns:
         assert isinstance(self.array.type, Array)
-        return {**self.input.columns, lateral_column(self.alias): self.array.type.element}
+        return {**self.input.columns, self.position: INT, lateral_column(self.alias): self.array.type.element}
+
+    @property
+    def position(self) -> str:
+        """The column that holds the element's place in its array."""
+        return f"{_POSITION}{len(_positions(self.input.columns))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +99,14 @@ class Aggregate:
     window: WindowSpec | None
     grace_ms: int
     event_time: Expr
-    calls: tuple[tuple[str, str, Expr | None, DataType], ...]
+    calls: tuple[tuple[str, AggregateCall], ...]
+    """The aggregates, each with the column that it goes to."""
     store: str
     of_table: bool = False
     """The rows below are a table's: one that changes or goes is taken out of its group again."""
 
     def __post_init__(self) -> None:
-        arguments = [arg for _, _, arg, _ in self.calls if arg is not None]
-        check(self.input, self.event_time, *(expr for _, expr in self.keys), *arguments)
+        check(self.input, self.event_time, *(expr for _, expr in self.keys), *self.arguments)
         if not self.keys and "raw_key" not in self.input.columns:
             raise InvalidPlan("grouping by the record's key needs its bytes")
 
@@ -107,7 +114,22 @@ class Aggregate:
     def columns(self) -> Columns:
         groups = {group_column(name): expr.type for name, expr in self.keys} or {"raw_key": BYTES}
         window = {} if self.window is None else {"window_start": LONG}
-        return {**groups, **window, **{slot: kind for slot, _, _, kind in self.calls}, "ts": LONG}
+        if self.window is not None and self.window.kind == "SESSION":
+            window["window_end"] = LONG
+        return {**groups, **window, **{slot: call.type for slot, call in self.calls}, "ts": LONG}
+
+    @property
+    def arguments(self) -> tuple[Expr, ...]:
+        """What the aggregates are taken of."""
+        return tuple(call.arg for _, call in self.calls if call.arg is not None)
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        """The columns below that order records of one event time; none where no aggregate goes by the order."""
+        if not any(AGGREGATES[call.function].by_place for _, call in self.calls):
+            return ()
+        below = self.input.columns
+        return (*(name for name in ("partition", "offset") if name in below), *_positions(below))
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,10 +250,22 @@ class Project:
         for part, raw in ((self.key, "raw_key"), (self.value, "raw_value")):
             if raw in below and (isinstance(part, Whole) or (isinstance(part, Fields) and part.extends)):
                 found[raw] = BYTES
-        found |= {
-            name: below[name] for name in ("topic", "partition", "offset", "headers", "window_start") if name in below
-        }
-        return found
+        return found | {name: below[name] for name in passed_through(below)}
+
+
+_POSITION = "position_"
+_PASSED = ("topic", "partition", "offset", "headers", "window_start", "window_end")
+
+
+def _positions(columns: Iterable[str]) -> tuple[str, ...]:
+    """The columns of places in arrays, the outermost LATERAL first."""
+    return tuple(name for name in columns if name.startswith(_POSITION))
+
+
+def passed_through(columns: Iterable[str]) -> tuple[str, ...]:
+    """Of the columns below a projection those that it gives as they are."""
+    names = tuple(columns)
+    return (*(name for name in _PASSED if name in names), *_positions(names))
 
 
 Node = ReadTopic | Filter | Unnest | Aggregate | Having | Join | Project
@@ -247,10 +281,10 @@ class WriteTopic:
     key_format: Format
     value_format: Format
     key_schema: str | None = None
-    """AVRO: the schema that keys are written with, as JSON text."""
+    """The schema that keys are written with, as JSON text: in AVRO always, in JSON where records name one."""
     value_schema: str | None = None
     key_id: int | None = None
-    """AVRO: the schema's id at the registry, once it is registered there."""
+    """The schema's id at the registry, once it is registered there."""
     value_id: int | None = None
 
 

@@ -108,7 +108,7 @@ def _read_by(select: BoundSelect) -> tuple[Expr, ...]:
     if select.grouping is None:
         return (*arrays, *where, select.event_time, *part_exprs(select.key), *part_exprs(select.value))
     group = select.grouping
-    arguments = tuple(argument for _, _, argument, _ in group.calls if argument is not None)
+    arguments = tuple(call.arg for _, call in group.calls if call.arg is not None)
     return (*arrays, *where, select.event_time, *(expr for _, expr in group.keys), *arguments)
 
 

@@ -39,7 +39,7 @@ def _stores(node: Node) -> Iterator[Store]:
 def _of_groups(node: Aggregate) -> Iterator[Store]:
     yield Store(node.store, _groups(node), _results(node))
     if node.of_table:
-        arguments = [(f"arg_{slot}", arg.type) for slot, _, arg, _ in node.calls if arg is not None]
+        arguments = [(f"arg_{slot}", call.arg.type) for slot, call in node.calls if call.arg is not None]
         yield Store(f"{node.store}-rows", "bytes", _struct([(n, e.type) for n, e in node.keys] + arguments))
 
 
@@ -48,7 +48,7 @@ def _groups(node: Aggregate) -> str:
 
 
 def _results(node: Aggregate) -> str:
-    return _struct([(function.lower(), kind) for _, function, _, kind in node.calls])
+    return _struct([(call.function.lower(), call.type) for _, call in node.calls])
 
 
 def _of_join(node: Join) -> Iterator[Store]:

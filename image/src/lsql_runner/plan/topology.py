@@ -57,10 +57,7 @@ def _describe(node: Filter | Unnest | Aggregate | Having | Join | Project) -> tu
         case Unnest(alias=alias, array=array):
             return "unnest", f"each {alias}", show(array)
         case Aggregate():
-            calls = ", ".join(
-                f"{function}({'*' if arg is None else show(arg)}) {describe(kind)}"
-                for _, function, arg, kind in node.calls
-            )
+            calls = ", ".join(f"{show(call)} {describe(call.type)}" for _, call in node.calls)
             window = "" if node.window is None else f"{node.window.kind} {show_duration(node.window.size_ms)}: "
             return "aggregate", node.store, window + calls
         case Having(condition=condition):

@@ -63,8 +63,7 @@ def node_exprs(node: Node) -> tuple[Expr, ...]:
         case Unnest(array=array):
             return (array,)
         case Aggregate():
-            arguments = tuple(arg for _, _, arg, _ in node.calls if arg is not None)
-            return (node.event_time, *(expr for _, expr in node.keys), *arguments)
+            return (node.event_time, *(expr for _, expr in node.keys), *node.arguments)
         case Project():
             return (node.ts, *part_exprs(node.key), *part_exprs(node.value))
     return ()

@@ -106,4 +106,5 @@ def job_of(prepared: Prepared, settings: Settings, state: StateDir, on_batch: Ca
         consumer=bound.consumer,
     )
     sink = SinkOptions(settings.connection, settings.app_id, bound.producer, prepared.largest_batch)
-    return Job(prepared.plan, source, sink, state.checkpoints(prepared.generation), on_batch, settings.registry)
+    checkpoints = state.checkpoints(prepared.generation)
+    return Job(prepared.plan, source, sink, checkpoints, on_batch, settings.registry, bound.rocksdb)

@@ -51,7 +51,7 @@ _TRIED_AGAIN = (
     "TOPIC_REFUSED",
 )
 """Errors at a start that others may put right; a restart with backoff finds out."""
-_FINAL = ("RECORD_MALFORMED", "RECORD_REFUSED", "OFFSETS_GONE")
+_FINAL = ("RECORD_MALFORMED", "RECORD_REFUSED", "GROUP_TOO_LARGE", "OFFSETS_GONE")
 """Deaths that would only come again."""
 
 

@@ -172,8 +172,8 @@ def _read_word(cursor: Cursor, token: Token) -> ast.Expr:
             return _read_case(cursor)
         case "CAST":
             return _read_cast(cursor)
-    if token.kind is Kind.WORD and cursor.at_symbol("(", distance=1) and (token.upper not in _NOT_CALLABLE):
-        return _read_call(cursor)
+    if cursor.at_symbol("(", distance=1) and token.upper not in _NOT_CALLABLE:
+        return _read_cast(cursor) if token.value.upper() == "CAST" else _read_call(cursor)
     return read_path(cursor)
 
 
@@ -189,7 +189,7 @@ def _read_call(cursor: Cursor) -> ast.Call:
         while cursor.take_symbol(","):
             args.append(_read_argument(cursor))
     cursor.expect_symbol(")")
-    return ast.Call(name.text, tuple(args), name.span.to(cursor.last))
+    return ast.Call(name.value, tuple(args), name.span.to(cursor.last))
 
 
 def _read_argument(cursor: Cursor) -> ast.Expr | ast.Star:
@@ -221,7 +221,7 @@ def _read_case(cursor: Cursor) -> ast.Case:
 
 
 def _read_cast(cursor: Cursor) -> ast.Cast:
-    start = cursor.expect_word("CAST").span
+    start = cursor.next().span
     cursor.expect_symbol("(")
     operand = _read(cursor, 0)
     cursor.expect_word("AS")

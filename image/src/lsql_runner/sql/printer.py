@@ -5,6 +5,7 @@ Only the shape is canonical: quoting stays as it was written, so that names prin
 
 from __future__ import annotations
 
+import re
 from functools import singledispatch
 
 from lsql_runner.sql import ast
@@ -233,7 +234,9 @@ def _(expr: ast.Cast) -> str:
 @print_expression.register
 def _(expr: ast.Call) -> str:
     args = ("*" if isinstance(arg, ast.Star) else print_expression(arg) for arg in expr.args)
-    return f"{expr.name}({', '.join(args)})"
+    is_word = re.fullmatch(r"[^\W\d]\w*", expr.name) and expr.name.upper() not in RESERVED
+    name = expr.name if is_word else quoted(expr.name, "`")
+    return f"{name}({', '.join(args)})"
 
 
 def _not(negated: bool) -> str:

@@ -32,9 +32,12 @@ import scala.jdk.javaapi.CollectionConverters;
  * both are gone then, under their old bounds, and one is there. State: of every group the sessions that may still change.
  *
  * <p>In: {@code id} (BINARY, the group), {@code ts} (LONG, milliseconds), {@code partition}, {@code offset}, {@code row}
- * (BINARY, the packed arguments), {@code event_time} (TIMESTAMP, under a watermark). Out: {@code id}, {@code
- * window_start}, {@code window_end} (LONG: the times of its first and last record), {@code ts}, {@code result} (BINARY,
- * packed; null for a session that is gone).
+ * (BINARY, the packed arguments), from rows under a watermark. Out: {@code id}, {@code window_start}, {@code window_end}
+ * (LONG: the times of its first and last record), {@code ts}, {@code result} (BINARY, packed; null for a session that is
+ * gone), {@code is_late} (BOOLEAN: not a session, but a record that came when its own was closed).
+ *
+ * <p>A session is closed when its end and the gap lie before the watermark. As with Kafka Streams, a record is late by
+ * the session that it would be part of, not by its own time.
  */
 public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
   private static final long serialVersionUID = 1L;
@@ -46,7 +49,8 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
           .add("window_start", DataTypes.LongType)
           .add("window_end", DataTypes.LongType)
           .add("ts", DataTypes.LongType)
-          .add("result", DataTypes.BinaryType);
+          .add("result", DataTypes.BinaryType)
+          .add("is_late", DataTypes.BooleanType);
 
   private final Aggregates aggregates;
   private final int arguments;
@@ -92,16 +96,19 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
     List<Session> before = read(open.get());
     List<Session> sessions = new ArrayList<>(before);
     List<Session> gone = new ArrayList<>();
-    for (Row record : Order.sorted(records)) {
-      put(sessions, gone, record.getLong(Order.TS), arguments(record.getAs(ROW)));
-    }
-    keep(sessions, timers);
     List<Row> results = new ArrayList<>();
+    long watermark = timers.getCurrentWatermarkInMs();
+    for (Row record : Order.sorted(records)) {
+      long time = record.getLong(Order.TS);
+      if (!put(sessions, gone, time, arguments(record.getAs(ROW)), watermark)) {
+        results.add(RowFactory.create(id, null, null, time, null, true));
+      }
+    }
+    keep(sessions);
     if (!isFinal) {
-      long newest = sessions.stream().mapToLong(session -> session.end).max().orElseThrow();
       for (Session session : gone) {
         if (before.contains(session)) {
-          results.add(RowFactory.create(id, session.start, session.end, newest, null));
+          results.add(RowFactory.create(id, session.start, session.end, session.end, null, false));
         }
       }
       for (Session session : sessions) {
@@ -118,14 +125,19 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
     List<Session> left = new ArrayList<>();
     List<Row> results = new ArrayList<>();
     for (Session session : read(open.get())) {
-      if (session.end + gapMs >= timers.getCurrentWatermarkInMs()) {
+      if (session.end + keptMs() >= timers.getCurrentWatermarkInMs()) {
         left.add(session);
       } else if (isFinal) {
         results.add(result(id, session));
       }
     }
-    keep(left, timers);
+    keep(left);
     return CollectionConverters.asScala(results.iterator());
+  }
+
+  /** How long after its end a session is kept: a record that is not late may still reach back to one that is closed. */
+  private long keptMs() {
+    return isFinal ? gapMs : 2 * gapMs;
   }
 
   private InternalRow arguments(byte[] packed) {
@@ -135,26 +147,36 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
   }
 
   private Row result(byte[] id, Session session) {
-    return RowFactory.create(id, session.start, session.end, session.end, aggregates.results(session.buffer));
+    return RowFactory.create(id, session.start, session.end, session.end, aggregates.results(session.buffer), false);
   }
 
-  /** Puts a record into the session that it belongs to, which takes in all that are now no longer a gap apart. */
-  private void put(List<Session> sessions, List<Session> gone, long time, InternalRow row) {
-    InternalRow[] buffer = aggregates.empty();
-    aggregates.add(buffer, row);
-    Session grown = new Session(time, time, buffer);
-    grown.isChanged = true;
+  /**
+   * Puts a record into the session that it belongs to, which takes in all that are now no longer a gap apart.
+   *
+   * @return false for a record that is late, and is not put anywhere
+   */
+  private boolean put(List<Session> sessions, List<Session> gone, long time, InternalRow row, long watermark) {
     List<Session> near = new ArrayList<>();
+    long end = time;
     for (Session session : sessions) {
-      if (session.start - gapMs <= time && time <= session.end + gapMs) {
+      boolean isOver = isFinal && session.end + gapMs < watermark; // its result is about to be told, or has been
+      if (!isOver && session.start - gapMs <= time && time <= session.end + gapMs) {
         near.add(session);
+        end = Math.max(end, session.end);
       }
+    }
+    if (end + gapMs < watermark) {
+      return false;
     }
     if (near.size() == 1 && near.get(0).start <= time && time <= near.get(0).end) {
       aggregates.add(near.get(0).buffer, row);
       near.get(0).isChanged = true;
-      return;
+      return true;
     }
+    InternalRow[] buffer = aggregates.empty();
+    aggregates.add(buffer, row);
+    Session grown = new Session(time, time, buffer);
+    grown.isChanged = true;
     near.sort(Comparator.comparingLong(session -> session.start));
     InternalRow[] all = aggregates.empty();
     for (Session session : near) {
@@ -167,10 +189,11 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
     sessions.removeAll(near);
     gone.addAll(near);
     sessions.add(grown);
+    return true;
   }
 
   /** Writes the sessions to the state, and asks to be called when the first of them can change no more. */
-  private void keep(List<Session> sessions, TimerValues timers) {
+  private void keep(List<Session> sessions) {
     for (Iterator<Object> set = getHandle().listTimers(); set.hasNext(); ) {
       getHandle().deleteTimer((Long) set.next());
     }
@@ -179,7 +202,7 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
       return;
     }
     open.update(written(sessions));
-    getHandle().registerTimer(sessions.stream().mapToLong(session -> session.end).min().orElseThrow() + gapMs + 1);
+    getHandle().registerTimer(sessions.stream().mapToLong(session -> session.end).min().orElseThrow() + keptMs() + 1);
   }
 
   private List<Session> read(byte[] bytes) {

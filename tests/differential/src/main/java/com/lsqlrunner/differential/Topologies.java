@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
 import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.kstream.Consumed;
@@ -26,6 +27,9 @@ import org.apache.kafka.streams.kstream.TimeWindows;
 import org.apache.kafka.streams.kstream.ValueJoiner;
 import org.apache.kafka.streams.kstream.Windowed;
 import org.apache.kafka.streams.kstream.WindowedSerdes;
+import org.apache.kafka.streams.state.BuiltInDslStoreSuppliers;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.apache.kafka.streams.state.SessionStore;
 
 /** The programs, by name, as Kafka Streams has them. Each reads {@code l} and {@code r} and writes {@code o}. */
 final class Topologies {
@@ -133,7 +137,10 @@ final class Topologies {
                 Json::array,
                 (group, row, rows) -> Group.with(rows, row),
                 (group, one, other) -> Group.both(one, other),
-                Materialized.with(Serdes.String(), Json.arrays()));
+                // A store in memory forgets a closed session at once, though a record that is not late may reach it.
+                Materialized.<String, ArrayNode, SessionStore<Bytes, byte[]>>as(BuiltInDslStoreSuppliers.ROCKS_DB)
+                    .withKeySerde(Serdes.String())
+                    .withValueSerde(Json.arrays()));
     groups
         .toStream()
         .mapValues(rows -> rows == null ? null : Group.results(rows))
@@ -172,8 +179,8 @@ final class Topologies {
   }
 
   private static void foreignKey(Sources sources, JsonNode settings) {
-    Materialized<String, ObjectNode, org.apache.kafka.streams.state.KeyValueStore<org.apache.kafka.common.utils.Bytes, byte[]>>
-        with = Materialized.with(Serdes.String(), Json.objects());
+    Materialized<String, ObjectNode, KeyValueStore<Bytes, byte[]>> with =
+        Materialized.with(Serdes.String(), Json.objects());
     KTable<String, ObjectNode> left = sources.left();
     KTable<String, ObjectNode> joined =
         switch (kind(settings)) {
