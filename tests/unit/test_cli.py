@@ -40,7 +40,7 @@ def test_a_program_that_is_right_is_said_to_be() -> None:
         pytest.param(insert("UPER(name) AS n FROM cars"), "FUNCTION_UNKNOWN", "UPER(name)", id="function"),
         pytest.param(insert("UPPER(name, name) AS n FROM cars"), "ARGUMENT_COUNT", None, id="arity"),
         pytest.param(insert("speed + name AS n FROM cars"), "OPERATOR_TYPES", None, id="type"),
-        pytest.param(insert("* FROM cars HAVING speed > 1"), "FEATURE_UNSUPPORTED", None, id="clause"),
+        pytest.param(insert("* FROM cars HAVING speed > 1"), "HAVING_WITHOUT_AGGREGATE", None, id="clause"),
         pytest.param(
             "WITH x AS (SELECT STREAM * FROM cars; SELECT STREAM * FROM cars); INSERT INTO a SELECT STREAM * FROM x",
             "ONE_STATEMENT_ONLY",

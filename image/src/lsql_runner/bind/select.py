@@ -64,7 +64,7 @@ def bind_select(
     grouped = bool(select.group_by) or context.window is not None or _aggregates(key) or _aggregates(value)
     if grouped:
         return context.grouped(scope, laterals, where, key, value)
-    if select.grace is not None:
+    if select.grace is not None and not select.joins:
         raise LsqlError("WINDOW_WITHOUT_AGGREGATE", select.place_of("GRACE BY"))
     if select.having is not None:
         raise LsqlError("HAVING_WITHOUT_AGGREGATE", select.place_of("HAVING"))

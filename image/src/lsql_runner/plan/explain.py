@@ -48,6 +48,12 @@ def _tree(query: Query, node: Node, depth: int) -> Iterator[str]:
         yield from _tree(query, below, depth + 1)
 
 
+def _window(node: Project) -> str:
+    if not node.windowed:
+        return ""
+    return " + session end and start" if "window_end" in node.columns else " + window start"
+
+
 def _written(form: Format, kind: DataType, schema: str | None) -> Serde:
     return Serde(form, kind, has_head=schema is not None and form.bare == JSON_FORMAT)
 
@@ -61,7 +67,7 @@ def explain_node(query: Query, node: Node, indent: str = "") -> Iterator[str]:
     match node:
         case Project():
             yield f"{indent}project"
-            yield f"{indent}  key   = {show_part(node.key)}" + (" + window start" if node.windowed else "")
+            yield f"{indent}  key   = {show_part(node.key)}" + _window(node)
             yield f"{indent}  value = {show_part(node.value)}"
             yield f"{indent}  ts    = {show(node.ts)}"
         case Filter(condition=condition):
