@@ -126,6 +126,11 @@ class BoundJoin:
     def is_table(self) -> bool:
         return self.left_table and self.right_table
 
+    @property
+    def waits(self) -> bool:
+        """Whether a record that nothing fits goes out alone, which is known when its time is over."""
+        return self.within_ms is not None and self.kind != "INNER"
+
 
 @dataclass(frozen=True, slots=True)
 class BoundSelect:

@@ -86,6 +86,13 @@ def _from(
         joined, joint = bind_joins(
             select, find, generation == "legacy", grace_ms, lambda scope: _binder(scope, settings, "ON", "legacy")
         )
+        if _waits(joined) and _is_aggregated(joined):
+            raise LsqlError(
+                "FEATURE_UNSUPPORTED",
+                select.joins[0].span,
+                feature="An outer join of streams with an aggregate of a stream",
+                instead="write the aggregate to a topic, and join that topic in a second processor",
+            )
         return joined, joint, joined.is_table
     written = select.source
     found = find(written)
@@ -112,6 +119,19 @@ def _has_windows(source: Source) -> bool:
             return own or _has_windows(source.source)
         case BoundJoin():
             return _has_windows(source.left) or _has_windows(source.right)
+    return False
+
+
+def _waits(source: Source) -> bool:
+    """Whether a source's records come of an outer join of streams, however far below.
+
+    Spark runs such a join in append mode only, and the aggregates of a stream in update mode.
+    """
+    match source:
+        case BoundSelect():
+            return _waits(source.source)
+        case BoundJoin():
+            return source.waits or _waits(source.left) or _waits(source.right)
     return False
 
 
@@ -268,6 +288,13 @@ class _Context:
                 self.window.span,
                 feature="a window over a table (a SELECT without STREAM reads a table)",
                 instead="write SELECT STREAM; every record then counts as an event",
+            )
+        if _waits(self.source):
+            raise LsqlError(
+                "FEATURE_UNSUPPORTED",
+                place,
+                feature="An aggregate of an outer join of streams",
+                instead="write the join to a topic, and aggregate that topic in a second processor",
             )
         if _has_windows(self.source) or (self.window is not None and _is_aggregated(self.source)):
             raise LsqlError(

@@ -59,6 +59,14 @@ def compile_query(query: Query, read: Reader) -> DataFrame:
     return result
 
 
+def output_mode(query: Query) -> str:
+    """What Spark is to call the output of a query: it knows outer joins of streams in append mode only.
+
+    Its aggregates of streams are right in update mode only, so that binding refuses both in one query.
+    """
+    return "append" if any(isinstance(store, Join) and store.waits for store in query.stores) else "update"
+
+
 def _shared(read: Reader) -> Reader:
     """The same DataFrame for the same topic: Spark then reads, numbers and tracks it as one source."""
     frames: dict[str, DataFrame] = {}

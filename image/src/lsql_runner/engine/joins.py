@@ -98,14 +98,19 @@ def _result(node: Join, frame: DataFrame, left: Column, right: Column, upsert: U
 
 
 def _streams(node: Join, left: _Side, right: _Side) -> Relation:
+    within_ms = node.within_ms or 0
     frames = []
     for side, name in ((left, "l"), (right, "r")):
         time = F.timestamp_millis(side.relation.ready["ts"])
+        # In a full join Spark takes null for equal to null; in the others it leaves null out first.
+        alone = identity_of([F.lit(_ALONE), F.lit(name), *arrival(side.relation)])
+        identity = F.coalesce(side.identity, alone) if node.kind == "FULL" else side.identity
         frame = side.relation.frame.select(
-            side.identity.alias(f"{name}_id"), time.alias(f"{name}_time"), side.row.alias(f"{name}_row")
+            identity.alias(f"{name}_id"), time.alias(f"{name}_time"), side.row.alias(f"{name}_row")
         )
-        frames.append(frame.withWatermark(f"{name}_time", f"{node.grace_ms} milliseconds"))
-    apart = F.make_dt_interval(secs=F.lit((node.within_ms or 0) / 1000))
+        # A record's own window ends `within` after it; so long and the grace it may come.
+        frames.append(frame.withWatermark(f"{name}_time", f"{within_ms + node.grace_ms} milliseconds"))
+    apart = F.make_dt_interval(secs=F.lit(within_ms / 1000))
     condition = (F.col("l_id") == F.col("r_id")) & F.col("l_time").between(
         F.col("r_time") - apart, F.col("r_time") + apart
     )
@@ -146,7 +151,10 @@ def _stream_and_table(node: Join, left: _Side, right: _Side) -> Relation:
     both = rows_of_table.unionByName(records) if node.left.is_table else records.unionByName(rows_of_table)
     rows = "found", "streamed"
     names = rows if node.left.is_table else rows[::-1]
-    return _with_residual(node, _unpacked(node, lookup(both, is_outer), left, right, *names, None))
+    joined = _unpacked(node, lookup(both, is_outer), left, right, *names, None)
+    # The row of the table may be newer: it is read ahead of a stream that is far behind.
+    time = unpacked(F.col("streamed"), stream.schema).getField(_AT)
+    return _with_residual(node, joined.with_ready("ts", time))
 
 
 def _table_rows(side: _Side, flag: str, value: bool, is_kept: bool) -> DataFrame:

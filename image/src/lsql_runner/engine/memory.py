@@ -25,7 +25,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from lsql_runner.batches import Partition
 from lsql_runner.bind.catalog import TopicSchema
 from lsql_runner.engine.avro import REGISTRY, give_schemas
-from lsql_runner.engine.compile import Reader, compile_query
+from lsql_runner.engine.compile import Reader, compile_query, output_mode
 from lsql_runner.engine.culprit import RangeReader, record_error
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.jvm import JvmOptions, SparkJvm
@@ -201,7 +201,7 @@ def _start(session: SparkSession, query: Query, stream: JavaObject, checkpoint: 
     def collect(frame: DataFrame, _: int) -> None:
         collected.extend(frame.collect())
 
-    writer = compile_query(query, _of_topic(source)).writeStream.queryName(query.name).outputMode("update")
+    writer = compile_query(query, _of_topic(source)).writeStream.queryName(query.name).outputMode(output_mode(query))
     streaming = writer.option("checkpointLocation", str(checkpoint)).foreachBatch(collect).start()
     return _RunningQuery(stream, streaming, collected)
 

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 from lsql_runner.batches import BatchEnded
-from lsql_runner.engine.compile import Reader, compile_query
+from lsql_runner.engine.compile import Reader, compile_query, output_mode
 from lsql_runner.engine.progress import OUTPUT_METRIC, batch_ended
 from lsql_runner.engine.sink import SinkOptions, batch_writer, sink_records
 from lsql_runner.plan.nodes import Plan, Query
@@ -58,7 +58,7 @@ class RunningPlan:
         writer = (
             records.observe(OUTPUT_METRIC, F.count(F.lit(1)).alias("records"))
             .writeStream.queryName(query.name)
-            .outputMode("update")
+            .outputMode(output_mode(query))
             .option("checkpointLocation", f"{launch.checkpoints}/{query.name}")
         )
         batches = batch_writer(self._spark, query.name, launch.sink)

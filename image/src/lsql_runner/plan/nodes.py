@@ -206,6 +206,11 @@ class Join:
         return self.left.is_table and self.right.is_table
 
     @property
+    def waits(self) -> bool:
+        """Of two streams: whether a record that nothing fits goes out alone, which is known when its time is over."""
+        return self.within_ms is not None and self.kind != "INNER"
+
+    @property
     def moves_rows(self) -> bool:
         """Of two tables: whether a row may go in one place and come in another, under the same key."""
         return self.is_table and not (self.left.by_key and self.right.by_key and self.kind == "INNER")
