@@ -159,6 +159,10 @@ CATALOGUE: dict[str, ErrorKind] = {
         "Two tables are joined and neither of them by its key: no key would be that of one row of the result.",
         "Join one of them by its _key, or write SELECT STREAM ... WITHIN.",
     ),
+    "FINAL_WITHOUT_WINDOW": ErrorKind(
+        "emit='final' asks for one result, when nothing can change it any more; without a window that is never.",
+        "Add a window, or SET emit='changes'.",
+    ),
     "HAVING_WITHOUT_AGGREGATE": ErrorKind(
         "There is a HAVING but nothing is aggregated.", "Aggregate something, or write WHERE."
     ),

@@ -81,6 +81,8 @@ class Grouping:
     grace_ms: int
     calls: tuple[tuple[str, AggregateCall], ...]
     """The aggregates, each with the column that it goes to."""
+    final: bool
+    """A window has one result, when it is over, and not one after each change."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -258,7 +258,7 @@ class _Context:
         having = self.having(scope, regrouping)
         window = window_spec(self.window)
         grace_ms = self.settings.grace_ms if select.grace is None else select.grace.milliseconds
-        grouping = Grouping(keys, window, grace_ms, regrouping.slots())
+        grouping = Grouping(keys, window, grace_ms, regrouping.slots(), self.settings.emits_final)
         new_key, key_serde = self._group_key(keys)
         value_type = part_type(new_value, self.shape.value.type)
         out = Shape(
@@ -282,6 +282,8 @@ class _Context:
 
     def _check_groups(self) -> None:
         place = self.select.place_of("GROUP BY")
+        if self.settings.emits_final and self.window is None:
+            raise LsqlError("FINAL_WITHOUT_WINDOW", place)
         if self.is_table and self.window is not None:
             raise LsqlError(
                 "FEATURE_UNSUPPORTED",

@@ -61,6 +61,8 @@ class ProgramSettings:
     overrides: tuple[tuple[str, TopicSettings], ...] = ()
     """By topic, where `topic.<name>.<key>` is set: the defaults with those keys replaced."""
     grace_ms: int = DEFAULT_GRACE_MS
+    emits_final: bool = False
+    """Windows have one result, when they are over, and not one after each change."""
     auto_offset_reset: str = "earliest"
     decimal_precision: int = 38
     decimal_scale: int = 18
@@ -290,7 +292,7 @@ _WORDS: dict[str, Callable[[ProgramSettings, SetStatement], ProgramSettings]] = 
     "decimal.scale": lambda settings, s: replace(settings, decimal_scale=_whole(s, 0, 38)),
     "_ktype": lambda settings, s: replace(settings, key_decoder=s.value.upper()),
     "_vtype": lambda settings, s: replace(settings, value_decoder=s.value.upper()),
-    "emit": _only("changes", "final"),
+    "emit": lambda settings, s: replace(settings, emits_final=_one_of(s, "changes", "final") == "final"),
     "error.policy": _only("fail", "continue", "dlq"),
     "error.policy.read": _only("fail", "continue", "dlq"),
     "error.policy.write": _only("fail", "continue", "dlq"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from lsql_runner.cases.leaves import NANOS_PER_MS, Instant, ValueMisfit
 from lsql_runner.cases.yaml_text import load_yaml
 from lsql_runner.declared import DeclarationError, avro_text, declared_topics
 from lsql_runner.errors import LsqlError
+from lsql_runner.sql.ast import UNIT_MS
 
 Headers = tuple[tuple[str, bytes | None], ...]
 M = TypeVar("M", bound=BaseModel)
@@ -99,6 +101,12 @@ class _Mark(_Strict):
     batch: str | int | None
 
 
+class _Idle(_Strict):
+    """No record comes for so long, as `30s`; then a new micro-batch."""
+
+    idle: str
+
+
 class _Document(_Strict):
     name: str | None = None
     sql: str | None = None
@@ -125,6 +133,8 @@ class Case:
     existing: Mapping[str, int]
     """Partitions of every topic that the case names."""
     batches: tuple[tuple[InputRecord, ...], ...]
+    idle_ms: Mapping[int, int]
+    """Behind these batches, counted from 0, no record comes for so long."""
     expected: tuple[CaseRecord, ...] | None
     error: ExpectedError | None
 
@@ -156,7 +166,7 @@ def parse_case(text: str, path: Path) -> Case:
     partitions, writers, declarations = _divided(document.topics, path)
     declared = _declared(declarations, path)
     _check_writers(writers, declared, path)
-    batches = _batches(document.input, writers, path)
+    batches, idle_ms = _batches(document.input, writers, path)
     named = [record.topic for batch in batches for record in batch] + [r.topic for r in document.expect or ()]
     existing = {name: partitions.get(name, 1) for name in (*document.topics, *named) if name}
     for batch in batches:
@@ -170,6 +180,7 @@ def parse_case(text: str, path: Path) -> Case:
         writers,
         existing,
         batches,
+        idle_ms,
         None if document.expect is None else tuple(document.expect),
         document.expect_error,
     )
@@ -246,9 +257,20 @@ def _check_schema(text: str, path: Path, place: str) -> None:
         raise _invalid(path, place, str(error)) from None
 
 
-def _batches(items: list[Any], writers: Writers, path: Path) -> tuple[tuple[InputRecord, ...], ...]:
+def _batches(
+    items: list[Any], writers: Writers, path: Path
+) -> tuple[tuple[tuple[InputRecord, ...], ...], Mapping[int, int]]:
+    """The micro-batches, and how long no record comes behind which of them."""
     batches: list[list[InputRecord]] = [[]]
+    idle_ms: dict[int, int] = {}
     for number, item in enumerate(items):
+        if isinstance(item, dict) and "idle" in item:
+            length = _milliseconds(_checked(_Idle, item, path, ("input", number)).idle)
+            if length is None or not batches[-1]:
+                raise _invalid(path, f"input[{number}].idle", "a length of time behind a record is needed, as 30s")
+            idle_ms[sum(1 for batch in batches if batch) - 1] = length
+            batches.append([])
+            continue
         if isinstance(item, dict) and "batch" in item:
             _checked(_Mark, item, path, ("input", number))
             batches.append([])
@@ -262,7 +284,12 @@ def _batches(items: list[Any], writers: Writers, path: Path) -> tuple[tuple[Inpu
                 why = f"{record.topic} has no such writer of its {part}; it has {', '.join(known) or 'none'}"
                 raise _invalid(path, f"input[{number}].{part}_writer", why)
         batches[-1].append(record)
-    return tuple(tuple(batch) for batch in batches if batch)
+    return tuple(tuple(batch) for batch in batches if batch), idle_ms
+
+
+def _milliseconds(text: str) -> int | None:
+    found = re.fullmatch(r"([1-9][0-9]{0,8})(ms|s|m|h|d)", text)
+    return None if found is None else int(found[1]) * UNIT_MS[found[2]]
 
 
 def _checked(model: type[M], value: Any, path: Path, place: tuple[str | int, ...]) -> M:

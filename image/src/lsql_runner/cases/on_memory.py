@@ -18,7 +18,8 @@ class MemoryCases:
 
     def run(self, case: Case, prepared: PreparedCase) -> CaseRun:
         schemas = prepared.registry.avro()
-        run = self._engine.run(prepared.plan, [topic_records(batch) for batch in prepared.batches], schemas)
+        batches = [topic_records(batch) for batch in prepared.batches]
+        run = self._engine.run(prepared.plan, batches, schemas, idle_ms=case.idle_ms)
         records = (ActualRecord(r.topic, r.key, r.value, r.timestamp_ms, r.headers) for r in run.records)
         return CaseRun(tuple(records), run.error, schemas)
 

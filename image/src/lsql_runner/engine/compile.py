@@ -37,6 +37,7 @@ from lsql_runner.plan.nodes import (
     Project,
     Query,
     ReadTopic,
+    Stateful,
     Unnest,
     WriteTopic,
     passed_through,
@@ -62,9 +63,20 @@ def compile_query(query: Query, read: Reader) -> DataFrame:
 def output_mode(query: Query) -> str:
     """What Spark is to call the output of a query: it knows outer joins of streams in append mode only.
 
-    Its aggregates of streams are right in update mode only, so that binding refuses both in one query.
+    In that mode its aggregates give final results, so that binding refuses such a join and any other aggregate of a
+    stream in one query.
     """
-    return "append" if any(isinstance(store, Join) and store.waits for store in query.stores) else "update"
+    waits = any(_gives_once(store) for store in query.stores)
+    return "append" if waits else "update"
+
+
+def _gives_once(store: Stateful) -> bool:
+    match store:
+        case Join():
+            return store.waits
+        case Aggregate():
+            return store.final
+    return False
 
 
 def _shared(read: Reader) -> Reader:

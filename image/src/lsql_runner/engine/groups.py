@@ -12,14 +12,13 @@ from lsql_runner.bind.grouping import group_column
 from lsql_runner.engine.aggregates import aggregated
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.packed import packed, unpacked
+from lsql_runner.engine.progress import LATE_METRIC
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
 from lsql_runner.engine.schema import BINARY, LONG, spark_type
 from lsql_runner.engine.tables import identity_of
+from lsql_runner.engine.ticks import with_ticks, without_ticks
 from lsql_runner.plan.nodes import Aggregate, key_serde
 from lsql_runner.plan.usage import node_exprs
-
-LATE_METRIC = "late-"
-"""Before a store's name: how many records a batch had that came too late for it."""
 
 
 def compile_stream_aggregate(node: Aggregate, below: Relation) -> Relation:
@@ -66,9 +65,12 @@ def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[s
     if _is_session(node):
         selected |= {"at_partition": below.ready["partition"], "at_offset": below.ready["offset"]}
     rows = below.frame.select(*(value.alias(name) for name, value in selected.items()))
-    if node.window is not None:
-        rows = rows.withWatermark("event_time", f"{node.grace_ms} milliseconds")
-    return rows, types
+    if node.window is None:
+        return rows, types
+    if node.final and rows.isStreaming:
+        rows = with_ticks(rows, "event_time", node.store)
+    rows = rows.withWatermark("event_time", f"{node.grace_ms} milliseconds")
+    return (without_ticks(rows, "event_time") if node.final and rows.isStreaming else rows), types
 
 
 def _is_session(node: Aggregate) -> bool:
@@ -126,7 +128,7 @@ def _sessions(node: Aggregate, below: Relation) -> Relation:
 def _session_operator(records: DataFrame, reduced: DataFrame, arguments: int, node: Aggregate) -> DataFrame:
     assert node.window is not None
     jvm: Any = records.sparkSession._jvm
-    found = jvm.com.lsqlrunner.state.Sessions.of(records._jdf, reduced._jdf, arguments, node.window.size_ms, False)
+    found = jvm.com.lsqlrunner.state.Sessions.of(records._jdf, reduced._jdf, arguments, node.window.size_ms, node.final)
     frame = DataFrame(found, records.sparkSession)
     late = F.count(F.when(F.col("is_late"), F.lit(1))).alias("records")
     return frame.observe(f"{LATE_METRIC}{node.store}", late).where(~F.col("is_late"))

@@ -30,10 +30,12 @@ from lsql_runner.engine.culprit import RangeReader, record_error
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.jvm import JvmOptions, SparkJvm
 from lsql_runner.engine.locate import Span
+from lsql_runner.engine.progress import event_time_ms
 from lsql_runner.engine.rows import Headers, Rows, TopicRecord, as_bytes, headers_of
 from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
+from lsql_runner.engine.ticks import advance, reset
 from lsql_runner.errors import LsqlError
-from lsql_runner.plan.nodes import Plan, Query
+from lsql_runner.plan.nodes import Aggregate, Plan, Query
 
 # Short runs: starting and compiling quickly is worth more than running fast in the long run.
 _QUICK_JVM = ("-XX:TieredStopAtLevel=1",)
@@ -92,6 +94,7 @@ class MemoryEngine:
         batches: Sequence[Sequence[TopicRecord]],
         schemas: Mapping[int, str] | None = None,
         restarts: Collection[int] = (),
+        idle_ms: Mapping[int, int] | None = None,
     ) -> MemoryRun:
         """Run a plan over micro-batches, each read as a whole before the next.
 
@@ -103,14 +106,18 @@ class MemoryEngine:
             batches: each in the order of its records.
             schemas: by id, those that records in AVRO may name, in place of a schema registry.
             restarts: behind these batches, counted from 0, all queries end and go on from their checkpoints.
+            idle_ms: behind these batches no record comes for so long.
         """
         with tempfile.TemporaryDirectory(dir=self._jvm.scratch) as checkpoints:
             running = _Running(self.session)
             give_schemas(REGISTRY, schemas or {})
+            reset(self.session)
             try:
                 running.start(plan, Path(checkpoints))
                 for number, batch in enumerate(batches):
                     cause = running.feed(number, batch)
+                    if cause is None and number in (idle_ms or {}):
+                        cause = running.pass_time(number, (idle_ms or {})[number])
                     if cause is not None:
                         read = [record for earlier in batches[: number + 1] for record in earlier]
                         return MemoryRun(running.written(), self._death(plan, str(cause), read))
@@ -168,6 +175,17 @@ class _Running:
         rows = self._rows.sequence(batch)
         for query in self._queries:
             query.stream.addData(rows)
+        return self._read(number)
+
+    def pass_time(self, number: int, idle_ms: int) -> StreamingQueryException | None:
+        """Let every query see that time goes on behind a batch; what the first that died of it says."""
+        for query in self._queries:
+            newest = query.newest_ms()
+            for clock in query.clocks:
+                advance(self._session, clock, newest + idle_ms)
+        return self._read(number)
+
+    def _read(self, number: int) -> StreamingQueryException | None:
         cause: StreamingQueryException | None = None
         for query in self._queries:
             try:
@@ -192,6 +210,13 @@ class _RunningQuery:
     stream: JavaObject
     streaming: StreamingQuery
     collected: list[Any] = field(default_factory=list)
+    clocks: tuple[str, ...] = ()
+    """Of stores with final results."""
+
+    def newest_ms(self) -> int:
+        """The newest event time so far, in milliseconds since 1970 UTC."""
+        times = [event_time_ms(progress.eventTime.get("max")) for progress in self.streaming.recentProgress]
+        return max((time for time in times if time is not None), default=0)
 
 
 def _start(session: SparkSession, query: Query, stream: JavaObject, checkpoint: Path) -> _RunningQuery:
@@ -203,7 +228,8 @@ def _start(session: SparkSession, query: Query, stream: JavaObject, checkpoint: 
 
     writer = compile_query(query, _of_topic(source)).writeStream.queryName(query.name).outputMode(output_mode(query))
     streaming = writer.option("checkpointLocation", str(checkpoint)).foreachBatch(collect).start()
-    return _RunningQuery(stream, streaming, collected)
+    clocks = tuple(node.store for node in query.stores if isinstance(node, Aggregate) and node.final)
+    return _RunningQuery(stream, streaming, collected, clocks)
 
 
 def _of_topic(rows: DataFrame) -> Reader:

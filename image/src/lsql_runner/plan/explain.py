@@ -112,7 +112,8 @@ def _aggregate(node: Aggregate, indent: str) -> Iterator[str]:
         advance = "" if node.window.kind != "HOP" else f" by {show_duration(node.window.advance_ms)}"
         size = show_duration(node.window.size_ms)
         limits = f"grace {show_duration(node.grace_ms)}, time {show(node.event_time)}"
-        yield f"{indent}  per   {node.window.kind} {size}{advance}, {limits}"
+        final = ", its result when it is over" if node.final else ""
+        yield f"{indent}  per   {node.window.kind} {size}{advance}, {limits}{final}"
     if node.place:
         yield f"{indent}  order {', '.join(('time', *node.place))}"
     for slot, call in node.calls:

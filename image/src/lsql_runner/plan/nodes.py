@@ -104,6 +104,8 @@ class Aggregate:
     store: str
     of_table: bool = False
     """The rows below are a table's: one that changes or goes is taken out of its group again."""
+    final: bool = False
+    """A window has one result, when it is over."""
 
     def __post_init__(self) -> None:
         check(self.input, self.event_time, *(expr for _, expr in self.keys), *self.arguments)

@@ -84,7 +84,9 @@ def _plan_select(select: BoundSelect, namer: _StoreNamer) -> Project:
     if select.grouping is not None:
         group = select.grouping
         table = select.reads_table
-        groups = Aggregate(node, group.keys, group.window, group.grace_ms, time, group.calls, namer.next(), table)
+        groups = Aggregate(
+            node, group.keys, group.window, group.grace_ms, time, group.calls, namer.next(), table, group.final
+        )
         node = groups if select.having is None else Having(groups, select.having, namer.next("having"))
         time = RECORD_TIME
         windowed = group.window is not None

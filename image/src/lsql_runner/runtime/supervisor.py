@@ -158,6 +158,8 @@ class Supervisor:
             return False
         if state is State.RUNNING:
             self._look_for_death()
+            if self._run is not None:
+                self._run.pass_time()
         elif state is State.STARTING:
             self._attempt()
         elif state in (State.WAITING, State.RESTARTING) and now_ms() >= self._retry_at_ms:
