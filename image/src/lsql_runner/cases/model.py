@@ -265,7 +265,7 @@ def _batches(
     idle_ms: dict[int, int] = {}
     for number, item in enumerate(items):
         if isinstance(item, dict) and "idle" in item:
-            length = _milliseconds(_checked(_Idle, item, path, ("input", number)).idle)
+            length = _length_ms(_checked(_Idle, item, path, ("input", number)).idle)
             if length is None or not batches[-1]:
                 raise _invalid(path, f"input[{number}].idle", "a length of time behind a record is needed, as 30s")
             idle_ms[sum(1 for batch in batches if batch) - 1] = length
@@ -287,7 +287,7 @@ def _batches(
     return tuple(tuple(batch) for batch in batches if batch), idle_ms
 
 
-def _milliseconds(text: str) -> int | None:
+def _length_ms(text: str) -> int | None:
     found = re.fullmatch(r"([1-9][0-9]{0,8})(ms|s|m|h|d)", text)
     return None if found is None else int(found[1]) * UNIT_MS[found[2]]
 

@@ -139,7 +139,7 @@ class SparkEngine:
         return total
 
     def newest_ms(self) -> dict[str, int]:
-        """By query with final results the newest event time that its checkpoint knows, in milliseconds since 1970 UTC."""
+        """By query with final results the newest event time that its checkpoint knows: milliseconds since 1970 UTC."""
         assert self._job is not None
         found: dict[str, int] = {}
         for query in self._job.plan.queries:

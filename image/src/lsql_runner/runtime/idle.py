@@ -1,8 +1,8 @@
 """Time while no record comes: windows whose result is told when they are over must not wait for the next record.
 
-The time of a topic is that of its newest record. While it is idle its time goes on as fast as the clock: so a topic that
-is written as things happen closes its windows when they are over, and one whose records are of long ago is not thrown
-into the present by a pause of its producer.
+The time of a topic is that of its newest record. While it is idle its time goes on as fast as the clock. So a topic
+that is written as things happen closes its windows when they are over; and one whose records are of long ago is not
+thrown into the present by a pause of its producer.
 """
 
 from __future__ import annotations
