@@ -71,6 +71,14 @@ _DECLARED = declared_topics(
                 },
             },
         },
+        "alarms": {
+            "key": {"format": "STRING"},
+            "value": {
+                "format": "JSON",
+                "schema": {"id": "long not null", "level": "double not null"},
+                "schema_id": True,
+            },
+        },
         "clicks": {
             "key": {"format": "JSON", "schema": {"user": "string not null", "page": "int not null"}},
             "value": {"format": "JSON", "schema": {"page": "int", "ms": "int"}},

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import fastavro
 import pytest
 import trustme
+from hypothesis import HealthCheck, given, settings
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import AnalysisException, IllegalArgumentException, PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
@@ -29,6 +31,8 @@ from lsql_runner.engine.failures import classify
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.schema import spark_type
 from tests.kit.avro_schemas import REFUSED, TYPED
+from tests.kit.evaluated import evaluator
+from tests.kit.mutations import bytes_near
 from tests.kit.spark_rows import records
 
 REGISTRY = "avro-test"
@@ -328,3 +332,22 @@ def test_a_plan_shows_no_secret(engine: MemoryEngine) -> None:
 
     assert "lsql_decode_avro" in shown
     assert "hunter2" not in shown
+
+
+def test_any_bytes_are_a_value_or_malformed(engine: MemoryEngine) -> None:
+    evaluators = [
+        evaluator(engine.session, partial(decode_avro, reader_schema=json.dumps(schema), registry=REGISTRY))
+        for schema in (EVERYTHING, ORDER)
+    ]
+
+    @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(bytes_near(wire(1, VALUE), wire(2, {"id": 1})))
+    def check(data: bytes) -> None:
+        for evaluate in evaluators:
+            try:
+                evaluate(data)
+            except FAILURES as error:
+                failure = classify(str(error))
+                assert failure.kind == "malformed", failure
+
+    check()

@@ -428,7 +428,7 @@ def aggregates(spark: SparkSession) -> Mapping[str, tuple[str, str, str]]:
     for name, call in calls.items():
         assert isinstance(call, AggregateCall)
         value = column(call.arg or Const(1, INT), {"value": F.struct("x")})
-        columns.append(aggregated(call, value, place).alias(name))
+        columns.append(aggregated(call, value, place).cast(spark_type(call.type)).alias(name))
     frame = rows.groupBy().agg(*columns)
     row = frame.select(*(F.to_json(F.array(name)) for name in frame.columns)).collect()[0]
     return {

@@ -65,9 +65,6 @@ INSERT INTO t SELECT STREAM id FROM payments LIMIT 1
 -- expect STATEMENT_UNSUPPORTED 1:1
 UPSERT INTO t SELECT id FROM payments PK id
 ----
--- expect STATEMENT_UNSUPPORTED 1:1
-CREATE TABLE t(a int) FORMAT(STRING, JSON)
-----
 -- expect CLAUSE_UNSUPPORTED 1:39
 INSERT INTO t SELECT id FROM payments WITHFORMAT JSON
 ----
@@ -262,3 +259,63 @@ INSERT INTO t SELECT COUNT(*) AS n FROM payments WINDOW BY TUMBLE 1m GROUP BY id
 ----
 -- expect WINDOW_WITHOUT_AGGREGATE 1:46
 INSERT INTO t SELECT STREAM id FROM payments GRACE BY 10s
+----
+-- expect CLAUSE_UNSUPPORTED 1:54
+CREATE TABLE payments(id string) FORMAT(BYTES, JSON) PROPERTIES(partitions=1); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect TABLE_INVALID 1:14
+CREATE TABLE elsewhere(id string) FORMAT(BYTES, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect NAME_TWICE 1:64
+CREATE TABLE payments(a int) FORMAT(BYTES, JSON); CREATE TABLE payments(a int) FORMAT(BYTES, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect NAME_TWICE 1:30
+CREATE TABLE payments(a int, a.b int) FORMAT(BYTES, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect NAME_TWICE 1:30
+CREATE TABLE payments(a int, a int) FORMAT(BYTES, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect TABLE_INVALID 1:38
+CREATE TABLE payments(_key.a string, _key.b string, c int) FORMAT(STRING, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect TABLE_INVALID 1:23
+CREATE TABLE payments(_key.a int, c int) FORMAT(STRING, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect TABLE_INVALID 1:35
+CREATE TABLE payments(_key.a int, c int) FORMAT(JSON, STRING); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect TABLE_INVALID 1:51
+CREATE TABLE payments(_key string) FORMAT(STRING, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect TABLE_INVALID 1:35
+CREATE TABLE payments(_value int, f int) FORMAT(STRING, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect TABLE_INVALID 1:23
+CREATE TABLE payments(`a b` int) FORMAT(STRING, AVRO); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect TABLE_INVALID 1:23
+CREATE TABLE payments(a int[]) FORMAT(STRING, CSV); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect TYPE_UNKNOWN 1:25
+CREATE TABLE payments(a money) FORMAT(STRING, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SQL_SYNTAX 1:23
+CREATE TABLE payments(a[0] int) FORMAT(STRING, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SQL_SYNTAX 1:23
+CREATE TABLE payments() FORMAT(STRING, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SQL_SYNTAX 1:29
+CREATE TABLE payments(a int); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SQL_SYNTAX 1:8
+CREATE VIEW payments(a int) FORMAT(STRING, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect FORMAT_UNSUPPORTED 1:45
+CREATE TABLE payments(a int) FORMAT(STRING, PROTOBUF); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect FORMAT_UNSUPPORTED 1:49
+CREATE TABLE payments(_key.a int, a int) FORMAT(CSV, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect FORMAT_CONTRADICTS 1:79
+CREATE TABLE payments(a int) FORMAT(BYTES, JSON); INSERT INTO t SELECT a FROM payments WHERE _vtype=STRING

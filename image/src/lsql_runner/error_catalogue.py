@@ -190,9 +190,13 @@ CATALOGUE: dict[str, ErrorKind] = {
     "FORMAT_CONTRADICTS": ErrorKind(
         "The program reads {topic} as {named}, but it is declared as {known}.", "Name the same format in both places."
     ),
+    "TABLE_INVALID": ErrorKind(
+        "CREATE TABLE {topic} cannot be: {why}.",
+        "Say how a topic that the program reads is written: CREATE TABLE t(_key string, f int) FORMAT(STRING, JSON).",
+    ),
     "SCHEMA_UNDECLARED": ErrorKind(
         "{topic} is read as {format}, whose records do not say what is in them, and no schema is declared.",
-        "Declare the topic's format and schema in LSQL_TOPICS.",
+        "Declare the topic's format and schema in LSQL_TOPICS, or with CREATE TABLE in the program.",
     ),
     "SETTING_UNKNOWN": ErrorKind("There is no setting {key}.", "Near names: {near}."),
     "SETTING_INVALID": ErrorKind("{key} cannot be {value}.", "Give it {expected}."),

@@ -257,17 +257,22 @@ def _when(operand: ast.Expr | None, when: ast.Expr, binder: Binder) -> Expr:
 
 @_bind.register
 def _cast(expr: ast.Cast, binder: Binder) -> Expr:
-    target = _type_named(binder, expr.target)
+    target = type_named(expr.target, binder.decimal)
     operand = binder.bind(expr.operand)
     if not operators.can_cast(operand.type, target):
         raise LsqlError("CAST_IMPOSSIBLE", expr.span, source=describe(operand.type), target=describe(target))
     return operators.convert(operand, target)
 
 
-def _type_named(binder: Binder, name: ast.TypeName) -> DataType:
+def type_named(name: ast.TypeName, decimal: Decimal) -> DataType:
+    """The type that a name stands for; `decimal` is what a bare `decimal` is.
+
+    Raises:
+        LsqlError: TYPE_UNKNOWN.
+    """
     if name.name == "decimal":
         if not name.parameters:
-            return binder.decimal
+            return decimal
         precision, scale = name.parameters[0], name.parameters[1] if len(name.parameters) > 1 else 0
         if len(name.parameters) <= 2 and 1 <= precision <= 38 and scale <= precision:
             return Decimal(precision, scale)

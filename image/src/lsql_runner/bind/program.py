@@ -10,6 +10,7 @@ from functools import partial
 
 from lsql_runner.bind.bound import BoundInsert, BoundProgram, BoundSelect, BoundTopic, Fields, Part, Whole
 from lsql_runner.bind.catalog import Catalog
+from lsql_runner.bind.declarations import with_declarations
 from lsql_runner.bind.decoders import source_formats, source_topics, target_topics
 from lsql_runner.bind.formats import output_serde, written
 from lsql_runner.bind.generations import Generation, generation_of
@@ -28,6 +29,7 @@ def bind_program(program: ast.Program, catalog: Catalog) -> BoundProgram:
     """
     settings = bind_settings(program.settings)
     otherwise: Generation = "legacy" if is_legacy(program.settings) else "modern"
+    catalog = with_declarations(program, catalog)
     _check_topics(program, catalog, settings)
     _check_formats(program, catalog)
     context = _Context(catalog, settings, otherwise)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from lsql_runner.batches import Partition
-from lsql_runner.bind.catalog import Format
+from lsql_runner.bind.catalog import Format, TopicSchema
+from lsql_runner.bind.declarations import program_schemas
 from lsql_runner.bind.decoders import SourceFormats, source_formats
 from lsql_runner.cases.leaves import ValueMisfit
 from lsql_runner.cases.model import Case, Headers, InputRecord
@@ -100,6 +101,7 @@ def encode_batches(case: Case, program: ast.Program, writers: WritersOf) -> Batc
         LsqlError: CASE_INVALID, FORMAT_UNSUPPORTED.
     """
     named = source_formats(program)
+    declared = {**case.declared, **program_schemas(program)}
     offsets: dict[tuple[str, int], int] = {}
     timestamp_ms = 0
     place = 0
@@ -110,7 +112,8 @@ def encode_batches(case: Case, program: ast.Program, writers: WritersOf) -> Batc
             timestamp_ms = timestamp_ms if record.timestamp is None else record.timestamp
             offset = offsets.get((record.topic, record.partition), 0)
             offsets[record.topic, record.partition] = offset + 1
-            key, value = _parts(case, record, named.get(record.topic, SourceFormats()), writers, place)
+            formats = named.get(record.topic, SourceFormats())
+            key, value = _parts(case, record, declared.get(record.topic), formats, writers, place)
             encoded.append(
                 EncodedRecord(record.topic, key, value, record.headers or (), timestamp_ms, record.partition, offset)
             )
@@ -120,9 +123,8 @@ def encode_batches(case: Case, program: ast.Program, writers: WritersOf) -> Batc
 
 
 def _parts(
-    case: Case, record: InputRecord, named: SourceFormats, writers: WritersOf, place: int
+    case: Case, record: InputRecord, schema: TopicSchema | None, named: SourceFormats, writers: WritersOf, place: int
 ) -> tuple[bytes | None, bytes | None]:
-    schema = case.declared.get(record.topic)
     forms = (named.key, named.value) if schema is None else (schema.key.format, schema.value.format)
     values = (
         ("key", record.key, record.key_text, record.key_writer),

@@ -26,7 +26,7 @@ _NATIVE: dict[str, Callable[[Column], Column]] = {
 
 
 def aggregated(wanted: AggregateCall, value: Column, place: Sequence[Column]) -> Column:
-    """The result of an aggregate over the rows of a group.
+    """The result of an aggregate over the rows of a group, in the type that it comes in.
 
     Args:
         wanted: the aggregate.
@@ -34,10 +34,8 @@ def aggregated(wanted: AggregateCall, value: Column, place: Sequence[Column]) ->
         place: what orders the rows: LONGs that are never null, the first of them the event time.
     """
     if wanted.function in _NATIVE:
-        found = _NATIVE[wanted.function](value)
-    else:
-        found = call(KEEP_VALUES, F.lit(wanted.function), F.lit(wanted.limit or 1), value, *place)
-    return found.cast(spark_type(wanted.type))
+        return _NATIVE[wanted.function](value)
+    return call(KEEP_VALUES, F.lit(wanted.function), F.lit(wanted.limit or 1), value, *place)
 
 
 def retracted(wanted: AggregateCall, value: Column | None, place: Sequence[Column], sign: Column) -> Column:

@@ -9,7 +9,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from lsql_runner.bind.avro_text import narrowed_avro
-from lsql_runner.bind.catalog import HEAD_BYTES, MAGIC, Format, Serde, head_of
+from lsql_runner.bind.catalog import HEAD_BYTES, MAGIC, PRIMITIVE_FORMATS, Format, Serde, head_of
 from lsql_runner.engine import schema
 from lsql_runner.engine.avro import decode_avro, encode_avro
 from lsql_runner.engine.call import call
@@ -37,6 +37,10 @@ def decode(raw: Column, serde: Serde, kind: DataType) -> Column:
     """The typed value of `raw` (binary); null stays null. `kind` is the serde's type or a narrowing of it."""
     if serde.format.is_windowed:
         return decode(_without_window(raw, serde.format), replace(serde, format=serde.format.bare), kind)
+    if isinstance(serde.type, Struct) and serde.format.name in PRIMITIVE_FORMATS:
+        [named] = serde.type.fields  # one value that is declared under a name
+        one = decode(raw, replace(serde, type=named.type), named.type)
+        return F.when(raw.isNotNull(), F.struct(one.alias(named.name)))
     match serde.format.name:
         case "STRING":
             return F.decode(raw, "UTF-8")

@@ -20,6 +20,7 @@ from lsql_runner.bind.catalog import (
     Serde,
     TopicSchema,
 )
+from lsql_runner.bind.declarations import program_schemas
 from lsql_runner.bind.decoders import SourceFormats, source_formats, source_topics
 from lsql_runner.bind.json_types import settled, widened
 from lsql_runner.errors import LsqlError
@@ -51,10 +52,11 @@ def resolve_catalog(program: ast.Program, brokers: Brokers, knowledge: Knowledge
     """
     existing = brokers.topics()
     named = source_formats(program)
+    said = program_schemas(program)
     schemas: dict[str, TopicSchema] = {}
     for topic in source_topics(program):
         if topic in existing:
-            schema = _schema(topic, named.get(topic, SourceFormats()), brokers, knowledge)
+            schema = said.get(topic) or _schema(topic, named.get(topic, SourceFormats()), brokers, knowledge)
             if knowledge.registry is None and AVRO_FORMAT in (schema.key.format.bare, schema.value.format):
                 raise LsqlError("REGISTRY_MISSING", topic=topic)  # for the schemas that the records name
             schemas[topic] = replace(schema, partitions=existing[topic])

@@ -225,6 +225,13 @@ def _read_cast(cursor: Cursor) -> ast.Cast:
     cursor.expect_symbol("(")
     operand = _read(cursor, 0)
     cursor.expect_word("AS")
+    target = read_type_name(cursor)
+    cursor.expect_symbol(")")
+    return ast.Cast(operand, target, start.to(cursor.last))
+
+
+def read_type_name(cursor: Cursor) -> ast.TypeName:
+    """`int`, `decimal(10,2)`."""
     name = cursor.expect(Kind.WORD, "a type")
     parameters: list[int] = []
     if cursor.take_symbol("("):
@@ -232,9 +239,7 @@ def _read_cast(cursor: Cursor) -> ast.Cast:
         while cursor.take_symbol(","):
             parameters.append(_read_whole_number(cursor))
         cursor.expect_symbol(")")
-    target = ast.TypeName(name.text.lower(), tuple(parameters), name.span.to(cursor.last))
-    cursor.expect_symbol(")")
-    return ast.Cast(operand, target, start.to(cursor.last))
+    return ast.TypeName(name.text.lower(), tuple(parameters), name.span.to(cursor.last))
 
 
 def _read_whole_number(cursor: Cursor) -> int:

@@ -7,6 +7,7 @@ import re
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
+from lsql_runner.sql.create import read_create_table, read_format
 from lsql_runner.sql.cursor import Cursor, shorten
 from lsql_runner.sql.lexer import Kind
 from lsql_runner.sql.select import read_select, read_topic
@@ -22,7 +23,6 @@ _FOREIGN_STATEMENTS = {
         "UPSERT INTO (a connector statement, KCQL)",
         "write INSERT INTO <topic> SELECT ... ; sinks other than topics are not in this version",
     ),
-    "CREATE": ("CREATE TABLE", "declare the topic's format and schema in LSQL_TOPICS"),
     "UPDATE": ("UPDATE", "write INSERT INTO <topic> SELECT ... ; a topic's records cannot be changed"),
     "DELETE": ("DELETE", "write a tombstone: INSERT INTO <topic> SELECT STREAM NULL AS _value ..."),
     "DROP": ("DROP", "delete topics with Kafka's own tools"),
@@ -78,6 +78,8 @@ def _read_statement(cursor: Cursor) -> ast.Statement:
             if cursor.at_word("INSERT"):
                 cursor.refuse("`;` after WITH (a WITH inside the INSERT stands after the target's name)")
             return ast.WithStatement(tables, token.span.to(cursor.last))
+        case "CREATE":
+            return read_create_table(cursor)
         case "INSERT":
             return _read_insert(cursor)
         case "SELECT":
@@ -85,7 +87,7 @@ def _read_statement(cursor: Cursor) -> ast.Statement:
         case word if word in _FOREIGN_STATEMENTS:
             statement, instead = _FOREIGN_STATEMENTS[word]
             raise LsqlError("STATEMENT_UNSUPPORTED", token.span, statement=statement, instead=instead)
-    cursor.refuse("SET, WITH or INSERT INTO")
+    cursor.refuse("SET, CREATE TABLE, WITH or INSERT INTO")
 
 
 # --- SET ---
@@ -156,9 +158,9 @@ def _read_insert(cursor: Cursor) -> ast.Insert:
     if store := cursor.take_word("STORE"):
         clauses.append(("STORE", store.span))
         if cursor.take_word("KEY", "AS"):
-            key_format = _read_format(cursor)
+            key_format = read_format(cursor)
         if cursor.take_word("VALUE", "AS"):
-            value_format = _read_format(cursor)
+            value_format = read_format(cursor)
         if key_format is None and value_format is None:
             cursor.refuse("KEY AS <format> or VALUE AS <format>")
     tables: tuple[ast.CommonTable, ...] = ()
@@ -167,12 +169,3 @@ def _read_insert(cursor: Cursor) -> ast.Insert:
         tables = _read_tables(cursor)
     select = read_select(cursor)
     return ast.Insert(target, select, key_format, value_format, tables, tuple(clauses), start.to(cursor.last))
-
-
-def _read_format(cursor: Cursor) -> ast.FormatName:
-    name = cursor.expect(Kind.WORD, "a format, as JSON or STRING")
-    inner = None
-    if cursor.take_symbol("["):
-        inner = cursor.expect(Kind.WORD, "the format inside the window").upper
-        cursor.expect_symbol("]")
-    return ast.FormatName(name.upper, inner, name.span.to(cursor.last))

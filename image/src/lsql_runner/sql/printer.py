@@ -44,12 +44,23 @@ def _(statement: ast.Insert) -> str:
     return " ".join([*parts, print_select(statement.select)])
 
 
+@_statement.register
+def _(statement: ast.CreateTable) -> str:
+    columns = ", ".join(f"{_path(c.path)} {_type(c.type)}{'[]' * c.dimensions}" for c in statement.columns)
+    formats = f"{_format(statement.key_format)}, {_format(statement.value_format)}"
+    return f"CREATE TABLE {_topic(statement.topic)}({columns}) FORMAT({formats})"
+
+
 def _tables(tables: tuple[ast.CommonTable, ...]) -> str:
     return "WITH " + ", ".join(f"{_ident(table.name)} AS ({print_select(table.select)})" for table in tables)
 
 
 def _format(form: ast.FormatName) -> str:
     return form.name if form.inner is None else f"{form.name}[{form.inner}]"
+
+
+def _type(name: ast.TypeName) -> str:
+    return name.name + (f"({','.join(map(str, name.parameters))})" if name.parameters else "")
 
 
 # --- SELECT ---
@@ -227,8 +238,7 @@ def _(expr: ast.Case) -> str:
 
 @print_expression.register
 def _(expr: ast.Cast) -> str:
-    parameters = f"({','.join(str(p) for p in expr.target.parameters)})" if expr.target.parameters else ""
-    return f"CAST({print_expression(expr.operand)} AS {expr.target.name}{parameters})"
+    return f"CAST({print_expression(expr.operand)} AS {_type(expr.target)})"
 
 
 @print_expression.register

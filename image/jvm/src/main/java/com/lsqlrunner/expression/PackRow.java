@@ -44,12 +44,12 @@ public final class PackRow extends UnaryFunction {
   /** The bytes of a struct. */
   public byte[] pack(InternalRow struct) {
     if (struct instanceof UnsafeRow unsafe) {
-      return unsafe.getBytes();
+      return unsafe.copy().getBytes();
     }
     if (packed == null) {
       packed = UnsafeProjection.create((StructType) child.dataType());
     }
-    return packed.apply(struct).getBytes();
+    return packed.apply(struct).copy().getBytes();
   }
 
   @Override

@@ -94,7 +94,7 @@ final class Aggregates implements Serializable {
     for (int i = 0; i < buffer.length; i++) {
       found[i] = slots().get(i).result(buffer[i]);
     }
-    return packed.apply(new GenericInternalRow(found)).getBytes();
+    return packed.apply(new GenericInternalRow(found)).copy().getBytes();
   }
 
   /** The bytes of a buffer. */
@@ -103,7 +103,7 @@ final class Aggregates implements Serializable {
     for (int i = 0; i < buffer.length; i++) {
       slots().get(i).keep(buffer[i], values);
     }
-    return kept.apply(new GenericInternalRow(values.toArray())).getBytes();
+    return kept.apply(new GenericInternalRow(values.toArray())).copy().getBytes();
   }
 
   /** The buffer that bytes were made of. */
