@@ -53,30 +53,56 @@ def judged_alike(events: Events, graces: Sequence[Grace]) -> list[Event]:
     return found
 
 
-def sessions_alike(generate: Generator, gap_ms: int, grace_ms: int) -> Generator:
-    """Records that both take into a session, or neither.
+@dataclass(slots=True)
+class _Sessions:
+    """The open and closed sessions of a group, as their first and last times."""
 
-    A record is late by the session that it would be part of. That ends no earlier than any record that is at most a gap
-    away: one of these in time lets both take it. One that is late by itself, with none beside it, is dropped by both.
+    gap_ms: int
+    bounds: list[tuple[int, int]]
+
+    def put(self, at_ms: int, *closed_before_ms: int | None) -> bool | None:
+        """Whether a record is taken when what ended before one of these times is closed; None: not by all the same."""
+        near = [(start, end) for start, end in self.bounds if start - self.gap_ms <= at_ms <= end + self.gap_ms]
+        judged = {self._judged(at_ms, near, limit) for limit in closed_before_ms}
+        if len(judged) > 1:
+            return None
+        [(is_late, joined)] = judged
+        if not is_late:
+            merged = (min(at_ms, *(s for s, _ in joined), at_ms), max(at_ms, *(e for _, e in joined), at_ms))
+            self.bounds = [own for own in self.bounds if own not in joined] + [merged]
+        return not is_late
+
+    def _judged(
+        self, at_ms: int, near: list[tuple[int, int]], limit: int | None
+    ) -> tuple[bool, frozenset[tuple[int, int]]]:
+        joined = frozenset(own for own in near if limit is None or own[1] >= limit)
+        return limit is not None and max([at_ms, *(end for _, end in joined)]) < limit, joined
+
+
+def sessions_alike(generate: Generator, gap_ms: int, grace_ms: int) -> Generator:
+    """Records that both engines put into the same sessions, or into none.
+
+    A session is closed when its end, the gap and the grace are over, and a record is late by the session that it would
+    be part of. Here time goes on with each batch. What ends at the limit itself is left out: to the topology it is
+    open, and out of its store.
     """
 
     def chosen(random: Random) -> list[Event]:
         newest: int | None = None
         by_batch: dict[int, int | None] = {}
-        groups: dict[str | None, list[int]] = {}
+        groups: dict[str, _Sessions] = {}
         found = []
         for event in generate(random):
-            theirs = event.at_ms if newest is None else max(newest, event.at_ms)
-            ours = by_batch.get(event.batch - 1)
-            beside = groups.setdefault((event.value or {}).get("g"), [])
-            near = [at for at in beside if abs(at - event.at_ms) <= gap_ms]
-            in_time = max(event.at_ms, *near, event.at_ms) + gap_ms >= theirs - grace_ms
-            dropped = not near and ours is not None and event.at_ms + gap_ms < ours - grace_ms
-            if in_time or dropped:
+            group = (event.value or {}).get("g")
+            if group is None:  # of several partitions, so without one order
+                continue
+            theirs = (event.at_ms if newest is None else max(newest, event.at_ms)) - gap_ms - grace_ms
+            before = by_batch.get(event.batch - 1)
+            ours = None if before is None else before - gap_ms - grace_ms
+            sessions = groups.setdefault(group, _Sessions(gap_ms, []))
+            if sessions.put(event.at_ms, theirs, theirs + 1, ours) is not None:
                 found.append(event)
-                newest = theirs
-            if in_time:
-                beside.append(event.at_ms)
+                newest = theirs + gap_ms + grace_ms
             by_batch[event.batch] = newest
         return found
 

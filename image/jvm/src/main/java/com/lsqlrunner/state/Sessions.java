@@ -125,7 +125,7 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
     List<Session> left = new ArrayList<>();
     List<Row> results = new ArrayList<>();
     for (Session session : read(open.get())) {
-      if (session.end + keptMs() >= timers.getCurrentWatermarkInMs()) {
+      if (session.end + gapMs >= timers.getCurrentWatermarkInMs()) {
         left.add(session);
       } else if (isFinal) {
         results.add(result(id, session));
@@ -133,11 +133,6 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
     }
     keep(left);
     return CollectionConverters.asScala(results.iterator());
-  }
-
-  /** How long after its end a session is kept: a record that is not late may still reach back to one that is closed. */
-  private long keptMs() {
-    return isFinal ? gapMs : 2 * gapMs;
   }
 
   private InternalRow arguments(byte[] packed) {
@@ -159,7 +154,8 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
     List<Session> near = new ArrayList<>();
     long end = time;
     for (Session session : sessions) {
-      boolean isOver = isFinal && session.end + gapMs < watermark; // its result is about to be told, or has been
+      // One that is closed has its last result. A record that is not late itself begins another beside it.
+      boolean isOver = session.end + gapMs < watermark;
       if (!isOver && session.start - gapMs <= time && time <= session.end + gapMs) {
         near.add(session);
         end = Math.max(end, session.end);
@@ -202,7 +198,7 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
       return;
     }
     open.update(written(sessions));
-    getHandle().registerTimer(sessions.stream().mapToLong(session -> session.end).min().orElseThrow() + keptMs() + 1);
+    getHandle().registerTimer(sessions.stream().mapToLong(session -> session.end).min().orElseThrow() + gapMs + 1);
   }
 
   private List<Session> read(byte[] bytes) {

@@ -27,9 +27,7 @@ import org.apache.kafka.streams.kstream.TimeWindows;
 import org.apache.kafka.streams.kstream.ValueJoiner;
 import org.apache.kafka.streams.kstream.Windowed;
 import org.apache.kafka.streams.kstream.WindowedSerdes;
-import org.apache.kafka.streams.state.BuiltInDslStoreSuppliers;
 import org.apache.kafka.streams.state.KeyValueStore;
-import org.apache.kafka.streams.state.SessionStore;
 
 /** The programs, by name, as Kafka Streams has them. Each reads {@code l} and {@code r} and writes {@code o}. */
 final class Topologies {
@@ -137,10 +135,7 @@ final class Topologies {
                 Json::array,
                 (group, row, rows) -> Group.with(rows, row),
                 (group, one, other) -> Group.both(one, other),
-                // A store in memory forgets a closed session at once, though a record that is not late may reach it.
-                Materialized.<String, ArrayNode, SessionStore<Bytes, byte[]>>as(BuiltInDslStoreSuppliers.ROCKS_DB)
-                    .withKeySerde(Serdes.String())
-                    .withValueSerde(Json.arrays()));
+                Materialized.with(Serdes.String(), Json.arrays()));
     groups
         .toStream()
         .mapValues(rows -> rows == null ? null : Group.results(rows))
