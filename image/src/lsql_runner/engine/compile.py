@@ -37,7 +37,6 @@ from lsql_runner.plan.nodes import (
     Project,
     Query,
     ReadTopic,
-    Stateful,
     Unnest,
     WriteTopic,
     passed_through,
@@ -58,25 +57,6 @@ def compile_query(query: Query, read: Reader) -> DataFrame:
     for frame in frames[1:]:
         result = result.unionByName(frame)
     return result
-
-
-def output_mode(query: Query) -> str:
-    """What Spark is to call the output of a query: it knows outer joins of streams in append mode only.
-
-    In that mode its aggregates give final results, so that binding refuses such a join and any other aggregate of a
-    stream in one query.
-    """
-    waits = any(_gives_once(store) for store in query.stores)
-    return "append" if waits else "update"
-
-
-def _gives_once(store: Stateful) -> bool:
-    match store:
-        case Join():
-            return store.waits
-        case Aggregate():
-            return store.final
-    return False
 
 
 def _shared(read: Reader) -> Reader:

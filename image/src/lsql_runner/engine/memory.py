@@ -25,8 +25,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 from lsql_runner.batches import Partition
 from lsql_runner.bind.catalog import TopicSchema
 from lsql_runner.engine.avro import REGISTRY, give_schemas
-from lsql_runner.engine.compile import Reader, compile_query, output_mode
+from lsql_runner.engine.compile import Reader, compile_query
 from lsql_runner.engine.culprit import RangeReader, record_error
+from lsql_runner.engine.emission import output_mode, tune_emission
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.jvm import JvmOptions, SparkJvm
 from lsql_runner.engine.locate import Span
@@ -226,6 +227,7 @@ def _start(session: SparkSession, query: Query, stream: JavaObject, checkpoint: 
     def collect(frame: DataFrame, _: int) -> None:
         collected.extend(frame.collect())
 
+    tune_emission(session, query)
     writer = compile_query(query, _of_topic(source)).writeStream.queryName(query.name).outputMode(output_mode(query))
     streaming = writer.option("checkpointLocation", str(checkpoint)).foreachBatch(collect).start()
     clocks = tuple(node.store for node in query.stores if isinstance(node, Aggregate) and node.final)

@@ -16,7 +16,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 from lsql_runner.batches import BatchEnded
-from lsql_runner.engine.compile import Reader, compile_query, output_mode
+from lsql_runner.engine.compile import Reader, compile_query
+from lsql_runner.engine.emission import output_mode, tune_emission
 from lsql_runner.engine.progress import OUTPUT_METRIC, batch_ended
 from lsql_runner.engine.sink import SinkOptions, batch_writer, sink_records
 from lsql_runner.plan.nodes import Plan, Query
@@ -54,6 +55,7 @@ class RunningPlan:
             raise
 
     def _start(self, query: Query, launch: Launch) -> _Running:
+        tune_emission(self._spark, query)
         records = sink_records(compile_query(query, launch.read))
         writer = (
             records.observe(OUTPUT_METRIC, F.count(F.lit(1)).alias("records"))

@@ -45,7 +45,7 @@ _FIXED = {
     "spark.sql.ui.retainedExecutions": "1",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.adaptive.enabled": "false",  # micro-batches are too small to plan them twice
-    "spark.sql.streaming.noDataMicroBatches.enabled": "false",  # nothing waits for time to pass
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",  # but see engine.emission
     # How often an idle query asks for new records. Measured on 4 partitions: every 20 ms costs 15 % of a core here and
     # 11 % at the broker, every 100 ms 6 % and 5.5 %.
     "spark.sql.streaming.pollingDelay": "100ms",
