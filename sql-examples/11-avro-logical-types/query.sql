@@ -10,4 +10,4 @@ SELECT STREAM
   YEAR(issued) AS year,
   seal
 FROM invoices
-WHERE amount > 100 AND due > issued;
+WHERE amount > 100 AND due IS NOT NULL AND due > issued;

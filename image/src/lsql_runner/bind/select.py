@@ -298,12 +298,14 @@ class _Context:
                 feature="An aggregate of an outer join of streams",
                 instead="write the join to a topic, and aggregate that topic in a second processor",
             )
-        if _has_windows(self.source) or (self.window is not None and _is_aggregated(self.source)):
+        if _has_windows(self.source) or (not self.is_table and _is_aggregated(self.source)):
+            # How often a group goes out follows from how records fall into batches: nothing to count.
             raise LsqlError(
                 "FEATURE_UNSUPPORTED",
                 place,
-                feature="An aggregate of an aggregate with windows",
-                instead="write the first one to a topic, and aggregate that topic in a second processor",
+                feature="An aggregate of the changes of an aggregate",
+                instead="read that as a table, SELECT TABLE, where it has no window; or write it to a topic, and "
+                "aggregate that in a second processor",
             )
 
     def having(self, scope: AnyScope, regrouping: Regrouping) -> Expr | None:

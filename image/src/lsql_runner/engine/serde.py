@@ -88,7 +88,7 @@ def _decode_json(raw: Column, kind: DataType) -> Column:
 
 def _decode_text(raw: Column, serde: Serde, kind: DataType) -> Column:
     """A line of CSV or a document of XML to a struct."""
-    asked, options = spark_type(kind).json(), json.dumps(dict(serde.options))
+    asked, options = declared_type(kind).json(), json.dumps(dict(serde.options))
     if serde.format.name == "XML":
         return call(DECODE_XML, raw, F.lit(asked), F.lit(options))
     assert isinstance(serde.type, Struct)

@@ -2,6 +2,7 @@ package com.lsqlrunner.expression;
 
 import java.util.Arrays;
 import java.util.Objects;
+import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
@@ -10,20 +11,28 @@ import org.apache.spark.sql.errors.QueryExecutionErrors;
 import org.apache.spark.sql.types.DataType;
 import scala.collection.immutable.Seq;
 
-/** A record's bytes to a value. What {@link Malformed} says of bytes becomes Spark's own condition. */
+/**
+ * A record's bytes to a value. What {@link Malformed} says of bytes becomes Spark's own condition, and so does a null where
+ * the type says that there is none.
+ */
 public abstract class Decoding extends UnaryFunction {
   private static final long serialVersionUID = 1L;
 
+  private final DataType declared;
   private final DataType type;
   private final String[] parameters;
 
+  private transient Required required;
+  private transient boolean isReady;
+
   /**
-   * @param type of the values
+   * @param declared the type of the values; fields of it may be such that may not be null
    * @param parameters all else that two decodings differ by; shown in plans
    */
-  protected Decoding(Expression child, DataType type, String... parameters) {
+  protected Decoding(Expression child, DataType declared, String... parameters) {
     super(child);
-    this.type = type;
+    this.declared = declared;
+    this.type = declared.asNullable();
     this.parameters = parameters;
   }
 
@@ -33,11 +42,29 @@ public abstract class Decoding extends UnaryFunction {
   /** The value in a record, for generated code. */
   public final Object decode(byte[] record) {
     try {
-      return decoded(record);
+      Object value = decoded(record);
+      checkNulls(value);
+      return value;
     } catch (Malformed error) {
       throw Decoding.<RuntimeException>thrown(
           QueryExecutionErrors.malformedRecordsDetectedInRecordParsingError(error.getMessage(), error));
     }
+  }
+
+  private void checkNulls(Object value) {
+    if (!isReady) {
+      required = Required.of(declared);
+      isReady = true;
+    }
+    String missing = required == null || value == null ? null : required.missing((InternalRow) value);
+    if (missing != null) {
+      throw new Malformed(missing + " is null");
+    }
+  }
+
+  /** The type as it was declared. */
+  protected final DataType declared() {
+    return declared;
   }
 
   /** Throws an exception that Java would want to be declared; Spark's own are such. */
@@ -84,7 +111,7 @@ public abstract class Decoding extends UnaryFunction {
   public boolean equals(Object other) {
     return canEqual(other)
         && child.equals(((Decoding) other).child)
-        && type.equals(((Decoding) other).type)
+        && declared.equals(((Decoding) other).declared)
         && Arrays.equals(parameters, ((Decoding) other).parameters);
   }
 

@@ -2,6 +2,7 @@ package com.lsqlrunner.json;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
+import com.lsqlrunner.expression.Required;
 import com.lsqlrunner.expression.UnaryFunction;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -52,7 +52,7 @@ public final class DecodeCsv extends Decoding {
 
   @Override
   protected DecodeCsv of(Expression other) {
-    return new DecodeCsv(other, (StructType) dataType(), parameter(0), parameter(1));
+    return new DecodeCsv(other, (StructType) declared(), parameter(0), parameter(1));
   }
 
   @Override

@@ -46,7 +46,7 @@ public final class DecodeXml extends Decoding {
 
   @Override
   protected DecodeXml of(Expression other) {
-    return new DecodeXml(other, (StructType) dataType(), parameter(0));
+    return new DecodeXml(other, (StructType) declared(), parameter(0));
   }
 
   @Override

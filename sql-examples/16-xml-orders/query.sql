@@ -9,4 +9,4 @@ SELECT STREAM
   l.qty AS qty
 FROM orders
 LATERAL line AS l
-WHERE l.qty > 0;
+WHERE l.qty IS NOT NULL AND l.qty > 0;

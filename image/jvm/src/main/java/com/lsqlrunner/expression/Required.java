@@ -1,4 +1,4 @@
-package com.lsqlrunner.json;
+package com.lsqlrunner.expression;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -12,7 +12,7 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
 /** The fields of a struct that may not be null, and those in which there are such. */
-final class Required {
+public final class Required {
   private record Member(int at, String name, DataType type, boolean nullable, Required inside) {}
 
   private final List<Member> members = new ArrayList<>();
@@ -20,7 +20,7 @@ final class Required {
   private Required() {}
 
   /** What is required inside a type; null for nothing. */
-  static Required of(DataType type) {
+  public static Required of(DataType type) {
     if (type instanceof ArrayType array) {
       return of(array.elementType());
     }
@@ -42,7 +42,7 @@ final class Required {
   }
 
   /** The name of the first field that is null and may not be; null if there is none. */
-  String missing(InternalRow struct) {
+  public String missing(InternalRow struct) {
     for (Member member : members) {
       if (struct.isNullAt(member.at)) {
         if (!member.nullable) {
