@@ -30,6 +30,7 @@ from lsql_runner.engine.records import read_records, write_records
 from lsql_runner.errors import LsqlError, render
 from lsql_runner.kafka.brokers import Brokers, TopicRequest
 from lsql_runner.kafka.registry import SchemaRegistry
+from lsql_runner.plan.nodes import Aggregate
 from lsql_runner.runtime.preparation import brokers_of, registry_of, source_partitions
 from lsql_runner.runtime.supervisor import Supervisor
 from lsql_runner.service import processor_on
@@ -195,16 +196,21 @@ class KafkaCases:
                 trial = Trial(case.path, self._launched(settings, jvm_gone, stack), jvm_gone)
             except LsqlError as error:
                 return error
-            died = trial.read_to(ends)
-            for batch in batches[1:]:
-                died = died or trial.pause()
+            graces_ms = _graces_ms(prepared)
+            for number, batch in enumerate(batches):
+                if number:
+                    died = trial.pause()
+                    if died is not None:
+                        return died
+                    self._write(case, batch, sources, ends)
+                    trial.resume()
+                died = trial.read_to(ends)
+                if died is None and number in case.idle_ms:
+                    died = trial.pass_time(case.idle_ms[number], graces_ms)
                 if died is not None:
                     return died
-                self._write(case, batch, sources, ends)
-                trial.resume()
-                died = trial.read_to(ends)
             stack.close()  # it commits
-            return died or trial.broker_error() or self._behind(case, settings.app_id, ends)
+            return trial.broker_error() or self._behind(case, settings.app_id, ends)
 
     def _encoded(self, case: Case, prepared: PreparedCase) -> Batches:
         """The input with the ids that this registry gives."""
@@ -276,6 +282,16 @@ class KafkaCases:
                 raise
             why = str(error.params["reason"])
             raise LsqlError("CASE_BROKEN_OFF", path=str(case.path), what=what, why=why) from None
+
+
+def _graces_ms(prepared: PreparedCase) -> dict[str, int]:
+    """By query with final results, how late its records may be."""
+    return {
+        query.name: node.grace_ms
+        for query in prepared.plan.queries
+        for node in query.stores
+        if isinstance(node, Aggregate) and node.final
+    }
 
 
 def _begins_at_the_end(prepared: PreparedCase) -> bool:

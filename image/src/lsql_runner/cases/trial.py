@@ -43,6 +43,23 @@ class Trial:
 
         return self._until(has_read, "its input was read")
 
+    def pass_time(self, idle_ms: int, graces_ms: Mapping[str, int]) -> LsqlError | None:
+        """Wait while no record comes; what the program died of.
+
+        Args:
+            idle_ms: for how long, by the clock of the processor's topics.
+            graces_ms: by query with final results, how late its records may be.
+        """
+        newest = self._supervisor.status().event_times_ms
+
+        def has_passed(status: Status) -> bool:
+            return all(
+                status.watermarks_ms.get(query, 0) >= newest.get(query, 0) + idle_ms - grace
+                for query, grace in graces_ms.items()
+            )
+
+        return self._until(has_passed, "time had passed", DEADLINE_S + idle_ms / 1000)
+
     def pause(self) -> LsqlError | None:
         """Let the batch under way end, and commit; what the program died of instead."""
         self._supervisor.stop(_BY)
@@ -52,8 +69,8 @@ class Trial:
         """Start it again, where it was."""
         self._supervisor.start(_BY)
 
-    def _until(self, ready: Callable[[Status], bool], what: str) -> LsqlError | None:
-        deadline = time.monotonic() + DEADLINE_S
+    def _until(self, ready: Callable[[Status], bool], what: str, within_s: float = DEADLINE_S) -> LsqlError | None:
+        deadline = time.monotonic() + within_s
         while not ready(status := self._supervisor.status()):
             if self._jvm_gone.is_set():
                 raise _again(status.jvm_error) or LsqlError("JVM_GONE", reason="unknown")
@@ -62,7 +79,7 @@ class Trial:
             if error is not None and (late or error.code not in _MAY_PASS):
                 return error
             if late:
-                why = f"{DEADLINE_S:.0f} s were over, the processor was {status.state.value}, its lag {status.lag}"
+                why = f"{within_s:.0f} s were over, the processor was {status.state.value}, its lag {status.lag}"
                 raise LsqlError("CASE_BROKEN_OFF", path=str(self._path), what=what, why=why)
             time.sleep(_POLL_S)
         return None
