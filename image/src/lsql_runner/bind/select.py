@@ -64,7 +64,7 @@ def bind_select(
     grouped = bool(select.group_by) or context.window is not None or _aggregates(key) or _aggregates(value)
     if grouped:
         return context.grouped(scope, laterals, where, key, value)
-    if select.grace is not None and not select.joins:
+    if select.grace is not None and not _joins_streams(source):
         raise LsqlError("WINDOW_WITHOUT_AGGREGATE", select.place_of("GRACE BY"))
     if select.having is not None:
         raise LsqlError("HAVING_WITHOUT_AGGREGATE", select.place_of("HAVING"))
@@ -120,6 +120,11 @@ def _has_windows(source: Source) -> bool:
         case BoundJoin():
             return _has_windows(source.left) or _has_windows(source.right)
     return False
+
+
+def _joins_streams(source: Source) -> bool:
+    """Whether two streams are joined here: their records may be late."""
+    return isinstance(source, BoundJoin) and (source.within_ms is not None or _joins_streams(source.left))
 
 
 def _waits(source: Source) -> bool:
