@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from lsql_runner.bind.catalog import Format, Serde
+from lsql_runner.bind.catalog import HEAD_BYTES, Format, Serde
 from lsql_runner.bind.proto_text import (
     ProtoEnum,
     ProtoError,
@@ -76,6 +76,7 @@ _WELL_KNOWN = parse_proto(
     "message ListValue { repeated Value values = 1; } enum NullValue { NULL_VALUE = 0; }"
 )
 _OF_GOOGLE = "google/protobuf/"
+_LONGEST_SHIFT = 28
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +168,37 @@ def message_names(file: ProtoFile) -> dict[str, tuple[int, ...]]:
     return found
 
 
+def is_first(text: str, name: str | None) -> bool:
+    """Whether a message is the first of its file, which records name in one byte; None is that one."""
+    return name in (None, next(iter(message_names(parse_proto(text))), None))
+
+
+def message_place(data: bytes) -> tuple[int, ...] | None:
+    """Which message of its file a record holds, by the numbers behind its head; None if it does not say."""
+    at = HEAD_BYTES
+    numbers: list[int] = []
+    count = None
+    while count is None or len(numbers) < count:
+        bits = shift = 0
+        while True:
+            if at >= len(data) or shift > _LONGEST_SHIFT:
+                return None
+            bits |= (data[at] & 0x7F) << shift
+            shift, at = shift + 7, at + 1
+            if data[at - 1] < 0x80:
+                break
+        number = (bits >> 1) ^ -(bits & 1)
+        if count is not None:
+            numbers.append(number)
+        else:
+            count = number
+            if not count:
+                return (0,)
+            if count < 0:
+                return None
+    return tuple(numbers)
+
+
 def proto_serde(form: Format, text: str, name: str | None = None) -> Serde:
     """How a part in PROTOBUF is read, alone or within a windowed key.
 
@@ -242,9 +274,7 @@ class _Reader:
         return replace(slot, kind=_SHAPES.get(full, "message"), inner=self.slots(full, place, around))
 
 
-def _presence(
-    field: ProtoField, file: ProtoFile
-) -> Literal["implicit", "optional", "required", "repeated", "map"]:
+def _presence(field: ProtoField, file: ProtoFile) -> Literal["implicit", "optional", "required", "repeated", "map"]:
     if field.label:
         return field.label
     return "implicit" if field.oneof is None and file.syntax == "proto3" else "optional"

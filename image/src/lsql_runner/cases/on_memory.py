@@ -17,7 +17,7 @@ class MemoryCases:
         self._engine = engine
 
     def run(self, case: Case, prepared: PreparedCase) -> CaseRun:
-        schemas = prepared.registry.avro()
+        schemas = prepared.registry.texts()
         run = self._engine.run(prepared.plan, [topic_records(batch) for batch in prepared.batches], schemas)
         records = (ActualRecord(r.topic, r.key, r.value, r.timestamp_ms, r.headers) for r in run.records)
         return CaseRun(tuple(records), run.error, schemas)
