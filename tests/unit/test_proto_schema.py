@@ -69,9 +69,11 @@ def test_a_field_has_a_type(field: str, kind: str) -> None:
 
 
 def test_in_proto2_what_is_not_required_may_be_null() -> None:
-    assert message("required int32 a = 1; optional int32 b = 2 [default = 5]; extensions 100 to 199;", "proto2") == (
-        "struct<a: int not null, b: int>"
-    )
+    assert message(
+        "required int32 a = 1; optional int32 b = 2 [default = 5];"
+        "extensions 100 to 199 [declaration = { number: 100 }, verification = X];",
+        "proto2",
+    ) == ("struct<a: int not null, b: int>")
 
 
 @pytest.mark.parametrize(
@@ -155,7 +157,7 @@ TYPES = [
     "struct<a: int not null, b: long, c: float, d: double, e: boolean, f: string not null, g: bytes, h: timestamp>",
     "struct<a: struct<x: int>, b: struct<x: struct<y: string not null>>>",
     "struct<a: array<int> not null, b: array<struct<x: long>> not null, c: map<string, struct<x: int>> not null>",
-    "struct<a: decimal(20,0), A: struct<x: int>, a_: struct<A_: int>>",
+    "struct<a: decimal(20,0), A: struct<x: int>, b_c: struct<B_c: int>>",
 ]
 
 
@@ -171,6 +173,10 @@ def test_what_is_written_is_read_as_the_same_type(kind: str) -> None:
         ("struct<a: date>", "Protobuf has no date: field a"),
         ("struct<a: decimal(38,18)>", "Protobuf has no decimal(38,18): field a"),
         ("struct<a: array<array<int>>>", "Protobuf has no array<int>: field a, array<array<int>>"),
+        (
+            "struct<a_b: int, aB: int>",
+            "the fields a_b and aB are the same to Protobuf, which has them in JSON too",
+        ),
         ("struct<`a b`: int>", "`a b` is no name for a field of Protobuf: letters, digits and _ only"),
     ],
 )

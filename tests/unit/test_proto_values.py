@@ -31,7 +31,7 @@ def there_and_back(value: Any, name: str | None = None) -> Any:
     return decode_message(HEAD + encode_message(value, TEXT, name), TEXT)
 
 
-EMPTY = {
+EMPTY: dict[str, Any] = {
     **dict.fromkeys(("i", "s", "u", "f", "g", "h", "d"), 0),
     "b": False,
     "t": "",

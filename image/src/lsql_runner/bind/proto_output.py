@@ -71,9 +71,15 @@ def _message(kind: Struct, name: str) -> ProtoMessage:
     fields: list[ProtoField] = []
     inner: list[ProtoMessage] = []
     taken = {name, *kind.names}
+    known: dict[str, str] = {}
     for number, member in enumerate(kind.fields, 1):
         if not (member.name.isascii() and member.name.isidentifier()):
             raise ProtoError(f"`{member.name}` is no name for a field of Protobuf: letters, digits and _ only")
+        before = known.setdefault(_json_name(member.name), member.name)
+        if before != member.name:
+            raise ProtoError(
+                f"the fields {before} and {member.name} are the same to Protobuf, which has them in JSON too"
+            )
         label: Label
         match member.type:
             case Array(element):
@@ -90,6 +96,12 @@ def _message(kind: Struct, name: str) -> ProtoMessage:
             called = _scalar(one, member)
         fields.append(ProtoField(member.name, number, called, label, "string" if label == "map" else None))
     return ProtoMessage(name, tuple(fields), tuple(inner))
+
+
+def _json_name(name: str) -> str:
+    """What Protobuf calls a field in JSON: two of a message that are alike there are refused by its compilers."""
+    first, *more = name.split("_")
+    return first + "".join(part[:1].upper() + part[1:] for part in more)
 
 
 def _scalar(kind: DataType, member: Field) -> str:

@@ -219,6 +219,9 @@ class _Parser:
     def _skip(self) -> None:
         """To the end of a statement: its semicolon, or its braces."""
         while (word := self._next()) != ";":
+            if word == "[":
+                self._at -= 1
+                self._balanced("[", "]")
             if word == "{":
                 self._at -= 1
                 self._balanced("{", "}")
