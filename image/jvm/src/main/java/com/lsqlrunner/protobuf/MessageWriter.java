@@ -9,12 +9,10 @@ import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.sql.catalyst.util.MapData;
 import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.DataType;
-import org.apache.spark.sql.types.LongType;
 import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.types.TimestampType;
-import org.apache.spark.unsafe.types.UTF8String;
 
 /** Structs as messages: fields by their names, nothing dropped in silence. Threads may share it. */
 final class MessageWriter {
@@ -65,10 +63,11 @@ final class MessageWriter {
     }
     ValueWriter value = value(whole, field, below);
     boolean isOptional = field.presence().equals("optional");
+    Zero zero = zero(whole);
     boolean zeroIsWritten = !field.presence().equals("implicit") || field.kind().equals("enum");
     return (from, to) -> {
       if (!from.isNullAt(place)) {
-        if (zeroIsWritten || !isZero(from, place, whole)) {
+        if (zeroIsWritten || !zero.is(from, place)) {
           to.writeTag(field.number(), field.wire());
           value.write(from, place, to);
         }
@@ -150,9 +149,10 @@ final class MessageWriter {
       case "wrapper" -> {
         FieldSpec only = field.fields().get(0);
         ValueWriter inner = value(type, only, path);
+        Zero zero = zero(type);
         return (from, place, to) -> {
           int begun = to.begin();
-          if (!isZero(from, place, type)) {
+          if (!zero.is(from, place)) {
             to.writeTag(only.number(), only.wire());
             inner.write(from, place, to);
           }
@@ -181,16 +181,16 @@ final class MessageWriter {
   }
 
   /** Whether a value is what a reader takes for one that is not there. */
-  private static boolean isZero(SpecializedGetters from, int place, DataType type) {
-    Object value = from.get(place, type);
+  private static Zero zero(DataType type) {
     return switch (type.typeName()) {
-      case "double" -> Double.doubleToRawLongBits((Double) value) == 0;
-      case "float" -> Float.floatToRawIntBits((Float) value) == 0;
-      case "boolean" -> !((Boolean) value);
-      case "string" -> ((UTF8String) value).numBytes() == 0;
-      case "binary" -> ((byte[]) value).length == 0;
-      case "integer" -> (Integer) value == 0;
-      default -> type instanceof LongType && (Long) value == 0;
+      case "double" -> (from, place) -> Double.doubleToRawLongBits(from.getDouble(place)) == 0;
+      case "float" -> (from, place) -> Float.floatToRawIntBits(from.getFloat(place)) == 0;
+      case "boolean" -> (from, place) -> !from.getBoolean(place);
+      case "string" -> (from, place) -> from.getUTF8String(place).numBytes() == 0;
+      case "binary" -> (from, place) -> from.getBinary(place).length == 0;
+      case "integer" -> (from, place) -> from.getInt(place) == 0;
+      case "long" -> (from, place) -> from.getLong(place) == 0;
+      default -> (from, place) -> false;
     };
   }
 
@@ -206,6 +206,11 @@ final class MessageWriter {
   @FunctionalInterface
   private interface FieldWriter {
     void write(InternalRow from, ProtobufBuffer to);
+  }
+
+  @FunctionalInterface
+  private interface Zero {
+    boolean is(SpecializedGetters from, int place);
   }
 
   /** Writes the value at a place of a row or an array, without a tag. */
