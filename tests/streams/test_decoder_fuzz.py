@@ -10,8 +10,11 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
-from lsql_runner.bind.catalog import Format, Serde, parse_format
+from lsql_runner.bind.catalog import PROTOBUF_FORMAT, Format, Serde, parse_format
+from lsql_runner.bind.proto_schema import proto_serde
 from lsql_runner.bind.text_formats import text_serde
+from lsql_runner.cases.proto_values import encode_message
+from lsql_runner.engine.avro import REGISTRY, give_schemas
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.serde import decode
@@ -34,6 +37,23 @@ DOCUMENT = (
     "</who><ok>true</ok><day>2026-03-01</day><at>2026-03-01T12:00:00Z</at><tags>a</tags><tags/><inner><x>1</x></inner></o>"
 ).encode()
 HEAD = b"\0\0\0\0\7"
+PROTO = """
+    syntax = "proto3";
+    import "google/protobuf/timestamp.proto";
+    message M {
+      sint32 id = 1; fixed64 n = 2; double d = 3; float f = 4; string who = 5; bytes raw = 6; E e = 7;
+      repeated int32 ids = 8;
+      repeated N ns = 9; map<int32, N> m = 10; google.protobuf.Timestamp at = 11; oneof one { N a = 12; bool b = 13; }
+    }
+    enum E { X = 0; Y = 1; }
+    message N { string x = 1; repeated N2 n2 = 2; message N2 { optional int64 y = 1; } }
+"""
+MESSAGE = encode_message(
+    {"id": -1, "d": 0.5, "f": 0.5, "who": "grün", "raw": "cafe", "e": "Y", "ids": [1, -1], "at": 1500, "a": {"x": "z"}}
+    | {"n": 2, "ns": [{"x": "x", "n2": [{"y": 1}]}], "m": {"5": {"x": "y"}}},
+    PROTO,
+    None,
+)
 
 
 def serde(form: str, kind: Any, **rest: Any) -> Serde:
@@ -62,11 +82,28 @@ def serde(form: str, kind: Any, **rest: Any) -> Serde:
             ),
             DOCUMENT,
         ),
+        (proto_serde(PROTOBUF_FORMAT, PROTO), HEAD + MESSAGE),
     ],
-    ids=["STRING", "BYTES", "INT", "LONG", "JSON", "JSON-id", "JSON-long", "JSON-array", "TW", "SW", "CSV", "XML"],
+    ids=[
+        "STRING",
+        "BYTES",
+        "INT",
+        "LONG",
+        "JSON",
+        "JSON-id",
+        "JSON-long",
+        "JSON-array",
+        "TW",
+        "SW",
+        "CSV",
+        "XML",
+        "PROTOBUF",
+    ],
 )
 def test_any_bytes_are_a_value_or_malformed(engine: MemoryEngine, read_as: Serde, record: bytes) -> None:
-    evaluate = evaluator(engine.session, lambda raw: decode(raw, read_as, read_as.type))
+    session = engine.session
+    give_schemas(REGISTRY, {7: PROTO})
+    evaluate = evaluator(session, lambda raw: decode(raw, read_as, read_as.type))
 
     @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(bytes_near(record))
@@ -82,6 +119,8 @@ def test_any_bytes_are_a_value_or_malformed(engine: MemoryEngine, read_as: Serde
     @example(b"[" * 5_000)
     @example(b'{"inner":' * 5_000)
     @example(b"<o>" * 5_000)
+    @example(HEAD + b"\0" + b"\x0b" * 5_000)
+    @example(HEAD + b"\0" + b"\x4a\x02\x12\0" * 2_000)
     @example(b'{"d":' + b"9" * 5_000 + b"}")
     @example(b'{"who":"\\ud800"}')
     def check(data: bytes) -> None:

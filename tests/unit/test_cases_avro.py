@@ -124,7 +124,7 @@ def compared(expect: str) -> list[str]:
     checked = case(f"expect: {expect}", KEYED)
     found = prepare_case(checked)
     actual = [ActualRecord("o", r.key, r.value, r.timestamp_ms) for batch in found.batches for r in batch]
-    return differences(checked, found.plan, actual, found.registry.avro())
+    return differences(checked, found.plan, actual, found.registry.texts())
 
 
 def test_avro_is_compared_by_value_however_it_is_written() -> None:

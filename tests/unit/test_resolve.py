@@ -13,12 +13,14 @@ from lsql_runner.bind.catalog import (
     AVRO_FORMAT,
     BYTES_FORMAT,
     JSON_FORMAT,
+    PROTOBUF_FORMAT,
     STRING_FORMAT,
     Format,
     Origin,
     Serde,
     TopicSchema,
 )
+from lsql_runner.bind.proto_schema import proto_serde
 from lsql_runner.bind.text_formats import text_serde
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.brokers import RawRecord, TopicRequest
@@ -27,6 +29,9 @@ from lsql_runner.runtime.resolve import Knowledge, resolve_catalog
 from lsql_runner.sql.parser import parse
 from lsql_runner.types import BYTES, STRING, describe, parse_type
 from tests.kit.fake_registry import FakeRegistry
+
+PROTO_OLD = 'syntax = "proto3"; message A { message B { int32 b = 1; } }'
+PROTO_NEW = 'syntax = "proto3"; message X { int32 x = 1; } message A { message B { int32 b = 1; int32 c = 2; } }'
 
 PROGRAM = "INSERT INTO target SELECT STREAM * FROM orders"
 
@@ -371,14 +376,39 @@ class TestRegistry:
 
         assert schema.value == replace(value, type=parse_type("struct<id: long, color: string>"))
 
-    def test_protobuf_is_refused_by_name(self) -> None:
+    def test_protobuf_is_read_by_the_newest_version_and_what_it_imports(self) -> None:
         registry = FakeRegistry()
-        registry.register("orders-value", "PROTOBUF", 'syntax = "proto3"; message A {}')
+        registry.register("money", "PROTOBUF", 'syntax = "proto3"; package c; message Money { int64 cents = 1; }')
+        text = 'syntax = "proto3"; import "c.proto"; message Order { c.Money total = 1; }'
+        registry.register("orders-value", "PROTOBUF", text, [SchemaReference("c.proto", "money", 1)])
 
-        with pytest.raises(LsqlError) as caught:
-            resolved(FakeBrokers(orders=[]), registry=registry)
+        schema = resolved(FakeBrokers(orders=[]), registry=registry)
 
-        assert (caught.value.code, caught.value.params["format"]) == ("FORMAT_UNSUPPORTED", "PROTOBUF")
+        assert (schema.origin, str(schema.value.format)) == ("registry", "PROTOBUF")
+        assert describe(schema.value.type) == "struct<total: struct<cents: long not null>>"
+
+    def test_of_several_messages_that_of_the_newest_record_is_read(self) -> None:
+        registry = FakeRegistry()
+        registry.register("orders-value", "PROTOBUF", PROTO_OLD)
+        registry.register("orders-value", "PROTOBUF", PROTO_NEW)
+        brokers = FakeBrokers(orders=[(b"k", with_id(1)[:5] + b"\x04\0\0")])
+
+        schema = resolved(brokers, registry=registry)
+
+        assert (dict(schema.value.options), describe(schema.value.type)) == (
+            {"message": "A.B"},
+            "struct<b: int not null, c: int not null>",
+        )
+
+    def test_a_pinned_message_stays_the_one_that_is_read(self) -> None:
+        value = proto_serde(PROTOBUF_FORMAT, PROTO_OLD, "A.B")
+        pinned = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value, "registry")}
+        registry = FakeRegistry()
+        registry.register("orders-value", "PROTOBUF", PROTO_NEW)
+
+        schema = resolved(FakeBrokers(orders=[]), pinned=pinned, registry=registry)
+
+        assert (schema.origin, describe(schema.value.type)) == ("pinned", "struct<b: int not null, c: int not null>")
 
     def test_a_schema_without_a_type_is_refused(self) -> None:
         registry = FakeRegistry()

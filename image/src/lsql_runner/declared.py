@@ -6,8 +6,10 @@
 A part may be left out: the key is then BYTES; an undeclared value is not allowed, since declaring a
 topic means knowing it. `schema` is one type as text, or an object of field names and types; an object
 within it is a struct. A field may be null unless its type ends in ` not null`. For AVRO it is the Avro
-schema, as JSON or as its text. CSV and XML may have `options`. JSON may have `"schema_id": true`: records begin with
-the id of a schema in the registry. A topic with `"origin": "sampled"` has a schema that nobody declared.
+schema, as JSON or as its text; for PROTOBUF the text of a `.proto` file. CSV and XML
+may have `options`; those of PROTOBUF are `{"message": "Outer.Inner"}`, for records of another message than the first.
+JSON may have `"schema_id": true`: records begin with the id of a schema in the registry. A topic with
+`"origin": "sampled"` has a schema that nobody declared.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from lsql_runner.bind.catalog import (
     BYTES_FORMAT,
     JSON_FORMAT,
     PRIMITIVE_FORMATS,
+    PROTOBUF_FORMAT,
     Format,
     Serde,
     TopicSchema,
@@ -30,6 +33,8 @@ from lsql_runner.bind.catalog import (
     parse_format,
     readable_as,
 )
+from lsql_runner.bind.proto_schema import proto_serde, whole_proto
+from lsql_runner.bind.proto_text import ProtoError
 from lsql_runner.bind.text_formats import OPTIONS, TextFormatError, text_serde
 from lsql_runner.types import BYTES, DataType, Field, Struct, describe, describe_member, parse_member, parse_type
 
@@ -71,7 +76,7 @@ def _serde(topic: str, part: OneOf["key", "value"], body: Any) -> Serde:
     if form is None or form.name not in readable_as(part):
         known = known_formats(readable_as(part))
         raise DeclarationError(f"{place}: a format of {known}; {body['format']} is not supported in this version")
-    if "options" in body and form.name not in OPTIONS:
+    if "options" in body and form.name not in OPTIONS and form.bare != PROTOBUF_FORMAT:
         raise DeclarationError(f"{place}: no options, since {form} has none")
     if not isinstance(body.get("schema_id", False), bool) or ("schema_id" in body and form.bare != JSON_FORMAT):
         raise DeclarationError(f"{place}: schema_id is true or false, for JSON")
@@ -84,6 +89,8 @@ def _serde(topic: str, part: OneOf["key", "value"], body: Any) -> Serde:
         raise DeclarationError(f"{place}: a schema, since {form} has many shapes")
     if form.bare == AVRO_FORMAT:
         return _avro(place, form, body["schema"])
+    if form.bare == PROTOBUF_FORMAT:
+        return _protobuf(place, form, body["schema"], body.get("options", {}))
     kind = _schema(place, body["schema"])
     if form.name in OPTIONS:
         return _text(place, form, kind, body.get("options", {}))
@@ -109,6 +116,18 @@ def _avro(place: str, form: Format, body: Any) -> Serde:
         return avro_serde(form, avro_text(body))
     except AvroSchemaError as error:
         raise DeclarationError(f"{place}: an Avro schema; {error}") from None
+
+
+def _protobuf(place: str, form: Format, body: Any, options: Any) -> Serde:
+    if not isinstance(body, str):
+        raise DeclarationError(f"{place}: the text of a .proto file")
+    message = options.get("message") if isinstance(options, Mapping) and set(options) <= {"message"} else options
+    if message is not None and not isinstance(message, str):
+        raise DeclarationError(f'{place}.options: an object with "message", the name of one in the file')
+    try:
+        return proto_serde(form, whole_proto(body, {}), message)
+    except ProtoError as error:
+        raise DeclarationError(f"{place}: a .proto file; {error}") from None
 
 
 def _schema(place: str, body: Any) -> DataType:
@@ -149,7 +168,8 @@ def _origin(schema: TopicSchema) -> dict[str, str]:
 def _as_part(serde: Serde) -> dict[str, Any]:
     part: dict[str, Any] = {"format": str(serde.format)}
     if serde.schema is not None:
-        part["schema"] = json.loads(serde.schema)
+        is_text = serde.format.bare == PROTOBUF_FORMAT
+        part["schema"] = serde.schema if is_text else json.loads(serde.schema)
     elif serde.format.bare.name not in PRIMITIVE_FORMATS:
         kind = serde.type
         part["schema"] = (

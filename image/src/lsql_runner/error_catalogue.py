@@ -259,7 +259,7 @@ CATALOGUE: dict[str, ErrorKind] = {
         RUNTIME,
     ),
     "REGISTRY_MISSING": ErrorKind(
-        "{topic} is in AVRO, whose records name their schemas, and there is no schema registry to look them up.",
+        "Records of {topic} name their schemas, and there is no schema registry to look them up.",
         "Set SQL_SCHEMA_REGISTRY_URL (in the chart schemaRegistry.url, for `lsql test` --registry), or choose another "
         "format.",
     ),

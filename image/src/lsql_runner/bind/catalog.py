@@ -39,15 +39,18 @@ class Format:
 STRING_FORMAT = Format("STRING")
 JSON_FORMAT = Format("JSON")
 AVRO_FORMAT = Format("AVRO")
+PROTOBUF_FORMAT = Format("PROTOBUF")
 BYTES_FORMAT = Format("BYTES")
 PRIMITIVE_FORMATS: dict[str, DataType] = {"STRING": STRING, "INT": INT, "LONG": LONG, "BYTES": BYTES}
 """Formats that hold one value of one type, laid out as Kafka's own serializers do."""
 
-OF_KEYS = (*PRIMITIVE_FORMATS, "JSON", "AVRO")
+OF_REGISTRY = ("AVRO", "PROTOBUF")
+"""Formats whose records always name their schema."""
+OF_KEYS = (*PRIMITIVE_FORMATS, "JSON", *OF_REGISTRY)
 OF_VALUES_ONLY = ("XML", "CSV")
 """Read and never written, and no key's."""
 READABLE = (*OF_KEYS, *OF_VALUES_ONLY, *WINDOWED)
-"""Formats of this version. PROTOBUF is refused by name."""
+"""Formats of this version."""
 
 
 MAGIC = b"\0"
@@ -101,12 +104,12 @@ class Serde:
     format: Format
     type: DataType
     schema: str | None = None
-    """AVRO: the schema that records are resolved to, as JSON text; each was written with one of its own. JSON that is
-    written with a head: the JSON Schema that it names."""
+    """AVRO: the schema that records are resolved to, as JSON text; each was written with one of its own. PROTOBUF:
+    the text of a file that records are read by. JSON that is written with a head: the JSON Schema that it names."""
     has_head: bool = False
     """JSON: records begin with the id of a schema, as those in AVRO do; a record that is read may lack it."""
     options: tuple[tuple[str, str], ...] = ()
-    """CSV, XML: all options of the format by name."""
+    """CSV, XML: all options of the format by name. PROTOBUF: `message`, the name of one of the file's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,15 @@ from dataclasses import replace
 from typing import Literal as OneOf
 
 from lsql_runner.bind.avro_schema import AvroSchemaError, avro_serde, write_avro
-from lsql_runner.bind.catalog import AVRO_FORMAT, PRIMITIVE_FORMATS, Catalog, Format, Serde, TopicSchema
+from lsql_runner.bind.catalog import (
+    AVRO_FORMAT,
+    PRIMITIVE_FORMATS,
+    PROTOBUF_FORMAT,
+    Catalog,
+    Format,
+    Serde,
+    TopicSchema,
+)
 from lsql_runner.bind.decoders import readable_format, source_topics
 from lsql_runner.bind.expressions import type_named
 from lsql_runner.bind.settings import bind_settings
@@ -66,6 +74,9 @@ def _serde(statement: ast.CreateTable, part: OneOf["_key", "_value"], decimal: D
     if not mine:
         raise _invalid(statement, asked, f"a {part.removeprefix('_')} in {form} needs columns")
     kind = _type(statement, mine)
+    if form.bare == PROTOBUF_FORMAT:
+        why = "fields of PROTOBUF go by numbers, which the registry has, or LSQL_TOPICS"
+        raise _invalid(statement, asked, why)
     try:
         if form.bare == AVRO_FORMAT:
             return avro_serde(form, write_avro(kind, False, "record", ""))

@@ -10,7 +10,9 @@ from lsql_runner.bind.catalog import (
     AVRO_FORMAT,
     BYTES_FORMAT,
     JSON_FORMAT,
+    OF_REGISTRY,
     OF_VALUES_ONLY,
+    PROTOBUF_FORMAT,
     STRING_FORMAT,
     WINDOWED,
     Format,
@@ -19,13 +21,16 @@ from lsql_runner.bind.catalog import (
     windowed,
 )
 from lsql_runner.bind.json_schema import write_json_schema
+from lsql_runner.bind.proto_output import write_proto
+from lsql_runner.bind.proto_schema import is_first
+from lsql_runner.bind.proto_text import ProtoError
 from lsql_runner.bind.settings import PartSettings
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.types import BYTES, INT, LONG, NULL, STRING, Array, DataType, Map, Struct, describe
 
-WRITABLE = ("STRING", "INT", "LONG", "BYTES", "JSON", "AVRO")
+WRITABLE = ("STRING", "INT", "LONG", "BYTES", "JSON", *OF_REGISTRY)
 
 
 _BY_TYPE: dict[DataType, Format] = {INT: Format("INT"), LONG: Format("LONG"), BYTES: BYTES_FORMAT}
@@ -44,12 +49,22 @@ def written(serde: Serde, name: str, settings: PartSettings, is_open: bool, span
         headed = serde.has_head if settings.json_schema is None else settings.json_schema
         schema = write_json_schema(serde.type, settings.record, is_open) if headed else None
         return replace(serde, has_head=headed, schema=schema)
-    if serde.format.bare != AVRO_FORMAT or serde.schema is not None:
+    if serde.format.bare.name not in OF_REGISTRY or _is_written_with(serde):
         return serde
     try:
+        if serde.format.bare == PROTOBUF_FORMAT:
+            return replace(serde, schema=write_proto(serde.type, settings.message, settings.package), options=())
         return replace(serde, schema=write_avro(serde.type, False, settings.record, settings.namespace))
-    except AvroSchemaError as error:
-        raise LsqlError("SCHEMA_UNWRITABLE", span, part=name, format="AVRO", why=str(error)) from None
+    except (AvroSchemaError, ProtoError) as error:
+        form = serde.format.bare
+        raise LsqlError("SCHEMA_UNWRITABLE", span, part=name, format=str(form), why=str(error)) from None
+
+
+def _is_written_with(serde: Serde) -> bool:
+    """Whether the schema that a part came with is one to write it with: in PROTOBUF, its message is the first."""
+    if serde.schema is None or serde.format.bare == AVRO_FORMAT:
+        return serde.schema is not None
+    return is_first(serde.schema, dict(serde.options).get("message"))
 
 
 def default_format(kind: DataType) -> Format:
@@ -61,7 +76,7 @@ def default_format(kind: DataType) -> Format:
 
 def computed_format(kind: DataType, source: Format) -> Format:
     """The format of a computed part: the source's if that is one for structs and this is one, else by type."""
-    return source if isinstance(kind, Struct) and source in (JSON_FORMAT, AVRO_FORMAT) else default_format(kind)
+    return source if isinstance(kind, Struct) and source.name in ("JSON", *OF_REGISTRY) else default_format(kind)
 
 
 def computed_serde(kind: DataType, source: Serde) -> Serde:
@@ -134,6 +149,8 @@ def fits(kind: DataType, form: Format) -> bool:
             return kind != BYTES
         case "AVRO":
             return kind != NULL
+        case "PROTOBUF":
+            return isinstance(kind, Struct)
         case "STRING":
             return not isinstance(kind, Struct | Array | Map) and kind != BYTES
         case "INT":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 
@@ -99,8 +99,8 @@ def _bind_insert(insert: ast.Insert, shared: Mapping[str, BoundSelect], context:
     value = output_serde(select.value, value_type, select.shape.value, insert.value_format, "The value", span)
     topic = context.settings.topic(insert.target.name)
     plain = re.sub(r"\W|^(?=\d)", "_", insert.target.name, flags=re.ASCII)
-    key_settings = replace(topic.key, record=topic.key.record or f"{plain}_key")
-    value_settings = replace(topic.value, record=topic.value.record or plain)
+    key_settings = topic.key.named(f"{plain}_key")
+    value_settings = topic.value.named(plain)
     key = written(key, "The key", key_settings, _is_open(select.key), span)
     value = written(value, "The value", value_settings, _is_open(select.value), span)
     return BoundInsert(insert.target.name, key, value, select)

@@ -34,8 +34,15 @@ class PartSettings:
     record: str = ""
     """AVRO: the name of its record; empty takes one from the topic's."""
     namespace: str = ""
+    message: str = ""
+    """PROTOBUF: the name of its message; empty takes one from the topic's."""
+    package: str = ""
     json_schema: bool | None = None
     """JSON: whether records begin with the id of a schema that is registered; None is as the source's do."""
+
+    def named(self, name: str) -> PartSettings:
+        """The same, with a name where none is set."""
+        return replace(self, record=self.record or name, message=self.message or name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +217,12 @@ _TOPIC_WORDS: dict[str, Callable[[TopicSettings, SetStatement], TopicSettings]] 
     "key.avro.record": lambda topics, s: replace(topics, key=_record(topics.key, s)),
     "key.avro.namespace": lambda topics, s: replace(topics, key=_namespace(topics.key, s)),
     "key.json.schema": lambda topics, s: replace(topics, key=replace(topics.key, json_schema=_boolean(s))),
+    "key.protobuf.message": lambda topics, s: replace(topics, key=_message(topics.key, s)),
+    "key.protobuf.package": lambda topics, s: replace(topics, key=_package(topics.key, s)),
     "value.avro.record": lambda topics, s: replace(topics, value=_record(topics.value, s)),
     "value.avro.namespace": lambda topics, s: replace(topics, value=_namespace(topics.value, s)),
+    "value.protobuf.message": lambda topics, s: replace(topics, value=_message(topics.value, s)),
+    "value.protobuf.package": lambda topics, s: replace(topics, value=_package(topics.value, s)),
     "value.json.schema": lambda topics, s: replace(topics, value=replace(topics.value, json_schema=_boolean(s))),
 }
 
@@ -237,11 +248,19 @@ def _whole(statement: SetStatement, least: int, most: int) -> int:
 
 
 def _record(part: PartSettings, statement: SetStatement) -> PartSettings:
-    return replace(part, record=_avro_name(statement, dotted=False))
+    return replace(part, record=_name(statement, dotted=False))
 
 
 def _namespace(part: PartSettings, statement: SetStatement) -> PartSettings:
-    return replace(part, namespace=_avro_name(statement, dotted=True))
+    return replace(part, namespace=_name(statement, dotted=True))
+
+
+def _message(part: PartSettings, statement: SetStatement) -> PartSettings:
+    return replace(part, message=_name(statement, dotted=False))
+
+
+def _package(part: PartSettings, statement: SetStatement) -> PartSettings:
+    return replace(part, package=_name(statement, dotted=True))
 
 
 def _multiple(statement: SetStatement, unit: int) -> int:
@@ -251,7 +270,7 @@ def _multiple(statement: SetStatement, unit: int) -> int:
     return int(statement.value)
 
 
-def _avro_name(statement: SetStatement, dotted: bool) -> str:
+def _name(statement: SetStatement, dotted: bool) -> str:
     part = r"[A-Za-z_][A-Za-z0-9_]*"
     if not re.fullmatch(rf"{part}(\.{part})*" if dotted else part, statement.value):
         raise _invalid(

@@ -10,8 +10,9 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from lsql_runner.bind.catalog import TopicSchema
+from lsql_runner.bind.catalog import PROTOBUF_FORMAT, Serde, TopicSchema
 from lsql_runner.cases.leaves import NANOS_PER_MS, Instant, ValueMisfit
+from lsql_runner.cases.proto_values import message_of
 from lsql_runner.cases.yaml_text import load_yaml
 from lsql_runner.declared import DeclarationError, avro_text, declared_topics
 from lsql_runner.errors import LsqlError
@@ -74,7 +75,7 @@ class CaseRecord(_Strict):
 
 
 class InputRecord(CaseRecord):
-    """`*_writer` names the schema that a part in AVRO is written with, where it is not the topic's own."""
+    """`*_writer` names the schema that a part in AVRO or PROTOBUF is written with, where it is not the topic's own."""
 
     partition: Annotated[int, Field(ge=0)] = 0
     key_writer: str | None = None
@@ -117,7 +118,7 @@ class _Document(_Strict):
 
 
 Writers = Mapping[tuple[str, str], Mapping[str, str]]
-"""By topic and part (`key`, `value`): schemas of AVRO by name, which records may be written with."""
+"""By topic and part (`key`, `value`): schemas of AVRO or PROTOBUF by name, which records may be written with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +225,13 @@ def _divided(
 def _schemas(body: Any, path: Path, place: str) -> dict[str, str]:
     if not isinstance(body, dict):
         raise _invalid(path, place, "schemas by name are needed, as {old: {type: record, ...}}")
-    return {str(name): avro_text(schema) for name, schema in body.items()}
+    return {str(name): _schema_text(schema) for name, schema in body.items()}
+
+
+def _schema_text(schema: Any) -> str:
+    """A file of Protobuf is text that says its syntax or has braces, and no JSON; else it is a schema of Avro."""
+    is_proto = isinstance(schema, str) and not schema.lstrip().startswith(("{", "[", '"')) and "{" in schema
+    return schema if is_proto else avro_text(schema)
 
 
 def _declared(declarations: dict[str, Any], path: Path) -> dict[str, TopicSchema]:
@@ -235,23 +242,27 @@ def _declared(declarations: dict[str, Any], path: Path) -> dict[str, TopicSchema
 
 
 def _check_writers(writers: Writers, declared: Mapping[str, TopicSchema], path: Path) -> None:
-    """Whether all that is declared in AVRO can be written, and nothing else has writers."""
+    """Whether all that is declared in AVRO and PROTOBUF can be written, and nothing else has writers."""
     for topic, schema in declared.items():
         for part, serde in (("key", schema.key), ("value", schema.value)):
             place = f"topics.{topic}.{part}"
             named = writers.get((topic, part), {})
             if serde.schema is None and named:
-                raise _invalid(path, f"{place}.writers", f"only AVRO has writers, and this is {serde.format}")
+                why = f"only AVRO and PROTOBUF have writers, and this is {serde.format}"
+                raise _invalid(path, f"{place}.writers", why)
             if serde.schema is not None:
-                _check_schema(serde.schema, path, f"{place}.schema")
+                _check_schema(serde, serde.schema, path, f"{place}.schema")
             for name, text in named.items():
-                _check_schema(text, path, f"{place}.writers.{name}")
+                _check_schema(serde, text, path, f"{place}.writers.{name}")
 
 
-def _check_schema(text: str, path: Path, place: str) -> None:
-    from lsql_runner.cases.avro_values import avro_schema  # fastavro, which most cases need not wait for
-
+def _check_schema(serde: Serde, text: str, path: Path, place: str) -> None:
     try:
+        if serde.format.bare == PROTOBUF_FORMAT:
+            message_of(text)
+            return
+        from lsql_runner.cases.avro_values import avro_schema  # fastavro, which most cases need not wait for
+
         avro_schema(text)
     except ValueMisfit as error:
         raise _invalid(path, place, str(error)) from None

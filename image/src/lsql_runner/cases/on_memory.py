@@ -17,7 +17,7 @@ class MemoryCases:
         self._engine = engine
 
     def run(self, case: Case, prepared: PreparedCase) -> CaseRun:
-        schemas = prepared.registry.avro()
+        schemas = prepared.registry.texts()
         batches = [topic_records(batch) for batch in prepared.batches]
         run = self._engine.run(prepared.plan, batches, schemas, idle_ms=case.idle_ms)
         records = (ActualRecord(r.topic, r.key, r.value, r.timestamp_ms, r.headers) for r in run.records)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from lsql_runner.batches import Partition
-from lsql_runner.bind.catalog import Format, TopicSchema
+from lsql_runner.bind.catalog import PROTOBUF_FORMAT, Format, Serde, TopicSchema
 from lsql_runner.bind.declarations import program_schemas
 from lsql_runner.bind.decoders import SourceFormats, source_formats
 from lsql_runner.cases.leaves import ValueMisfit
@@ -16,7 +16,7 @@ from lsql_runner.cases.registry import MemoryRegistry
 from lsql_runner.cases.values import Writer, encode_value, guess_format
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.brokers import Brokers, RawRecord
-from lsql_runner.kafka.registry import SchemaRegistry
+from lsql_runner.kafka.registry import SchemaKind, SchemaRegistry
 from lsql_runner.pipeline import Planned, plan_parsed
 from lsql_runner.plan.nodes import Plan
 from lsql_runner.runtime.registered import registered, subject_of
@@ -79,16 +79,20 @@ def register_writers(case: Case, registry: SchemaRegistry) -> WritersOf:
         LsqlError: SCHEMA_INCOMPATIBLE, SCHEMA_INVALID, REGISTRY_UNREACHABLE and the like.
     """
     found: dict[tuple[str, str, str | None], Writer] = {}
-    for topic, part, own in declared_avro(case):
-        for name, text in [*case.writers.get((topic, part), {}).items(), (None, own)]:
-            found[topic, part, name] = Writer(registry.register(subject_of(topic, part), "AVRO", text), text)
+    for topic, part, serde in declared_schemas(case):
+        assert serde.schema is not None
+        kind: SchemaKind = "PROTOBUF" if serde.format.bare == PROTOBUF_FORMAT else "AVRO"
+        message = dict(serde.options).get("message")
+        for name, text in [*case.writers.get((topic, part), {}).items(), (None, serde.schema)]:
+            schema_id = registry.register(subject_of(topic, part), kind, text)
+            found[topic, part, name] = Writer(schema_id, text, message)
     return found
 
 
-def declared_avro(case: Case) -> list[tuple[str, str, str]]:
-    """Topic, part and schema of all that a case declares in AVRO."""
+def declared_schemas(case: Case) -> list[tuple[str, str, Serde]]:
+    """Topic and part of all that a case declares in AVRO or PROTOBUF."""
     parts = [(topic, part, getattr(s, part)) for topic, s in case.declared.items() for part in ("key", "value")]
-    return [(topic, part, serde.schema) for topic, part, serde in parts if serde.schema is not None]
+    return [(topic, part, serde) for topic, part, serde in parts if serde.schema is not None]
 
 
 def encode_batches(case: Case, program: ast.Program, writers: WritersOf) -> Batches:

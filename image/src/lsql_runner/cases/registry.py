@@ -66,9 +66,9 @@ class MemoryRegistry:
     def close(self) -> None:
         pass
 
-    def avro(self) -> dict[int, str]:
-        """Every schema of AVRO by its id, for those who cannot ask."""
-        return {one.id: one.text for one in self._schemas.values() if one.kind == "AVRO"}
+    def texts(self) -> dict[int, str]:
+        """Every schema of AVRO and PROTOBUF by its id, for those who cannot ask."""
+        return {one.id: one.text for one in self._schemas.values() if one.kind != "JSON"}
 
     def _id_of(self, kind: SchemaKind, text: str, references: tuple[SchemaReference, ...]) -> int:
         for known in self._schemas.values():

@@ -1,8 +1,9 @@
 """Values of a case file to bytes and back, for every format of this version. Pure Python, no engine: a second opinion.
 
 A value is what YAML gives: JSON formats take any value, STRING text, INT and LONG whole numbers, BYTES
-hexadecimal digits, AVRO what its schema says, CSV and XML the text of the record. A windowed key is `{key: ...,
-window_start: <ms>}`, that of a session `{key: ..., window_start: <ms>, window_end: <ms>}`. None is null.
+hexadecimal digits, AVRO and PROTOBUF what their schema says, CSV and XML the text of the record.
+A windowed key is `{key: ..., window_start: <ms>}`, that of a session `{key: ..., window_start: <ms>,
+window_end: <ms>}`. None is null.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lsql_runner.bind.catalog import Format
+from lsql_runner.bind.catalog import OF_REGISTRY, Format
 from lsql_runner.cases.leaves import ValueMisfit, bytes_of, natural, same_leaf
+from lsql_runner.cases.proto_values import decode_message, encode_message
 
 _TIME_BYTES = 8
 _WINDOWS = {"TW": ("window_start",), "SW": ("window_end", "window_start")}
@@ -23,10 +25,10 @@ _MAY_BE_EMPTY = ("STRING", "BYTES")
 """Formats with a value of no bytes; in a windowed key no bytes are a null key in the others."""
 _MAGIC = b"\0"
 _HEAD_BYTES = 5
-"""AVRO: the magic byte, then the id of the schema as 4 bytes, big-endian."""
+"""AVRO, PROTOBUF: the magic byte, then the id of the schema as 4 bytes, big-endian."""
 
 Schemas = Mapping[int, str]
-"""AVRO: the schemas behind ids, as JSON text."""
+"""AVRO, PROTOBUF: the texts of the schemas behind ids."""
 
 
 NO_SCHEMAS: Schemas = {}
@@ -34,17 +36,19 @@ NO_SCHEMAS: Schemas = {}
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """AVRO: the schema that a value is written with, and its id at the registry."""
+    """The schema that a value is written with, and its id at the registry."""
 
     id: int
     schema: str
+    message: str | None = None
+    """PROTOBUF: the message of the file, where that has it; else the first."""
 
 
 def encode_value(value: Any, form: Format, writer: Writer | None = None) -> bytes | None:
     """The bytes of a value.
 
     Args:
-        writer: for AVRO, alone or inside a windowed key.
+        writer: for AVRO and PROTOBUF, alone or inside a windowed key.
 
     Raises:
         ValueMisfit: it is no value of the format.
@@ -65,8 +69,8 @@ def encode_value(value: Any, form: Format, writer: Writer | None = None) -> byte
             return int(value).to_bytes(size, "big", signed=True)
         case "BYTES":
             return bytes_of(value)
-        case "AVRO":
-            return _encode_avro(value, writer)
+        case "AVRO" | "PROTOBUF":
+            return _encode_registered(value, form, writer)
         case "CSV" | "XML":
             if not isinstance(value, str):
                 raise ValueMisfit(f"{form} is text, as it stands in the record, not {_shown(value)}")
@@ -88,12 +92,15 @@ def _check_windowed(value: Any, form: Format) -> None:
         raise ValueMisfit(f"a key in {form} is {{key: ..., {shape}}}")
 
 
-def _encode_avro(value: Any, writer: Writer | None) -> bytes:
+def _encode_registered(value: Any, form: Format, writer: Writer | None) -> bytes:
+    if writer is None:
+        raise ValueMisfit(f"{form} is written with a schema: declare the topic, with its schema, under topics")
+    head = _MAGIC + writer.id.to_bytes(4, "big")
+    if form.name == "PROTOBUF":
+        return head + encode_message(value, writer.schema, writer.message)
     from lsql_runner.cases.avro_values import avro_schema  # fastavro, which most cases need not wait for
 
-    if writer is None:
-        raise ValueMisfit("AVRO is written with a schema: declare the topic, with its schema, under topics")
-    return _MAGIC + writer.id.to_bytes(4, "big") + avro_schema(writer.schema).encode(value)
+    return head + avro_schema(writer.schema).encode(value)
 
 
 def guess_format(value: Any) -> Format | None:
@@ -104,10 +111,10 @@ def guess_format(value: Any) -> Format | None:
 
 
 def decode_value(data: bytes | None, form: Format, schemas: Schemas = NO_SCHEMAS) -> Any:
-    """The value in some bytes; parts that are typed in AVRO are `cases.leaves`.
+    """The value in some bytes; parts that are typed in AVRO or PROTOBUF are `cases.leaves`.
 
     Args:
-        schemas: for AVRO, alone or inside a windowed key.
+        schemas: for AVRO and PROTOBUF, alone or inside a windowed key.
 
     Raises:
         ValueMisfit: they are not written in the format.
@@ -127,8 +134,8 @@ def decode_value(data: bytes | None, form: Format, schemas: Schemas = NO_SCHEMAS
                 return int.from_bytes(data, "big", signed=True)
             case "BYTES":
                 return data.hex()
-            case "AVRO":
-                return _decode_avro(data, schemas)
+            case "AVRO" | "PROTOBUF":
+                return _decode_registered(data, form, schemas)
         return json.loads(data)
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise ValueMisfit(f"{data!r} is not {form}: {error}") from None
@@ -147,20 +154,22 @@ def _decode_windowed(data: bytes, form: Format, schemas: Schemas) -> Any:
     return found
 
 
-def _decode_avro(data: bytes, schemas: Schemas) -> Any:
-    from lsql_runner.cases.avro_values import avro_schema
-
+def _decode_registered(data: bytes, form: Format, schemas: Schemas) -> Any:
     if len(data) < _HEAD_BYTES or not data.startswith(_MAGIC):
-        raise ValueMisfit(f"{data!r} is not AVRO with the id of a schema")
+        raise ValueMisfit(f"{data!r} is not {form} with the id of a schema")
     schema = schemas.get(int.from_bytes(data[1:_HEAD_BYTES], "big"))
     if schema is None:
         raise ValueMisfit(f"no schema has the id in {data!r}")
+    if form.name == "PROTOBUF":
+        return decode_message(data, schema)
+    from lsql_runner.cases.avro_values import avro_schema
+
     return avro_schema(schema).decode(data[_HEAD_BYTES:])
 
 
 def has_schema(form: Format) -> bool:
-    """Whether records of one topic may have been written with several schemas: AVRO, alone or in a windowed key."""
-    return "AVRO" in (form.name, form.inner)
+    """Whether records of one topic may have been written with several schemas, alone or in a windowed key."""
+    return form.bare.name in OF_REGISTRY
 
 
 def checked_expectation(value: Any, form: Format) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lsql_runner.cases.model import Case
-from lsql_runner.cases.prepare import PreparedCase, declared_avro
+from lsql_runner.cases.prepare import PreparedCase, declared_schemas
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.brokers import TopicRequest
 from lsql_runner.runtime.registered import subject_of
@@ -37,7 +37,7 @@ def wanted_topics(case: Case, prepared: PreparedCase) -> list[TopicRequest]:
 
 def wanted_subjects(case: Case, prepared: PreparedCase) -> dict[str, str]:
     """Every subject that the case or its program registers a schema of, with its topic."""
-    found = {subject_of(topic, part): topic for topic, part, _ in declared_avro(case)}
+    found = {subject_of(topic, part): topic for topic, part, _ in declared_schemas(case)}
     for sink in prepared.plan.sinks:
         for part, schema in (("key", sink.key_schema), ("value", sink.value_schema)):
             if schema is not None:

@@ -36,7 +36,7 @@ def give_schemas(name: str, schemas: Mapping[int, str]) -> None:
     """Make schemas known to the JVM under a name, as those of a registry that nobody has to be asked for.
 
     Args:
-        schemas: JSON of Avro by id, each without references.
+        schemas: by id, JSON of Avro without references, or the text of a `.proto` file.
     """
     _classes().Registry.give(name, dict(schemas))
 

@@ -10,10 +10,12 @@ from pyspark.sql import functions as F
 
 from lsql_runner.bind.avro_text import narrowed_avro
 from lsql_runner.bind.catalog import HEAD_BYTES, MAGIC, PRIMITIVE_FORMATS, Format, Serde, head_of
+from lsql_runner.bind.proto_schema import descriptor
 from lsql_runner.engine import schema
 from lsql_runner.engine.avro import decode_avro, encode_avro
 from lsql_runner.engine.call import call
 from lsql_runner.engine.expressions import convert
+from lsql_runner.engine.protobuf import decode_protobuf, encode_protobuf
 from lsql_runner.engine.schema import declared_type, spark_type
 from lsql_runner.engine.wire import be_int, be_long, int_be, long_be, of_least_length
 from lsql_runner.types import BYTES, STRING, DataType, Field, Struct
@@ -55,6 +57,9 @@ def decode(raw: Column, serde: Serde, kind: DataType) -> Column:
             value = decode_avro(raw, narrowed_avro(serde.schema, kind))
             # Times without a zone are times in UTC, as everywhere here.
             return value.cast(spark_type(kind)) if "local-timestamp" in serde.schema else value
+        case "PROTOBUF":
+            assert serde.schema is not None
+            return decode_protobuf(raw, kind, descriptor(serde.schema, dict(serde.options).get("message")))
         case "CSV" | "XML":
             return _decode_text(raw, serde, kind)
     return _decode_json(without_head(raw) if serde.has_head else raw, kind)
@@ -122,7 +127,7 @@ def encode(
 
     Args:
         window: for windowed formats.
-        output: for AVRO, and for JSON that names its schema, alone or inside a windowed format.
+        output: for AVRO and PROTOBUF, and for JSON that names its schema, alone or inside a windowed format.
     """
     if form.is_windowed:
         assert window is not None
@@ -139,6 +144,9 @@ def encode(
         case "AVRO":
             assert output is not None
             return encode_avro(value, output.schema, output.id)
+        case "PROTOBUF":
+            assert output is not None
+            return encode_protobuf(value, descriptor(output.schema), output.id)
     return with_head(_encode_json(value, kind), output)
 
 

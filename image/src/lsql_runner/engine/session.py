@@ -16,6 +16,7 @@ from pyspark.sql.types import BinaryType
 from lsql_runner.engine.aggregates import KEEP_VALUES, RETRACT_VALUES
 from lsql_runner.engine.avro import DECODE_AVRO, ENCODE_AVRO
 from lsql_runner.engine.packed import PACK_ROW, UNPACK_ROW
+from lsql_runner.engine.protobuf import DECODE_PROTOBUF, ENCODE_PROTOBUF
 from lsql_runner.engine.serde import DECODE_CSV, DECODE_JSON, DECODE_XML, ENCODE_JSON, EXTEND_JSON
 from lsql_runner.limits import cores
 
@@ -93,6 +94,8 @@ def open_session(options: SessionOptions) -> SparkSession:
     jvm.com.lsqlrunner.expression.UnpackRow.register(session._jsparkSession, UNPACK_ROW)
     jvm.com.lsqlrunner.avro.DecodeAvro.register(session._jsparkSession, DECODE_AVRO)
     jvm.com.lsqlrunner.avro.EncodeAvro.register(session._jsparkSession, ENCODE_AVRO)
+    jvm.com.lsqlrunner.protobuf.DecodeProtobuf.register(session._jsparkSession, DECODE_PROTOBUF)
+    jvm.com.lsqlrunner.protobuf.EncodeProtobuf.register(session._jsparkSession, ENCODE_PROTOBUF)
     jvm.com.lsqlrunner.json.EncodeJson.register(session._jsparkSession, ENCODE_JSON)
     jvm.com.lsqlrunner.aggregate.KeepValues.register(session._jsparkSession, KEEP_VALUES, RETRACT_VALUES)
     jvm.com.lsqlrunner.text.DecodeCsv.register(session._jsparkSession, DECODE_CSV)

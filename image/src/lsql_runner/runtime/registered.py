@@ -7,13 +7,18 @@ from dataclasses import replace
 
 from lsql_runner.bind.avro_schema import AvroSchemaError, avro_serde
 from lsql_runner.bind.avro_text import whole_avro
-from lsql_runner.bind.catalog import AVRO_FORMAT, HEAD_BYTES, JSON_FORMAT, MAGIC, Serde, has_head
+from lsql_runner.bind.catalog import AVRO_FORMAT, HEAD_BYTES, JSON_FORMAT, MAGIC, PROTOBUF_FORMAT, Serde, has_head
 from lsql_runner.bind.json_schema import JsonSchemaError, read_json_schema
+from lsql_runner.bind.proto_output import renumbered
+from lsql_runner.bind.proto_schema import message_names, message_place, proto_serde, whole_proto
+from lsql_runner.bind.proto_text import ProtoError, parse_proto
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.infer import infer_serde
 from lsql_runner.kafka.registry import RegisteredSchema, SchemaKind, SchemaReference, SchemaRegistry
 from lsql_runner.plan.nodes import Plan, WriteTopic
 from lsql_runner.types import DataType
+
+_KINDS: dict[str, SchemaKind] = {"AVRO": "AVRO", "JSON": "JSON", "PROTOBUF": "PROTOBUF"}
 
 
 def subject_of(topic: str, part: str) -> str:
@@ -21,8 +26,13 @@ def subject_of(topic: str, part: str) -> str:
     return f"{topic}-{part}"
 
 
-def registered_serde(registry: SchemaRegistry, topic: str, part: str, samples: Sequence[bytes | None]) -> Serde | None:
+def registered_serde(
+    registry: SchemaRegistry, topic: str, part: str, samples: Sequence[bytes | None], message: str | None = None
+) -> Serde | None:
     """How a part is written, by its subject's newest version, else by the schema that its newest record names.
+
+    Args:
+        message: PROTOBUF: the message of the file that records hold; else that of the newest record, or the first.
 
     Raises:
         LsqlError: REGISTRY_UNREACHABLE and the like; FORMAT_UNSUPPORTED, SCHEMA_UNREADABLE.
@@ -30,7 +40,7 @@ def registered_serde(registry: SchemaRegistry, topic: str, part: str, samples: S
     subject = subject_of(topic, part)
     latest = registry.latest(subject)
     if latest is not None:
-        return _serde(registry, latest.schema, f"version {latest.version} of subject {subject}", samples)
+        return _serde(registry, latest.schema, f"version {latest.version} of subject {subject}", samples, message)
     schema_id = _named_id(samples)
     if schema_id is None:
         return None
@@ -40,7 +50,7 @@ def registered_serde(registry: SchemaRegistry, topic: str, part: str, samples: S
         if error.code != "SCHEMA_UNKNOWN":
             raise
         return None  # bytes that only look like it
-    return _serde(registry, schema, f"the schema with the id {schema_id}", samples)
+    return _serde(registry, schema, f"the schema with the id {schema_id}", samples, message)
 
 
 def _named_id(samples: Sequence[bytes | None]) -> int | None:
@@ -52,17 +62,42 @@ def _named_id(samples: Sequence[bytes | None]) -> int | None:
 
 
 def _serde(
-    registry: SchemaRegistry, schema: RegisteredSchema, what: str, samples: Sequence[bytes | None]
+    registry: SchemaRegistry,
+    schema: RegisteredSchema,
+    what: str,
+    samples: Sequence[bytes | None],
+    message: str | None,
 ) -> Serde | None:
-    if schema.kind == "PROTOBUF":
-        raise LsqlError("FORMAT_UNSUPPORTED", format=schema.kind, known="AVRO, JSON")
     others = _referred(registry, schema.references, {})
     try:
         if schema.kind == "JSON":
             return _json_serde(read_json_schema(schema.text, dict(others.values())), samples)
+        if schema.kind == "PROTOBUF":
+            text = whole_proto(schema.text, dict(others.values()))
+            return proto_serde(PROTOBUF_FORMAT, text, message or _sampled_message(registry, text, samples))
         return avro_serde(AVRO_FORMAT, whole_avro(schema.text, [text for _, text in others.values()]))
-    except (AvroSchemaError, JsonSchemaError) as error:
+    except (AvroSchemaError, JsonSchemaError, ProtoError) as error:
         raise LsqlError("SCHEMA_UNREADABLE", what=what, why=str(error)) from None
+
+
+def _sampled_message(registry: SchemaRegistry, text: str, samples: Sequence[bytes | None]) -> str | None:
+    """The message that the newest record holds, where a file has several."""
+    names = message_names(parse_proto(text))
+    schema_id = _named_id(samples)
+    if len(names) < 2 or schema_id is None:
+        return None
+    newest = next(sample for sample in reversed(samples) if sample is not None)
+    try:
+        writer = registry.schema(schema_id)
+        places = {place: name for name, place in message_names(parse_proto(writer.text)).items()}
+    except LsqlError as error:
+        if error.code != "SCHEMA_UNKNOWN":
+            raise
+        return None
+    except ProtoError:
+        return None
+    found = places.get(message_place(newest) or ())
+    return found if found in names else None
 
 
 def _json_serde(kind: DataType | None, samples: Sequence[bytes | None]) -> Serde | None:
@@ -99,11 +134,15 @@ def registered(plan: Plan, registry: SchemaRegistry | None) -> Plan:
     """
 
     def with_ids(sink: WriteTopic) -> WriteTopic:
-        ids = {
-            part: _asked(registry, sink.topic).register(subject_of(sink.topic, part), kind, text)
-            for part, kind, text in _schemas(sink)
-        }
-        return replace(sink, key_id=ids.get("key"), value_id=ids.get("value"))
+        for part, kind, text in _schemas(sink):
+            asked, subject = _asked(registry, sink.topic), subject_of(sink.topic, part)
+            schema = _numbered(asked, subject, kind, text)
+            schema_id = asked.register(subject, kind, schema)
+            if part == "key":
+                sink = replace(sink, key_schema=schema, key_id=schema_id)
+            else:
+                sink = replace(sink, value_schema=schema, value_id=schema_id)
+        return sink
 
     return replace(
         plan, queries=tuple(replace(q, sinks=tuple(with_ids(sink) for sink in q.sinks)) for q in plan.queries)
@@ -119,9 +158,16 @@ def check_outputs(plan: Plan, registry: SchemaRegistry | None) -> None:
     for sink in plan.sinks:
         for part, kind, text in _schemas(sink):
             subject = subject_of(sink.topic, part)
-            why = _asked(registry, sink.topic).incompatibility(subject, kind, text)
+            asked = _asked(registry, sink.topic)
+            why = asked.incompatibility(subject, kind, _numbered(asked, subject, kind, text))
             if why is not None:
                 raise LsqlError("SCHEMA_INCOMPATIBLE", subject=subject, why=why)
+
+
+def _numbered(registry: SchemaRegistry, subject: str, kind: SchemaKind, text: str) -> str:
+    """The schema, in PROTOBUF with the numbers that its fields have in the subject's newest version."""
+    newest = registry.latest(subject) if kind == "PROTOBUF" else None
+    return text if newest is None or newest.schema.kind != kind else renumbered(text, newest.schema.text)
 
 
 def _schemas(sink: WriteTopic) -> Iterator[tuple[str, SchemaKind, str]]:
@@ -129,7 +175,7 @@ def _schemas(sink: WriteTopic) -> Iterator[tuple[str, SchemaKind, str]]:
     parts = (("key", sink.key_format, sink.key_schema), ("value", sink.value_format, sink.value_schema))
     for part, form, text in parts:
         if text is not None:
-            yield part, "AVRO" if form.bare == AVRO_FORMAT else "JSON", text
+            yield part, _KINDS[form.bare.name], text
 
 
 def _asked(registry: SchemaRegistry | None, topic: str) -> SchemaRegistry:

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from lsql_runner.bind.catalog import (
-    AVRO_FORMAT,
     BYTES_FORMAT,
     JSON_FORMAT,
+    OF_REGISTRY,
     OF_VALUES_ONLY,
     STRING_FORMAT,
     Catalog,
@@ -57,7 +57,8 @@ def resolve_catalog(program: ast.Program, brokers: Brokers, knowledge: Knowledge
     for topic in source_topics(program):
         if topic in existing:
             schema = said.get(topic) or _schema(topic, named.get(topic, SourceFormats()), brokers, knowledge)
-            if knowledge.registry is None and AVRO_FORMAT in (schema.key.format.bare, schema.value.format):
+            formats = {schema.key.format.bare.name, schema.value.format.name}
+            if knowledge.registry is None and formats & {*OF_REGISTRY}:
                 raise LsqlError("REGISTRY_MISSING", topic=topic)  # for the schemas that the records name
             schemas[topic] = replace(schema, partitions=existing[topic])
     return Catalog(schemas, frozenset(existing))
@@ -92,10 +93,11 @@ def _widened(pinned: TopicSchema, sample: list[RawRecord], registry: SchemaRegis
 
 
 def _newer(pinned: Serde, topic: str, part: str, samples: list[bytes | None], registry: SchemaRegistry | None) -> Serde:
-    """The newest schema of a part in AVRO, where it says the same of all that was known; the new fields of JSON's."""
-    if registry is None or not (pinned.format == AVRO_FORMAT or pinned.has_head):
+    """The newest schema that a part names, where it says the same of all that was known; the new fields of JSON's."""
+    if registry is None or not (pinned.format.name in OF_REGISTRY or pinned.has_head):
         return pinned
-    found = registered_serde(registry, topic, part, samples if pinned.has_head else ())
+    message = dict(pinned.options).get("message")
+    found = registered_serde(registry, topic, part, samples if pinned.has_head else (), message)
     if found is None or found.format != pinned.format:
         return pinned
     if pinned.has_head:
@@ -125,13 +127,14 @@ def _part(
 ) -> tuple[Serde | None, Origin]:
     if named is not None and named.name in OF_VALUES_ONLY:
         raise LsqlError("SCHEMA_UNDECLARED", topic=topic, format=str(named))
-    if named == AVRO_FORMAT and registry is None:
+    is_of_registry = named is not None and named.name in OF_REGISTRY
+    if is_of_registry and registry is None:
         raise LsqlError("REGISTRY_MISSING", topic=topic)
-    if registry is not None and named in (None, AVRO_FORMAT, JSON_FORMAT):
+    if registry is not None and (is_of_registry or named in (None, JSON_FORMAT)):
         found = registered_serde(registry, topic, part, samples)
         if found is not None and named in (None, found.format):
             return found, "registry"
-    return None if named == AVRO_FORMAT else infer_serde(samples, named), "sampled"
+    return None if is_of_registry else infer_serde(samples, named), "sampled"
 
 
 def _settled(serde: Serde) -> Serde:

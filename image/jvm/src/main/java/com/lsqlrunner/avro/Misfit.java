@@ -1,15 +1,15 @@
 package com.lsqlrunner.avro;
 
 /** A schema that cannot be used here, or a value that does not fit one. The message is for people. */
-final class Misfit extends IllegalArgumentException {
+public final class Misfit extends IllegalArgumentException {
   private static final long serialVersionUID = 1L;
 
-  Misfit(String reason) {
+  public Misfit(String reason) {
     super(reason);
   }
 
   /** A value that the schema cannot hold, found while records are written. */
-  static Misfit ofValue(String path, String reason) {
+  public static Misfit ofValue(String path, String reason) {
     return new Misfit("[LSQL_VALUE_DOES_NOT_FIT_SCHEMA] " + reason + (path.isEmpty() ? "" : ": field " + path));
   }
 }

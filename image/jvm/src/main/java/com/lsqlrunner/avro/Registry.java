@@ -15,15 +15,12 @@ import org.apache.avro.Schema;
 public final class Registry {
   private static final ConcurrentMap<String, Registry> NAMED = new ConcurrentHashMap<>();
 
-  private final IntFunction<Schema> source;
-  private final ConcurrentMap<Integer, Entry> entries = new ConcurrentHashMap<>();
+  private final Schemas source;
+  private final ConcurrentMap<Integer, Entry<Schema>> entries = new ConcurrentHashMap<>();
+  private final ConcurrentMap<Integer, Entry<String>> files = new ConcurrentHashMap<>();
   private final ConcurrentMap<String, RecordDecoder> decoders = new ConcurrentHashMap<>();
 
-  /**
-   * @param source the schema of an id, null where there is none; it may throw {@link Malformed}, {@link
-   *     RegistryFailure}, and AvroRuntimeException for a text that is no schema
-   */
-  private Registry(IntFunction<Schema> source) {
+  private Registry(Schemas source) {
     this.source = source;
   }
 
@@ -40,14 +37,14 @@ public final class Registry {
    * Makes schemas known to this JVM as those of a registry that nobody has to be asked for, in place of one that had the
    * name.
    *
-   * @param schemas JSON of Avro by id, each without references
+   * @param schemas by id: JSON of Avro without references, or a file of Protobuf
    */
   public static void give(String name, Map<Integer, String> schemas) {
     NAMED.put(name, new Registry(new GivenSchemas(schemas)));
   }
 
   /** The registry of a name. */
-  static Registry named(String name) {
+  public static Registry named(String name) {
     Registry registry = NAMED.get(name);
     if (registry == null) {
       throw new IllegalStateException("no schema registry is registered under the name " + name);
@@ -67,29 +64,37 @@ public final class Registry {
    * @throws RegistryFailure the registry does not say
    */
   Schema schema(int id) {
-    Entry entry = entries.computeIfAbsent(id, key -> new Entry());
+    try {
+      return known(entries, id, source::avro);
+    } catch (AvroRuntimeException error) {
+      throw new Malformed("schema %d cannot be read: %s".formatted(id, error.getMessage()));
+    }
+  }
+
+  /**
+   * The text of the {@code .proto} file that an id stands for.
+   *
+   * @throws Malformed there is none, or none of Protobuf
+   * @throws RegistryFailure the registry does not say
+   */
+  public String protobuf(int id) {
+    return known(files, id, source::protobuf);
+  }
+
+  private static <T> T known(ConcurrentMap<Integer, Entry<T>> entries, int id, IntFunction<T> source) {
+    Entry<T> entry = entries.computeIfAbsent(id, key -> new Entry<>());
     synchronized (entry) { // one question at a time; who waits finds the answer
       if (entry.schema == null) {
-        entry.schema = asked(id);
+        entry.schema = source.apply(id);
+      }
+      if (entry.schema == null) {
+        throw new Malformed("the registry knows no schema " + Integer.toUnsignedString(id));
       }
       return entry.schema;
     }
   }
 
-  private Schema asked(int id) {
-    Schema found;
-    try {
-      found = source.apply(id);
-    } catch (AvroRuntimeException error) {
-      throw new Malformed("schema %d cannot be read: %s".formatted(id, error.getMessage()));
-    }
-    if (found == null) {
-      throw new Malformed("the registry knows no schema " + Integer.toUnsignedString(id));
-    }
-    return found;
-  }
-
-  private static final class Entry {
-    private Schema schema;
+  private static final class Entry<T> {
+    private T schema;
   }
 }

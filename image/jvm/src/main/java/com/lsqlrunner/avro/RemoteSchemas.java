@@ -5,11 +5,10 @@ import com.lsqlrunner.expression.Malformed;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.IntFunction;
 import org.apache.avro.Schema;
 
 /** Schemas that a registry is asked for, over HTTP. */
-final class RemoteSchemas implements IntFunction<Schema> {
+final class RemoteSchemas implements Schemas {
   private final RegistryHttp http;
 
   /** @param settings what {@link RegistrySettings#of} takes */
@@ -18,18 +17,29 @@ final class RemoteSchemas implements IntFunction<Schema> {
   }
 
   @Override
-  public Schema apply(int id) {
-    JsonNode answer = id < 0 ? null : http.get("/schemas/ids/" + id);
+  public Schema avro(int id) {
+    JsonNode answer = asked(id, "AVRO");
     if (answer == null) {
       return null;
-    }
-    String type = answer.path("schemaType").asText("AVRO");
-    if (!type.equals("AVRO")) {
-      throw new Malformed("schema %d is one of %s, not of AVRO".formatted(id, type));
     }
     Schema.Parser parser = CatalystTypes.parser();
     addReferences(answer, parser, new HashSet<>());
     return CatalystTypes.parsed(answer.path("schema").asText(), parser);
+  }
+
+  @Override
+  public String protobuf(int id) {
+    JsonNode answer = asked(id, "PROTOBUF");
+    return answer == null ? null : answer.path("schema").asText();
+  }
+
+  private JsonNode asked(int id, String kind) {
+    JsonNode answer = id < 0 ? null : http.get("/schemas/ids/" + id);
+    String found = answer == null ? kind : answer.path("schemaType").asText("AVRO");
+    if (!found.equals(kind)) {
+      throw new Malformed("schema %d is one of %s, not of %s".formatted(id, found, kind));
+    }
+    return answer;
   }
 
   /** Lets a parser know what a schema refers to, the innermost first. */

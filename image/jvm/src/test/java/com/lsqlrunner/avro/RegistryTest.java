@@ -114,6 +114,22 @@ final class RegistryTest {
   }
 
   @Test
+  void aFileOfProtobufIsAskedForOnce() {
+    fake.answers.put("/schemas/ids/2", FakeRegistry.schema("message M {}", ",\"schemaType\":\"PROTOBUF\""));
+    fake.put(3, "{}");
+    Registry registry = registry(fake.url());
+
+    assertEquals("message M {}", registry.protobuf(2));
+    assertEquals("message M {}", registry.protobuf(2));
+    assertEquals(List.of("/schemas/ids/2"), fake.asked);
+    assertEquals(
+        "schema 3 is one of AVRO, not of PROTOBUF",
+        assertThrows(Malformed.class, () -> registry.protobuf(3)).getMessage());
+    assertEquals(
+        "the registry knows no schema 4", assertThrows(Malformed.class, () -> registry.protobuf(4)).getMessage());
+  }
+
+  @Test
   void aSchemaOfAnotherKindIsMalformed() {
     fake.answers.put("/schemas/ids/2", FakeRegistry.schema("message M {}", ",\"schemaType\":\"PROTOBUF\""));
     fake.put(3, "nothing");

@@ -1,0 +1,122 @@
+"""Values of case files to Protobuf and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lsql_runner.cases.leaves import Instant, ValueMisfit
+from lsql_runner.cases.proto_values import decode_message, encode_message
+from lsql_runner.cases.values import same_value
+
+HEAD = b"\0\0\0\0\7"
+TEXT = """
+    syntax = "proto3";
+    import "google/protobuf/timestamp.proto";
+    message M {
+      int32 i = 1; sint64 s = 2; uint64 u = 3; fixed32 f = 4; sfixed64 g = 5; float h = 6; double d = 7; bool b = 8;
+      string t = 9; bytes y = 10; E e = 11; N n = 12; repeated int32 ri = 13; repeated string rt = 14;
+      map<bool, N> m = 15; google.protobuf.Timestamp at = 16; optional int32 o = 17;
+      oneof one { int32 x = 18; N z = 19; }
+    }
+    enum E { A = 0; B = -1; }
+    message N { int32 k = 1; message In { int32 v = 1; } }
+"""
+
+
+def there_and_back(value: Any, name: str | None = None) -> Any:
+    return decode_message(HEAD + encode_message(value, TEXT, name), TEXT)
+
+
+EMPTY: dict[str, Any] = {
+    **dict.fromkeys(("i", "s", "u", "f", "g", "h", "d"), 0),
+    "b": False,
+    "t": "",
+    "y": "",
+    "e": "A",
+    "n": None,
+    "ri": [],
+    "rt": [],
+    "m": {},
+    "at": None,
+    "o": None,
+    "x": None,
+    "z": None,
+}
+
+
+def test_what_is_not_there_is_a_zero_or_null() -> None:
+    assert same_value(EMPTY, there_and_back({}))
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"i": -(1 << 31)},
+        {"s": -(1 << 63)},
+        {"u": (1 << 64) - 1},
+        {"f": (1 << 32) - 1, "g": -1},
+        {"h": 0.5, "d": -1e300, "b": True, "t": "é", "y": "00ff"},
+        {"e": "B"},
+        {"e": "7"},
+        {"n": {"k": -5}, "ri": [1, -2], "rt": ["", "a"], "m": {"true": {"k": 1}, "false": {"k": 0}}},
+        {"at": "1969-12-31T23:59:59.000000001Z", "o": 0},
+        {"z": {"k": 0}},
+    ],
+)
+def test_a_value_is_read_as_it_was_written(part: dict[str, Any]) -> None:
+    assert same_value({**EMPTY, **part}, there_and_back(part))
+
+
+def test_bytes_are_those_of_the_specification() -> None:
+    assert encode_message({"i": 150}, TEXT, None) == bytes.fromhex("00089601")
+    assert encode_message({"s": -2, "at": 1500}, TEXT, None) == bytes.fromhex("00100382010808011080cab5ee01")
+    assert encode_message({"v": 1}, TEXT, "N.In") == bytes.fromhex("040200" + "0801")
+
+
+def test_a_message_is_read_by_the_place_that_a_record_names() -> None:
+    assert there_and_back({"v": 1}, "N.In") == {"v": 1}
+    with pytest.raises(ValueMisfit):
+        decode_message(HEAD + b"\x02\x09", TEXT)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"i": 1 << 31},
+        {"u": -1},
+        {"b": 1},
+        {"t": 5},
+        {"e": "C"},
+        {"n": 5},
+        {"ri": 5},
+        {"m": []},
+        {"unknown": 1},
+        {"i": 0.5},
+        5,
+    ],
+)
+def test_what_is_no_value_of_the_message_is_refused(value: Any) -> None:
+    with pytest.raises(ValueMisfit):
+        encode_message(value, TEXT, None)
+
+
+def test_packed_and_unpacked_are_the_same_and_the_last_of_a_oneof_counts() -> None:
+    found = decode_message(HEAD + bytes.fromhex("00" + "6a020102" + "6803" + "900105" + "9a0100"), TEXT)
+    assert (found["ri"], found["x"], found["z"]) == ([1, 2, 3], None, {"k": 0})
+
+
+def test_times_are_instants() -> None:
+    assert there_and_back({"at": 1500})["at"] == Instant(1_500_000_000)
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_a_value_or_a_misfit(data: bytes) -> None:
+    try:
+        found = decode_message(HEAD + data, TEXT)
+    except ValueMisfit:
+        return
+    assert isinstance(found, dict)
