@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.browser.console.conftest import Open
 from tests.kit.console_fixtures import FakeConsole, token_settings
@@ -201,6 +201,31 @@ class TestSession:
 
         expect(seen.page.get_by_label("Token")).to_be_visible()
         expect(seen.page.locator("#list")).to_be_hidden()
+
+    def test_a_log_out_waits_for_the_request_that_is_on_its_way(self, console: FakeConsole, visit: Open) -> None:
+        """Sent beside it, it would take the session away from it, and the page would complain."""
+        seen = visit(console)
+        seen.log_in("eve")
+        held: list[Route] = []
+        asked: list[str] = []
+
+        def hold(route: Route) -> None:
+            held.append(route)
+
+        seen.page.route("**/api/v1/streams", hold)
+        with seen.page.expect_request("**/api/v1/streams"):
+            seen.page.evaluate("window.dispatchEvent(new HashChangeEvent('hashchange'))")
+        seen.page.on("request", lambda request: asked.append(request.method))
+
+        seen.page.get_by_role("button", name="Log out").click()
+        seen.page.evaluate("fetch('health/live')")  # what was sent before this one is known when it has its answer
+        expect(seen.page.locator("#list")).to_be_visible()
+        before = list(asked)
+        held[0].continue_()
+
+        expect(seen.page.get_by_label("Token")).to_be_visible()
+        assert before == ["GET"]
+        assert asked[-1] == "DELETE"
 
     def test_a_reload_keeps_the_session_and_scripts_do_not_see_it(self, console: FakeConsole, visit: Open) -> None:
         seen = visit(console)

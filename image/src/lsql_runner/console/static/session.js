@@ -6,16 +6,21 @@ import { byId, setText } from "./dom.js";
 const NOBODY = { user: null, role: null, actions: {}, logs: false, pollSeconds: 10 };
 
 let now = NOBODY;
+let leaving = false;
 
 export const session = () => now;
 
-/** Asks who we are; whether we may look. */
+/** Asks who we are, or ends the session where that is wanted; whether we may look. */
 export async function enter() {
-  show(await get("api/v1/session"));
+  show(await (leaving ? send("DELETE", "api/v1/session") : get("api/v1/session")));
+  leaving = false;
   return now.user !== null;
 }
 
-/** Wires the log-in and the log-out; `entered` is called after each. */
+/**
+ * Wires the log-in and the log-out; `entered` is called after each, and asks for a turn. A log-out is left to the turn:
+ * sent beside one it would take the session away from a request that is on its way.
+ */
 export function wireSession(entered) {
   byId("login-form").addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -28,8 +33,9 @@ export function wireSession(entered) {
       tell(problem.message);
     }
   });
-  byId("log-out").addEventListener("click", async () => {
-    show(await send("DELETE", "api/v1/session"));
+  byId("log-out").addEventListener("click", () => {
+    leaving = true;
+    now = { ...now, user: null };
     entered();
   });
 }

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileUtil;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.apache.hadoop.fs.permission.FsPermission;
@@ -59,6 +60,17 @@ public final class DurableFileSystem extends RawLocalFileSystem {
       }
     }
     return done;
+  }
+
+  /** Hadoop's own takes "local" for a class that this one is not; a state store's snapshots are copied so. */
+  @Override
+  public void copyFromLocalFile(boolean deleteSource, boolean overwrite, Path source, Path target) throws IOException {
+    FileUtil.copy(this, source, this, target, deleteSource, overwrite, getConf());
+  }
+
+  @Override
+  public void copyToLocalFile(boolean deleteSource, Path source, Path target, boolean raw) throws IOException {
+    FileUtil.copy(this, source, this, target, deleteSource, getConf());
   }
 
   private static final class DurableOutputStream extends FileOutputStream {

@@ -38,6 +38,22 @@ class DurableFsTest {
     assertEquals(DurableFileSystem.class, FileSystem.get(folder.toUri(), conf).getClass());
   }
 
+  @Test
+  void aSnapshotOfAStateStoreIsCopiedThereAndBack() throws Exception {
+    Configuration conf = new Configuration(false);
+    conf.set("fs.file.impl", DurableFileSystem.class.getName());
+    try (FileSystem system = FileSystem.newInstance(folder.toUri(), conf)) {
+      Files.writeString(folder.resolve("000008.sst"), "rows");
+
+      system.copyFromLocalFile(path("000008.sst"), path("state/SSTs/000008.sst"));
+      system.copyToLocalFile(path("state/SSTs/000008.sst"), path("local/000008.sst"));
+    }
+
+    assertEquals("rows", Files.readString(folder.resolve("state/SSTs/000008.sst")));
+    assertEquals("rows", Files.readString(folder.resolve("local/000008.sst")));
+    assertTrue(Files.exists(folder.resolve("000008.sst")));
+  }
+
   private Path path(String name) {
     return new Path(folder.resolve(name).toUri());
   }
