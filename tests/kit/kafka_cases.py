@@ -37,7 +37,7 @@ class KafkaCases:
 
     def run(self, plan: Plan, batches: Sequence[Sequence[MemoryRecord]]) -> MemoryRun:
         sources = {source.topic: source.partitions or 1 for source in plan.sources}
-        targets = sorted({sink.topic for sink in plan.sinks} - sources.keys())
+        targets = sorted({sink.topic for sink in plan.topic_sinks} - sources.keys())
         topics = sources | dict.fromkeys(targets, 1)
         if any(self._made.get(name, count) != count for name, count in topics.items()):
             self._broker.close_clients()  # they remember how many partitions the last topic of that name had

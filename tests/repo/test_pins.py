@@ -67,11 +67,16 @@ def test_our_java_is_built_against_the_kafka_client_it_runs_with() -> None:
     assert jars("image/jvm/pom.xml")["kafka-clients"] == jars("image/pom.xml")["kafka-clients"]
 
 
+def test_our_java_is_built_against_the_redis_client_it_runs_with() -> None:
+    assert jars("image/jvm/pom.xml")["jedis"] == jars("image/sinks-pom.xml")["jedis"]
+
+
 @pytest.mark.parametrize(
     "name",
     [
         "spark-sql-api_2.13",
         "spark-sql_2.13",
+        "spark-core_2.13",
         "spark-catalyst_2.13",
         "spark-unsafe_2.13",
         "spark-common-utils_2.13",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from difflib import get_close_matches
 
-from lsql_runner.bind.bound import BoundInsert, BoundProgram, BoundSelect, BoundTopic
+from lsql_runner.bind.bound import BoundInsert, BoundProgram, BoundSelect, BoundSinkInsert, BoundTopic
 from lsql_runner.bind.catalog import Catalog
-from lsql_runner.bind.decoders import source_formats, source_topics, target_topics
+from lsql_runner.bind.decoders import source_formats, source_topics
 from lsql_runner.bind.formats import output_serde, written
 from lsql_runner.bind.generations import generation_of
 from lsql_runner.bind.select import bind_select
 from lsql_runner.bind.settings import ProgramSettings, bind_settings
+from lsql_runner.bind.sinks import bind_sink_insert, sink_of
 from lsql_runner.errors import LsqlError
 from lsql_runner.sql import ast
 
@@ -37,9 +38,12 @@ def _check_topics(program: ast.Program, catalog: Catalog, settings: ProgramSetti
         if topic not in catalog.existing:
             near = ", ".join(get_close_matches(topic, sorted(catalog.existing), n=4, cutoff=0.5)) or "none"
             raise LsqlError("TOPIC_UNKNOWN", span, topic=topic, near=near)
-    for topic, span in target_topics(program).items():
+    for insert in program.inserts:
+        topic = insert.target.name
+        if sink_of(insert, catalog) is not None:
+            continue
         if topic not in catalog.existing and not settings.topic(topic).autocreate:
-            raise LsqlError("TARGET_UNKNOWN", span, topic=topic)
+            raise LsqlError("TARGET_UNKNOWN", insert.target.span, topic=topic)
 
 
 def _check_formats(program: ast.Program, catalog: Catalog) -> None:
@@ -74,12 +78,15 @@ def _bind_tables(
 
 def _bind_insert(
     insert: ast.Insert, shared: dict[str, BoundSelect], catalog: Catalog, settings: ProgramSettings
-) -> BoundInsert:
+) -> BoundInsert | BoundSinkInsert:
     tables = _bind_tables(insert.tables, shared, catalog, settings, inside_insert=True)
     if insert.target.name in tables:
         raise LsqlError("NAME_SHADOWS_TOPIC", insert.target.span, name=insert.target.name)
     generation_of(insert.select, inside_insert=bool(insert.tables))
+    sink = sink_of(insert, catalog)
     select = bind_select(insert.select, _source(insert.select.source, tables, catalog), settings)
+    if sink is not None:
+        return bind_sink_insert(insert, sink, select, settings)
     span = insert.select.projections[0].span.to(insert.select.projections[-1].span)
     key = output_serde(select.key, select.shape.key.type, select.shape.key, insert.key_format, "The key", span)
     value = output_serde(

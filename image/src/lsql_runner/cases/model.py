@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from lsql_runner.bind.catalog import TopicSchema
+from lsql_runner.bind.sinks import named_sink
 from lsql_runner.cases.yaml_text import load_yaml
 from lsql_runner.declared import DeclarationError, declared_topics
 from lsql_runner.errors import LsqlError
@@ -106,6 +107,7 @@ class _Document(_Strict):
     name: str | None = None
     sql: str | None = None
     topics: dict[str, dict[str, Any]] = {}
+    sinks: dict[str, Literal["postgresql", "redis"]] = {}
     input: list[Any] = []
     expect: list[CaseRecord] | None = None
     expect_error: ExpectedError | None = None
@@ -122,6 +124,8 @@ class Case:
     """Topics whose schemas the case says; those of others are inferred from its records, as on brokers."""
     existing: Mapping[str, int]
     """Partitions of every topic that the case names."""
+    sinks: Mapping[str, str]
+    """The kinds of the sinks that the program writes to, by name."""
     batches: tuple[tuple[InputRecord, ...], ...]
     expected: tuple[CaseRecord, ...] | None
     error: ExpectedError | None
@@ -153,7 +157,8 @@ def parse_case(text: str, path: Path) -> Case:
         raise _invalid(path, "the top", "give either expect or expect_error")
     declared, partitions = _topics(document.topics, path)
     batches = _batches(document.input, path)
-    named = [record.topic for batch in batches for record in batch] + [r.topic for r in document.expect or ()]
+    expected = [r.topic for r in document.expect or () if named_sink(r.topic, document.sinks) is None]
+    named = [record.topic for batch in batches for record in batch] + expected
     existing = {name: partitions.get(name, 1) for name in (*document.topics, *named) if name}
     for batch in batches:
         for record in batch:
@@ -164,6 +169,7 @@ def parse_case(text: str, path: Path) -> Case:
         document.sql if document.sql is not None else _text(path.with_name("query.sql")),
         declared,
         existing,
+        dict(document.sinks),
         batches,
         None if document.expect is None else tuple(document.expect),
         document.expect_error,

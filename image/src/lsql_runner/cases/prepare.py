@@ -50,7 +50,7 @@ def prepare_case(case: Case) -> PreparedCase:
     program = parse(case.sql)
     batches = encode_batches(case, program)
     brokers = cast(Brokers, _CaseBrokers(case, batches))  # resolving a catalog asks for topics and samples only
-    catalog = resolve_catalog(program, brokers, Knowledge(case.declared, {}))
+    catalog = resolve_catalog(program, brokers, Knowledge(case.declared, {}, sinks=case.sinks))
     return PreparedCase(plan_parsed(program, catalog), batches)
 
 

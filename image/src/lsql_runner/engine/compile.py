@@ -37,16 +37,16 @@ partition, offset, timestamp, headers. A stream, a range of offsets, or rows in 
 
 
 def compile_query(query: Query, read: Reader) -> DataFrame:
-    """All records that a query writes: columns `topic`, `key`, `value` (binary), `ts` (LONG ms), `headers`."""
-    source = _shared(read)
-    frames = [compile_sink(sink, source) for sink in query.sinks]
+    """All records that a query writes to topics: `topic`, `key`, `value` (binary), `ts` (LONG ms), `headers`."""
+    source = shared(read)
+    frames = [compile_sink(sink, source) for sink in query.sinks if isinstance(sink, WriteTopic)]
     result = frames[0]
     for frame in frames[1:]:
         result = result.unionByName(frame)
     return result
 
 
-def _shared(read: Reader) -> Reader:
+def shared(read: Reader) -> Reader:
     """The same DataFrame for the same topic: Spark then reads, numbers and tracks it as one source."""
     frames: dict[str, DataFrame] = {}
 

@@ -12,9 +12,10 @@ from lsql_runner.batches import Partition
 from lsql_runner.bind.catalog import Format, TopicSchema
 from lsql_runner.engine.compile import Reader, aggregate_input, compile_sink
 from lsql_runner.engine.locate import Attempt, Culprit, Span, failure_of, locate
+from lsql_runner.engine.rows import sink_rows
 from lsql_runner.engine.serde import decode
 from lsql_runner.errors import LsqlError
-from lsql_runner.plan.nodes import Aggregate, Plan, WriteTopic, nodes
+from lsql_runner.plan.nodes import Aggregate, Plan, Write, WriteSink, nodes
 
 Ranges = Mapping[Partition, Span]
 RangeReader = Callable[[Ranges], Reader]
@@ -42,12 +43,15 @@ def record_error(plan: Plan, ranges: Ranges, reader: RangeReader) -> LsqlError |
     return LsqlError("RECORD_MALFORMED", **place, part=part, format=str(form))
 
 
-def _attempt(sink: WriteTopic, reader: RangeReader) -> Attempt:
+def _attempt(sink: Write, reader: RangeReader) -> Attempt:
     """What a sink computes for the records of some ranges, before anything is kept or written."""
 
     def run(ranges: Ranges) -> DataFrame:
         stateful = next((node for node in nodes(sink.input) if isinstance(node, Aggregate)), None)
-        return compile_sink(sink, reader(ranges)) if stateful is None else aggregate_input(stateful, reader(ranges))[0]
+        if stateful is not None:
+            return aggregate_input(stateful, reader(ranges))[0]
+        rows = reader(ranges)
+        return sink_rows(sink, rows) if isinstance(sink, WriteSink) else compile_sink(sink, rows)
 
     return run
 

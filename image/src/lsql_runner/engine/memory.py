@@ -24,11 +24,12 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from lsql_runner.batches import Partition
 from lsql_runner.bind.catalog import TopicSchema
-from lsql_runner.engine.compile import Reader, compile_query
+from lsql_runner.engine.compile import Reader, compile_query, shared
 from lsql_runner.engine.culprit import RangeReader, record_error
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.jvm import JvmOptions, SparkJvm
 from lsql_runner.engine.locate import Span
+from lsql_runner.engine.rows import row_records
 from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
 from lsql_runner.errors import LsqlError
 from lsql_runner.plan.nodes import Plan, Query
@@ -125,6 +126,10 @@ class MemoryEngine:
             finally:
                 running.stop()
 
+    def reader(self, records: Sequence[MemoryRecord]) -> Reader:
+        """Reads the records as one batch."""
+        return _of_topic(_Rows(self.session).frame(records))
+
     def _death(self, plan: Plan, cause: str, records: Sequence[MemoryRecord]) -> LsqlError:
         """What production says of the same death: the record, found by running ranges again."""
         failure = classify(cause)
@@ -195,7 +200,10 @@ def _start(session: SparkSession, query: Query, stream: JavaObject, checkpoint: 
     def collect(frame: DataFrame, _: int) -> None:
         collected.extend(frame.collect())
 
-    writer = compile_query(query, _of_topic(source)).writeStream.queryName(query.name).outputMode("update")
+    read = shared(_of_topic(source))
+    sink = query.row_sink
+    records = compile_query(query, read) if sink is None else row_records(sink, read)
+    writer = records.writeStream.queryName(query.name).outputMode("update")
     streaming = writer.option("checkpointLocation", str(checkpoint)).foreachBatch(collect).start()
     return _RunningQuery(stream, streaming, collected)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lsql_runner.bind.bound import SinkTarget
 from lsql_runner.bind.catalog import Serde
 from lsql_runner.plan.nodes import (
     Aggregate,
@@ -14,7 +15,8 @@ from lsql_runner.plan.nodes import (
     Query,
     ReadTopic,
     Unnest,
-    WriteTopic,
+    Write,
+    WriteSink,
 )
 from lsql_runner.plan.text import show, show_duration, show_part
 from lsql_runner.plan.usage import fields_read
@@ -32,11 +34,13 @@ def _query(query: Query) -> Iterator[str]:
         yield from _sink(query, sink)
 
 
-def _sink(query: Query, sink: WriteTopic) -> Iterator[str]:
-    key, value = Serde(sink.key_format, sink.input.key_type), Serde(sink.value_format, sink.input.value_type)
-    yield f"  write {sink.topic}"
-    yield f"    key   {_serde(key)}"
-    yield f"    value {_serde(value)}"
+def _sink(query: Query, sink: Write) -> Iterator[str]:
+    if isinstance(sink, WriteSink):
+        yield from _target(sink.target)
+    else:
+        yield f"  write {sink.topic}"
+        yield f"    key   {_serde(Serde(sink.key_format, sink.input.key_type))}"
+        yield f"    value {_serde(Serde(sink.value_format, sink.input.value_type))}"
     node: Node = sink.input
     depth = 2
     while True:
@@ -45,6 +49,18 @@ def _sink(query: Query, sink: WriteTopic) -> Iterator[str]:
             return
         node = node.input
         depth += 1
+
+
+def _target(target: SinkTarget) -> Iterator[str]:
+    """What an INSERT does in a sink; where its server is belongs to the surroundings, and not to the plan."""
+    stored = f" as {target.store}" if target.store else ""
+    made = ", made if missing" if target.creates else ""
+    yield f"  {target.mode} {target.table} in sink {target.sink} ({target.kind}){stored}{made}"
+    yield f"    key     {', '.join(target.key) or 'none'}"
+    yield f"    columns {', '.join(f'{name} {describe(kind)}' for name, kind in target.columns)}"
+    if target.mode == "upsert":
+        yield f"    deletes {'by tombstones' if target.deletes else 'none: the key is not of the record key alone'}"
+    yield f"    {target.delivery.replace('_', ' ')}, {target.batch_rows} rows a request"
 
 
 def _serde(serde: Serde) -> str:

@@ -80,7 +80,7 @@ def plan_on_brokers(
         LsqlError: what is wrong with the program or the topics, BROKER_UNREACHABLE, SCHEMA_WAITING.
     """
     known = {} if pinned is None else pinned.schemas
-    knowledge = Knowledge(settings.declared, known, settings.sample_records, registry)
+    knowledge = Knowledge(settings.declared, known, settings.sample_records, registry, settings.sink_kinds)
     return plan_parsed(program, resolve_catalog(program, brokers, knowledge))
 
 
@@ -152,7 +152,7 @@ def _starts(
 def _ready_targets(planned: Planned, brokers: Brokers) -> int | None:
     """Make the targets that are missing; the largest batch that all of them take."""
     existing = brokers.topics()
-    targets = list(dict.fromkeys(sink.topic for sink in planned.plan.sinks))
+    targets = list(dict.fromkeys(sink.topic for sink in planned.plan.topic_sinks))
     for topic in targets:
         if topic not in existing:
             made = planned.bound.settings.topic(topic)
@@ -218,7 +218,7 @@ def planned_event(prepared: Prepared, brokers: Brokers) -> events.Planned:
             describe(sink.input.value_type),
             "program",
         )
-        for sink in prepared.plan.sinks
+        for sink in prepared.plan.topic_sinks
     ]
     stores = tuple(store.store for query in prepared.plan.queries for store in query.stores)
     return events.Planned(

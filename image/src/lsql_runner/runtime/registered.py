@@ -10,7 +10,7 @@ from lsql_runner.bind.avro_text import whole_avro
 from lsql_runner.bind.catalog import AVRO_FORMAT, Serde
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.registry import RegisteredSchema, SchemaReference, SchemaRegistry
-from lsql_runner.plan.nodes import Plan, WriteTopic
+from lsql_runner.plan.nodes import Plan, Write, WriteSink, WriteTopic
 
 MAGIC = b"\0"
 _HEAD_BYTES = 5
@@ -87,7 +87,9 @@ def registered(plan: Plan, registry: SchemaRegistry | None) -> Plan:
             None if text is None else _asked(registry, sink.topic).register(subject_of(sink.topic, part), "AVRO", text)
         )
 
-    def with_ids(sink: WriteTopic) -> WriteTopic:
+    def with_ids(sink: Write) -> Write:
+        if isinstance(sink, WriteSink):
+            return sink
         key, value = id_of(sink, "key", sink.key_schema), id_of(sink, "value", sink.value_schema)
         return replace(sink, key_id=key, value_id=value)
 
@@ -111,7 +113,7 @@ def check_outputs(plan: Plan, registry: SchemaRegistry | None) -> None:
 
 def _outputs(plan: Plan) -> Iterator[tuple[str, str, str]]:
     """Topic, part and schema of everything that is written in AVRO."""
-    for sink in plan.sinks:
+    for sink in plan.topic_sinks:
         for part, text in (("key", sink.key_schema), ("value", sink.value_schema)):
             if text is not None:
                 yield sink.topic, part, text

@@ -8,6 +8,7 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import Cursor, shorten
+from lsql_runner.sql.kcql import read_kcql
 from lsql_runner.sql.lexer import Kind
 from lsql_runner.sql.select import read_select, read_topic
 
@@ -18,10 +19,6 @@ _SET_KEY = re.compile(r"[\w.\-]+")
 _BARE_VALUE = re.compile(r"[^\s;]+")
 
 _FOREIGN_STATEMENTS = {
-    "UPSERT": (
-        "UPSERT INTO (a connector statement, KCQL)",
-        "write INSERT INTO <topic> SELECT ... ; sinks other than topics are not in this version",
-    ),
     "CREATE": ("CREATE TABLE", "declare the topic's format and schema in LSQL_TOPICS"),
     "UPDATE": ("UPDATE", "write INSERT INTO <topic> SELECT ... ; a topic's records cannot be changed"),
     "DELETE": ("DELETE", "write a tombstone: INSERT INTO <topic> SELECT STREAM NULL AS _value ..."),
@@ -78,14 +75,14 @@ def _read_statement(cursor: Cursor) -> ast.Statement:
             if cursor.at_word("INSERT"):
                 cursor.refuse("`;` after WITH (a WITH inside the INSERT stands after the target's name)")
             return ast.WithStatement(tables, token.span.to(cursor.last))
-        case "INSERT":
+        case "INSERT" | "UPSERT":
             return _read_insert(cursor)
         case "SELECT":
             raise LsqlError("INSERT_MISSING", token.span)
         case word if word in _FOREIGN_STATEMENTS:
             statement, instead = _FOREIGN_STATEMENTS[word]
             raise LsqlError("STATEMENT_UNSUPPORTED", token.span, statement=statement, instead=instead)
-    cursor.refuse("SET, WITH or INSERT INTO")
+    cursor.refuse("SET, WITH, INSERT INTO or UPSERT INTO")
 
 
 # --- SET ---
@@ -148,7 +145,8 @@ def _read_table(cursor: Cursor) -> ast.CommonTable:
 
 
 def _read_insert(cursor: Cursor) -> ast.Insert:
-    start = cursor.expect_word("INSERT").span
+    word = cursor.next()
+    start, upsert = word.span, word.span if word.upper == "UPSERT" else None
     cursor.expect_word("INTO")
     target = read_topic(cursor, "the name of the target topic")
     clauses: list[tuple[str, Span]] = []
@@ -166,7 +164,8 @@ def _read_insert(cursor: Cursor) -> ast.Insert:
         clauses.append(("WITH", cursor.peek().span))
         tables = _read_tables(cursor)
     select = read_select(cursor)
-    return ast.Insert(target, select, key_format, value_format, tables, tuple(clauses), start.to(cursor.last))
+    kcql = read_kcql(cursor, upsert)
+    return ast.Insert(target, select, key_format, value_format, tables, kcql, tuple(clauses), start.to(cursor.last))
 
 
 def _read_format(cursor: Cursor) -> ast.FormatName:
