@@ -73,5 +73,6 @@ CATALOG = Catalog(
                 "value": {"format": "JSON", "schema": {"page": "int", "ms": "int"}},
             },
         }
-    )
+    ),
+    sinks={"shop": "postgresql", "order_cache": "redis"},
 )

@@ -62,7 +62,8 @@ class Postgres(Process):
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """All rows of a table, as JSON."""
-        found: list[dict[str, Any]] = json.loads(self.sql(f"SELECT coalesce(json_agg(t), '[]') FROM {table} t"))
+        text = self.sql(f"SELECT coalesce(json_agg(whole_row), '[]') FROM {table} whole_row")
+        found: list[dict[str, Any]] = json.loads(text)
         return found
 
     def stop(self) -> int | None:

@@ -100,12 +100,13 @@ def test_our_java_is_built_against_the_jars_of_the_spark_installed(name: str) ->
 
 
 def test_the_runner_resolves_no_jars_but_those_named() -> None:
-    dependencies = ET.parse(ROOT / "image/pom.xml").getroot().findall("m:dependencies/m:dependency", MAVEN)
+    poms = [ET.parse(ROOT / name).getroot() for name in ("image/pom.xml", "image/sinks-pom.xml")]
+    dependencies = [found for pom in poms for found in pom.findall("m:dependencies/m:dependency", MAVEN)]
     excluded = [
         [text(node, "m:groupId") + ":" + text(node, "m:artifactId") for node in nodes]
         for nodes in (dependency.findall("m:exclusions/m:exclusion", MAVEN) for dependency in dependencies)
     ]
-    assert excluded == [["*:*"]] * 5
+    assert excluded == [["*:*"]] * 8
 
 
 def test_the_build_tools_meet_what_the_package_asks_for() -> None:

@@ -139,8 +139,10 @@ def test_each_type_has_its_column(target: PostgresTarget, postgres: Postgres) ->
     )
     target.write(sql, 0, [person(0, 1, {"name": "grün 🦊", "score": 1.25, "tags": ["x", None]}), person(1, 2, {})])
 
-    types = postgres.sql("SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute "
-                         "WHERE attrelid = 'typed'::regclass AND attnum > 0 ORDER BY attnum")
+    types = postgres.sql(
+        "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute "
+        "WHERE attrelid = 'typed'::regclass AND attnum > 0 ORDER BY attnum"
+    )
     assert dict(line.split("|") for line in types.splitlines()) == {
         "l": "bigint",
         "i": "integer",

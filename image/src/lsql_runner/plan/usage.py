@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lsql_runner.bind.bound import Fields, part_exprs
+from lsql_runner.bind.bound import Fields, Whole, part_exprs
 from lsql_runner.bind.expr import ColumnRef, Expr, walk
-from lsql_runner.plan.nodes import Aggregate, Filter, Node, Project, Query, ReadTopic, Unnest, nodes
+from lsql_runner.plan.nodes import Aggregate, Filter, Node, Project, Query, ReadTopic, Unnest, WriteSink, nodes
 from lsql_runner.types import Array, DataType, Field, Struct
 
 Path = tuple[str | int, ...]
@@ -62,20 +62,25 @@ def fields_read(query: Query, topic: str) -> DataType:
     for sink in query.sinks:
         for node in nodes(sink.input):
             if isinstance(node, ReadTopic) and node.schema.topic == topic:
-                kinds.append(narrowed(node.schema.value.type, _paths_above(sink.input, node)))
+                paths, passes = _paths_above(sink.input, node)
+                # A record may pass as bytes; the columns of a row are taken out of it.
+                rows = passes and isinstance(sink, WriteSink)
+                kinds.append(node.schema.value.type if rows else narrowed(node.schema.value.type, paths))
     return _union(kinds)
 
 
-def _paths_above(top: Node, read: ReadTopic) -> list[Path]:
-    """Paths into the source's value, up to the projection that makes a new one."""
+def _paths_above(top: Node, read: ReadTopic) -> tuple[list[Path], bool]:
+    """Paths into the source's value, up to the projection that makes a new one; whether there is none to the end."""
     chain = [node for node in nodes(top) if node is not read]
     found: list[Path] = []
     for node in reversed(chain):
         found += paths_into("value", node_exprs(node))
-        makes_new_value = isinstance(node, Project) and not (isinstance(node.value, Fields) and node.value.extends)
+        makes_new_value = isinstance(node, Project) and not (
+            isinstance(node.value, Whole) or (isinstance(node.value, Fields) and node.value.extends)
+        )
         if isinstance(node, Aggregate) or makes_new_value:
-            break
-    return found
+            return found, False
+    return found, True
 
 
 def _union(kinds: list[DataType]) -> DataType:

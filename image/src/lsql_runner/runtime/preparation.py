@@ -189,8 +189,26 @@ def _positions_before(prepared: Prepared, brokers: Brokers) -> dict[str, dict[Pa
     return found
 
 
-def planned_event(prepared: Prepared, brokers: Brokers) -> events.Planned:
-    """The event that tells which topics and stores the program uses, and where it begins.
+def _sink_uses(plan: Plan, settings: Settings) -> tuple[events.SinkUse, ...]:
+    urls = {sink.name: sink.url for sink in settings.sinks}
+    return tuple(
+        events.SinkUse(
+            target.sink,
+            target.kind,
+            target.table,
+            target.mode,
+            target.key,
+            tuple((name, describe(kind)) for name, kind in target.columns),
+            target.deletes,
+            target.delivery,
+            urls.get(target.sink, ""),
+        )
+        for target in (sink.target for sink in plan.row_sinks)
+    )
+
+
+def planned_event(prepared: Prepared, settings: Settings, brokers: Brokers) -> events.Planned:
+    """The event that tells which topics, stores and sinks the program uses, and where it begins.
 
     Raises:
         LsqlError: BROKER_UNREACHABLE, BROKER_REFUSED.
@@ -229,4 +247,5 @@ def planned_event(prepared: Prepared, brokers: Brokers) -> events.Planned:
         stateful=prepared.plan.stateful,
         warnings=prepared.warnings,
         starts=_positions_before(prepared, brokers),
+        sinks=_sink_uses(prepared.plan, settings),
     )

@@ -210,7 +210,7 @@ class Supervisor:
         """Try to run the plan, from STARTING."""
         try:
             prepared, self._prepared = self._prepared or self._prepare(), None
-            self._emit(planned_event(prepared, self._parts.brokers))
+            self._emit(planned_event(prepared, self._parts.settings, self._parts.brokers))
             self._run = PlanRun(prepared, self._around)
             self._move(Trigger.RUN)
         except LsqlError as error:

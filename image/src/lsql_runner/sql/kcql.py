@@ -14,6 +14,15 @@ from lsql_runner.sql.lexer import Kind
 
 MAX_BATCH = 100_000
 
+_UNSUPPORTED = {
+    "AUTOEVOLVE": "change the table by hand before the program that needs it",
+    "CAPITALIZE": "name the columns with AS",
+    "WITHTYPE": "leave it out: rows have one form in each sink",
+    "WITHKEY": "name key columns with PK",
+    "TTL": "let the server expire keys",
+}
+"""Clauses of other connectors, with what to do instead."""
+
 
 def read_kcql(cursor: Cursor, upsert: Span | None) -> ast.Kcql | None:
     """The clauses of the connector language; None for a statement that has none and is no UPSERT.
@@ -23,7 +32,7 @@ def read_kcql(cursor: Cursor, upsert: Span | None) -> ast.Kcql | None:
         upsert: the place of the word UPSERT; None for an INSERT.
 
     Raises:
-        LsqlError: SQL_SYNTAX, CLAUSE_TWICE.
+        LsqlError: SQL_SYNTAX, CLAUSE_TWICE, CLAUSE_UNSUPPORTED.
     """
     found = ast.Kcql(upsert is not None)
     clauses: list[tuple[str, Span]] = [] if upsert is None else [("UPSERT", upsert)]
@@ -34,6 +43,9 @@ def read_kcql(cursor: Cursor, upsert: Span | None) -> ast.Kcql | None:
             raise LsqlError("CLAUSE_TWICE", word.span, [("the first", earlier)], clause=word.upper)
         clauses.append((word.upper, word.span))
         found = read(cursor, found)
+    word = cursor.peek()
+    if word.upper in _UNSUPPORTED:
+        raise LsqlError("CLAUSE_UNSUPPORTED", word.span, clause=word.upper, instead=_UNSUPPORTED[word.upper])
     return replace(found, clauses=tuple(clauses)) if clauses else None
 
 

@@ -25,7 +25,6 @@ _UNKNOWN_CLAUSES = {
     "UNION": "write one INSERT INTO for each SELECT: they share the target",
     "ORDER": "a stream has no end to sort at; order is kept for each key",
     "LIMIT": "a stream has no end; filter with WHERE",
-    "AUTOEVOLVE": "change the table by hand before the program that needs it",
 }
 
 

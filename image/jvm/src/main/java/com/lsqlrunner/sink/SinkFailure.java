@@ -24,8 +24,10 @@ public final class SinkFailure extends RuntimeException {
 
   private final transient Kind kind;
 
-  private SinkFailure(Kind kind, String json, Throwable cause) {
-    super("[LSQL_SINK] " + json, cause);
+  private SinkFailure(Kind kind, String json) {
+    // Without causes: Spark carries it from the task to the driver in bytes, and a client's own exceptions are of classes
+    // that Spark's loader does not know. It would then tell nothing at all.
+    super("[LSQL_SINK] " + json, null, false, true);
     this.kind = kind;
   }
 
@@ -33,12 +35,12 @@ public final class SinkFailure extends RuntimeException {
     return kind;
   }
 
-  public static SinkFailure of(Kind kind, String why, Throwable cause) {
-    return new SinkFailure(kind, "{\"kind\":\"" + kind + "\",\"why\":" + quoted(why) + "}", cause);
+  public static SinkFailure of(Kind kind, String why) {
+    return new SinkFailure(kind, "{\"kind\":\"" + kind + "\",\"why\":" + quoted(why) + "}");
   }
 
   /** A row that the server refuses, with its place in Kafka, or its key where it is the result of an aggregate. */
-  public static SinkFailure row(SinkTable table, SinkRow row, String why, Throwable cause) {
+  public static SinkFailure row(SinkTable table, SinkRow row, String why) {
     StringBuilder json = new StringBuilder("{\"kind\":\"ROW\",\"why\":").append(quoted(why));
     if (row.topic() != null) {
       json.append(",\"topic\":").append(quoted(row.topic()));
@@ -54,7 +56,7 @@ public final class SinkFailure extends RuntimeException {
       }
       json.append(",\"row\":").append(quoted(text.toString()));
     }
-    return new SinkFailure(Kind.ROW, json.append('}').toString(), cause);
+    return new SinkFailure(Kind.ROW, json.append('}').toString());
   }
 
   private static String quoted(String text) {

@@ -50,7 +50,7 @@ final class Sinks {
         throw failure;
       }
       String why = "the client of " + key.kind + " cannot be loaded from " + key.jars + ": " + cause;
-      throw SinkFailure.of(SinkFailure.Kind.PASSING, why, cause);
+      throw SinkFailure.of(SinkFailure.Kind.PASSING, why);
     }
   }
 

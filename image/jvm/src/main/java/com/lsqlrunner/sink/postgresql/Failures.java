@@ -10,7 +10,7 @@ final class Failures {
 
   static SinkFailure of(SQLException error) {
     SQLException cause = root(error);
-    return SinkFailure.of(kind(cause), words(cause), cause);
+    return SinkFailure.of(kind(cause), words(cause));
   }
 
   /** Whether the server refuses the row itself, as it would any time. */

@@ -88,6 +88,6 @@ final class TableCheck {
   }
 
   private SinkFailure misfit(String why) {
-    return SinkFailure.of(SinkFailure.Kind.MISFIT, why, null);
+    return SinkFailure.of(SinkFailure.Kind.MISFIT, why);
   }
 }

@@ -49,12 +49,12 @@ final class TableWriter implements AutoCloseable {
     for (int place : key) {
       if (row.values()[place] == null) {
         String why = "the key column " + table.columns().get(place) + (row.deleted() ? NO_KEY_OF_TOMBSTONE : " is null");
-        throw SinkFailure.row(table, row, why, null);
+        throw SinkFailure.row(table, row, why);
       }
     }
     if (!table.upsert()) {
       if (row.deleted()) {
-        throw SinkFailure.row(table, row, "it is a tombstone, and an INSERT deletes nothing", null);
+        throw SinkFailure.row(table, row, "it is a tombstone, and an INSERT deletes nothing");
       }
       if (!isNew(row.source(task))) {
         return;
@@ -111,7 +111,7 @@ final class TableWriter implements AutoCloseable {
       if (!Failures.isOfRow(error)) {
         throw error;
       }
-      throw SinkFailure.row(table, row, Failures.words(error), error);
+      throw SinkFailure.row(table, row, Failures.words(error));
     }
   }
 

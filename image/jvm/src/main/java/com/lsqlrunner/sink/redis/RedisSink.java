@@ -118,7 +118,7 @@ public final class RedisSink implements Sink {
             + (row.deleted()
                 ? " of a tombstone is not known: it is computed from the value, or the record has no key"
                 : " is null");
-        throw SinkFailure.row(table, row, why, null);
+        throw SinkFailure.row(table, row, why);
       }
       // Several parts stay apart whatever is in them.
       text.append(':').append(parts == 1 ? part : part.replace("\\", "\\\\").replace(":", "\\:"));
@@ -159,8 +159,12 @@ public final class RedisSink implements Sink {
 
   private Connection connect() {
     for (Connection known = idle.poll(); known != null; known = idle.poll()) {
-      if (known.ping()) {
-        return known;
+      try {
+        if (known.ping()) {
+          return known;
+        }
+      } catch (JedisException error) {
+        // It is as good as closed.
       }
       close(known);
     }
@@ -184,6 +188,6 @@ public final class RedisSink implements Sink {
     boolean silent = error instanceof JedisConnectionException;
     boolean refused = error instanceof JedisAccessControlException || error instanceof JedisDataException;
     String said = silent && cause != error ? cause.getMessage() : error.getMessage();
-    return SinkFailure.of(silent ? Kind.UNREACHABLE : refused ? Kind.REFUSED : Kind.PASSING, said, error);
+    return SinkFailure.of(silent ? Kind.UNREACHABLE : refused ? Kind.REFUSED : Kind.PASSING, said);
   }
 }
