@@ -75,6 +75,9 @@ def test_a_process_killed_in_mid_batch_leaves_each_row_once(
         "SET autocreate=true; SET _ktype='STRING'; "
         f"INSERT INTO shop.{feed.table}_log SELECT n FROM {feed.topic} WHERE n >= 0; "
         f"UPSERT INTO shop.{feed.table} SELECT _key AS id, n FROM {feed.topic} PK id; "
+        # Keys that both partitions write at once.
+        f"UPSERT INTO shop.{feed.table}_buckets SELECT n % 51 AS bucket, n FROM {feed.topic} WHERE n >= 0 "
+        "PK bucket BATCH 9; "
         f"UPSERT INTO cache.{feed.table} SELECT _key AS id, n FROM {feed.topic} PK id"
     )
     feed.feed(10)
@@ -84,6 +87,7 @@ def test_a_process_killed_in_mid_batch_leaves_each_row_once(
         assert {(s["sink"], s["kind"], s["table"], s["delivery"]) for s in runner.stream()["sinks"]} == {
             ("shop", "postgresql", f"{feed.table}_log", "exactly_once"),
             ("shop", "postgresql", feed.table, "idempotent"),
+            ("shop", "postgresql", f"{feed.table}_buckets", "idempotent"),
             ("cache", "redis", feed.table, "idempotent"),
         }
         feed.feed(BACKLOG)
@@ -97,13 +101,14 @@ def test_a_process_killed_in_mid_batch_leaves_each_row_once(
 
         runner.start()
         feed.delete(3)
-        runner.read_to(feed.fed)
+        assert runner.read_to(feed.fed)["restarts"] == 0
 
     written = Counter(row["n"] for row in postgres.rows(f"{feed.table}_log"))
     assert written == Counter(range(feed.fed - 1))
     newest = {str(n % KEYS): n for n in range(feed.fed - 1)}
     del newest["3"]
     assert {row["id"]: row["n"] for row in postgres.rows(feed.table)} == newest
+    assert sorted(row["bucket"] for row in postgres.rows(f"{feed.table}_buckets")) == list(range(51))
     keys = [key for key in redis.all_keys() if key.startswith(f"{feed.table}:")]
     assert {key.split(":")[1] for key in keys} == newest.keys()
     assert json.loads(redis.ask("GET", f"{feed.table}:7")) == {"id": "7", "n": newest["7"]}
@@ -118,11 +123,13 @@ def test_a_server_that_is_away_is_awaited_and_nothing_is_lost_or_doubled(broker:
         runner = Runner(broker.bootstrap, sql, f"away-{feed.topic}", tmp_path, **variables(server))
         with runner:
             runner.read_to(feed.fed)
+            runner.wait_for(lambda s: s["recordsOut"] == feed.fed, what="the count of rows")
             server.stop()
             feed.feed(10)
             waiting = runner.wait_for(lambda s: s["state"] == "waiting", what="waiting")
             assert waiting["reason"]["code"] == "SINK_UNREACHABLE"
             assert pg.PASSWORD not in json.dumps(waiting)
+            assert runner.health() == (503, ["sink-unreachable"])
 
             server.start()
             runner.read_to(feed.fed)

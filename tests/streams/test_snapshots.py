@@ -1,4 +1,4 @@
-"""State on the disk: after some batches a store writes a snapshot, so that a restart need not go through all changes."""
+"""State on disk: after some batches a store writes a snapshot, so that a restart need not go through all changes."""
 
 from __future__ import annotations
 

@@ -287,6 +287,7 @@ def test_a_sink_is_a_set_of_variables(tmp_path: Path) -> None:
         "jdbc:postgresql://db",
         "jdbc:postgresql://runner:s3cret@db/shop",
         "jdbc:postgresql://db/shop?user=runner&password=s3cret",
+        "jdbc:postgresql://db/shop?ssl=true&sslpassword=s3cret",
         "redis://runner:s3cret@cache",
         "redis://cache/zero",
     ],

@@ -23,7 +23,7 @@ _ADDRESS = {
     "postgresql": re.compile(r"jdbc:postgresql://[^/?#@\s]+/[^/?#\s]+(\?[^#\s]*)?"),
     "redis": re.compile(r"rediss?://[^/?#@\s:]+(:\d{1,5})?(/\d{1,5})?"),
 }
-_CREDENTIALS = re.compile(r"[?&](user|password)=|//[^/]*@", re.IGNORECASE)
+_CREDENTIALS = re.compile(r"[?&](user|[^=&]*password)=|//[^/]*@", re.IGNORECASE)
 
 
 def read_sinks(variables: Mapping[str, str]) -> tuple[SinkConnection, ...]:

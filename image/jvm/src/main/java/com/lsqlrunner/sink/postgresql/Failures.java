@@ -13,6 +13,13 @@ final class Failures {
     return SinkFailure.of(kind(cause), words(cause));
   }
 
+  /** Of a question before any row: one that concurrent makers of a table collide in is no fault of a row. */
+  static SinkFailure beforeRows(SQLException error) {
+    SQLException cause = root(error);
+    Kind kind = kind(cause);
+    return SinkFailure.of(kind == Kind.ROW ? Kind.PASSING : kind, words(cause));
+  }
+
   /** Whether the server refuses the row itself, as it would any time. */
   static boolean isOfRow(SQLException error) {
     return kind(root(error)) == Kind.ROW;

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.ConcurrentLinkedDeque;
 
-/** Rows to tables of PostgreSQL: each task of a batch is one transaction. */
+/** Rows to tables of PostgreSQL. */
 public final class PostgresSink implements Sink {
   private static final int ANSWER_S = 5;
 
@@ -51,7 +51,7 @@ public final class PostgresSink implements Sink {
       idle.push(connection);
     } catch (SQLException error) {
       close(connection);
-      throw Failures.of(error);
+      throw Failures.beforeRows(error);
     } catch (RuntimeException error) {
       close(connection);
       throw error;

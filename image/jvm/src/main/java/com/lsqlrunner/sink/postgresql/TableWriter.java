@@ -18,7 +18,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Writes the rows of one task in the transaction of its connection, some at a time. */
+/**
+ * Writes the rows of one task, some at a time. Inserts are one transaction with the mark that they are written. Upserts
+ * may be written again, so each request of them is a transaction of its own, with its keys in order: tasks that write the
+ * same keys then never wait for each other in a circle.
+ */
 final class TableWriter implements AutoCloseable {
   private static final String NO_KEY_OF_TOMBSTONE =
       " of a tombstone is not known: it is computed from the value, or the record has no key";
@@ -31,7 +35,7 @@ final class TableWriter implements AutoCloseable {
   private final PreparedStatement delete;
   private final PreparedStatement claim;
   private final Map<String, Boolean> isNew = new HashMap<>();
-  private final Map<Object, SinkRow> pending = new LinkedHashMap<>();
+  private final Map<List<Object>, SinkRow> pending = new LinkedHashMap<>();
 
   TableWriter(Connection connection, SinkTable table, Sink.Task task) throws SQLException {
     this.connection = connection;
@@ -60,7 +64,7 @@ final class TableWriter implements AutoCloseable {
         return;
       }
     }
-    Object identity = table.upsert() ? keyOf(row) : Integer.valueOf(pending.size());
+    List<Object> identity = table.upsert() ? keyOf(row) : List.of(pending.size());
     pending.remove(identity);
     pending.put(identity, row);
     if (pending.size() >= table.batchRows()) {
@@ -87,7 +91,13 @@ final class TableWriter implements AutoCloseable {
     if (pending.isEmpty()) {
       return;
     }
-    List<SinkRow> rows = List.copyOf(pending.values());
+    List<SinkRow> rows =
+        table.upsert()
+            ? pending.entrySet().stream()
+                .sorted((one, other) -> order(one.getKey(), other.getKey()))
+                .map(Map.Entry::getValue)
+                .toList()
+            : List.copyOf(pending.values());
     pending.clear();
     Savepoint before = connection.setSavepoint();
     try {
@@ -102,6 +112,18 @@ final class TableWriter implements AutoCloseable {
       }
     }
     connection.releaseSavepoint(before);
+    if (table.upsert()) {
+      connection.commit();
+    }
+  }
+
+  @SuppressWarnings("unchecked") // All values of a column are of one class, and each of these has an order.
+  private static int order(List<Object> one, List<Object> other) {
+    int found = 0;
+    for (int part = 0; part < one.size() && found == 0; part++) {
+      found = ((Comparable<Object>) one.get(part)).compareTo(other.get(part));
+    }
+    return found;
   }
 
   private void sendAlone(SinkRow row) throws SQLException {
@@ -115,30 +137,28 @@ final class TableWriter implements AutoCloseable {
     }
   }
 
+  /** Sends rows in their order, neighbours of one kind in one batch. */
   private void send(Collection<SinkRow> rows) throws SQLException {
-    boolean writes = false;
-    boolean deletes = false;
-    write.clearBatch();
+    PreparedStatement open = null;
     for (SinkRow row : rows) {
+      PreparedStatement statement = row.deleted() ? delete : write;
+      if (open != null && open != statement) {
+        open.executeBatch();
+      }
+      open = statement;
       if (row.deleted()) {
         for (int i = 0; i < key.length; i++) {
           bind(delete, i + 1, row.values()[key[i]], table.types().get(key[i]));
         }
-        delete.addBatch();
-        deletes = true;
       } else {
         for (int place = 0; place < row.values().length; place++) {
           bind(write, place + 1, row.values()[place], table.types().get(place));
         }
-        write.addBatch();
-        writes = true;
       }
+      statement.addBatch();
     }
-    if (writes) {
-      write.executeBatch();
-    }
-    if (deletes) {
-      delete.executeBatch();
+    if (open != null) {
+      open.executeBatch();
     }
   }
 
@@ -166,7 +186,7 @@ final class TableWriter implements AutoCloseable {
   }
 
   /** Equal for rows whose keys the server takes for equal. */
-  private Object keyOf(SinkRow row) {
+  private List<Object> keyOf(SinkRow row) {
     List<Object> found = new ArrayList<>();
     for (int place : key) {
       Object value = row.values()[place];
