@@ -19,10 +19,11 @@ from tests.kit.records import Record
 from tests.kit.redis import Redis
 from tests.kit.runner import Runner
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = pytest.mark.timeout(900)
 
 KEYS = 500
 BACKLOG = 60_000
+DEADLINE_S = 240
 
 
 def variables(postgres: Postgres, redis: Redis | None = None) -> dict[str, str]:
@@ -60,7 +61,7 @@ def _record(number: int) -> Record:
     return Record(str(key).encode(), json.dumps({"n": number}).encode(), partition=key % 2)
 
 
-def wait_until(condition: Callable[[], bool], deadline_s: float = 60) -> None:
+def wait_until(condition: Callable[[], bool], deadline_s: float = DEADLINE_S) -> None:
     deadline = time.monotonic() + deadline_s
     while not condition():
         assert time.monotonic() < deadline, "not in time"
@@ -77,13 +78,13 @@ def test_a_process_killed_in_mid_batch_leaves_each_row_once(
         f"UPSERT INTO shop.{feed.table} SELECT _key AS id, n FROM {feed.topic} PK id; "
         # Keys that both partitions write at once.
         f"UPSERT INTO shop.{feed.table}_buckets SELECT n % 51 AS bucket, n FROM {feed.topic} WHERE n >= 0 "
-        "PK bucket BATCH 9; "
+        "PK bucket BATCH 40; "
         f"UPSERT INTO cache.{feed.table} SELECT _key AS id, n FROM {feed.topic} PK id"
     )
     feed.feed(10)
     runner = Runner(broker.bootstrap, sql, f"kill-{feed.topic}", tmp_path, **variables(postgres, redis))
     with runner:
-        runner.read_to(feed.fed)
+        runner.read_to(feed.fed, DEADLINE_S)
         assert {(s["sink"], s["kind"], s["table"], s["delivery"]) for s in runner.stream()["sinks"]} == {
             ("shop", "postgresql", f"{feed.table}_log", "exactly_once"),
             ("shop", "postgresql", feed.table, "idempotent"),
@@ -101,7 +102,7 @@ def test_a_process_killed_in_mid_batch_leaves_each_row_once(
 
         runner.start()
         feed.delete(3)
-        assert runner.read_to(feed.fed)["restarts"] == 0
+        assert runner.read_to(feed.fed, DEADLINE_S)["restarts"] == 0
 
     written = Counter(row["n"] for row in postgres.rows(f"{feed.table}_log"))
     assert written == Counter(range(feed.fed - 1))
@@ -122,17 +123,17 @@ def test_a_server_that_is_away_is_awaited_and_nothing_is_lost_or_doubled(broker:
     with Postgres() as server:
         runner = Runner(broker.bootstrap, sql, f"away-{feed.topic}", tmp_path, **variables(server))
         with runner:
-            runner.read_to(feed.fed)
+            runner.read_to(feed.fed, DEADLINE_S)
             runner.wait_for(lambda s: s["recordsOut"] == feed.fed, what="the count of rows")
             server.stop()
             feed.feed(10)
-            waiting = runner.wait_for(lambda s: s["state"] == "waiting", what="waiting")
+            waiting = runner.wait_for(lambda s: s["state"] == "waiting", deadline_s=DEADLINE_S, what="waiting")
             assert waiting["reason"]["code"] == "SINK_UNREACHABLE"
             assert pg.PASSWORD not in json.dumps(waiting)
             assert runner.health() == (503, ["sink-unreachable"])
 
             server.start()
-            runner.read_to(feed.fed)
+            runner.read_to(feed.fed, DEADLINE_S)
 
         assert sorted(row["n"] for row in server.rows(feed.table)) == list(range(feed.fed))
         assert runner.traces() == []
@@ -146,14 +147,14 @@ def test_a_row_that_the_server_refuses_stops_the_processor_until_it_is_put_right
     postgres.sql(f"CREATE TABLE {feed.table} (n bigint CHECK (n <> 4))")
     sql = f"INSERT INTO shop.{feed.table} SELECT n FROM {feed.topic}"
     with Runner(broker.bootstrap, sql, f"refused-{feed.topic}", tmp_path, **variables(postgres)) as runner:
-        failed = runner.reach("failed")
+        failed = runner.reach("failed", DEADLINE_S)
         assert failed["reason"]["code"] == "SINK_RECORD_REFUSED"
         place = failed["reason"]["params"]
         assert (place["topic"], place["partition"], place["offset"]) == (feed.topic, 0, 2)
 
         postgres.sql(f"ALTER TABLE {feed.table} DROP CONSTRAINT {feed.table}_n_check")
         assert runner.post("/start").status == 202
-        runner.read_to(feed.fed)
+        runner.read_to(feed.fed, DEADLINE_S)
 
     assert sorted(row["n"] for row in postgres.rows(feed.table)) == list(range(feed.fed))
     assert runner.traces() == []
@@ -166,4 +167,4 @@ def test_a_table_that_is_missing_is_told_before_anything_is_written(
     feed.feed(1)
     sql = f"UPSERT INTO shop.{feed.table} SELECT n FROM {feed.topic} PK n"
     with Runner(broker.bootstrap, sql, f"missing-{feed.topic}", tmp_path, **variables(postgres)) as runner:
-        assert runner.reach("failed")["reason"]["code"] == "SINK_TABLE_MISFIT"
+        assert runner.reach("failed", DEADLINE_S)["reason"]["code"] == "SINK_TABLE_MISFIT"
