@@ -1,7 +1,7 @@
 # Everything a contributor runs. `make` alone lists the targets.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup tools cluster-tools image test test-unit test-java test-streams test-kafka test-sinks test-browser test-cluster test-chart test-image cluster-up \
+.PHONY: help setup tools cluster-tools image test test-unit test-java test-streams test-differential test-kafka test-sinks test-browser test-cluster test-chart test-image cluster-up \
 	cluster-down docs charts lint format typecheck imports golden demo bench lock clean
 
 BIN := .venv/bin
@@ -31,8 +31,11 @@ test: setup lint typecheck imports test-java test-unit test-streams test-kafka t
 test-unit: setup ## The pure tests: no JVM, no broker
 	$(PYTEST) $(PURE) $(ARGS)
 
-test-streams: setup ## The stream cases on Spark with memory sources
-	$(PYTEST) tests/streams $(ARGS)
+test-streams: setup ## The stream cases on Spark with memory sources, and programs against Kafka Streams
+	$(PYTEST) tests/streams tests/differential $(ARGS)
+
+test-differential: setup ## The programs against the same ones in Kafka Streams, on random records; MINUTES=30 takes longer
+	$(BIN)/python -m tests.differential --minutes $(or $(MINUTES),10) $(ARGS)
 
 test-kafka: setup ## The tests on a real Kafka broker, one of them behind a real Kerberos server
 	@ci/tools/kerberos.sh

@@ -26,7 +26,7 @@ SCHEMA = {
     "MMSI": "long",
     "Status": "int",
     "Turn": "double",
-    "Speed": "double",
+    "Speed": "double not null",
     "Accuracy": "boolean",
     "Long": "double",
     "Lat": "double",

@@ -197,6 +197,22 @@ def registry_jars() -> bool:
     return cached_folder("registry", hash_of([pom]), build)
 
 
+def differential_jars() -> bool:
+    """Builds the Kafka Streams topologies that the programs are compared with."""
+    module = ROOT / "tests/differential"
+    pom = module / "pom.xml"
+    sources = [path for path in (module / "src").rglob("*") if path.is_file()]
+
+    def build(folder: Path) -> None:
+        copy_dependencies(pom, folder)
+        with tempfile.TemporaryDirectory(dir=CACHE, prefix="differential-building-") as target:
+            maven("-f", pom, "package", f"-Dlsql.target={target}")
+            for jar in Path(target).glob("lsql-differential-*.jar"):
+                jar.rename(folder / jar.name)
+
+    return cached_folder("differential-jars", hash_of([pom, *sources]), build)
+
+
 def copy_dependencies(pom: Path, folder: Path) -> None:
     """Puts the run-time jars that a pom lists into a folder."""
     maven("-f", pom, "dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={folder}")
@@ -208,6 +224,7 @@ STEPS: list[tuple[str, Callable[[], bool]]] = [
     ("JVM jars of the runner", runner_jars),
     ("JVM jars of the test broker", broker_jars),
     ("Schema registry of the tests", registry_jars),
+    ("Kafka Streams topologies of the tests", differential_jars),
     ("Class archive of the JVM", class_archive),
 ]
 

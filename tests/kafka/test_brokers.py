@@ -58,13 +58,39 @@ def test_topics_of_the_brokers_themselves_are_told_too(brokers: Brokers, topic: 
 def test_a_topic_is_created_as_asked_and_only_once(brokers: Brokers) -> None:
     name = f"made-{uuid.uuid4().hex[:8]}"
 
-    brokers.create(TopicRequest(name, 2, 1, (("retention.ms", "1000"),)))
-    brokers.create(TopicRequest(name, 5))
+    made = [
+        brokers.create(TopicRequest(name, 2, 1, (("retention.ms", "1000"),))),
+        brokers.create(TopicRequest(name, 5)),
+    ]
 
+    assert made == [True, False]
     deadline = time.monotonic() + 30
     while name not in brokers.topics() and time.monotonic() < deadline:
         time.sleep(0.05)
     assert brokers.topics()[name] == 2
+
+
+def test_a_topic_is_deleted_and_need_not_be_there(brokers: Brokers) -> None:
+    name = f"made-{uuid.uuid4().hex[:8]}"
+    brokers.create(TopicRequest(name, 1))
+
+    brokers.delete_topic(name)
+
+    deadline = time.monotonic() + 30
+    while name in brokers.topics() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert name not in brokers.topics()
+    brokers.delete_topic(name)
+
+
+def test_a_group_is_deleted_and_need_not_be_there(brokers: Brokers, topic: TopicFactory) -> None:
+    place, group = Partition(topic(), 0), f"group-{uuid.uuid4().hex[:8]}"
+    brokers.commit(group, {place: 1})
+
+    brokers.delete_group(group)
+
+    assert brokers.group_positions(group, [place]) == {}
+    brokers.delete_group("there-is-no-such-group")
 
 
 def test_a_setting_that_the_brokers_do_not_know_is_refused(brokers: Brokers) -> None:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from lsql_runner.cases.case_run import run_case
 from lsql_runner.cases.model import load_case
-from lsql_runner.cases.run import find_cases, run_case
+from lsql_runner.cases.on_kafka import KafkaCases
+from lsql_runner.cases.run import find_cases
 from lsql_runner.engine.processor import SparkEngine
+from lsql_runner.kafka.brokers import KafkaBrokers
+from lsql_runner.kafka.registry import RestRegistry
+from lsql_runner.settings import read_settings
 from tests.kit.broker import Broker
-from tests.kit.kafka_cases import KafkaCases
+from tests.kit.registry import Registry
 
 ROOT = Path(__file__).parents[2]
 FILES = find_cases([ROOT / "sql-examples", ROOT / "tests/streams/cases"])
@@ -25,8 +32,15 @@ def name(path: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def kafka_cases(broker: Broker, engine: SparkEngine, tmp_path_factory: pytest.TempPathFactory) -> KafkaCases:
-    return KafkaCases(broker, engine, tmp_path_factory.mktemp("checkpoints"))
+def kafka_cases(broker: Broker, registry: Registry, engine: SparkEngine) -> Iterator[KafkaCases]:
+    variables = {"SQL": "", "SQL_BOOTSTRAP_SERVERS": broker.bootstrap, "SQL_SCHEMA_REGISTRY_URL": registry.url}
+    settings = read_settings(variables)
+    assert settings.registry is not None
+    with (
+        closing(KafkaBrokers(settings.connection)) as brokers,
+        closing(RestRegistry(settings.registry)) as schemas,
+    ):
+        yield KafkaCases(settings, engine, brokers, schemas, pytest.fail)
 
 
 @pytest.mark.parametrize("path", CASES, ids=name)

@@ -105,6 +105,17 @@ def test_a_topic_that_may_not_be_made_is_refused(secured: Broker, client: Client
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
+def test_what_may_not_be_deleted_is_refused(secured: Broker, client: Client) -> None:
+    with closing(client(connection(secured, PASSWORD), 2)) as brokers:
+        with pytest.raises(LsqlError) as topic:
+            brokers.delete_topic("hidden")
+        with pytest.raises(LsqlError) as group:
+            brokers.delete_group("forbidden")
+
+    assert (topic.value.code, group.value.code) == ("BROKER_REFUSED", "BROKER_REFUSED")
+
+
+@pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
 def test_topics_that_may_not_be_seen_are_not_told(secured: Broker, client: Client) -> None:
     with closing(client(connection(secured, PASSWORD), 2)) as brokers:
         assert "hidden" not in brokers.topics()

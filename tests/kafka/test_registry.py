@@ -1,12 +1,14 @@
-"""Questions to a schema registry: the same answers of a real one and of the kit's fake, and what may go wrong."""
+"""Questions to a schema registry: the same answers of a real one, of the one in memory and of the kit's fake."""
 
 import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from dataclasses import dataclass
 
 import pytest
 
+from lsql_runner.cases.registry import MemoryRegistry
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.registry import RegisteredSchema, RestRegistry, SchemaKind, SchemaReference, SchemaRegistry
 from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTls
@@ -38,9 +40,9 @@ def asking(registry: Registry) -> Iterator[Asking]:
         yield client
 
 
-@pytest.fixture(params=["real", "fake"])
+@pytest.fixture(params=["real", "memory", "fake"])
 def schemas(request: pytest.FixtureRequest, asking: Asking) -> SchemaRegistry:
-    return asking() if request.param == "real" else FakeRegistry()
+    return asking() if request.param == "real" else MemoryRegistry() if request.param == "memory" else FakeRegistry()
 
 
 @pytest.fixture
@@ -48,15 +50,24 @@ def subject() -> str:
     return f"orders-{uuid.uuid4().hex[:8]}-value"
 
 
-@pytest.fixture
-def strict(schemas: SchemaRegistry, registry: Registry, subject: str) -> str:
+@dataclass(frozen=True)
+class Strict:
     """A subject with one version, whose newer ones must read what the older wrote."""
+
+    schemas: SchemaRegistry
+    subject: str
+
+
+@pytest.fixture(params=["real", "fake"])
+def strict(request: pytest.FixtureRequest, asking: Asking, registry: Registry, subject: str) -> Strict:
+    """In a registry that knows rules, which the one in memory does not."""
+    schemas: SchemaRegistry = asking() if request.param == "real" else FakeRegistry()
     schemas.register(subject, "AVRO", AVRO)
     if isinstance(schemas, FakeRegistry):
         schemas.strict.add(subject)
     else:
         registry.set_compatibility(subject, "BACKWARD")
-    return subject
+    return Strict(schemas, subject)
 
 
 def refusal(ask: Callable[[], object]) -> LsqlError:
@@ -155,20 +166,64 @@ def test_text_that_is_no_schema_is_refused(schemas: SchemaRegistry, subject: str
     assert (error.code, error.params["subject"], error.params["kind"]) == ("SCHEMA_INVALID", subject, "AVRO")
 
 
-def test_a_version_that_breaks_the_subjects_rule_is_refused_with_the_reason(
-    schemas: SchemaRegistry, strict: str
-) -> None:
-    error = refusal(lambda: schemas.register(strict, "AVRO", NEEDIER))
+def test_a_version_that_breaks_the_subjects_rule_is_refused_with_the_reason(strict: Strict) -> None:
+    error = refusal(lambda: strict.schemas.register(strict.subject, "AVRO", NEEDIER))
 
-    assert (error.code, error.params["subject"]) == ("SCHEMA_INCOMPATIBLE", strict)
+    assert (error.code, error.params["subject"]) == ("SCHEMA_INCOMPATIBLE", strict.subject)
     assert "Exception" not in str(error)
-    assert len(schemas.ids(strict)) == 1
+    assert len(strict.schemas.ids(strict.subject)) == 1
 
 
-def test_compatibility_is_told_without_a_new_version(schemas: SchemaRegistry, strict: str) -> None:
-    assert schemas.incompatibility(strict, "AVRO", NEEDIER)
-    assert schemas.incompatibility(strict, "AVRO", WIDER) is None
-    assert len(schemas.ids(strict)) == 1
+def test_compatibility_is_told_without_a_new_version(strict: Strict) -> None:
+    assert strict.schemas.incompatibility(strict.subject, "AVRO", NEEDIER)
+    assert strict.schemas.incompatibility(strict.subject, "AVRO", WIDER) is None
+    assert len(strict.schemas.ids(strict.subject)) == 1
+
+
+def test_a_subject_that_was_deleted_is_not_there(schemas: SchemaRegistry, subject: str) -> None:
+    schemas.register(subject, "AVRO", AVRO)
+    schemas.register(subject, "AVRO", WIDER)
+
+    schemas.delete(subject)
+
+    assert schemas.latest(subject) is None
+    assert refusal(lambda: schemas.ids(subject)).code == "SCHEMA_UNKNOWN"
+
+
+def test_a_name_is_taken_until_its_subject_was_deleted_for_good(schemas: SchemaRegistry, subject: str) -> None:
+    taken = [schemas.is_taken(subject)]
+    schemas.register(subject, "AVRO", AVRO)
+    taken.append(schemas.is_taken(subject))
+    schemas.delete(subject)
+    taken.append(schemas.is_taken(subject))
+
+    assert taken == [False, True, False]
+
+
+def test_a_name_is_taken_by_what_can_be_brought_back(registry: Registry, asking: Asking, subject: str) -> None:
+    registry.register(subject, AVRO)
+    registry.delete(subject)
+
+    assert asking().latest(subject) is None
+    assert asking().is_taken(subject)
+
+
+def test_a_subject_that_was_deleted_begins_anew(schemas: SchemaRegistry, subject: str) -> None:
+    for text in (AVRO, WIDER):
+        schemas.register(subject, "AVRO", text)
+    schemas.delete(subject)
+
+    made = schemas.register(subject, "AVRO", NEEDIER)
+
+    found = schemas.latest(subject)
+    assert found is not None
+    assert (found.version, found.schema) == (1, RegisteredSchema(made, "AVRO", NEEDIER))
+
+
+def test_a_subject_that_is_not_there_may_be_deleted(schemas: SchemaRegistry, subject: str) -> None:
+    schemas.delete(subject)
+
+    assert schemas.latest(subject) is None
 
 
 def test_everything_is_compatible_with_a_subject_that_is_not_there(schemas: SchemaRegistry, subject: str) -> None:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from lsql_runner.engine.processor import SparkEngine
 from tests.kit.broker import Broker
+from tests.kit.in_process import in_process
 from tests.kit.records import Record
 from tests.kit.runner import Runner
 
@@ -56,6 +58,18 @@ def count(broker: Broker, tmp_path: Path) -> Count:
     broker.create_topic(made.source)
     broker.create_topic(made.target)
     return made
+
+
+def test_the_program_sets_state_stores_and_clients(count: Count, engine: SparkEngine) -> None:
+    sets = "SET rocksdb.write.buffer.size=33554432; SET max.poll.records=100; SET linger.ms=5; SET client.id=counting;"
+    count.feed(1, 2)
+
+    with in_process(engine, count.broker.bootstrap, sets + count.sql, count.app_id, count.state_dir) as running:
+        running.read_to(2)
+        buffer_mib = engine.session.conf.get("spark.sql.streaming.stateStore.rocksdb.writeBufferSizeMB")
+
+    assert count.counts() == [2]
+    assert buffer_mib == "32"
 
 
 def test_a_window_goes_on_counting_after_a_crash_and_counts_who_is_late(count: Count) -> None:

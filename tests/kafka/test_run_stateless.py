@@ -193,7 +193,10 @@ def test_without_its_state_it_goes_on_at_the_position_of_the_group(filtering: Fi
 
 def test_a_process_killed_in_mid_batch_writes_the_batch_again_and_loses_nothing(filtering: Filter) -> None:
     before = filtering.expected()
-    filtering.feed(BACKLOG)
+    filtering.runner.post("/stop")
+    filtering.runner.reach("stopped")
+    filtering.feed(BACKLOG)  # while it rests: it then takes all of it in one batch
+    filtering.runner.post("/start")
     wait_until(lambda: filtering.count() > len(before))
     filtering.runner.kill()
     assert filtering.count() < len(filtering.expected())

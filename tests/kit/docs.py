@@ -14,8 +14,8 @@ import click
 
 from lsql_runner.api import openapi as processor_openapi
 from lsql_runner.bind.functions.listing import as_documents
-from lsql_runner.bind.functions.table import PLANNED_AGGREGATES
-from lsql_runner.bind.kafka_keys import CONSUMER_KEYS, OWNED_KEYS, PRODUCER_KEYS, STREAMS_ONLY_KEYS, TOPIC_KEYS
+from lsql_runner.bind.kafka_keys import CONSUMER_KEYS, IGNORED_KEYS, OWNED_KEYS, PRODUCER_KEYS, TOPIC_KEYS
+from lsql_runner.bind.rocksdb_keys import ROCKSDB_IGNORED, ROCKSDB_KEYS
 from lsql_runner.cli import cli
 from lsql_runner.console import openapi as console_openapi
 from lsql_runner.console.cli import cli as console_cli
@@ -43,7 +43,8 @@ def functions() -> str:
         (
             "In a signature: `number` is any numeric type, `integer` an int or a long, `text` anything that has one, "
             "`instant` a timestamp, a date or milliseconds since 1970 as a long; a letter (`A`, `B`, `N` for numbers, "
-            "`O` for what has an order) stands for one type, the same wherever it appears. `...` means once or more, "
+            "`O` for what has an order, `E` for all but maps) stands for one type, the same wherever it appears. `...` "
+            "means once or more, "
             "`= value` optional, `literal` that it must be written out."
         ),
         "",
@@ -56,14 +57,6 @@ def functions() -> str:
             lines += ["", f"## {group}", ""]
             lines += ["| function | meaning | example | result |", "|---|---|---|---|"]
         lines.append("| " + " | ".join(_function_cells(document)) + " |")
-    lines += [
-        "",
-        "## Not in this version",
-        "",
-        "These aggregates are refused by name (FEATURE_UNSUPPORTED): "
-        + ", ".join(f"`{name}`" for name in PLANNED_AGGREGATES)
-        + ".",
-    ]
     return "\n".join(lines) + "\n"
 
 
@@ -76,10 +69,7 @@ def _function_cells(document: dict[str, Any]) -> Iterator[str]:
         meaning += f" {_cell(limit[0].upper() + limit[1:])}."
     yield meaning
     yield _code(document["example"])
-    if document["aggregate"]:
-        yield ""
-    else:
-        yield _code(document["result"]) if document["deterministic"] else "differs from call to call"
+    yield _code(document["result"]) if document["deterministic"] else "differs from call to call"
 
 
 def errors() -> str:
@@ -160,13 +150,29 @@ def settings() -> str:
         "|---|---|",
         *(f"| `{key}` | {_cell(instead)} |" for key, instead in OWNED_KEYS.items()),
         "",
-        "## SET: keys of Kafka Streams without a meaning here",
+        (
+            "`security.protocol`, `sasl.*` and `ssl.*` are no part of a program: set SECURITY_PROTOCOL, SASL_* and "
+            "SSL_* in the environment."
+        ),
+        "",
+        "## SET: state stores",
+        "",
+        (
+            "Each partition of each state store has a cache and buffers of its own, beside the heap: leave room for "
+            "them in the memory of the container."
+        ),
+        "",
+        "| key | value |",
+        "|---|---|",
+        *(f"| `{key}` | {_cell(what)} |" for key, (_, what) in ROCKSDB_KEYS.items()),
+        "",
+        "## SET: keys without a meaning here",
         "",
         "They are accepted with a warning that GET /stream shows.",
         "",
         "| key | why |",
         "|---|---|",
-        *(f"| `{key}` | {_cell(why)} |" for key, why in STREAMS_ONLY_KEYS.items()),
+        *(f"| `{key}` | {_cell(why)} |" for key, why in {**IGNORED_KEYS, **ROCKSDB_IGNORED}.items()),
     ]
     return "\n".join(lines) + "\n"
 

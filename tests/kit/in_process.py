@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event as Flag
 
 from lsql_runner.engine.processor import SparkEngine
-from lsql_runner.runtime.clock import now_ms
-from lsql_runner.runtime.port import Identity
-from lsql_runner.runtime.preparation import brokers_of, registry_of
-from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.runtime.status import Status
-from lsql_runner.runtime.supervisor import Parts, Supervisor
+from lsql_runner.runtime.supervisor import Supervisor
+from lsql_runner.service import processor_on
 from lsql_runner.settings import read_settings
-from lsql_runner.sql.parser import parse
 
 POLL_S = 0.02
 ANSWER_S = 3.0
@@ -66,23 +62,7 @@ def in_process(
         "SQL_STATE_STORE_DIR": str(state_dir),
         "SQL_METRIC_FREQUENCY": "500",
     }
-    settings = read_settings(variables | env)
-    with (
-        closing(StateDir(settings.state_dir, settings.app_id)) as state,
-        closing(brokers_of(settings, ANSWER_S)) as brokers,
-        ExitStack() as stack,
-    ):
-        registry = registry_of(settings)
-        if registry is not None:
-            stack.callback(registry.close)
-        identity = Identity(app_id, sql, settings.user, "test", "at_least_once", now_ms())
-        jvm_gone = Flag()
-        supervisor = Supervisor(
-            Parts(settings, parse(sql), identity, brokers, registry, engine, state, (), jvm_gone.set)
-        )
-        supervisor.launch()
-        try:
-            yield InProcess(supervisor)
-        finally:
-            supervisor.close()
-        assert not jvm_gone.is_set()
+    jvm_gone = Flag()
+    with processor_on(engine, read_settings(variables | env), jvm_gone.set, ANSWER_S) as supervisor:
+        yield InProcess(supervisor)
+    assert not jvm_gone.is_set()

@@ -83,8 +83,12 @@ class Registry:
         self.ask("PUT", f"/config/{quote(subject, safe='')}", {"compatibility": level})
 
     def delete(self, subject: str) -> None:
-        """Deletes a subject."""
+        """Deletes a subject as users do: it can be brought back."""
         self.ask("DELETE", f"/subjects/{quote(subject, safe='')}")
+
+    def forget(self, subject: str) -> None:
+        """Takes a subject away for good, once it is deleted."""
+        self.ask("DELETE", f"/subjects/{quote(subject, safe='')}?permanent=true")
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """A request of Confluent's API; returns the answer's JSON. OSError where none comes or it is no success."""

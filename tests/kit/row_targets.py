@@ -8,10 +8,11 @@ from typing import Any, Protocol
 
 from lsql_runner.bind.catalog import Catalog
 from lsql_runner.declared import declared_topics
-from lsql_runner.engine.memory import MemoryEngine, MemoryRecord
+from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.row_sink import RowSinks, row_writer
-from lsql_runner.engine.rows import row_records, sink_rows
+from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.engine.sink_failures import sink_error
+from lsql_runner.engine.sink_rows import row_records, sink_rows
 from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.nodes import WriteSink
 from lsql_runner.sink_connection import SinkConnection
@@ -36,11 +37,11 @@ def planned(sql: str, kind: str) -> WriteSink:
     return sink
 
 
-def person(offset: int, key: int | None, value: Row | None, partition: int = 0) -> MemoryRecord:
+def person(offset: int, key: int | None, value: Row | None, partition: int = 0) -> TopicRecord:
     """A record of the topic `people`."""
     raw = None if key is None else key.to_bytes(8, "big", signed=True)
     body = None if value is None else json.dumps(value).encode()
-    return MemoryRecord("people", raw, body, 0, partition, offset)
+    return TopicRecord("people", raw, body, 0, partition, offset)
 
 
 class RowTarget(Protocol):
@@ -48,7 +49,7 @@ class RowTarget(Protocol):
 
     kind: str
 
-    def write(self, sql: str, batch: int, records: Sequence[MemoryRecord], run: str = "run") -> None:
+    def write(self, sql: str, batch: int, records: Sequence[TopicRecord], run: str = "run") -> None:
         """Write a micro-batch as a query does.
 
         Raises:
@@ -67,7 +68,7 @@ class RealTarget:
         self._engine = engine
         self._sinks = RowSinks({"target": connection}, jar_folder("jars") / "sinks")
 
-    def write(self, sql: str, batch: int, records: Sequence[MemoryRecord], run: str = "run") -> None:
+    def write(self, sql: str, batch: int, records: Sequence[TopicRecord], run: str = "run") -> None:
         session, sink = self._engine.session, planned(sql, self.kind)
         writer = row_writer(session, "tests", "sink-0", sink, self._sinks)
         session.sparkContext.setLocalProperty("sql.streaming.queryId", run)
@@ -109,7 +110,7 @@ class MemoryTarget:
         self._tables: dict[str, dict[Any, Row]] = {}
         self._written: dict[str, tuple[str, int]] = {}
 
-    def write(self, sql: str, batch: int, records: Sequence[MemoryRecord], run: str = "run") -> None:
+    def write(self, sql: str, batch: int, records: Sequence[TopicRecord], run: str = "run") -> None:
         sink = planned(sql, self.kind)
         target = sink.target
         table = self._tables.setdefault(target.table, {})

@@ -10,8 +10,19 @@ The rules, as of Spark's structured streaming:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+
+class Timed(Protocol):
+    """What is put into windows."""
+
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def at_ms(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -47,19 +58,30 @@ class Value:
     timestamp_ms: int
 
 
+Record = TypeVar("Record", bound=Timed)
+Result = TypeVar("Result")
+
+
 @dataclass
-class Model:
+class Model(Generic[Result]):
     """`changelogs` has the values of each window in the order in which they come out."""
 
-    changelogs: dict[Place, list[Value]] = field(default_factory=dict)
+    changelogs: dict[Place, list[Result]] = field(default_factory=dict)
     late: int = 0
     """Records dropped, one for each window that was closed."""
 
 
-def windows_of(batches: Sequence[Sequence[Event]], window: Window) -> Model:
+def windows_of(batches: Sequence[Sequence[Event]], window: Window) -> Model[Value]:
     """What comes out of some micro-batches."""
-    model = Model()
-    kept: dict[Place, list[Event]] = {}
+    return values_of(batches, window, _value)
+
+
+def values_of(
+    batches: Sequence[Sequence[Record]], window: Window, value: Callable[[Sequence[Record]], Result]
+) -> Model[Result]:
+    """The same for other records and another value of a window's records."""
+    model: Model[Result] = Model()
+    kept: dict[Place, list[Record]] = {}
     late_until: int | None = None  # the watermark of the batch before
     watermark: int | None = None  # of this batch
     for batch in batches:
@@ -72,7 +94,7 @@ def windows_of(batches: Sequence[Sequence[Event]], window: Window) -> Model:
                 kept.setdefault((event.key, start), []).append(event)
                 changed.add((event.key, start))
         for place in changed:
-            model.changelogs.setdefault(place, []).append(_value(kept[place]))
+            model.changelogs.setdefault(place, []).append(value(kept[place]))
         newest = max(event.at_ms for event in batch) - window.grace_ms
         late_until = watermark
         watermark = newest if watermark is None else max(watermark, newest)

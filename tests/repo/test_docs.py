@@ -36,19 +36,19 @@ TOPICS = declared_topics(
             "value": {
                 "format": "JSON",
                 "schema": {
-                    "id": "long",
-                    "amount": "double",
-                    "quantity": "long",
-                    "currency": "string",
-                    "customer": "struct<id: long, country: string, name: string>",
-                    "lines": "array<struct<sku: string, qty: int>>",
-                    "at": "long",
+                    "id": "long not null",
+                    "amount": "double not null",
+                    "quantity": "long not null",
+                    "currency": "string not null",
+                    "customer": "struct<id: long, country: string, name: string not null> not null",
+                    "lines": "array<struct<sku: string, qty: int not null>> not null",
+                    "at": "long not null",
                 },
             },
         },
         "orders": {
-            "key": {"format": "JSON", "schema": {"id": "long", "shop": "string"}},
-            "value": {"format": "JSON", "schema": {"total": "double"}},
+            "key": {"format": "JSON", "schema": {"id": "long not null", "shop": "string not null"}},
+            "value": {"format": "JSON", "schema": {"total": "double not null"}},
         },
     }
 )

@@ -71,6 +71,10 @@ def test_our_java_is_built_against_the_redis_client_it_runs_with() -> None:
     assert jars("image/jvm/pom.xml")["jedis"] == jars("image/sinks-pom.xml")["jedis"]
 
 
+def test_windowed_keys_are_compared_with_kafka_streams_of_that_version() -> None:
+    assert jars("image/jvm/pom.xml")["kafka-streams"] == jars("image/pom.xml")["kafka-clients"]
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -83,6 +87,7 @@ def test_our_java_is_built_against_the_redis_client_it_runs_with() -> None:
         "scala-library",
         "kryo-shaded",
         "hadoop-client-api",
+        "hadoop-client-runtime",
         "jackson-core",
         "jackson-databind",
         "jackson-annotations",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lsql_runner.engine.memory import MemoryEngine, MemoryRecord
+from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.errors import LsqlError
 from lsql_runner.sink_connection import SinkConnection
 from tests.kit.postgres import PASSWORD, USER, Postgres
@@ -23,11 +24,11 @@ def target(engine: MemoryEngine, postgres: Postgres) -> PostgresTarget:
     return PostgresTarget(engine, postgres)
 
 
-def batch(*keys: int, start: int = 0) -> list[MemoryRecord]:
+def batch(*keys: int, start: int = 0) -> list[TopicRecord]:
     return [person(start + n, key, ADA, partition=key % 2) for n, key in enumerate(keys)]
 
 
-def refusal(target: RealTarget, sql: str, records: list[MemoryRecord]) -> LsqlError:
+def refusal(target: RealTarget, sql: str, records: list[TopicRecord]) -> LsqlError:
     with pytest.raises(LsqlError) as found:
         target.write(sql, 0, records)
     return found.value

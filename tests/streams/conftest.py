@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from pyspark.sql import SparkSession
 
 from lsql_runner.engine.memory import MemoryEngine
 from tests.kit.jars import class_archive, jar_folder
+from tests.kit.spark_rows import conf
 
 
 @pytest.fixture(scope="module")
@@ -15,3 +17,15 @@ def engine() -> Iterator[MemoryEngine]:
     """A memory engine. Of the module, not the session: other modules start JVMs of their own, pyspark knows one."""
     with MemoryEngine(jar_folder("jars"), class_archive()) as running:
         yield running
+
+
+@pytest.fixture(params=["CODEGEN_ONLY", "NO_CODEGEN"])
+def session(engine: MemoryEngine, request: pytest.FixtureRequest) -> Iterator[SparkSession]:
+    """The session with generated code, which must compile, and without."""
+    whole_stage = str(request.param == "CODEGEN_ONLY").lower()
+    with (
+        conf(engine.session, "spark.sql.codegen.factoryMode", request.param),
+        conf(engine.session, "spark.sql.codegen.wholeStage", whole_stage),
+        conf(engine.session, "spark.sql.codegen.fallback", "false"),
+    ):
+        yield engine.session

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import fastavro
 import pytest
 import trustme
+from hypothesis import HealthCheck, given, settings
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import AnalysisException, IllegalArgumentException, PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
@@ -29,6 +31,9 @@ from lsql_runner.engine.failures import classify
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.schema import spark_type
 from tests.kit.avro_schemas import REFUSED, TYPED
+from tests.kit.evaluated import evaluator
+from tests.kit.mutations import bytes_near
+from tests.kit.spark_rows import records
 
 REGISTRY = "avro-test"
 FAILURES = (PySparkException, Py4JError)
@@ -146,28 +151,6 @@ def tls(authority: trustme.CA) -> ssl.SSLContext:
     return context
 
 
-@pytest.fixture(params=["CODEGEN_ONLY", "NO_CODEGEN"])
-def session(engine: MemoryEngine, request: pytest.FixtureRequest) -> Iterator[SparkSession]:
-    """The session with generated code, which must compile, and without."""
-    whole_stage = str(request.param == "CODEGEN_ONLY").lower()
-    with (
-        conf(engine.session, "spark.sql.codegen.factoryMode", request.param),
-        conf(engine.session, "spark.sql.codegen.wholeStage", whole_stage),
-        conf(engine.session, "spark.sql.codegen.fallback", "false"),
-    ):
-        yield engine.session
-
-
-@contextmanager
-def conf(session: SparkSession, key: str, value: str) -> Iterator[None]:
-    before = session.conf.get(key)
-    session.conf.set(key, value)
-    try:
-        yield
-    finally:
-        session.conf.set(key, str(before))
-
-
 def wire(schema_id: int, value: object) -> bytes:
     """A record as fastavro writes it."""
     body = io.BytesIO()
@@ -178,15 +161,6 @@ def wire(schema_id: int, value: object) -> bytes:
 def unwire(record: bytes) -> object:
     """What fastavro reads of a record."""
     return fastavro.schemaless_reader(io.BytesIO(record[5:]), IDS[struct.unpack(">I", record[1:5])[0]], None)
-
-
-def records(session: SparkSession, *raw: bytes | None) -> DataFrame:
-    """A row for each record, as a column `raw` that Spark does not compute while it plans."""
-    rows = session.createDataFrame([(number,) for number in range(len(raw))], "n int").repartition(1)
-    cases = F.lit(None).cast("binary")
-    for number, record in enumerate(raw):
-        cases = F.when(F.col("n") == number, F.lit(record)).otherwise(cases)
-    return rows.select("n", cases.alias("raw")).sort("n")
 
 
 def decoded(session: SparkSession, schema: object, *raw: bytes | None) -> list[Any]:
@@ -358,3 +332,22 @@ def test_a_plan_shows_no_secret(engine: MemoryEngine) -> None:
 
     assert "lsql_decode_avro" in shown
     assert "hunter2" not in shown
+
+
+def test_any_bytes_are_a_value_or_malformed(engine: MemoryEngine) -> None:
+    evaluators = [
+        evaluator(engine.session, partial(decode_avro, reader_schema=json.dumps(schema), registry=REGISTRY))
+        for schema in (EVERYTHING, ORDER)
+    ]
+
+    @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(bytes_near(wire(1, VALUE), wire(2, {"id": 1})))
+    def check(data: bytes) -> None:
+        for evaluate in evaluators:
+            try:
+                evaluate(data)
+            except FAILURES as error:
+                failure = classify(str(error))
+                assert failure.kind == "malformed", failure
+
+    check()

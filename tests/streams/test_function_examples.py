@@ -18,13 +18,14 @@ from pyspark.sql import functions as F
 
 from lsql_runner.bind import operators
 from lsql_runner.bind.bound import Shape
-from lsql_runner.bind.catalog import STRING_FORMAT, Serde
-from lsql_runner.bind.expr import Apply, ColumnRef, Const, Expr
+from lsql_runner.bind.catalog import JSON_FORMAT, STRING_FORMAT, Serde
+from lsql_runner.bind.expr import AggregateCall, Apply, ColumnRef, Const, Expr
 from lsql_runner.bind.expressions import Binder
 from lsql_runner.bind.functions.match import choose, match
 from lsql_runner.bind.functions.spec import Match, Parameter, Signature
-from lsql_runner.bind.functions.table import FUNCTIONS, ROWS
+from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, ROWS
 from lsql_runner.bind.scope import Scope
+from lsql_runner.engine.aggregates import aggregated
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.jvm import JvmOptions, SparkJvm
 from lsql_runner.engine.schema import spark_type
@@ -32,7 +33,7 @@ from lsql_runner.engine.session import SessionOptions, open_session
 from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import Cursor
 from lsql_runner.sql.expressions import read_expression
-from lsql_runner.types import SCALARS, STRING
+from lsql_runner.types import INT, SCALARS, STRING, Field, Struct
 from tests.kit.jars import jar_folder
 
 pytestmark = pytest.mark.timeout(180)  # the first test waits for the one select
@@ -401,6 +402,46 @@ def test_a_changing_value_has_the_form_that_is_said(text: str, results: Results)
 
 def test_every_column_has_the_type_that_was_promised(results: Results) -> None:
     assert results.found_types == results.promised_types
+
+
+AGGREGATED = (2, 3, None, 1, 3)
+"""The field `x` of the records that the examples of aggregates are taken over."""
+
+ONE_FIELD = Scope(
+    "examples",
+    Shape(
+        Serde(STRING_FORMAT, STRING), Serde(JSON_FORMAT, Struct((Field("x", INT),))), frozenset({"partition", "offset"})
+    ),
+    frozenset(),
+)
+
+
+@pytest.fixture(scope="module")
+def aggregates(spark: SparkSession) -> Mapping[str, tuple[str, str, str]]:
+    """By aggregate: its value as JSON text, the type that Spark gave it, the type that was promised."""
+    records = [(value, 1000 * place, 7, place) for place, value in enumerate(AGGREGATED)]
+    # The other way round and in parts: nothing may follow from the order in which rows arrive.
+    rows = spark.createDataFrame(records[::-1], "x int, ts long, partition int, offset long").repartition(3)
+    calls = {name: Binder(ONE_FIELD).bind(parse(row.example)) for name, row in AGGREGATES.items()}
+    place = [F.col(name).cast("long") for name in ("ts", "partition", "offset")]
+    columns = []
+    for name, call in calls.items():
+        assert isinstance(call, AggregateCall)
+        value = column(call.arg or Const(1, INT), {"value": F.struct("x")})
+        columns.append(aggregated(call, value, place).cast(spark_type(call.type)).alias(name))
+    frame = rows.groupBy().agg(*columns)
+    row = frame.select(*(F.to_json(F.array(name)) for name in frame.columns)).collect()[0]
+    return {
+        name: (text[1:-1], found.dataType.simpleString(), spark_type(calls[name].type).simpleString())
+        for name, text, found in zip(calls, row, frame.schema, strict=True)
+    }
+
+
+@pytest.mark.parametrize("name", AGGREGATES)
+def test_an_aggregate_has_the_value_that_is_said(name: str, aggregates: Mapping[str, tuple[str, str, str]]) -> None:
+    value, found_type, promised_type = aggregates[name]
+    assert value == AGGREGATES[name].result
+    assert found_type == promised_type
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""State on disk: after some batches a store writes a snapshot, so that a restart need not go through all changes."""
+"""State on the disk: a store writes snapshots, so that a restart need not go through every change since the first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from lsql_runner.engine.memory import MemoryEngine, MemoryRecord, _Rows
+from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.rows import Rows, TopicRecord
 
 DEADLINE_S = 30
 BATCHES = 5
@@ -20,7 +21,7 @@ def test_a_state_store_writes_snapshots_and_goes_on_from_them(engine: MemoryEngi
     session = engine.session
     session.conf.set("spark.sql.streaming.stateStore.minDeltasForSnapshot", "2")
     session.conf.set("spark.sql.streaming.stateStore.maintenanceInterval", "200ms")
-    rows = _Rows(session)
+    rows = Rows(session)
     stream = rows.stream()
     counted: list[int] = []
 
@@ -33,7 +34,7 @@ def test_a_state_store_writes_snapshots_and_goes_on_from_them(engine: MemoryEngi
         return writer.foreachBatch(collect).start()
 
     def feed(query: StreamingQuery, number: int) -> None:
-        stream.addData(rows.sequence([MemoryRecord("t", b"k", b"v", 0, offset=number)]))
+        stream.addData(rows.sequence([TopicRecord("t", b"k", b"v", 0, offset=number)]))
         query.processAllAvailable()
 
     stores = tmp_path / "c/state/0/0"

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from lsql_runner.cases.case_run import run_case
 from lsql_runner.cases.model import load_case
-from lsql_runner.cases.run import find_cases, run_case
+from lsql_runner.cases.on_memory import MemoryCases
+from lsql_runner.cases.run import find_cases
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.sql.parser import parse
 
@@ -21,12 +23,12 @@ pytestmark = pytest.mark.timeout(180)  # the first test waits for the JVM
 
 @pytest.mark.parametrize("folder", EXAMPLES, ids=lambda path: path.name)
 def test_an_example_does_what_its_case_says(folder: Path, engine: MemoryEngine) -> None:
-    assert run_case(load_case(folder / "case.yaml"), engine) == []
+    assert run_case(load_case(folder / "case.yaml"), MemoryCases(engine)) == []
 
 
 @pytest.mark.parametrize("path", EDGES, ids=lambda path: path.name.removesuffix(".case.yaml"))
 def test_an_edge_is_as_its_case_says(path: Path, engine: MemoryEngine) -> None:
-    assert run_case(load_case(path), engine) == []
+    assert run_case(load_case(path), MemoryCases(engine)) == []
 
 
 @pytest.mark.parametrize("folder", EXAMPLES, ids=lambda path: path.name)

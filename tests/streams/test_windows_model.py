@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from lsql_runner.bind.catalog import Catalog
 from lsql_runner.declared import declared_topics
-from lsql_runner.engine.memory import MemoryEngine, MemoryRecord
+from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.pipeline import plan_text
 from tests.kit.window_model import Event, Place, Value, Window, windows_of
 
@@ -43,12 +44,12 @@ several_batches = st.lists(st.lists(events, min_size=1, max_size=6), min_size=3,
 def results(engine: MemoryEngine, batches: Batches) -> dict[str, dict[Place, list[Value]]]:
     """By target: the changelog of each window."""
     offset = 0
-    fed: list[list[MemoryRecord]] = []
+    fed: list[list[TopicRecord]] = []
     for batch in batches:
         fed.append([])
         for event in batch:
             written = json.dumps({"g": event.key, "v": event.amount}).encode()
-            fed[-1].append(MemoryRecord("t", None, written, event.at_ms, 0, offset))
+            fed[-1].append(TopicRecord("t", None, written, event.at_ms, 0, offset))
             offset += 1
     run = engine.run(PLAN, fed)
     assert run.error is None

@@ -110,9 +110,6 @@ UPSERT INTO shop SELECT NULL AS _value FROM payments PK id
 -- expect CLAUSE_UNSUPPORTED 1:48
 UPSERT INTO shop SELECT id FROM payments PK id AUTOEVOLVE
 ----
--- expect STATEMENT_UNSUPPORTED 1:1
-CREATE TABLE t(a int) FORMAT(STRING, JSON)
-----
 -- expect SINK_UNKNOWN 1:13
 INSERT INTO t SELECT id FROM payments WITHFORMAT JSON
 ----
@@ -224,11 +221,20 @@ INSERT INTO t SELECT STREAM ok, COUNT(*) AS n FROM payments GROUP BY id
 -- expect KEY_IN_AGGREGATE 1:29
 INSERT INTO t SELECT STREAM id AS _key, COUNT(*) AS n FROM payments GROUP BY id
 ----
--- expect FEATURE_UNSUPPORTED 1:29
-INSERT INTO t SELECT STREAM COLLECT(id, 3) AS n FROM payments GROUP BY id
+-- expect ARGUMENT_VALUE 1:41
+INSERT INTO t SELECT STREAM COLLECT(id, 10001) AS n FROM payments GROUP BY id
 ----
--- expect FEATURE_UNSUPPORTED 1:22
-INSERT INTO t SELECT TABLE id FROM payments
+-- expect ARGUMENT_NOT_CONSTANT 1:40
+INSERT INTO t SELECT STREAM MAXK(page, ms) AS n FROM clicks GROUP BY page
+----
+-- expect NULL_OPERAND 1:29
+INSERT INTO t SELECT STREAM speed * 2 AS n FROM vehicles
+----
+-- expect NULL_OPERAND 1:33
+INSERT INTO t SELECT STREAM ABS(speed) AS n FROM vehicles
+----
+-- expect FEATURE_UNSUPPORTED 1:28
+INSERT INTO t SELECT TABLE id AS _key, id FROM payments
 ----
 -- expect FEATURE_UNSUPPORTED 1:66
 INSERT INTO t SELECT STREAM COUNT(*) AS n FROM payments GROUP BY SLIDING(1,m), id
@@ -258,13 +264,103 @@ SET grace=soon; INSERT INTO t SELECT STREAM * FROM payments
 SET partitions=1; SET partitions=2; INSERT INTO t SELECT STREAM * FROM payments
 ----
 -- expect FEATURE_UNSUPPORTED 1:5
+SET consumer.group.id=x; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect FEATURE_UNSUPPORTED 1:5
+SET sasl.jaas.config='x'; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect FEATURE_UNSUPPORTED 1:5
+SET default.timestamp.extractor='x'; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SETTING_INVALID 1:15
+SET linger.ms=soon; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SETTING_INVALID 1:21
+SET isolation.level=all; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SETTING_INVALID 1:16
+SET check.crcs=1; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SETTING_INVALID 1:31
+SET rocksdb.write.buffer.size=1000; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SETTING_UNKNOWN 1:5
+SET rocksdb.block.size=4096; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SETTING_UNKNOWN 1:5
+SET consumer.linger.ms=5; INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect FUNCTION_UNKNOWN 1:29
+INSERT INTO t SELECT STREAM `to upper`(id) AS x FROM payments
+----
+-- expect FEATURE_UNSUPPORTED 1:5
 SET group.id=x; INSERT INTO t SELECT STREAM * FROM payments
 ----
--- expect FEATURE_UNSUPPORTED 1:10
-SET emit=final; INSERT INTO t SELECT STREAM * FROM payments
+-- expect FINAL_WITHOUT_WINDOW 1:73
+SET emit=final; INSERT INTO t SELECT STREAM COUNT(*) AS n FROM payments GROUP BY id
 ----
 -- expect GENERATIONS_MIXED 1:15
 INSERT INTO t SELECT COUNT(*) AS n FROM payments WINDOW BY TUMBLE 1m GROUP BY id
 ----
 -- expect WINDOW_WITHOUT_AGGREGATE 1:46
 INSERT INTO t SELECT STREAM id FROM payments GRACE BY 10s
+----
+-- expect CLAUSE_UNSUPPORTED 1:54
+CREATE TABLE payments(id string) FORMAT(BYTES, JSON) PROPERTIES(partitions=1); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect TABLE_INVALID 1:14
+CREATE TABLE elsewhere(id string) FORMAT(BYTES, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect NAME_TWICE 1:64
+CREATE TABLE payments(a int) FORMAT(BYTES, JSON); CREATE TABLE payments(a int) FORMAT(BYTES, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect NAME_TWICE 1:30
+CREATE TABLE payments(a int, a.b int) FORMAT(BYTES, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect NAME_TWICE 1:30
+CREATE TABLE payments(a int, a int) FORMAT(BYTES, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect TABLE_INVALID 1:38
+CREATE TABLE payments(_key.a string, _key.b string, c int) FORMAT(STRING, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect TABLE_INVALID 1:23
+CREATE TABLE payments(_key.a int, c int) FORMAT(STRING, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect TABLE_INVALID 1:35
+CREATE TABLE payments(_key.a int, c int) FORMAT(JSON, STRING); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect TABLE_INVALID 1:51
+CREATE TABLE payments(_key string) FORMAT(STRING, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect TABLE_INVALID 1:35
+CREATE TABLE payments(_value int, f int) FORMAT(STRING, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect TABLE_INVALID 1:23
+CREATE TABLE payments(`a b` int) FORMAT(STRING, AVRO); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect TABLE_INVALID 1:23
+CREATE TABLE payments(a int[]) FORMAT(STRING, CSV); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect TYPE_UNKNOWN 1:25
+CREATE TABLE payments(a money) FORMAT(STRING, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SQL_SYNTAX 1:23
+CREATE TABLE payments(a[0] int) FORMAT(STRING, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SQL_SYNTAX 1:23
+CREATE TABLE payments() FORMAT(STRING, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SQL_SYNTAX 1:29
+CREATE TABLE payments(a int); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect SQL_SYNTAX 1:8
+CREATE VIEW payments(a int) FORMAT(STRING, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect FORMAT_UNSUPPORTED 1:45
+CREATE TABLE payments(a int) FORMAT(STRING, PROTOBUF); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect FORMAT_UNSUPPORTED 1:49
+CREATE TABLE payments(_key.a int, a int) FORMAT(CSV, JSON); INSERT INTO t SELECT STREAM * FROM payments
+----
+-- expect FORMAT_CONTRADICTS 1:79
+CREATE TABLE payments(a int) FORMAT(BYTES, JSON); INSERT INTO t SELECT a FROM payments WHERE _vtype=STRING

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 from lsql_runner.bind.catalog import Format, parse_format
 from lsql_runner.cases.compare import ActualRecord, differences, error_differences
+from lsql_runner.cases.leaves import ValueMisfit
 from lsql_runner.cases.model import Case, ExpectedError, load_case, parse_case
 from lsql_runner.cases.prepare import PreparedCase, prepare_case
-from lsql_runner.cases.run import Outcome, as_junit, find_cases
-from lsql_runner.cases.values import ValueMisfit, decode_value, encode_value, same_value
+from lsql_runner.cases.report import Outcome, as_junit
+from lsql_runner.cases.run import find_cases
+from lsql_runner.cases.values import decode_value, encode_value, same_value
 from lsql_runner.cases.yaml_text import load_yaml
 from lsql_runner.errors import LsqlError
 
@@ -77,6 +79,11 @@ def test_a_key_set_twice_is_refused_with_its_line() -> None:
         ("JSON", {"a": [1, None, "é"]}, '{"a":[1,null,"é"]}'.encode()),
         ("TW[STRING]", {"key": "k", "window_start": 1}, b"k\0\0\0\0\0\0\0\x01"),
         ("TW[INT]", {"key": 7, "window_start": -1}, b"\0\0\0\x07" + b"\xff" * 8),
+        (
+            "SW[STRING]",
+            {"key": "k", "window_start": 1, "window_end": 2},
+            b"k" + b"\0" * 7 + b"\x02" + b"\0" * 7 + b"\x01",
+        ),
     ],
 )
 def test_a_value_has_the_bytes_of_its_format(name: str, value: object, data: bytes) -> None:
@@ -97,6 +104,9 @@ def test_a_value_has_the_bytes_of_its_format(name: str, value: object, data: byt
         ("TW[STRING]", "k"),
         ("TW[STRING]", {"key": "k"}),
         ("TW[STRING]", {"key": 1, "window_start": 1}),
+        ("TW[STRING]", {"key": "k", "window_start": 1, "window_end": 2}),
+        ("SW[STRING]", {"key": "k", "window_start": 1}),
+        ("SW[STRING]", {"key": "k", "window_start": 1, "window_end": 2**63}),
     ],
 )
 def test_a_value_that_its_format_cannot_hold_is_refused(name: str, value: object) -> None:
@@ -109,6 +119,14 @@ def test_what_is_written_reads_back(number: int, text: str, start: int) -> None:
     assert decode_value(encode_value(number, form("LONG")), form("LONG")) == number
     windowed = {"key": text, "window_start": start}
     assert decode_value(encode_value(windowed, form("TW[STRING]")), form("TW[STRING]")) == windowed
+    session = windowed | {"window_end": number}
+    assert decode_value(encode_value(session, form("SW[STRING]")), form("SW[STRING]")) == session
+
+
+@pytest.mark.parametrize("name", ["TW[STRING]", "SW[STRING]"])
+def test_a_windowed_key_is_not_shorter_than_its_window(name: str) -> None:
+    with pytest.raises(ValueMisfit):
+        decode_value(b"\0" * 7, form(name))
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_a_program_that_is_right_is_said_to_be() -> None:
         pytest.param(insert("UPER(name) AS n FROM cars"), "FUNCTION_UNKNOWN", "UPER(name)", id="function"),
         pytest.param(insert("UPPER(name, name) AS n FROM cars"), "ARGUMENT_COUNT", None, id="arity"),
         pytest.param(insert("speed + name AS n FROM cars"), "OPERATOR_TYPES", None, id="type"),
-        pytest.param(insert("* FROM cars HAVING speed > 1"), "FEATURE_UNSUPPORTED", None, id="clause"),
+        pytest.param(insert("* FROM cars HAVING speed > 1"), "HAVING_WITHOUT_AGGREGATE", None, id="clause"),
         pytest.param(
             "WITH x AS (SELECT STREAM * FROM cars; SELECT STREAM * FROM cars); INSERT INTO a SELECT STREAM * FROM x",
             "ONE_STATEMENT_ONLY",
@@ -144,3 +144,19 @@ except SystemExit:
     result = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=50, check=False)
 
     assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_a_registry_without_brokers_is_wrong_usage(tmp_path: Path) -> None:
+    result = lsql("test", str(tmp_path), "--registry", "http://registry:8081")
+
+    assert result.returncode == 2
+    assert "--registry goes with --kafka" in result.stderr
+
+
+def test_brokers_that_are_no_addresses_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "case.yaml").touch()
+
+    result = lsql("test", str(tmp_path), "--kafka", "kafka")
+
+    assert (result.returncode, result.stderr.split(":")[0]) == (1, "ENV_INVALID")
+    assert "Traceback" not in result.stderr

@@ -40,6 +40,12 @@ CAST = """The value 'abc' of the type "STRING" cannot be cast to "INT" because i
             "data-loss",
             "Some data may have been lost",
         ),
+        ("[USER_RAISED_EXCEPTION] expected 4 bytes, found 3", "malformed", "expected 4 bytes, found 3"),
+        (
+            "[USER_RAISED_EXCEPTION] expected 16 bytes or more, found 3",
+            "malformed",
+            "expected 16 bytes or more, found 3",
+        ),
         ("java.lang.OutOfMemoryError: Java heap space", "passing", None),
         (
             "com.lsqlrunner.avro.RegistryFailure: [LSQL_REGISTRY_UNREACHABLE] The schema registry does not answer: no.",

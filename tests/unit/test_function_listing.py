@@ -36,8 +36,8 @@ def test_an_unknown_name_is_answered_with_near_ones() -> None:
     assert str(caught.value.params["near"]).startswith("LPAD")
 
 
-def test_an_aggregate_of_a_later_version_is_refused_by_name() -> None:
-    with pytest.raises(LsqlError) as caught:
-        as_documents("topk")
+def test_an_aggregate_shows_its_limit_and_its_result() -> None:
+    (document,) = as_documents("topk")
 
-    assert (caught.value.code, caught.value.params["feature"]) == ("FEATURE_UNSUPPORTED", "TOPK")
+    assert document["limits"] == ["limit: a whole number from 1 to 10000"]
+    assert as_text("topk").endswith("    TOPK(x, 2)  ->  [3,1]\n")

@@ -11,7 +11,7 @@ import pytest
 from lsql_runner.bind.functions.lowering import Arg, Lambda, Lowering, Native, Rest, To
 from lsql_runner.bind.functions.match import Mismatch, choose, match
 from lsql_runner.bind.functions.spec import Aggregate, Function, Match, signature
-from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, PLANNED_AGGREGATES, ROWS, near_names
+from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, ROWS, near_names
 from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import Cursor
 from lsql_runner.sql.expressions import children, read_expression
@@ -29,6 +29,8 @@ from lsql_runner.types import (
     Array,
     DataType,
     Decimal,
+    Field,
+    Map,
     Struct,
 )
 
@@ -43,6 +45,10 @@ SCALARS = """
     MINUTE SECOND TIMESTAMP TO_DATE TO_DATETIME TO_TIMESTAMP
     """.split()
 """The scalar functions of the language; CAST and HEADER functions are no rows: they take more than values."""
+
+AGGREGATE_NAMES = """
+    COUNT SUM AVG MIN MAX FIRST LAST COLLECT COLLECT_UNIQUE MAXK MAXK_UNIQUE MINK MINK_UNIQUE TOPK BOTTOMK
+    """.split()
 
 ALL_ROWS = [variant for row in ROWS for variant in (row, *row.variants)]
 
@@ -100,8 +106,8 @@ def test_only_max_and_min_are_both_scalar_and_aggregate_and_as_scalars_take_two_
     assert all(FUNCTIONS[name].signature.least == 2 for name in both)
 
 
-def test_planned_aggregates_are_no_functions_yet() -> None:
-    assert not set(PLANNED_AGGREGATES) & (set(FUNCTIONS) | set(AGGREGATES))
+def test_every_aggregate_of_the_language_has_a_row() -> None:
+    assert set(AGGREGATES) == set(AGGREGATE_NAMES)
 
 
 @each_row
@@ -171,9 +177,32 @@ def test_forms_are_of_parameters_that_the_row_has(row: Function) -> None:
 
 
 @each_aggregate
-def test_an_aggregate_takes_one_argument_and_its_doc_ends_with_a_full_stop(row: Aggregate) -> None:
-    assert row.signature.least == row.signature.most == 1
+def test_an_aggregate_takes_a_value_and_at_most_a_limit_and_its_doc_ends_with_a_full_stop(row: Aggregate) -> None:
+    assert [p.name for p in row.signature.parameters] in (["value"], ["value", "limit"])
+    assert [p.constant for p in row.signature.parameters[1:]] == [True] * len(row.forms)
     assert row.doc.endswith(".")
+
+
+@each_aggregate
+def test_an_aggregate_with_a_limit_gives_an_array_and_never_null(row: Aggregate) -> None:
+    limited = len(row.signature.parameters) == 2
+    assert row.signature.result.startswith("array<") == limited
+    assert row.never_null or not limited
+
+
+@each_aggregate
+def test_the_example_of_an_aggregate_is_a_call_of_it_over_x(row: Aggregate) -> None:
+    expr = read_expression(Cursor(row.example))
+    assert isinstance(expr, ast.Call)
+    assert (expr.name, expr.args[0]) == (row.name, ast.Path(ast.Ident("x")))
+    json.loads(row.result)
+
+
+@pytest.mark.parametrize(
+    ("limit", "fits"), [("1", True), ("10000", True), ("0", False), ("-1", False), ("10001", False), ("NULL", False)]
+)
+def test_a_limit_is_from_one_to_ten_thousand(limit: str, fits: bool) -> None:
+    assert AGGREGATES["COLLECT"].forms[0].fits(limit) == fits
 
 
 def test_a_misspelt_name_has_near_ones() -> None:
@@ -281,6 +310,8 @@ def test_an_argument_that_fits_is_brought_to_what_the_parameter_asks_for(
         ("instant", STRING),
         ("N", STRING),
         ("O", Array(INT)),
+        ("E", Map(INT)),
+        ("E", Struct((Field("a", Array(Map(INT))),))),
     ],
 )
 def test_an_argument_that_does_not_fit_is_named_by_its_position(kind: str, found: DataType) -> None:
@@ -299,6 +330,12 @@ def test_null_takes_the_type_of_the_others_of_its_variable() -> None:
 def test_nothing_but_nulls_stays_null_and_as_numbers_are_ints() -> None:
     assert matched("F(a: A...) -> A", NULL, NULL).result == NULL
     assert matched("F(a: N) -> N", NULL).result == INT
+
+
+def test_a_result_may_be_an_array_of_a_variable() -> None:
+    assert matched("F(a: E, n: integer) -> array<E>", Struct((Field("a", INT),)), INT).result == Array(
+        Struct((Field("a", INT),))
+    )
 
 
 def test_types_of_one_variable_that_share_none_do_not_fit() -> None:

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsql_runner.bind.catalog import BYTES_FORMAT, JSON_FORMAT, STRING_FORMAT, Format, Serde
-from lsql_runner.kafka.infer import infer_serde, json_type, merged, settled, widened
+from lsql_runner.bind.json_types import merged, settled, widened
+from lsql_runner.kafka.infer import infer_serde, json_type
 from lsql_runner.types import BOOLEAN, BYTES, DOUBLE, LONG, NULL, STRING, Array, DataType, describe, parse_type
 
 

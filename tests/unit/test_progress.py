@@ -25,8 +25,12 @@ def _report(**changes: Any) -> dict[str, Any]:
         "eventTime": {"watermark": "2026-01-01T00:00:01.000Z", "max": "2026-01-01T00:00:02.500Z"},
         "observedMetrics": {"output": {"records": 6}},
         "stateOperators": [_STORE],
-        "sources": [{"endOffset": {"a": {"0": 12, "1": 5}}}, {"endOffset": {"b": {"0": 1}}}],
+        "sources": [_source({"a": {"0": 12, "1": 5}}), _source({"b": {"0": 1}})],
     } | changes
+
+
+def _source(end: Any, rows: int = 5, description: str = "KafkaV2[Subscribe[a]]") -> dict[str, Any]:
+    return {"description": description, "endOffset": end, "numInputRows": rows}
 
 
 def test_a_report_of_a_batch_is_told_whole() -> None:
@@ -61,6 +65,18 @@ def test_before_the_first_record_there_is_no_watermark() -> None:
     ],
 )
 def test_positions_are_told_of_partitions_only(end: object, positions: dict[Partition, int]) -> None:
-    ended = batch_ended(_report(sources=[{"endOffset": end}]), ())
+    ended = batch_ended(_report(sources=[_source(end)]), ())
     assert ended is not None
     assert ended.positions == positions
+
+
+def test_ticks_of_a_clock_are_no_records() -> None:
+    ended = batch_ended(_report(sources=[_source(None, 8), _source("1700000000000", 2, "ticks of aggregate-0")]), ())
+    assert ended is not None
+    assert (ended.records_in, ended.positions) == (8, {})
+
+
+def test_late_records_that_our_operators_counted_are_told() -> None:
+    ended = batch_ended(_report(observedMetrics={"output": {"records": 1}, "late-aggregate-0": {"records": 3}}), ())
+    assert ended is not None
+    assert (ended.records_out, ended.late_records) == (1, 3)

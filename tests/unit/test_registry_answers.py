@@ -152,3 +152,16 @@ def test_what_speaks_no_http_is_no_registry(asking: Asking) -> None:
         error = refusal(lambda: asking(place.url).latest("orders-value"))
 
     assert (error.code, error.params["why"]) == ("REGISTRY_ANSWER_INVALID", "no HTTP")
+
+
+@pytest.mark.parametrize("code", [40401, 40404])
+def test_a_subject_that_is_gone_already_may_be_deleted(asking: Asking, code: int) -> None:
+    with SomethingElse(404, f'{{"error_code": {code}, "message": "deleted"}}', "application/json") as place:
+        asking(place.url).delete("orders-value")
+
+
+def test_a_deletion_that_nobody_understands_is_no_deletion(asking: Asking) -> None:
+    with SomethingElse(404, '{"message": "no such page"}', "application/json") as place:
+        error = refusal(lambda: asking(place.url).delete("orders-value"))
+
+    assert error.code == "REGISTRY_ANSWER_INVALID"

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,10 +14,12 @@ from lsql_runner.bind.catalog import (
     BYTES_FORMAT,
     JSON_FORMAT,
     STRING_FORMAT,
+    Format,
     Origin,
     Serde,
     TopicSchema,
 )
+from lsql_runner.bind.text_formats import text_serde
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.brokers import RawRecord, TopicRequest
 from lsql_runner.kafka.registry import SchemaReference
@@ -46,7 +49,13 @@ class FakeBrokers:
         ]
         return records[-limit:]
 
-    def create(self, request: TopicRequest) -> None:
+    def create(self, request: TopicRequest) -> bool:
+        raise NotImplementedError
+
+    def delete_topic(self, name: str) -> None:
+        raise NotImplementedError
+
+    def delete_group(self, group: str) -> None:
         raise NotImplementedError
 
     def largest_batch(self, topics: Iterable[str]) -> int | None:
@@ -144,6 +153,23 @@ def test_a_format_in_the_program_that_agrees_changes_nothing() -> None:
     assert schema.origin == "declared"
 
 
+@pytest.mark.parametrize("name", ["CSV", "XML"])
+def test_a_format_that_says_nothing_of_its_schema_must_be_declared(name: str) -> None:
+    with pytest.raises(LsqlError) as caught:
+        resolved(FakeBrokers(orders=[(b"k", b"1,2")]), f"{PROGRAM} WHERE _vtype = {name}")
+
+    assert (caught.value.code, caught.value.params) == ("SCHEMA_UNDECLARED", {"topic": "orders", "format": name})
+
+
+def test_a_pinned_schema_without_a_declaration_stays() -> None:
+    value = text_serde(Format("CSV"), parse_type("struct<a: int>"), {"delimiter": ";"})
+    pinned = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value, "declared")}
+
+    schema = resolved(FakeBrokers(orders=[(b"k", b'{"b": 1}')]), f"{PROGRAM} WHERE _vtype = CSV", pinned=pinned)
+
+    assert (schema.value, schema.origin) == (value, "pinned")
+
+
 @pytest.mark.parametrize("records", [[], [(b"k", None)]])
 def test_a_topic_that_says_nothing_is_waited_for(records: list[tuple[bytes | None, bytes | None]]) -> None:
     with pytest.raises(LsqlError) as caught:
@@ -168,6 +194,10 @@ def avro(*fields: dict[str, Any], name: str = "Order") -> str:
 
 ID = {"name": "id", "type": "long"}
 COLOR = {"name": "color", "type": ["null", "string"], "default": None}
+
+
+def json_schema(**fields: str) -> str:
+    return json.dumps({"type": "object", "properties": {name: {"type": kind} for name, kind in fields.items()}})
 
 
 def with_id(schema_id: int) -> bytes:
@@ -263,6 +293,83 @@ class TestRegistry:
         schema = resolved(FakeBrokers(orders=[]), registry=registry)
 
         assert describe(schema.value.type) == "struct<total: struct<amount: double not null> not null>"
+
+    def test_json_schema_gives_the_type_even_of_an_empty_topic(self) -> None:
+        registry = FakeRegistry()
+        registry.register("orders-value", "JSON", json_schema(id="integer", color="string"))
+
+        schema = resolved(FakeBrokers(orders=[]), registry=registry)
+
+        assert schema.value == Serde(JSON_FORMAT, parse_type("struct<id: long, color: string>"), has_head=True)
+        assert schema.origin == "registry"
+
+    @pytest.mark.parametrize(
+        ("records", "headed"),
+        [
+            ([b'{"id": 1}', b'{"id": 2}'], False),
+            ([b'{"id": 1}', with_id(1)], True),
+            ([None], True),
+        ],
+        ids=["none has an id", "one has an id", "nothing is known"],
+    )
+    def test_the_records_show_whether_json_has_the_id_of_its_schema(
+        self, records: list[bytes | None], headed: bool
+    ) -> None:
+        registry = FakeRegistry()
+        registry.register("orders-value", "JSON", json_schema(id="integer"))
+
+        schema = resolved(FakeBrokers(orders=[(b"k", value) for value in records]), registry=registry)
+
+        assert (schema.value.has_head, describe(schema.value.type)) == (headed, "struct<id: long>")
+
+    def test_a_json_schema_without_a_subject_is_found_by_the_id_in_the_records(self) -> None:
+        registry = FakeRegistry()
+        known_id = registry.register("elsewhere", "JSON", json_schema(id="integer"))
+
+        schema = resolved(FakeBrokers(orders=[(b"k", with_id(known_id))]), registry=registry)
+
+        assert schema.value == Serde(JSON_FORMAT, parse_type("struct<id: long>"), has_head=True)
+
+    def test_a_json_schema_that_allows_anything_leaves_the_type_to_the_sample(self) -> None:
+        registry = FakeRegistry()
+        known_id = registry.register("orders-value", "JSON", '{"type": "object"}')
+        record = with_id(known_id).removesuffix(b"body") + b'{"id": 1}'
+
+        schema = resolved(FakeBrokers(orders=[(b"k", record)]), registry=registry)
+
+        assert schema.value == Serde(JSON_FORMAT, parse_type("struct<id: long>"), has_head=True)
+
+    def test_what_a_json_schema_refers_to_gives_its_type(self) -> None:
+        registry = FakeRegistry()
+        registry.register("money", "JSON", json_schema(cents="integer"))
+        whole = json.dumps({"type": "object", "properties": {"total": {"$ref": "money.json"}}})
+        registry.register("orders-value", "JSON", whole, [SchemaReference("money.json", "money", 1)])
+
+        schema = resolved(FakeBrokers(orders=[]), f"{PROGRAM} WHERE _vtype = JSON", registry=registry)
+
+        assert describe(schema.value.type) == "struct<total: struct<cents: long>>"
+
+    def test_a_json_schema_that_cannot_be_read_is_refused(self) -> None:
+        registry = FakeRegistry()
+        registry.register("orders-value", "JSON", '{"$ref": "#/nowhere"}')
+
+        with pytest.raises(LsqlError) as caught:
+            resolved(FakeBrokers(orders=[]), registry=registry)
+
+        assert (caught.value.code, caught.value.params["what"]) == (
+            "SCHEMA_UNREADABLE",
+            "version 1 of subject orders-value",
+        )
+
+    def test_pinned_json_takes_the_new_fields_of_its_schema_and_keeps_its_types(self) -> None:
+        value = Serde(JSON_FORMAT, parse_type("struct<id: long>"), has_head=True)
+        pinned = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value, "registry")}
+        registry = FakeRegistry()
+        registry.register("orders-value", "JSON", json_schema(id="string", color="string"))
+
+        schema = resolved(FakeBrokers(orders=[]), pinned=pinned, registry=registry)
+
+        assert schema.value == replace(value, type=parse_type("struct<id: long, color: string>"))
 
     def test_protobuf_is_refused_by_name(self) -> None:
         registry = FakeRegistry()

@@ -16,7 +16,7 @@ SINKS = {"shop": "postgresql", "order_cache": "redis"}
 
 
 def plan(sql: str, *topics: str) -> Plan:
-    existing = frozenset({"payments", "orders", *topics})
+    existing = frozenset({"payments", "orders", "clicks", *topics})
     return plan_text(sql, Catalog(CATALOG.schemas, existing, SINKS)).plan
 
 
@@ -67,6 +67,77 @@ def test_a_topic_and_a_sink_of_one_name_are_told_apart_by_a_clause() -> None:
 )
 def test_tombstones_delete_where_the_key_is_of_the_records_key_alone(sql: str, deletes: bool) -> None:
     assert only(sql).target.deletes is deletes
+
+
+@pytest.mark.parametrize(
+    "select",
+    [
+        "SELECT TABLE _key AS id, amount FROM payments PK id",
+        "SELECT TABLE *, _key AS id FROM payments WHERE ok PK id",
+        "SELECT TABLE _key.*, ms FROM clicks PK user, page",
+        "SELECT TABLE _key AS id, ms FROM clicks PK id",
+        "SELECT TABLE currency, COUNT(*) AS n FROM payments GROUP BY currency PK currency",
+        "SELECT TABLE currency AS c, ok, COUNT(*) AS n FROM payments GROUP BY currency, ok PK ok, c",
+        "SELECT STREAM currency, COUNT(*) AS n FROM payments GROUP BY currency HAVING COUNT(*) > 1 PK currency",
+        "SELECT TABLE a._key AS id, b.amount FROM payments AS a JOIN payments AS b PK id",
+        "SELECT TABLE b._key AS id, b.amount FROM payments AS a JOIN payments AS b PK id",
+        "SELECT TABLE a._key AS id, b.amount FROM payments AS a LEFT JOIN payments AS b PK id",
+        "SELECT TABLE _key AS id, b.amount FROM payments AS a FULL JOIN payments AS b PK id",
+        "SELECT TABLE a._key AS id FROM payments AS a JOIN payments AS b ON a.customerId = b._key PK id",
+    ],
+)
+def test_rows_that_a_table_has_no_more_are_deleted(select: str) -> None:
+    assert only(f"UPSERT INTO shop {select}").target.deletes
+
+
+@pytest.mark.parametrize(
+    ("select", "code"),
+    [
+        ("SELECT TABLE id, amount FROM payments PK id", "PK_NOT_OF_ROWS"),
+        ("SELECT TABLE LOWER(_key) AS id FROM payments PK id", "PK_NOT_OF_ROWS"),
+        ("SELECT TABLE _key AS k, id FROM payments PK k, id", "PK_NOT_OF_ROWS"),
+        ("SELECT TABLE _key.user AS id, ms FROM clicks PK id", "PK_NOT_OF_ROWS"),
+        ("SELECT TABLE currency, ok, COUNT(*) AS n FROM payments GROUP BY currency, ok PK ok", "PK_NOT_OF_ROWS"),
+        ("SELECT TABLE currency, COUNT(*) AS n FROM payments GROUP BY currency PK n", "PK_NOT_OF_ROWS"),
+        ("SELECT TABLE b._key AS id FROM payments AS a LEFT JOIN payments AS b PK id", "PK_NOT_OF_ROWS"),
+        ("SELECT TABLE b._key AS id FROM payments AS a JOIN payments AS b ON a.id = b._key PK id", "PK_NOT_OF_ROWS"),
+        ("SELECT STREAM id, COUNT(*) AS n FROM payments WINDOW BY SESSION 1m GROUP BY id PK id", "SINK_ROWS_UNKNOWN"),
+        (
+            "SELECT STREAM id, COUNT(*) AS n FROM payments WINDOW BY TUMBLE 1m GROUP BY id HAVING COUNT(*) > 1 PK id",
+            "SINK_ROWS_UNKNOWN",
+        ),
+    ],
+)
+def test_a_row_that_goes_again_must_be_told_by_its_pk(select: str, code: str) -> None:
+    with pytest.raises(LsqlError) as refusal:
+        plan(f"UPSERT INTO shop {select}")
+
+    assert refusal.value.code == code
+
+
+def test_an_insert_takes_no_row_away() -> None:
+    with pytest.raises(LsqlError) as refusal:
+        plan("INSERT INTO shop SELECT TABLE _key AS id, amount FROM payments PK id")
+    assert refusal.value.code == "SINK_ROWS_GO"
+
+    changes = "INSERT INTO shop SELECT STREAM currency, COUNT(*) AS n FROM payments GROUP BY currency"
+    assert not only(changes).target.deletes
+
+
+def test_final_results_of_windows_stay() -> None:
+    select = "SELECT STREAM id, COUNT(*) AS n FROM payments WINDOW BY SESSION 1m GROUP BY id PK id"
+
+    assert not only(f"SET emit='final'; UPSERT INTO shop {select}").target.deletes
+
+
+def test_what_is_read_of_a_table_goes_with_its_rows() -> None:
+    groups = "SELECT STREAM currency, COUNT(*) AS n FROM payments GROUP BY currency"
+    whole, some = ("SELECT TABLE n FROM g PK n", "SELECT TABLE n FROM g WHERE n > 1 PK n")
+
+    assert not only(f"WITH g AS ({groups}); UPSERT INTO shop {whole}").target.deletes
+    with pytest.raises(LsqlError) as refusal:
+        plan(f"WITH g AS ({groups}); UPSERT INTO shop {some}")
+    assert refusal.value.code == "PK_NOT_OF_ROWS"
 
 
 def test_each_insert_into_a_sink_has_a_query_of_its_own() -> None:

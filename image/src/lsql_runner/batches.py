@@ -41,3 +41,5 @@ class BatchEnded:
     stores: tuple[StoreReport, ...] = ()
     watermark_ms: int | None = None
     event_time_max_ms: int | None = None
+    late_records: int = 0
+    """Those that came too late, as far as the engine's own operators counted them: sessions."""

@@ -129,13 +129,31 @@ def functions(name: str | None, as_json: bool) -> int:
 @cli.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True))
 @click.option("--junit", type=click.Path(dir_okay=False), help="Write a JUnit XML report here.")
+@click.option(
+    "--kafka",
+    "servers",
+    metavar="BOOTSTRAP",
+    help="Run them on these brokers, as a processor would: [PROTO://]host:port, several with commas.",
+)
+@click.option("--registry", metavar="URL", help="The schema registry beside the brokers, for cases with AVRO.")
 @_reports_errors
-def test(paths: tuple[str, ...], junit: str | None) -> int:
-    """Run case files: input records, a program, expected records. Needs no Kafka."""
-    from lsql_runner.cases.run import run_cases
+def test(paths: tuple[str, ...], junit: str | None, servers: str | None, registry: str | None) -> int:
+    """Run case files: input records, a program, expected records. Needs no Kafka.
 
+    With --kafka they run on real brokers, in topics of their own, which must not exist and are deleted afterwards;
+    credentials are in the environment, as for `lsql run`.
+    """
+    from lsql_runner.cases.run import OnBrokers, run_cases
+
+    if registry is not None and servers is None:
+        raise click.UsageError("--registry goes with --kafka: without it schemas are kept in memory.")
+    brokers = None if servers is None else OnBrokers(servers, registry)
     report = None if junit is None else Path(junit)
-    return run_cases([Path(path) for path in paths], report, click.echo)
+    return run_cases([Path(path) for path in paths], report, click.echo, brokers, _warn)
+
+
+def _warn(text: str) -> None:
+    click.echo(text, err=True)
 
 
 def _echo_json(document: Any) -> None:

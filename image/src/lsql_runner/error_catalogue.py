@@ -101,6 +101,12 @@ CATALOGUE: dict[str, ErrorKind] = {
         "`{op}` does not work on {left} and {right}.", "Convert one side: CAST(... AS {example})."
     ),
     "OPERAND_TYPE": ErrorKind("`{op}` needs {expected}, not {found}.", "Give it {expected}, or CAST the operand."),
+    "NULL_OPERAND": ErrorKind(
+        "`{op}` takes no null, and {field} may be one.",
+        "Say what counts instead, COALESCE({field}, ...); or that it is never null, AS_NON_NULLABLE({field}); or look "
+        "first, CASE WHEN {field} IS NULL THEN ... ELSE ... END.",
+    ),
+    "NULL_LITERAL": ErrorKind("`{op}` takes no null, and this is one.", "Write IS NULL or IS NOT NULL, or a value."),
     "CONDITION_TYPE": ErrorKind(
         "{clause} needs a condition, and this is {found}.", "Compare it with something, as x = 1."
     ),
@@ -126,6 +132,40 @@ CATALOGUE: dict[str, ErrorKind] = {
     "PROJECTION_TARGET": ErrorKind("Nothing can be projected to {name}.", "Project to a field, to _key or to _value."),
     "VALUE_MISSING": ErrorKind(
         "The SELECT sets the key but no value.", "Add `*` or a field; for a tombstone, NULL AS _value."
+    ),
+    "FIELD_AMBIGUOUS": ErrorKind("{name} could be of more than one source.", "Say of which one: {known}."),
+    "JOIN_KEYS_DIFFER": ErrorKind(
+        "The keys are joined, but one is {left} and the other {right}.", "Say with ON what is equal to what."
+    ),
+    "JOIN_WITHOUT_EQUALITY": ErrorKind(
+        "The join has no condition that a value of one source equals one of the other.",
+        "Join by at least one equality, as ON a.id = b.id; others may be added with AND.",
+    ),
+    "JOIN_RESIDUAL": ErrorKind(
+        "A {kind} join has a condition that is no equality between both sources.",
+        "Make it an INNER join, or move the condition to a WITH query over the one source that it is about.",
+    ),
+    "JOIN_WITHIN_MISSING": ErrorKind(
+        "Two streams are joined without end: no record could ever be forgotten.",
+        "Add a length of time, as WITHIN 1h; or read one of them as a table, in WITH x AS (SELECT TABLE ...).",
+    ),
+    "JOIN_WITHIN_MISPLACED": ErrorKind(
+        "WITHIN is for two streams; one side of this join is a table.",
+        "Take WITHIN away, or read both with SELECT STREAM.",
+    ),
+    "JOIN_KIND": ErrorKind(
+        "This {kind} join has no result that could be kept right: {why}.", "Write an INNER join, or change the sides."
+    ),
+    "JOIN_MANY_TO_MANY": ErrorKind(
+        "Two tables are joined and neither of them by its key: no key would be that of one row of the result.",
+        "Join one of them by its _key, or write SELECT STREAM ... WITHIN.",
+    ),
+    "FINAL_WITHOUT_WINDOW": ErrorKind(
+        "emit='final' asks for one result, when nothing can change it any more; without a window that is never.",
+        "Add a window, or SET emit='changes'.",
+    ),
+    "HAVING_WITHOUT_AGGREGATE": ErrorKind(
+        "There is a HAVING but nothing is aggregated.", "Aggregate something, or write WHERE."
     ),
     "NAME_TWICE": ErrorKind("{name} is defined twice.", "Give one of them another name."),
     "NAME_SHADOWS_TOPIC": ErrorKind(
@@ -159,6 +199,21 @@ CATALOGUE: dict[str, ErrorKind] = {
         "{statement} into {sink} does not say which rows are the same.", "Add PK with one or more of {known}."
     ),
     "PK_UNKNOWN": ErrorKind("PK names {name}, which the SELECT does not give.", "Name one of {known}."),
+    "PK_NOT_OF_ROWS": ErrorKind(
+        "Rows of a table go again, and PK {key} does not tell which: they are known by {identity}.",
+        "Let PK name columns that are {identity}, all of it and as it is, as _key AS id; or write SELECT STREAM, where "
+        "each record is an event.",
+    ),
+    "SINK_ROWS_GO": ErrorKind(
+        "Rows of a table go again, and INSERT INTO {target} can take none away.",
+        "Write UPSERT INTO {target}, with PK and the columns that are {identity}; or write SELECT STREAM, where each "
+        "record is an event.",
+    ),
+    "SINK_ROWS_UNKNOWN": ErrorKind(
+        "Rows of this SELECT go again, and no column of {target} could tell which: what they are known by is in none.",
+        "Give windows one result each with SET emit='final'; name what is grouped by, as GROUP BY _key; or write to a "
+        "topic.",
+    ),
     "SINK_FIELDS_MISSING": ErrorKind(
         "{sink} stores named fields, and the SELECT gives {found}.", "Name them: SELECT _value AS text, ..."
     ),
@@ -173,6 +228,14 @@ CATALOGUE: dict[str, ErrorKind] = {
     "FORMAT_CONTRADICTS": ErrorKind(
         "The program reads {topic} as {named}, but it is declared as {known}.", "Name the same format in both places."
     ),
+    "TABLE_INVALID": ErrorKind(
+        "CREATE TABLE {topic} cannot be: {why}.",
+        "Say how a topic that the program reads is written: CREATE TABLE t(_key string, f int) FORMAT(STRING, JSON).",
+    ),
+    "SCHEMA_UNDECLARED": ErrorKind(
+        "{topic} is read as {format}, whose records do not say what is in them, and no schema is declared.",
+        "Declare the topic's format and schema in LSQL_TOPICS, or with CREATE TABLE in the program.",
+    ),
     "SETTING_UNKNOWN": ErrorKind("There is no setting {key}.", "Near names: {near}."),
     "SETTING_INVALID": ErrorKind("{key} cannot be {value}.", "Give it {expected}."),
     "SETTING_TWICE": ErrorKind("{key} is set twice, to {first} and to {second}.", "Keep one of them."),
@@ -183,6 +246,18 @@ CATALOGUE: dict[str, ErrorKind] = {
     "CASE_INVALID": ErrorKind(
         "The case file {path} is wrong at {place}: {why}.",
         "Correct that place; the format is in docs/reference/cases.md.",
+    ),
+    "CASE_CONFLICT": ErrorKind(
+        "The {what} exists already, and the case {path} would use it as its own.",
+        "Run the case where nobody uses that name; what a run that was killed left behind is to be deleted by hand.",
+    ),
+    "CASE_BROKEN_OFF": ErrorKind(
+        "The case {path} broke off before {what}: {why}.",
+        "Look at the brokers and their log; what the case made there is deleted again.",
+        RUNTIME,
+    ),
+    "CASE_LEFT_BEHIND": ErrorKind(
+        "Of the case {path}, the {what} could not be deleted: {why}.", "Delete it by hand.", RUNTIME
     ),
     "CASE_FAILED": ErrorKind("{failed} of {total} cases failed.", "Read the differences above."),
     # --- before it runs ---
@@ -219,7 +294,8 @@ CATALOGUE: dict[str, ErrorKind] = {
     ),
     "REGISTRY_MISSING": ErrorKind(
         "{topic} is in AVRO, whose records name their schemas, and there is no schema registry to look them up.",
-        "Set SQL_SCHEMA_REGISTRY_URL (in the chart schemaRegistry.url), or choose another format.",
+        "Set SQL_SCHEMA_REGISTRY_URL (in the chart schemaRegistry.url, for `lsql test` --registry), or choose another "
+        "format.",
     ),
     "SCHEMA_UNREADABLE": ErrorKind(
         "No type stands for {what}: {why}.", "Write the topic with a schema without that, or read it as BYTES."
@@ -271,6 +347,11 @@ CATALOGUE: dict[str, ErrorKind] = {
     "RECORD_REFUSED": ErrorKind(
         "The program fails on the record at {topic}, partition {partition}, offset {offset}: {reason}.",
         "Guard the expression (CASE, COALESCE, a WHERE before it); then start again.",
+        RUNTIME,
+    ),
+    "GROUP_TOO_LARGE": ErrorKind(
+        "A group holds more than its state can: {reason}.",
+        "Keep fewer values, group by more fields or in windows; where many values are counted, GROUP BY them instead.",
         RUNTIME,
     ),
     "SINK_UNREACHABLE": ErrorKind(

@@ -7,8 +7,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from importlib.metadata import version
 from pathlib import Path
 
@@ -87,20 +87,52 @@ def processor(settings: Settings, options: JvmOptions | None = None) -> Iterator
     """
     program = parse(settings.sql)
     bind_settings(program.settings)
-    state = StateDir(settings.state_dir, settings.app_id)
-    with ExitStack() as stack:
-        stack.callback(state.close)
+    with closing(StateDir(settings.state_dir, settings.app_id)) as state:
         # The JVM starts while the program is planned.
         engine = SparkEngine(settings.app_id, options or jvm_options(settings), settings.threads)
-        stack.callback(engine.close)
-        brokers = stack.enter_context(closing(brokers_of(settings)))
-        registry = registry_of(settings)
-        if registry is not None:
-            stack.callback(registry.close)
-        supervisor, metrics = _assembled(settings, program, brokers, registry, state, engine)
+        with closing(engine), _asked(settings) as (brokers, registry):
+            supervisor, metrics = _assembled(settings, program, brokers, registry, state, engine)
+            supervisor.launch()
+            with closing(supervisor):
+                yield supervisor, metrics
+
+
+@contextmanager
+def processor_on(
+    engine: SparkEngine, settings: Settings, on_jvm_gone: Callable[[], None], answer_s: float = 10.0
+) -> Iterator[Supervisor]:
+    """As `processor`, on an engine that is lent, unmeasured and without a log: for tests, of programs and of ours.
+
+    Args:
+        engine: stays open; it serves one processor after the other.
+        settings: all of them.
+        on_jvm_gone: what is to happen when the JVM ends by itself.
+        answer_s: the deadline of each question to the brokers.
+
+    Raises:
+        LsqlError: as `processor`.
+    """
+    program = parse(settings.sql)
+    bind_settings(program.settings)
+    with (
+        closing(StateDir(settings.state_dir, settings.app_id)) as state,
+        _asked(settings, answer_s) as (brokers, registry),
+    ):
+        identity = _identity(settings)
+        parts = Parts(settings, program, identity, brokers, registry, engine, state, (), on_jvm_gone)
+        supervisor = Supervisor(parts)
         supervisor.launch()
-        stack.callback(supervisor.close)
-        yield supervisor, metrics
+        with closing(supervisor):
+            yield supervisor
+
+
+@contextmanager
+def _asked(settings: Settings, answer_s: float = 10.0) -> Iterator[tuple[Brokers, SchemaRegistry | None]]:
+    """The brokers and the registry of the settings."""
+    with closing(brokers_of(settings, answer_s)) as brokers:
+        registry = registry_of(settings)
+        with nullcontext() if registry is None else closing(registry):
+            yield brokers, registry
 
 
 def jvm_options(settings: Settings) -> JvmOptions:
@@ -115,6 +147,17 @@ def jvm_options(settings: Settings) -> JvmOptions:
     )
 
 
+def _identity(settings: Settings) -> Identity:
+    return Identity(
+        app_id=settings.app_id,
+        sql=settings.sql,
+        user=settings.user,
+        version=version("lsql-runner"),
+        guarantee="at_least_once",
+        started_at_ms=now_ms(),
+    )
+
+
 def _assembled(
     settings: Settings,
     program: Program,
@@ -123,14 +166,7 @@ def _assembled(
     state: StateDir,
     engine: SparkEngine,
 ) -> tuple[Supervisor, Metrics]:
-    identity = Identity(
-        app_id=settings.app_id,
-        sql=settings.sql,
-        user=settings.user,
-        version=version("lsql-runner"),
-        guarantee="at_least_once",
-        started_at_ms=now_ms(),
-    )
+    identity = _identity(settings)
     holder: list[Supervisor] = []
     metrics = Metrics(identity, lambda: holder[0].status())  # noqa: PLW0108  # made before what it asks
     listeners = (EventLog(settings.app_id), metrics)

@@ -68,8 +68,7 @@ class Settings(BaseModel):
     schema_registry_url: str = Field(
         "",
         alias="SQL_SCHEMA_REGISTRY_URL",
-        description="Schema registry: `http[s]://host[:port][/path]`, several hosts with commas. The language does not "
-        "use it yet.",
+        description="Schema registry: `http[s]://host[:port][/path]`, several hosts with commas. AVRO needs it.",
     )
     registry_user: str = Field("", alias="LSQL_SCHEMA_REGISTRY_USER", description="User at the schema registry.")
     registry_password: str = Field(

@@ -145,7 +145,12 @@ _BARE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 def _describe_field(f: Field) -> str:
     name = f.name if _BARE_NAME.match(f.name) else "`" + f.name.replace("`", "``") + "`"
-    return f"{name}: {describe(f.type)}" + ("" if f.nullable else " not null")
+    return f"{name}: {describe_member(f)}"
+
+
+def describe_member(f: Field) -> str:
+    """The type of a field, and whether it may be null: `long`, `long not null`."""
+    return describe(f.type) + ("" if f.nullable else " not null")
 
 
 _TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|[A-Za-z_][A-Za-z0-9_]*|\d+|[<>(),:])")
@@ -161,6 +166,18 @@ def parse_type(text: str) -> DataType:
     parsed = words.read_type()
     words.expect_end()
     return parsed
+
+
+def parse_member(name: str, text: str) -> Field:
+    """A field whose type is in the spelling of `describe_member`.
+
+    Raises:
+        ValueError: as `parse_type`.
+    """
+    words = _TypeWords(text)
+    parsed, nullable = words.read_member()
+    words.expect_end()
+    return Field(name, parsed, nullable)
 
 
 class _TypeWords:
@@ -248,10 +265,13 @@ class _TypeWords:
             if name.startswith("`"):
                 name = name[1:-1].replace("``", "`")
             self._expect(":")
-            kind = self.read_type()
-            nullable = True
-            if self._take("not"):
-                self._expect("null")
-                nullable = False
-            fields.append(Field(name, kind, nullable))
+            fields.append(Field(name, *self.read_member()))
         return tuple(fields)
+
+    def read_member(self) -> tuple[DataType, bool]:
+        """A type, and whether it may be null."""
+        kind = self.read_type()
+        if not self._take("not"):
+            return kind, True
+        self._expect("null")
+        return kind, False

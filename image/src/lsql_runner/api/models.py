@@ -102,7 +102,9 @@ class Sink(Model):
     mode: Literal["insert", "upsert"]
     key: list[str] = Field(description="Columns that tell rows apart.")
     columns: list[SinkColumn]
-    deletes: bool = Field(description="Whether a tombstone deletes its row.")
+    deletes: bool = Field(
+        description="Whether rows are deleted: by tombstones, or as rows of a table that are there no more."
+    )
     delivery: Literal["exactly_once", "idempotent"] = Field(
         description="What a batch that is written again does: nothing, by a mark beside the rows or by their key."
     )

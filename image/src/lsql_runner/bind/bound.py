@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
-from lsql_runner.bind.catalog import Serde, TopicSchema
-from lsql_runner.bind.expr import Expr
+from lsql_runner.bind.catalog import JSON_FORMAT, Serde, TopicSchema, windowed
+from lsql_runner.bind.expr import AggregateCall, Expr
 from lsql_runner.bind.settings import ProgramSettings
 from lsql_runner.types import DataType
 
@@ -51,16 +51,24 @@ class Shape:
     value: Serde
     facets: frozenset[str]
     """Of `topic`, `partition`, `offset`, `ts`, `headers`; `raw_key` while the key is the source's own bytes."""
+    exempt: frozenset[str] = frozenset()
+    """Of `key`, `value`: those whose fields nobody declared. They may be null, and nobody could say that one is not."""
 
+
+_UNDECLARED = (JSON_FORMAT, windowed(JSON_FORMAT))
+"""Formats whose fields are only known from a sample, where they are not declared."""
 
 ALL_FACETS = frozenset({"topic", "partition", "offset", "ts", "headers", "raw_key"})
 
 
 @dataclass(frozen=True, slots=True)
 class WindowSpec:
-    """Windows aligned to 1970 UTC: `[n * advance, n * advance + size)`. A TUMBLE has advance = size."""
+    """Windows aligned to 1970 UTC: `[n * advance, n * advance + size)`. A TUMBLE has advance = size.
 
-    kind: OneOf["TUMBLE", "HOP"]
+    A SESSION has no such grid: `size` is the gap, the longest time between two of its records; advance is the same.
+    """
+
+    kind: OneOf["TUMBLE", "HOP", "SESSION"]
     size_ms: int
     advance_ms: int
 
@@ -72,8 +80,10 @@ class Grouping:
     keys: tuple[tuple[str, Expr], ...]
     window: WindowSpec | None
     grace_ms: int
-    calls: tuple[tuple[str, str, Expr | None, DataType], ...]
-    """Slot, aggregate, argument (None for COUNT(*)), type of the result."""
+    calls: tuple[tuple[str, AggregateCall], ...]
+    """The aggregates, each with the column that it goes to."""
+    final: bool
+    """A window has one result, when it is over, and not one after each change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +92,52 @@ class BoundTopic:
 
     @property
     def shape(self) -> Shape:
-        return Shape(self.schema.key, self.schema.value, ALL_FACETS)
+        parts = {"key": self.schema.key, "value": self.schema.value}
+        undeclared = self.schema.origin != "declared"
+        exempt = frozenset(name for name, part in parts.items() if undeclared and part.format in _UNDECLARED)
+        return Shape(self.schema.key, self.schema.value, ALL_FACETS, exempt)
+
+
+JoinKind = OneOf["INNER", "LEFT", "RIGHT", "FULL"]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundJoin:
+    """Two sources side by side. The columns of the n-th source of a FROM, from 0, are called `<column>_<n>`."""
+
+    left: BoundTopic | BoundSelect | BoundJoin
+    right: BoundTopic | BoundSelect
+    kind: JoinKind
+    left_table: bool
+    right_table: bool
+    left_keys: tuple[Expr, ...]
+    right_keys: tuple[Expr, ...]
+    """What must be equal, pair by pair and of the same types; over the columns of its own side."""
+    residual: Expr | None
+    """What must hold besides, over the columns of both; of an inner join only."""
+    within_ms: int | None
+    """Of two streams: how far apart the times of two records may be."""
+    grace_ms: int
+    """Of two streams: how late a record may be."""
+    number: int
+    """Which source of the FROM the right one is."""
+    key: Expr
+    """The key of what comes out."""
+    key_serde: Serde
+
+    @property
+    def is_table(self) -> bool:
+        return self.left_table and self.right_table
+
+    @property
+    def waits(self) -> bool:
+        """Whether a record that nothing fits goes out alone, which is known when its time is over."""
+        return self.within_ms is not None and self.kind != "INNER"
 
 
 @dataclass(frozen=True, slots=True)
 class BoundSelect:
-    source: BoundTopic | BoundSelect
+    source: BoundTopic | BoundSelect | BoundJoin
     laterals: tuple[tuple[str, Expr], ...]
     where: Expr | None
     grouping: Grouping | None
@@ -96,6 +146,15 @@ class BoundSelect:
     key: Part
     value: Part
     shape: Shape
+    reads_table: bool = False
+    """The source counts as a table: its newest row for each key, and not each row as an event."""
+    having: Expr | None = None
+    """Over the columns of the groups."""
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the result is one: of every aggregate, and of what only reads a table."""
+        return self.grouping is not None or self.reads_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +182,7 @@ class SinkTarget:
     key: tuple[str, ...]
     """The columns that tell rows apart; empty where none do."""
     deletes: bool
-    """Whether a tombstone says which row is to go."""
+    """Whether rows are deleted: by tombstones whose key is the row's, or because a table has the row no more."""
     creates: bool
     """Whether a missing table is made."""
     batch_rows: int

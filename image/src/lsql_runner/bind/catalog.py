@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
@@ -11,12 +11,26 @@ from lsql_runner.types import BYTES, INT, LONG, STRING, DataType
 Origin = OneOf["declared", "pinned", "registry", "sampled", "program"]
 
 
+WINDOWED = ("TW", "SW")
+"""Formats of keys with a window behind them: a time window's start, or a session's end and start."""
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A wire format. `inner` is the format of the key inside a windowed key (`TW[STRING]`)."""
+    """A wire format. `inner` is the format of the key inside a windowed key (`TW[STRING]`, `SW[STRING]`)."""
 
     name: str
     inner: str | None = None
+
+    @property
+    def is_windowed(self) -> bool:
+        """Whether it is the format of a key with a window behind it."""
+        return self.name in WINDOWED
+
+    @property
+    def bare(self) -> Format:
+        """The format inside a windowed key's; any other format itself."""
+        return self if self.inner is None else Format(self.inner)
 
     def __str__(self) -> str:
         return self.name if self.inner is None else f"{self.name}[{self.inner}]"
@@ -29,26 +43,55 @@ BYTES_FORMAT = Format("BYTES")
 PRIMITIVE_FORMATS: dict[str, DataType] = {"STRING": STRING, "INT": INT, "LONG": LONG, "BYTES": BYTES}
 """Formats that hold one value of one type, laid out as Kafka's own serializers do."""
 
-READABLE = ("STRING", "INT", "LONG", "BYTES", "JSON", "AVRO", "TW")
-"""Formats of this version. PROTOBUF, XML, CSV and SW are refused by name."""
+OF_KEYS = (*PRIMITIVE_FORMATS, "JSON", "AVRO")
+OF_VALUES_ONLY = ("XML", "CSV")
+"""Read and never written, and no key's."""
+READABLE = (*OF_KEYS, *OF_VALUES_ONLY, *WINDOWED)
+"""Formats of this version. PROTOBUF is refused by name."""
+
+
+MAGIC = b"\0"
+HEAD_BYTES = 5
+"""A record that names its schema begins with the magic byte and the schema's id: 4 bytes, big-endian."""
+
+
+def head_of(schema_id: int) -> bytes:
+    """What stands before a record to name its schema."""
+    return MAGIC + schema_id.to_bytes(HEAD_BYTES - len(MAGIC), "big")
+
+
+def has_head(data: bytes) -> bool:
+    """Whether a record may begin with the id of a schema. JSON never begins with that byte."""
+    return len(data) >= HEAD_BYTES and data.startswith(MAGIC)
+
+
+def without_head(data: bytes) -> bytes:
+    """JSON without the head that it may have."""
+    return data[HEAD_BYTES:] if has_head(data) else data
 
 
 def parse_format(text: str) -> Format | None:
     """The format that `JSON` or `TW[STRING]` names, in any case; None for one that this version does not read."""
     outer, _, inner = text.strip().upper().partition("[")
     inner = inner.removesuffix("]")
-    if (
-        outer not in READABLE
-        or (outer == "TW") != bool(inner)
-        or (inner and inner not in (*PRIMITIVE_FORMATS, "JSON", "AVRO"))
-    ):
+    if outer not in READABLE or (outer in WINDOWED) != bool(inner) or (inner and inner not in OF_KEYS):
         return None
     return Format(outer, inner or None)
 
 
-def windowed(inner: Format) -> Format:
-    """The format of a windowed key around `inner`."""
-    return Format("TW", inner.name)
+def readable_as(part: OneOf["key", "value"]) -> tuple[str, ...]:
+    """Names of the formats that a part of a source's records may have."""
+    return tuple(name for name in READABLE if part == "value" or name not in OF_VALUES_ONLY)
+
+
+def windowed(inner: Format, name: OneOf["TW", "SW"] = "TW") -> Format:
+    """The format of a windowed key around `inner`: TW of a time window, SW of a session."""
+    return Format(name, inner.name)
+
+
+def known_formats(names: Iterable[str]) -> str:
+    """The names in a row, for a message."""
+    return ", ".join(f"{name}[...]" if name in WINDOWED else name for name in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +101,12 @@ class Serde:
     format: Format
     type: DataType
     schema: str | None = None
-    """AVRO: the schema that records are resolved to, as JSON text; each was written with one of its own."""
+    """AVRO: the schema that records are resolved to, as JSON text; each was written with one of its own. JSON that is
+    written with a head: the JSON Schema that it names."""
+    has_head: bool = False
+    """JSON: records begin with the id of a schema, as those in AVRO do; a record that is read may lack it."""
+    options: tuple[tuple[str, str], ...] = ()
+    """CSV, XML: all options of the format by name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal as OneOf
 
-from lsql_runner.bind.catalog import READABLE, Format, parse_format
+from lsql_runner.bind.catalog import Format, known_formats, parse_format, readable_as
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 
-_WORDS = ("_ktype", "_vtype")
+_WORDS: dict[str, OneOf["key", "value"]] = {"_ktype": "key", "_vtype": "value"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,28 +70,27 @@ def source_formats(program: ast.Program) -> dict[str, SourceFormats]:
     key = value = None
     for statement in program.settings:
         if statement.key.lower() == "_ktype":
-            key = readable_format(statement.value.upper(), statement.value_span)
+            key = readable_format(statement.value.upper(), "key", statement.value_span)
         if statement.key.lower() == "_vtype":
-            value = readable_format(statement.value.upper(), statement.value_span)
+            value = readable_format(statement.value.upper(), "value", statement.value_span)
     found: dict[str, SourceFormats] = {}
     for select in all_selects(program):
         formats = {"_ktype": key, "_vtype": value}
         for decoder in decoder_conditions(select.where):
-            formats[decoder.name] = readable_format(decoder.format, decoder.span)
+            formats[decoder.name] = readable_format(decoder.format, _WORDS[decoder.name], decoder.span)
         found[select.source.name.name] = SourceFormats(formats["_ktype"], formats["_vtype"])
     return found
 
 
-def readable_format(name: str, span: Span) -> Format:
-    """The format called `name`, as `JSON` or `TW[STRING]`.
+def readable_format(name: str, part: OneOf["key", "value"], span: Span) -> Format:
+    """The format called `name`, as `JSON` or `TW[STRING]`, of a source's keys or values.
 
     Raises:
         LsqlError: FORMAT_UNSUPPORTED.
     """
     form = parse_format(name)
-    if form is None:
-        known = ", ".join(f"{word}[...]" if word == "TW" else word for word in READABLE)
-        raise LsqlError("FORMAT_UNSUPPORTED", span, format=name, known=known)
+    if form is None or form.name not in readable_as(part):
+        raise LsqlError("FORMAT_UNSUPPORTED", span, format=name, known=known_formats(readable_as(part)))
     return form
 
 

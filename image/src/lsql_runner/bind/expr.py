@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from lsql_runner.bind.functions.lowering import Lowering
+from lsql_runner.bind.functions.spec import Nulls
 from lsql_runner.types import BYTES, DataType, Field, Struct
 
 Scalar = str | int | float | bool | None
@@ -18,7 +19,12 @@ class ColumnRef:
     column: str
     path: tuple[str | int, ...]
     type: DataType
-    nullable: bool = True
+    nullable: bool = field(default=True, compare=False)
+    """Whether it may be null in a record that has a key and a value."""
+    exempt: bool = field(default=False, compare=False)
+    """Nobody declared it: that it may be null is no error."""
+    present: bool = field(default=False, compare=False)
+    """It is never null, not even in a tombstone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +56,7 @@ class Apply:
     args: tuple[Expr, ...]
     type: DataType
     nullable: bool
+    nulls: Nulls = "propagate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +123,8 @@ class AggregateCall:
     """None for COUNT(*)."""
     type: DataType
     nullable: bool
+    limit: int | None = None
+    """How many values are kept, for those that keep some."""
 
 
 Expr = ColumnRef | Const | Operation | Apply | Convert | Choose | Record | HeaderValue | AggregateCall

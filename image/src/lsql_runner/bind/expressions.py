@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 
 from lsql_runner.bind import operators
 from lsql_runner.bind.calls import bind_call
-from lsql_runner.bind.expr import Choose, Const, Expr, Operation
+from lsql_runner.bind.expr import Choose, ColumnRef, Const, Expr, Operation
+from lsql_runner.bind.join_scope import JoinScope
+from lsql_runner.bind.nulls import known_by, named, null_source
 from lsql_runner.bind.scope import Scope
 from lsql_runner.errors import LsqlError
+from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.types import (
     BOOLEAN,
@@ -30,18 +33,50 @@ from lsql_runner.types import (
 class Binder:
     """Binds the expressions of one SELECT.
 
-    `aggregates_in` names the clause when aggregates may not stand in it; None where they may.
+    Attributes:
+        scope: what names mean.
+        decimal: what a bare `decimal` is.
+        aggregates_in: the clause, when aggregates may not stand in it; None where they may.
+        strict: whether operators and functions refuse what may be null (the modern rule), or are null then (the legacy
+            one).
     """
 
-    scope: Scope
+    scope: Scope | JoinScope
     decimal: Decimal = Decimal()
     aggregates_in: str | None = None
+    strict: bool = False
+
+    def knowing(self, known: frozenset[ColumnRef]) -> Binder:
+        """The same where these fields are known not to be null."""
+        return replace(self, scope=self.scope.knowing(known))
+
+    def operand(self, expr: ast.Expr, op: str) -> Expr:
+        """The typed operand of an operator.
+
+        Raises:
+            LsqlError: as `bind`.
+        """
+        bound = self.bind(expr)
+        self.refuse_null(bound, op, expr.span)
+        return bound
+
+    def refuse_null(self, operand: Expr, op: str, span: Span) -> None:
+        """Refuse an operand that may be null, where the rules do.
+
+        Raises:
+            LsqlError: NULL_OPERAND, with the field that may be null; NULL_LITERAL.
+        """
+        source = null_source(operand) if self.strict else None
+        if isinstance(source, Const):
+            raise LsqlError("NULL_LITERAL", span, op=op)
+        if source is not None:
+            raise LsqlError("NULL_OPERAND", span, op=op, field=named(source))
 
     def bind(self, expr: ast.Expr) -> Expr:
         """The typed expression.
 
         Raises:
-            LsqlError: FIELD_*, FUNCTION_UNKNOWN, ARGUMENT_*, OPERATOR_TYPES, OPERAND_TYPE, TYPE_UNKNOWN,
+            LsqlError: FIELD_*, FUNCTION_UNKNOWN, ARGUMENT_*, OPERATOR_TYPES, OPERAND_TYPE, NULL_*, TYPE_UNKNOWN,
                 CAST_IMPOSSIBLE, AGGREGATE_MISPLACED,
                 STAR_MISPLACED, HEADER_NOT_CONSTANT, NUMBER_INVALID; each at its place.
         """
@@ -111,19 +146,26 @@ def _duration(expr: ast.DurationLiteral, _: Binder) -> Expr:
 def _unary(expr: ast.Unary, binder: Binder) -> Expr:
     if expr.op == "NOT":
         operand = binder.condition(expr.operand, "NOT")
+        binder.refuse_null(operand, "NOT", expr.operand.span)
         return Operation("NOT", (operand,), BOOLEAN, operand.nullable)
-    return operators.negate(binder.bind(expr.operand), expr.operand.span)
+    return operators.negate(binder.operand(expr.operand, "-"), expr.operand.span)
 
 
 @_bind.register
 def _binary(expr: ast.Binary, binder: Binder) -> Expr:
-    return operators.binary(expr.op, binder.bind(expr.left), binder.bind(expr.right), expr.span)
+    left, right = binder.operand(expr.left, expr.op), binder.operand(expr.right, expr.op)
+    return operators.binary(expr.op, left, right, expr.span)
 
 
 @_bind.register
 def _logical(expr: ast.Logical, binder: Binder) -> Expr:
-    args = tuple(binder.condition(operand, expr.op) for operand in expr.operands)
-    return Operation(expr.op, args, BOOLEAN, any(a.nullable for a in args))
+    args: list[Expr] = []
+    for operand in expr.operands:
+        bound = binder.condition(operand, expr.op)
+        binder.refuse_null(bound, expr.op, operand.span)
+        binder = binder.knowing(known_by(bound, expr.op == "AND"))
+        args.append(bound)
+    return Operation(expr.op, tuple(args), BOOLEAN, any(a.nullable for a in args))
 
 
 @_bind.register
@@ -133,15 +175,15 @@ def _is_null(expr: ast.IsNull, binder: Binder) -> Expr:
 
 @_bind.register
 def _between(expr: ast.Between, binder: Binder) -> Expr:
-    operand = binder.bind(expr.operand)
-    low = operators.binary(">=", operand, binder.bind(expr.low), expr.span)
-    high = operators.binary("<=", operand, binder.bind(expr.high), expr.span)
+    operand, low_end, high_end = (binder.operand(part, "BETWEEN") for part in (expr.operand, expr.low, expr.high))
+    low = operators.binary(">=", operand, low_end, expr.span)
+    high = operators.binary("<=", operand, high_end, expr.span)
     return _negated(expr.negated, Operation("AND", (low, high), BOOLEAN, low.nullable or high.nullable))
 
 
 @_bind.register
 def _in_list(expr: ast.InList, binder: Binder) -> Expr:
-    bound = [binder.bind(part) for part in (expr.operand, *expr.items)]
+    bound = [binder.operand(part, "IN") for part in (expr.operand, *expr.items)]
     kind = bound[0].type
     for part, source in zip(bound[1:], expr.items, strict=True):
         common = common_type(kind, part.type)
@@ -166,6 +208,7 @@ def _like(expr: ast.Like, binder: Binder) -> Expr:
         bound = binder.bind(part)
         if bound.type not in (STRING, NULL):
             raise LsqlError("OPERAND_TYPE", part.span, op="LIKE", expected="string", found=describe(bound.type))
+        binder.refuse_null(bound, "LIKE", part.span)
         args.append(operators.convert(bound, STRING))
     return _negated(expr.negated, Operation("LIKE", tuple(args), BOOLEAN, any(a.nullable for a in args)))
 
@@ -177,12 +220,12 @@ def _negated(negated: bool, condition: Operation) -> Expr:
 @_bind.register
 def _case(expr: ast.Case, binder: Binder) -> Expr:
     conditions: list[Expr] = []
-    for when, _ in expr.branches:
-        if expr.operand is None:
-            conditions.append(binder.condition(when, "WHEN"))
-        else:
-            conditions.append(operators.binary("=", binder.bind(expr.operand), binder.bind(when), when.span))
-    values = [binder.bind(then) for _, then in expr.branches]
+    values: list[Expr] = []
+    for when, then in expr.branches:
+        condition = _when(expr.operand, when, binder)
+        conditions.append(condition)
+        values.append(binder.knowing(known_by(condition, True)).bind(then))
+        binder = binder.knowing(known_by(condition, False))
     values.append(Const(None, NULL) if expr.otherwise is None else binder.bind(expr.otherwise))
     places = [
         *(then.span for _, then in expr.branches),
@@ -205,19 +248,31 @@ def _case(expr: ast.Case, binder: Binder) -> Expr:
     return Choose(tuple(zip(conditions, thens, strict=True)), otherwise, kind)
 
 
+def _when(operand: ast.Expr | None, when: ast.Expr, binder: Binder) -> Expr:
+    """The condition of a branch: what is written, or that the operand is equal to it."""
+    if operand is None:
+        return binder.condition(when, "WHEN")
+    return operators.binary("=", binder.operand(operand, "CASE"), binder.operand(when, "CASE"), when.span)
+
+
 @_bind.register
 def _cast(expr: ast.Cast, binder: Binder) -> Expr:
-    target = _type_named(binder, expr.target)
+    target = type_named(expr.target, binder.decimal)
     operand = binder.bind(expr.operand)
     if not operators.can_cast(operand.type, target):
         raise LsqlError("CAST_IMPOSSIBLE", expr.span, source=describe(operand.type), target=describe(target))
     return operators.convert(operand, target)
 
 
-def _type_named(binder: Binder, name: ast.TypeName) -> DataType:
+def type_named(name: ast.TypeName, decimal: Decimal) -> DataType:
+    """The type that a name stands for; `decimal` is what a bare `decimal` is.
+
+    Raises:
+        LsqlError: TYPE_UNKNOWN.
+    """
     if name.name == "decimal":
         if not name.parameters:
-            return binder.decimal
+            return decimal
         precision, scale = name.parameters[0], name.parameters[1] if len(name.parameters) > 1 else 0
         if len(name.parameters) <= 2 and 1 <= precision <= 38 and scale <= precision:
             return Decimal(precision, scale)

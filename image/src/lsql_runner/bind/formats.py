@@ -5,16 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lsql_runner.bind.avro_schema import AvroSchemaError, write_avro
-from lsql_runner.bind.bound import Part, Whole
+from lsql_runner.bind.bound import Part, Whole, WindowSpec
 from lsql_runner.bind.catalog import (
     AVRO_FORMAT,
     BYTES_FORMAT,
     JSON_FORMAT,
+    OF_VALUES_ONLY,
     STRING_FORMAT,
+    WINDOWED,
     Format,
     Serde,
+    known_formats,
     windowed,
 )
+from lsql_runner.bind.json_schema import write_json_schema
+from lsql_runner.bind.settings import PartSettings
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
@@ -26,18 +31,25 @@ WRITABLE = ("STRING", "INT", "LONG", "BYTES", "JSON", "AVRO")
 _BY_TYPE: dict[DataType, Format] = {INT: Format("INT"), LONG: Format("LONG"), BYTES: BYTES_FORMAT}
 
 
-def written(serde: Serde, part: str, record: str, namespace: str, span: Span) -> Serde:
-    """The serde with the schema that it is written with, where its format has one.
+def written(serde: Serde, name: str, settings: PartSettings, is_open: bool, span: Span) -> Serde:
+    """The serde with the schema that it is written with, where it has one.
+
+    Args:
+        is_open: whether JSON may have fields that the type does not name.
 
     Raises:
         LsqlError: SCHEMA_UNWRITABLE.
     """
-    if (serde.format.inner or serde.format.name) != "AVRO" or serde.schema is not None:
+    if serde.format.bare == JSON_FORMAT:
+        headed = serde.has_head if settings.json_schema is None else settings.json_schema
+        schema = write_json_schema(serde.type, settings.record, is_open) if headed else None
+        return replace(serde, has_head=headed, schema=schema)
+    if serde.format.bare != AVRO_FORMAT or serde.schema is not None:
         return serde
     try:
-        return replace(serde, schema=write_avro(serde.type, False, record, namespace))
+        return replace(serde, schema=write_avro(serde.type, False, settings.record, settings.namespace))
     except AvroSchemaError as error:
-        raise LsqlError("SCHEMA_UNWRITABLE", span, part=part, format="AVRO", why=str(error)) from None
+        raise LsqlError("SCHEMA_UNWRITABLE", span, part=name, format="AVRO", why=str(error)) from None
 
 
 def default_format(kind: DataType) -> Format:
@@ -52,31 +64,40 @@ def computed_format(kind: DataType, source: Format) -> Format:
     return source if isinstance(kind, Struct) and source in (JSON_FORMAT, AVRO_FORMAT) else default_format(kind)
 
 
+def computed_serde(kind: DataType, source: Serde) -> Serde:
+    """How a computed part goes on, where the program does not say."""
+    return _with_head(Serde(computed_format(kind, source.format), kind), source)
+
+
+def _with_head(serde: Serde, source: Serde) -> Serde:
+    """JSON from JSON that names its schema names its own."""
+    is_json = serde.format.bare == source.format.bare == JSON_FORMAT
+    return replace(serde, has_head=source.has_head) if is_json else serde
+
+
 def output_serde(
     part: Part, kind: DataType, source: Serde, asked: ast.FormatName | None, name: str, span: Span
 ) -> Serde:
-    """How a part goes out; `asked` is its STORE clause. A part passed through whole keeps its format.
+    """How a part goes out; `asked` is its STORE clause. A part passed through whole keeps its format if that is one
+    that is written.
 
     Raises:
         LsqlError: FORMAT_UNSUPPORTED, FORMAT_MISFIT.
     """
     if asked is None:
-        if isinstance(part, Whole):
+        if isinstance(part, Whole) and source.format.name not in OF_VALUES_ONLY:
             return source
         chosen = computed_format(kind, source.format)
-        chosen = windowed(chosen) if source.format.name == "TW" else chosen
+        chosen = _like(source.format, chosen)
     else:
         chosen = _asked_format(asked)
-        if source.format.name == "TW" and chosen.inner is None:
-            chosen = windowed(chosen)  # the window stays in the key; what is asked for is the key inside
+        if not chosen.is_windowed:
+            chosen = _like(source.format, chosen)  # the window stays in the key; what is asked for is the key inside
         span = asked.span
     if chosen == source.format and isinstance(part, Whole):
         return source
-    inner = Format(chosen.inner) if chosen.inner else chosen
-    window_fits = (chosen.name == "TW") == (source.format.name == "TW") and not (
-        chosen.name == "TW" and isinstance(part, Whole)
-    )
-    if not window_fits or not fits(kind, inner):
+    window_fits = chosen == _like(source.format, chosen.bare) and not (chosen.is_windowed and isinstance(part, Whole))
+    if not window_fits or not fits(kind, chosen.bare):
         raise LsqlError(
             "FORMAT_MISFIT",
             span,
@@ -85,18 +106,23 @@ def output_serde(
             format=str(chosen),
             instead=str(default_format(kind)),
         )
-    return Serde(chosen, kind)
+    return _with_head(Serde(chosen, kind), source)
+
+
+def _like(source: Format, form: Format) -> Format:
+    """A format with the window of the source's around it, if that has one."""
+    return replace(source, inner=form.name) if source.is_windowed else form
 
 
 def _asked_format(asked: ast.FormatName) -> Format:
     inner = asked.inner or asked.name
-    windowed_well = (asked.name == "TW") == (asked.inner is not None)
-    if (asked.name not in (*WRITABLE, "TW")) or inner not in WRITABLE or not windowed_well:
+    windowed_well = (asked.name in WINDOWED) == (asked.inner is not None)
+    if (asked.name not in (*WRITABLE, *WINDOWED)) or inner not in WRITABLE or not windowed_well:
         raise LsqlError(
             "FORMAT_UNSUPPORTED",
             asked.span,
             format=str(Format(asked.name, asked.inner)),
-            known=", ".join(WRITABLE),
+            known=known_formats((*WRITABLE, *WINDOWED)),
         )
     return Format(asked.name, asked.inner)
 
@@ -119,6 +145,8 @@ def fits(kind: DataType, form: Format) -> bool:
     return False
 
 
-def grouped_key_serde(serde: Serde, has_window: bool) -> Serde:
-    """The serde of an aggregate's key: inside a window it gains the window's start."""
-    return Serde(windowed(serde.format), serde.type) if has_window else serde
+def grouped_key_serde(serde: Serde, window: WindowSpec | None) -> Serde:
+    """The serde of an aggregate's key: inside a window it gains the window's start, inside a session also its end."""
+    if window is None:
+        return serde
+    return replace(serde, format=windowed(serde.format, "SW" if window.kind == "SESSION" else "TW"))

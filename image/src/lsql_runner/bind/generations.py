@@ -14,8 +14,13 @@ Generation = OneOf["legacy", "modern"]
 _MODERN_CLAUSES = ("TABLE", "EVENTTIME BY", "WITHIN", "WINDOW BY", "GRACE BY")
 
 
-def generation_of(select: ast.Select, inside_insert: bool) -> Generation:
-    """The generation of one SELECT. `inside_insert`: it is a legacy WITH, or the body of an INSERT that has one.
+def generation_of(select: ast.Select, inside_insert: bool, otherwise: Generation = "modern") -> Generation:
+    """The generation of one SELECT.
+
+    Args:
+        select: the SELECT.
+        inside_insert: it is a legacy WITH, or the body of an INSERT that has one.
+        otherwise: the generation of one that is written the same in both.
 
     Raises:
         LsqlError: GENERATIONS_MIXED, with both places.
@@ -36,7 +41,7 @@ def generation_of(select: ast.Select, inside_insert: bool) -> Generation:
                 modern=modern[0][0],
             )
         return "modern"
-    return "legacy" if legacy or select.mode is None else "modern"
+    return "legacy" if legacy or select.mode is None else otherwise
 
 
 def _legacy_marks(select: ast.Select, inside_insert: bool) -> list[tuple[str, Span]]:

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from lsql_runner.bind.bound import Fields, Part, Single, WindowSpec
 from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, rewrite
 from lsql_runner.bind.expressions import Binder
+from lsql_runner.bind.nulls import may_come_out_null, null_source
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
-from lsql_runner.types import DataType
 
 
 def window_spec(window: ast.Window | None) -> WindowSpec | None:
-    """The window of a SELECT; only TUMBLE and HOP get here."""
+    """The window of a SELECT; a SLIDING one does not get here."""
     if window is None:
         return None
-    assert window.kind in ("TUMBLE", "HOP")
+    assert window.kind != "SLIDING"
     size = window.size.milliseconds
     advance = size if window.advance is None else window.advance.milliseconds
     return WindowSpec(window.kind, size, advance)
@@ -65,14 +65,22 @@ class Regrouping:
                 return Fields(tuple((name, self._over_groups(expr, span)) for name, expr in fields))
         raise LsqlError("STAR_WITH_GROUP", span)
 
+    def condition(self, expr: Expr, span: Span) -> Expr:
+        """A condition over the columns of the groups.
+
+        Raises:
+            LsqlError: NOT_GROUPED.
+        """
+        return self._over_groups(expr, span)
+
     def _over_groups(self, expr: Expr, span: Span) -> Expr:
         def visit(part: Expr) -> Expr | None:
             for name, key in self.keys:
                 if part == key:
-                    return ColumnRef(group_column(name), (), key.type, key.nullable)
+                    return group_ref(name, key)
             if isinstance(part, AggregateCall):
                 slot = self.calls.setdefault(part, f"agg_{len(self.calls)}")
-                return ColumnRef(slot, (), part.type, part.nullable)
+                return ColumnRef(slot, (), part.type, part.nullable, _is_exempt(part), not may_come_out_null(part))
             if isinstance(part, ColumnRef):
                 raise LsqlError(
                     "NOT_GROUPED", span, name=".".join(str(step) for step in part.path) or f"_{part.column}"
@@ -81,11 +89,21 @@ class Regrouping:
 
         return rewrite(expr, visit)
 
-    def slots(self) -> tuple[tuple[str, str, Expr | None, DataType], ...]:
-        """The aggregates: slot, function, argument, type."""
-        return tuple((slot, call.function, call.arg, call.type) for call, slot in self.calls.items())
+    def slots(self) -> tuple[tuple[str, AggregateCall], ...]:
+        """The aggregates, each with the column that it goes to."""
+        return tuple((slot, call) for call, slot in self.calls.items())
 
 
 def group_column(name: str) -> str:
     """The column that holds a group key."""
     return f"group_{name}"
+
+
+def group_ref(name: str, key: Expr) -> ColumnRef:
+    """A group key behind the grouping."""
+    return ColumnRef(group_column(name), (), key.type, key.nullable, _is_exempt(key), not may_come_out_null(key))
+
+
+def _is_exempt(expr: Expr) -> bool:
+    """Whether it may be null, and only for what nobody declared."""
+    return expr.nullable and null_source(expr) is None

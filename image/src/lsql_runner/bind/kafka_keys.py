@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 TOPIC_KEYS = frozenset(
     """cleanup.policy compression.type compression.gzip.level compression.lz4.level compression.zstd.level
     delete.retention.ms file.delete.delay.ms flush.messages flush.ms index.interval.bytes
@@ -12,12 +14,14 @@ TOPIC_KEYS = frozenset(
     unclean.leader.election.enable""".split()
 )
 
-_CLIENT_KEYS = """client.dns.lookup client.rack connections.max.idle.ms metadata.max.age.ms receive.buffer.bytes
-    reconnect.backoff.max.ms reconnect.backoff.ms request.timeout.ms retry.backoff.max.ms retry.backoff.ms
-    send.buffer.bytes socket.connection.setup.timeout.max.ms socket.connection.setup.timeout.ms""".split()
+_CLIENT_KEYS = """client.dns.lookup client.id connections.max.idle.ms enable.metrics.push
+    metadata.max.age.ms metadata.recovery.strategy metrics.num.samples metrics.recording.level metrics.sample.window.ms
+    receive.buffer.bytes reconnect.backoff.max.ms reconnect.backoff.ms request.timeout.ms retry.backoff.max.ms
+    retry.backoff.ms send.buffer.bytes socket.connection.setup.timeout.max.ms
+    socket.connection.setup.timeout.ms""".split()
 
 CONSUMER_KEYS = frozenset(
-    """check.crcs default.api.timeout.ms fetch.max.bytes fetch.max.wait.ms fetch.min.bytes isolation.level
+    """check.crcs client.rack default.api.timeout.ms fetch.max.bytes fetch.max.wait.ms fetch.min.bytes isolation.level
     max.partition.fetch.bytes max.poll.records""".split()
     + _CLIENT_KEYS
 )
@@ -26,35 +30,108 @@ PRODUCER_KEYS = frozenset(
     """batch.size buffer.memory compression.type compression.gzip.level compression.lz4.level compression.zstd.level
     delivery.timeout.ms linger.ms max.block.ms max.in.flight.requests.per.connection max.request.size
     metadata.max.idle.ms partitioner.adaptive.partitioning.enable partitioner.availability.timeout.ms
-    partitioner.ignore.keys""".split()
+    partitioner.ignore.keys retries""".split()
     + _CLIENT_KEYS
 )
+
+_CHOICES = {
+    "client.dns.lookup": ("use_all_dns_ips", "resolve_canonical_bootstrap_servers_only"),
+    "compression.type": ("none", "gzip", "snappy", "lz4", "zstd"),
+    "isolation.level": ("read_committed", "read_uncommitted"),
+    "metadata.recovery.strategy": ("none", "rebootstrap"),
+    "metrics.recording.level": ("INFO", "DEBUG", "TRACE"),
+}
+_FLAGS = """check.crcs enable.metrics.push partitioner.adaptive.partitioning.enable partitioner.ignore.keys""".split()
+_TEXTS = ("client.id", "client.rack")
+_AT_MOST = {"max.in.flight.requests.per.connection": 5, "retries": 2**31 - 1}
+"""An idempotent producer takes from 1 to this; others would end at the first record."""
+
+
+def expected(key: str, value: str) -> str | None:
+    """What the value of a consumer's or producer's key must be; None if it is that. Bounds are left to the client."""
+    if key in _TEXTS:
+        return None
+    if key in _CHOICES:
+        return None if value in _CHOICES[key] else " or ".join(_CHOICES[key])
+    if key in _FLAGS:
+        return None if value.lower() in ("true", "false") else "true or false"
+    is_whole = re.fullmatch(r"-?\d{1,18}", value, re.ASCII) is not None
+    if key in _AT_MOST:
+        return None if is_whole and 1 <= int(value) <= _AT_MOST[key] else f"a whole number from 1 to {_AT_MOST[key]}"
+    return None if is_whole else "a whole number"
+
 
 OWNED_KEYS: dict[str, str] = {
     "application.id": "set SQL_APP_ID",
     "group.id": "set SQL_APP_ID",
     "bootstrap.servers": "set SQL_BOOTSTRAP_SERVERS",
     "schema.registry.url": "set SQL_SCHEMA_REGISTRY_URL",
+    "state.dir": "set SQL_STATE_STORE_DIR",
+    "state.onLoss": "set LSQL_STATE_ON_LOSS",
     "enable.auto.commit": "leave it out: the position is committed after each batch",
+    "allow.auto.create.topics": "SET defaults.topic.autocreate=true, for targets; sources must be there",
     "enable.idempotence": "leave it out: the producer always is idempotent",
     "acks": "leave it out: the producer always waits for all in-sync replicas",
     "key.deserializer": "write STORE KEY AS or declare the topic in LSQL_TOPICS",
     "value.deserializer": "write STORE VALUE AS or declare the topic in LSQL_TOPICS",
     "key.serializer": "write STORE KEY AS <format>",
     "value.serializer": "write STORE VALUE AS <format>",
+    "default.key.serde": "write STORE KEY AS or declare the topic in LSQL_TOPICS",
+    "default.value.serde": "write STORE VALUE AS or declare the topic in LSQL_TOPICS",
+    "default.timestamp.extractor": "write EVENTTIME BY <field>",
+    "partitioner.class": "leave it out: a record goes by the hash of its key",
     "interceptor.classes": "leave it out: the engine sets its own",
+    "metric.reporters": "leave it out: metrics are on GET /metrics",
+    "security.providers": "leave it out: set SSL_* and SASL_* in the environment",
     "transactional.id": "leave it out: there are no transactions in this version",
+    "transaction.timeout.ms": "leave it out: there are no transactions in this version",
+    "default.deserialization.exception.handler": "leave it out: bad records stop the processor in this version",
+    "deserialization.exception.handler": "leave it out: bad records stop the processor in this version",
+    "default.production.exception.handler": "leave it out: bad records stop the processor in this version",
+    "production.exception.handler": "leave it out: bad records stop the processor in this version",
+    "processing.exception.handler": "leave it out: bad records stop the processor in this version",
     "dead.letter.queue": "leave it out: bad records stop the processor in this version",
-    "state.dir": "set SQL_STATE_STORE_DIR",
+    "rocksdb.config.setter": "SET the rocksdb.* keys that are taken here",
 }
 """Keys that have another home here, with what to do instead."""
 
-STREAMS_ONLY_KEYS: dict[str, str] = {
+_NO_GROUP = "each query reads the partitions it is told to; no group is joined"
+
+IGNORED_KEYS: dict[str, str] = {
     "commit.interval.ms": "every micro-batch commits",
+    "auto.commit.interval.ms": "every micro-batch commits",
+    **dict.fromkeys(
+        """group.instance.id group.protocol group.remote.assignor heartbeat.interval.ms max.poll.interval.ms
+        partition.assignment.strategy session.timeout.ms exclude.internal.topics""".split(),
+        _NO_GROUP,
+    ),
     "num.stream.threads": "threads follow the CPU limit",
+    "poll.ms": "each micro-batch takes what is there",
+    "buffered.records.per.partition": "each micro-batch takes what is there",
     "cache.max.bytes.buffering": "each micro-batch gives one result for a changed key",
     "statestore.cache.max.bytes": "each micro-batch gives one result for a changed key",
     "num.standby.replicas": "state is restored from the checkpoint",
-    "topology.optimization": "plans are always optimised",
+    "max.warmup.replicas": "state is restored from the checkpoint",
+    "acceptable.recovery.lag": "state is restored from the checkpoint",
+    "state.cleanup.delay.ms": "state is restored from the checkpoint",
+    "probing.rebalance.interval.ms": "there are no stream tasks",
     "max.task.idle.ms": "there are no stream tasks",
+    "task.timeout.ms": "there are no stream tasks",
+    "replication.factor": "there are no internal topics",
+    "repartition.purge.interval.ms": "there are no internal topics",
+    "windowstore.changelog.additional.retention.ms": "there are no internal topics",
+    "topology.optimization": "plans are always optimised",
+    "upgrade.from": "state of Kafka Streams is not read",
+    "application.server": "queries are answered on GET /metadata",
+    "auto.include.jmx.reporter": "metrics are on GET /metrics",
+    "built.in.metrics.version": "metrics are on GET /metrics",
+    "log.summary.interval.ms": "each micro-batch is logged",
 }
+"""Keys of Kafka Streams, and of a group's members, that have no meaning here: accepted with a warning."""
+
+
+def environment_name(key: str) -> str | None:
+    """The environment's name for a key that says who we are or how we connect; None for others."""
+    if key.startswith(("sasl.", "ssl.")) or key == "security.protocol":
+        return key.upper().replace(".", "_")
+    return None

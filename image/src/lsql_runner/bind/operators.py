@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lsql_runner.bind.expr import ColumnRef, Const, Convert, Expr, Operation, Scalar
 from lsql_runner.bind.functions.lowering import Arg, Lowering, native
+from lsql_runner.bind.join_scope import JoinScope
 from lsql_runner.bind.scope import Scope
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
@@ -161,7 +162,7 @@ def _misfit(op: str, left: Expr, right: Expr, span: Span) -> LsqlError:
     )
 
 
-def headers(scope: Scope, span: Span) -> ColumnRef:
+def headers(scope: Scope | JoinScope, span: Span) -> ColumnRef:
     """The record's headers.
 
     Raises:
@@ -169,4 +170,4 @@ def headers(scope: Scope, span: Span) -> ColumnRef:
     """
     if "headers" not in scope.shape.facets:
         raise LsqlError("FIELD_UNKNOWN", span, name="_header", source=scope.name, known="_key, _value, _ts")
-    return ColumnRef("headers", (), HEADERS, False)
+    return ColumnRef("headers", (), HEADERS, nullable=False, present=True)

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import partial
 
-from lsql_runner.bind.bound import BoundInsert, BoundProgram, BoundSelect, BoundSinkInsert, BoundTopic
+from lsql_runner.bind.bound import (
+    BoundInsert,
+    BoundProgram,
+    BoundSelect,
+    BoundSinkInsert,
+    BoundTopic,
+    Fields,
+    Part,
+    Whole,
+)
 from lsql_runner.bind.catalog import Catalog
+from lsql_runner.bind.declarations import with_declarations
 from lsql_runner.bind.decoders import source_formats, source_topics
 from lsql_runner.bind.formats import output_serde, written
-from lsql_runner.bind.generations import generation_of
+from lsql_runner.bind.generations import Generation, generation_of
+from lsql_runner.bind.nulls import written_type
 from lsql_runner.bind.select import bind_select
-from lsql_runner.bind.settings import ProgramSettings, bind_settings
+from lsql_runner.bind.settings import ProgramSettings, bind_settings, is_legacy
 from lsql_runner.bind.sinks import bind_sink_insert, sink_of
 from lsql_runner.errors import LsqlError
 from lsql_runner.sql import ast
@@ -24,11 +38,27 @@ def bind_program(program: ast.Program, catalog: Catalog) -> BoundProgram:
         LsqlError: each with its place; see docs/reference/errors.md.
     """
     settings = bind_settings(program.settings)
+    otherwise: Generation = "legacy" if is_legacy(program.settings) else "modern"
+    catalog = with_declarations(program, catalog)
     _check_topics(program, catalog, settings)
     _check_formats(program, catalog)
-    shared = _bind_tables(program.shared_tables, {}, catalog, settings, inside_insert=False)
-    inserts = tuple(_bind_insert(insert, shared, catalog, settings) for insert in program.inserts)
+    context = _Context(catalog, settings, otherwise)
+    shared = _bind_tables(program.shared_tables, {}, context, inside_insert=False)
+    inserts = tuple(_bind_insert(insert, shared, context) for insert in program.inserts)
     return BoundProgram(inserts, settings, settings.warnings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """What all SELECTs of a program share; `otherwise` is the generation of one that could be of both."""
+
+    catalog: Catalog
+    settings: ProgramSettings
+    otherwise: Generation
+
+    def bind(self, select: ast.Select, tables: Mapping[str, BoundSelect], inside_insert: bool) -> BoundSelect:
+        generation = generation_of(select, inside_insert, self.otherwise)
+        return bind_select(select, partial(_source, dict(tables), self.catalog), self.settings, generation)
 
 
 def _check_topics(program: ast.Program, catalog: Catalog, settings: ProgramSettings) -> None:
@@ -59,47 +89,47 @@ def _check_formats(program: ast.Program, catalog: Catalog) -> None:
 
 
 def _bind_tables(
-    tables: tuple[ast.CommonTable, ...],
-    known: dict[str, BoundSelect],
-    catalog: Catalog,
-    settings: ProgramSettings,
-    inside_insert: bool,
+    tables: tuple[ast.CommonTable, ...], known: Mapping[str, BoundSelect], context: _Context, inside_insert: bool
 ) -> dict[str, BoundSelect]:
     """The WITH queries by name, each over those before it."""
     bound = dict(known)
     for table in tables:
         if table.name.name in bound:
             raise LsqlError("NAME_TWICE", table.name.span, name=table.name.name)
-        generation_of(table.select, inside_insert)
-        source = _source(table.select.source, bound, catalog)
-        bound[table.name.name] = bind_select(table.select, source, settings)
+        bound[table.name.name] = context.bind(table.select, bound, inside_insert)
     return bound
 
 
 def _bind_insert(
-    insert: ast.Insert, shared: dict[str, BoundSelect], catalog: Catalog, settings: ProgramSettings
+    insert: ast.Insert, shared: Mapping[str, BoundSelect], context: _Context
 ) -> BoundInsert | BoundSinkInsert:
-    tables = _bind_tables(insert.tables, shared, catalog, settings, inside_insert=True)
+    tables = _bind_tables(insert.tables, shared, context, inside_insert=True)
     if insert.target.name in tables:
         raise LsqlError("NAME_SHADOWS_TOPIC", insert.target.span, name=insert.target.name)
-    generation_of(insert.select, inside_insert=bool(insert.tables))
-    sink = sink_of(insert, catalog)
-    select = bind_select(insert.select, _source(insert.select.source, tables, catalog), settings)
+    sink = sink_of(insert, context.catalog)
+    select = context.bind(insert.select, tables, inside_insert=bool(insert.tables))
     if sink is not None:
-        return bind_sink_insert(insert, sink, select, settings)
+        return bind_sink_insert(insert, sink, select, context.settings)
     span = insert.select.projections[0].span.to(insert.select.projections[-1].span)
-    key = output_serde(select.key, select.shape.key.type, select.shape.key, insert.key_format, "The key", span)
-    value = output_serde(
-        select.value, select.shape.value.type, select.shape.value, insert.value_format, "The value", span
-    )
-    topic = settings.topic(insert.target.name)
+    key_type = written_type(select.key, select.shape.key.type)
+    value_type = written_type(select.value, select.shape.value.type)
+    key = output_serde(select.key, key_type, select.shape.key, insert.key_format, "The key", span)
+    value = output_serde(select.value, value_type, select.shape.value, insert.value_format, "The value", span)
+    topic = context.settings.topic(insert.target.name)
     plain = re.sub(r"\W|^(?=\d)", "_", insert.target.name, flags=re.ASCII)
-    key = written(key, "The key", topic.key_record or f"{plain}_key", topic.key_namespace, span)
-    value = written(value, "The value", topic.value_record or plain, topic.value_namespace, span)
+    key_settings = replace(topic.key, record=topic.key.record or f"{plain}_key")
+    value_settings = replace(topic.value, record=topic.value.record or plain)
+    key = written(key, "The key", key_settings, _is_open(select.key), span)
+    value = written(value, "The value", value_settings, _is_open(select.value), span)
     return BoundInsert(insert.target.name, key, value, select)
 
 
-def _source(source: ast.Source, tables: dict[str, BoundSelect], catalog: Catalog) -> BoundTopic | BoundSelect:
+def _is_open(part: Part) -> bool:
+    """Whether a part may hold fields that its type does not name: those that pass through."""
+    return isinstance(part, Whole) or (isinstance(part, Fields) and part.extends)
+
+
+def _source(tables: Mapping[str, BoundSelect], catalog: Catalog, source: ast.Source) -> BoundTopic | BoundSelect:
     name = source.name.name
     if name in tables:
         return tables[name]

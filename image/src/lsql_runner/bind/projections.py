@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from lsql_runner.bind.bound import Fields, Part, Single, Whole
 from lsql_runner.bind.expr import ColumnRef, Expr, Record
 from lsql_runner.bind.expressions import Binder
+from lsql_runner.bind.join_scope import JoinScope
 from lsql_runner.bind.operators import DURATION, convert
-from lsql_runner.bind.scope import FACET_WORDS, Scope
+from lsql_runner.bind.scope import FACET_WORDS, Scope, member_ref
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
@@ -100,6 +101,10 @@ def _add_star(binder: Binder, star: ast.Star, item: ast.Projection, value: _Part
     if item.alias is not None:
         raise LsqlError("STAR_MISPLACED", item.span)
     scope, qualifier = binder.scope, star.qualifier
+    if isinstance(scope, JoinScope) and (fields := scope.starred(star)) is not None:
+        for name, expr in fields:
+            value.set_field((name,), expr, item.span)
+        return
     names_value = qualifier is None or (
         not qualifier.steps
         and (
@@ -115,10 +120,10 @@ def _add_star(binder: Binder, star: ast.Star, item: ast.Projection, value: _Part
     if not isinstance(inside, ColumnRef) or not isinstance(inside.type, Struct):
         raise LsqlError("STAR_OF_SCALAR", item.span, name=item.text.removesuffix(".*"), found=describe(inside.type))
     for member in inside.type.fields:
-        value.set_field((member.name,), ColumnRef(inside.column, (*inside.path, member.name), member.type), item.span)
+        value.set_field((member.name,), member_ref(inside, member), item.span)
 
 
-def _output_path(item: ast.Projection, scope: Scope) -> tuple[str, ...]:
+def _output_path(item: ast.Projection, scope: Scope | JoinScope) -> tuple[str, ...]:
     """Where a projection goes, as names. Without an alias a path goes to itself, anything else to its own text."""
     if item.alias is None:
         return _own_path(item, scope)
@@ -133,7 +138,7 @@ def _output_path(item: ast.Projection, scope: Scope) -> tuple[str, ...]:
     return ("_value", *steps) if head.quoted else tuple(steps)
 
 
-def _own_path(item: ast.Projection, scope: Scope) -> tuple[str, ...]:
+def _own_path(item: ast.Projection, scope: Scope | JoinScope) -> tuple[str, ...]:
     match item.expr:
         case ast.Path(head, steps) if all(isinstance(step, ast.Ident) for step in steps):
             names = (head.name, *(step.name for step in steps if isinstance(step, ast.Ident)))

@@ -15,7 +15,7 @@ from lsql_runner.bind.expr import ColumnRef, Convert, Expr, HeaderValue
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
-from lsql_runner.types import INT, LONG, STRING, Array, DataType, Map, Struct, describe
+from lsql_runner.types import INT, LONG, STRING, Array, DataType, Field, Map, Struct, describe
 
 _FACETS: dict[str, tuple[str, DataType]] = {
     "_topic": ("topic", STRING),
@@ -45,6 +45,12 @@ class Scope:
     shape: Shape
     aliases: frozenset[str]
     laterals: Mapping[str, DataType] = field(default_factory=dict)
+    known: frozenset[ColumnRef] = frozenset()
+    """Fields that are not null here, since a condition says so."""
+
+    def knowing(self, known: frozenset[ColumnRef]) -> Scope:
+        """The same where these are known not to be null."""
+        return replace(self, known=self.known | known)
 
     def with_lateral(self, alias: str, element: DataType) -> Scope:
         return replace(self, laterals={**self.laterals, alias: element})
@@ -55,14 +61,20 @@ class Scope:
         Raises:
             LsqlError: FIELD_UNKNOWN or FIELD_NOT_INSIDE, at the step that fails.
         """
+        found = self._resolve(path)
+        if isinstance(found, ColumnRef) and found in self.known:
+            return replace(found, nullable=False, present=True)
+        return found
+
+    def _resolve(self, path: ast.Path) -> Expr:
         head = path.head.name
         if not path.head.quoted and head in FACET_WORDS:
             return self._resolve_facet(path)
         if head in self.laterals:
-            return self._inside(ColumnRef(lateral_column(head), (), self.laterals[head]), path.steps, head)
+            return resolve_lateral(lateral_column(head), self.laterals[head], "value" in self.shape.exempt, path)
         if self.is_qualifier(path) and isinstance(path.steps[0], ast.Ident):
             return self.resolve(ast.Path(path.steps[0], path.steps[1:], path.span))
-        return self._inside(self._whole_value(path.span), (path.head, *path.steps), self.name)
+        return _inside(self._whole_value(path.span), (path.head, *path.steps), self.name)
 
     def is_qualifier(self, path: ast.Path) -> bool:
         """Whether the first name of a path is the source's own and not a field's: `payments.amount`."""
@@ -75,15 +87,15 @@ class Scope:
         return isinstance(value, Struct) and value.field(name) is not None
 
     def _whole_value(self, span: Span) -> ColumnRef:
-        return ColumnRef("value", (), self.shape.value.type)
+        return _root("value", self.shape.value.type, "value" in self.shape.exempt)
 
     def _resolve_facet(self, path: ast.Path) -> Expr:
         head, steps = path.head.name, path.steps
         match head:
             case "_key":
-                return self._inside(ColumnRef("key", (), self.shape.key.type), steps, "_key")
+                return _inside(_root("key", self.shape.key.type, "key" in self.shape.exempt), steps, "_key")
             case "_value":
-                return self._inside(self._whole_value(path.span), steps, "_value")
+                return _inside(self._whole_value(path.span), steps, "_value")
             case "_header":
                 if len(steps) != 1 or not isinstance(steps[0], ast.Ident):
                     raise LsqlError("FIELD_UNKNOWN", path.span, name=head, source="A record", known="_header.<name>")
@@ -106,7 +118,7 @@ class Scope:
                     first = steps[0].name if isinstance(steps[0], ast.Ident) else f"[{steps[0].position}]"
                     raise LsqlError("FIELD_NOT_INSIDE", steps[0].span, name=head, type=describe(kind), step=first)
         self._need(column, path.span, head)
-        return ColumnRef(column, (), kind, nullable=False)
+        return ColumnRef(column, (), kind, nullable=False, present=True)
 
     def _need(self, facet: str, span: Span, name: str) -> None:
         if facet not in self.shape.facets:
@@ -125,40 +137,62 @@ class Scope:
                 known=known,
             )
 
-    def _inside(self, start: ColumnRef, steps: tuple[ast.Ident | ast.Index, ...], name: str) -> ColumnRef:
-        found = start
-        for step in steps:
-            found = self._step(found, step, name)
-            name = step.name if isinstance(step, ast.Ident) else f"{name}[{step.position}]"
-        return found
 
-    def _step(self, inside: ColumnRef, step: ast.Ident | ast.Index, name: str) -> ColumnRef:
-        match inside.type, step:
-            case Struct() as struct, ast.Ident(field_name):
-                member = struct.field(field_name)
-                if member is None:
-                    raise LsqlError(
-                        "FIELD_UNKNOWN",
-                        step.span,
-                        name=field_name,
-                        source=name,
-                        known=_known(field_name, struct),
-                    )
-                return replace(inside, path=(*inside.path, field_name), type=member.type)
-            case Map(value), ast.Ident(key):
-                return replace(inside, path=(*inside.path, key), type=value)
-            case Array(element), ast.Index(position):
-                return replace(inside, path=(*inside.path, position), type=element)
-        wanted = step.name if isinstance(step, ast.Ident) else f"[{step.position}]"
-        if inside.column == "value" and not inside.path:  # a bare name, and the value has no fields
-            raise LsqlError(
-                "FIELD_UNKNOWN",
-                step.span,
-                name=wanted,
-                source=f"{name} ({describe(inside.type)})",
-                known="_value, _key, _ts",
-            )
-        raise LsqlError("FIELD_NOT_INSIDE", step.span, name=name, type=describe(inside.type), step=wanted)
+def _root(column: str, kind: DataType, exempt: bool) -> ColumnRef:
+    """A whole key, value or element of an array: it counts as there, whatever is null inside."""
+    return ColumnRef(column, (), kind, nullable=False, exempt=exempt)
+
+
+def resolve_lateral(column: str, element: DataType, exempt: bool, path: ast.Path) -> ColumnRef:
+    """What a path into the element of a LATERAL stands for; `exempt` as that of `ColumnRef`.
+
+    Raises:
+        LsqlError: FIELD_UNKNOWN or FIELD_NOT_INSIDE, at the step that fails.
+    """
+    return _inside(_root(column, element, exempt), path.steps, path.head.name)
+
+
+def _inside(start: ColumnRef, steps: tuple[ast.Ident | ast.Index, ...], name: str) -> ColumnRef:
+    found = start
+    for step in steps:
+        found = _step(found, step, name)
+        name = step.name if isinstance(step, ast.Ident) else f"{name}[{step.position}]"
+    return found
+
+
+def _step(inside: ColumnRef, step: ast.Ident | ast.Index, name: str) -> ColumnRef:
+    match inside.type, step:
+        case Struct() as struct, ast.Ident(field_name):
+            member = struct.field(field_name)
+            if member is None:
+                raise LsqlError(
+                    "FIELD_UNKNOWN",
+                    step.span,
+                    name=field_name,
+                    source=name,
+                    known=_known(field_name, struct),
+                )
+            return member_ref(inside, member)
+        case Map(value), ast.Ident(key):
+            return replace(inside, path=(*inside.path, key), type=value, nullable=True)
+        case Array(element), ast.Index(position):
+            return replace(inside, path=(*inside.path, position), type=element, nullable=True)
+    wanted = step.name if isinstance(step, ast.Ident) else f"[{step.position}]"
+    if inside.column == "value" and not inside.path:  # a bare name, and the value has no fields
+        raise LsqlError(
+            "FIELD_UNKNOWN",
+            step.span,
+            name=wanted,
+            source=f"{name} ({describe(inside.type)})",
+            known="_value, _key, _ts",
+        )
+    raise LsqlError("FIELD_NOT_INSIDE", step.span, name=name, type=describe(inside.type), step=wanted)
+
+
+def member_ref(struct: ColumnRef, member: Field) -> ColumnRef:
+    """A field of a struct."""
+    nullable = struct.nullable or member.nullable
+    return replace(struct, path=(*struct.path, member.name), type=member.type, nullable=nullable)
 
 
 def _known(name: str, struct: Struct) -> str:

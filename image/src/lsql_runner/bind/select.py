@@ -1,4 +1,4 @@
-"""One SELECT over one source: clauses in the order in which they act."""
+"""One SELECT: clauses in the order in which they act."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from lsql_runner.bind import operators
 from lsql_runner.bind.bound import (
     ALL_FACETS,
+    BoundJoin,
     BoundSelect,
     BoundTopic,
     Grouping,
@@ -20,8 +21,12 @@ from lsql_runner.bind.catalog import Serde
 from lsql_runner.bind.decoders import without_decoders
 from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, Record, walk
 from lsql_runner.bind.expressions import Binder
-from lsql_runner.bind.formats import computed_format, default_format, fits, grouped_key_serde
-from lsql_runner.bind.grouping import Regrouping, bind_group_keys, group_column, window_spec
+from lsql_runner.bind.formats import computed_serde, default_format, fits, grouped_key_serde
+from lsql_runner.bind.generations import Generation
+from lsql_runner.bind.grouping import Regrouping, bind_group_keys, group_ref, window_spec
+from lsql_runner.bind.join_scope import JoinScope
+from lsql_runner.bind.joins import Find, bind_joins, reads_table
+from lsql_runner.bind.nulls import known_by
 from lsql_runner.bind.projections import bind_projections, part_type
 from lsql_runner.bind.scope import Scope
 from lsql_runner.bind.settings import ProgramSettings
@@ -31,26 +36,73 @@ from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.types import DATE, LONG, TIMESTAMP, Array, Decimal, Struct, describe, is_integer
 
-RECORD_TIME = ColumnRef("ts", (), LONG, nullable=False)
+RECORD_TIME = ColumnRef("ts", (), LONG, nullable=False, present=True)
 
 
-def bind_select(select: ast.Select, source: BoundTopic | BoundSelect, settings: ProgramSettings) -> BoundSelect:
-    """Bind one SELECT over its source.
+def bind_select(
+    select: ast.Select, find: Find, settings: ProgramSettings, generation: Generation = "modern"
+) -> BoundSelect:
+    """Bind one SELECT.
+
+    Args:
+        select: what is bound.
+        find: gives what a source of it stands for.
+        settings: the program's.
+        generation: whose rules for nulls and for keys of joins hold.
 
     Raises:
         LsqlError: each with its place.
     """
     refuse_unsupported(select)
-    context = _Context(select, source.shape, settings)
-    scope, laterals = context.laterals()
+    source, scope, is_table = _from(select, find, settings, generation)
+    context = _Context(select, source, scope.shape, settings, generation, is_table)
+    scope, laterals = context.laterals(scope)
     where = context.where(scope)
+    if where is not None:
+        scope = scope.knowing(known_by(where, True))
     key, value = bind_projections(context.binder(scope, None), select.projections)
-    grouped = bool(select.group_by) or select.window is not None or _aggregates(key) or _aggregates(value)
+    grouped = bool(select.group_by) or context.window is not None or _aggregates(key) or _aggregates(value)
     if grouped:
-        return context.grouped(source, scope, laterals, where, key, value)
-    if select.grace is not None:
+        return context.grouped(scope, laterals, where, key, value)
+    if select.grace is not None and not select.joins:
         raise LsqlError("WINDOW_WITHOUT_AGGREGATE", select.place_of("GRACE BY"))
-    return context.stateless(source, scope, laterals, where, key, value)
+    if select.having is not None:
+        raise LsqlError("HAVING_WITHOUT_AGGREGATE", select.place_of("HAVING"))
+    return context.stateless(scope, laterals, where, key, value)
+
+
+AnyScope = Scope | JoinScope
+Source = BoundTopic | BoundSelect | BoundJoin
+Laterals = tuple[tuple[str, Expr], ...]
+
+
+def _from(
+    select: ast.Select, find: Find, settings: ProgramSettings, generation: Generation
+) -> tuple[Source, AnyScope, bool]:
+    """What a SELECT reads, the names in it, and whether it is a table."""
+    if select.joins:
+        grace_ms = settings.grace_ms if select.grace is None else select.grace.milliseconds
+        # A null is equal to nothing, so such a record joins none: no operator has to make something of it.
+        joined, joint = bind_joins(
+            select, find, generation == "legacy", grace_ms, lambda scope: _binder(scope, settings, "ON", "legacy")
+        )
+        if _waits(joined) and _is_aggregated(joined):
+            raise LsqlError(
+                "FEATURE_UNSUPPORTED",
+                select.joins[0].span,
+                feature="An outer join of streams with an aggregate of a stream",
+                instead="write the aggregate to a topic, and join that topic in a second processor",
+            )
+        return joined, joint, joined.is_table
+    written = select.source
+    found = find(written)
+    names = {written.name.name} | ({written.alias.name} if written.alias else set())
+    return found, Scope(written.name.name, found.shape, frozenset(names)), reads_table(select, found)
+
+
+def _binder(scope: AnyScope, settings: ProgramSettings, clause: str | None, generation: Generation) -> Binder:
+    decimal = Decimal(settings.decimal_precision, min(settings.decimal_scale, settings.decimal_precision))
+    return Binder(scope, decimal, aggregates_in=clause, strict=generation == "modern")
 
 
 def _aggregates(part: Part | None) -> bool:
@@ -59,37 +111,73 @@ def _aggregates(part: Part | None) -> bool:
     return any(isinstance(inner, AggregateCall) for expr in exprs for inner in walk(expr))
 
 
-def _is_aggregated(source: BoundTopic | BoundSelect) -> bool:
+def _has_windows(source: Source) -> bool:
+    """Whether a source's records are results of a windowed aggregate, however far below."""
+    match source:
+        case BoundSelect():
+            own = source.grouping is not None and source.grouping.window is not None
+            return own or _has_windows(source.source)
+        case BoundJoin():
+            return _has_windows(source.left) or _has_windows(source.right)
+    return False
+
+
+def _waits(source: Source) -> bool:
+    """Whether a source's records come of an outer join of streams, however far below.
+
+    Spark runs such a join in append mode only, and the aggregates of a stream in update mode.
+    """
+    match source:
+        case BoundSelect():
+            return _waits(source.source)
+        case BoundJoin():
+            return source.waits or _waits(source.left) or _waits(source.right)
+    return False
+
+
+def _is_aggregated(source: Source) -> bool:
     """Whether a source's records are results of an aggregate, however far below."""
-    while isinstance(source, BoundSelect):
-        if source.grouping is not None:
-            return True
-        source = source.source
+    match source:
+        case BoundSelect():
+            return source.grouping is not None or _is_aggregated(source.source)
+        case BoundJoin():
+            return _is_aggregated(source.left) or _is_aggregated(source.right)
     return False
 
 
 @dataclass(frozen=True, slots=True)
 class _Context:
     select: ast.Select
+    source: Source
     shape: Shape
     settings: ProgramSettings
+    generation: Generation
+    is_table: bool
+
+    @property
+    def window(self) -> ast.Window | None:
+        """The window of the groups; a SLIDING one is the join's."""
+        window = self.select.window
+        return None if window is None or (window.kind == "SLIDING" and self.select.joins) else window
 
     @property
     def _list_span(self) -> Span:
         return self.select.projections[0].span.to(self.select.projections[-1].span)
 
-    def binder(self, scope: Scope, clause: str | None) -> Binder:
-        decimal = Decimal(
-            self.settings.decimal_precision, min(self.settings.decimal_scale, self.settings.decimal_precision)
-        )
-        return Binder(scope, decimal, aggregates_in=clause)
+    def binder(self, scope: AnyScope, clause: str | None) -> Binder:
+        return _binder(scope, self.settings, clause, self.generation)
 
-    def laterals(self) -> tuple[Scope, tuple[tuple[str, Expr], ...]]:
-        source = self.select.source
-        names = {source.name.name} | ({source.alias.name} if source.alias else set())
-        scope = Scope(source.name.name, self.shape, frozenset(names))
+    def laterals(self, scope: AnyScope) -> tuple[AnyScope, Laterals]:
+        names = scope.aliases
         bound: list[tuple[str, Expr]] = []
         for lateral in self.select.laterals:
+            if self.is_table:
+                raise LsqlError(
+                    "FEATURE_UNSUPPORTED",
+                    lateral.span,
+                    feature="LATERAL over a table",
+                    instead="write SELECT STREAM; the elements of a row have no key of their own",
+                )
             array = self.binder(scope, "LATERAL").bind(lateral.array)
             if not isinstance(array.type, Array):
                 raise LsqlError("NOT_AN_ARRAY", lateral.array.span, found=describe(array.type))
@@ -100,16 +188,18 @@ class _Context:
             scope = scope.with_lateral(alias, array.type.element)
         return scope, tuple(bound)
 
-    def where(self, scope: Scope) -> Expr | None:
+    def where(self, scope: AnyScope) -> Expr | None:
         where = without_decoders(self.select.where)
         return None if where is None else self.binder(scope, "WHERE").condition(where, "WHERE")
 
-    def event_time(self, scope: Scope) -> Expr:
+    def event_time(self, scope: AnyScope) -> Expr:
         """LONG, milliseconds since 1970 UTC: the record's timestamp unless EVENTTIME BY names another."""
         expr = self.select.event_time
         if expr is None:
             return RECORD_TIME
-        bound = self.binder(scope, "EVENTTIME BY").bind(expr)
+        binder = self.binder(scope, "EVENTTIME BY")
+        bound = binder.bind(expr)
+        binder.refuse_null(bound, "EVENTTIME BY", expr.span)
         if bound.type == DATE:
             bound = operators.convert(bound, TIMESTAMP)
         if bound.type != TIMESTAMP and not is_integer(bound.type):
@@ -119,24 +209,30 @@ class _Context:
 
     def stateless(
         self,
-        source: BoundTopic | BoundSelect,
-        scope: Scope,
-        laterals: tuple[tuple[str, Expr], ...],
+        scope: AnyScope,
+        laterals: Laterals,
         where: Expr | None,
         key: Part | None,
         value: Part | None,
     ) -> BoundSelect:
         if value is None:
             raise LsqlError("VALUE_MISSING", self._list_span)
+        if self.is_table and key is not None:
+            raise LsqlError(
+                "FEATURE_UNSUPPORTED",
+                self._list_span,
+                feature="another key for the rows of a table",
+                instead="write SELECT STREAM; or join or group the table by what is to be the key",
+            )
         facets = self.shape.facets if key is None else self.shape.facets - {"raw_key"}
-        out = Shape(self._key_serde(key), self._value_serde(value), facets)
-        return BoundSelect(source, laterals, where, None, self.event_time(scope), key or Whole(), value, out)
+        out = Shape(self._key_serde(key), self._value_serde(value), facets, self._exempt(key, value))
+        time = self.event_time(scope)
+        return BoundSelect(self.source, laterals, where, None, time, key or Whole(), value, out, self.is_table)
 
     def grouped(
         self,
-        source: BoundTopic | BoundSelect,
-        scope: Scope,
-        laterals: tuple[tuple[str, Expr], ...],
+        scope: AnyScope,
+        laterals: Laterals,
         where: Expr | None,
         key: Part | None,
         value: Part | None,
@@ -144,35 +240,84 @@ class _Context:
         select = self.select
         if key is not None:
             raise LsqlError("KEY_IN_AGGREGATE", self._list_span)
-        if _is_aggregated(source):
+        self._check_groups()
+        keys = bind_group_keys(self.binder(scope, "GROUP BY"), select.group_by)
+        if not keys and select.window is not None and self.shape.key.format.is_windowed:
             raise LsqlError(
                 "FEATURE_UNSUPPORTED",
-                select.place_of("GROUP BY"),
-                feature="An aggregate of an aggregate",
-                instead="write the first one to a topic, and aggregate that topic in a second processor",
+                select.window.span,
+                feature=f"A window around a key that has one ({self.shape.key.format})",
+                instead="GROUP BY _key, the key inside the window",
             )
-        keys = bind_group_keys(self.binder(scope, "GROUP BY"), select.group_by)
         if not keys and "raw_key" not in self.shape.facets:
             keys = (("key", ColumnRef("key", (), self.shape.key.type)),)
         regrouping = Regrouping(keys)
         new_value = regrouping.part(value or Whole(), self._list_span)
         if not regrouping.calls:
             raise LsqlError("AGGREGATE_MISSING", select.place_of("GROUP BY"))
-        window = window_spec(select.window)
+        having = self.having(scope, regrouping)
+        window = window_spec(self.window)
         grace_ms = self.settings.grace_ms if select.grace is None else select.grace.milliseconds
-        grouping = Grouping(keys, window, grace_ms, regrouping.slots())
+        grouping = Grouping(keys, window, grace_ms, regrouping.slots(), self.settings.emits_final)
         new_key, key_serde = self._group_key(keys)
         value_type = part_type(new_value, self.shape.value.type)
         out = Shape(
-            grouped_key_serde(key_serde, window is not None),
-            Serde(computed_format(value_type, self.shape.value.format), value_type),
+            grouped_key_serde(key_serde, window),
+            computed_serde(value_type, self.shape.value),
             ALL_FACETS & {"ts"},
+            self._exempt(new_key, new_value),
         )
-        return BoundSelect(source, laterals, where, grouping, self.event_time(scope), new_key, new_value, out)
+        return BoundSelect(
+            self.source,
+            laterals,
+            where,
+            grouping,
+            self.event_time(scope),
+            new_key,
+            new_value,
+            out,
+            self.is_table,
+            having,
+        )
+
+    def _check_groups(self) -> None:
+        place = self.select.place_of("GROUP BY")
+        if self.settings.emits_final and self.window is None:
+            raise LsqlError("FINAL_WITHOUT_WINDOW", place)
+        if self.is_table and self.window is not None:
+            raise LsqlError(
+                "FEATURE_UNSUPPORTED",
+                self.window.span,
+                feature="a window over a table (a SELECT without STREAM reads a table)",
+                instead="write SELECT STREAM; every record then counts as an event",
+            )
+        if _waits(self.source):
+            raise LsqlError(
+                "FEATURE_UNSUPPORTED",
+                place,
+                feature="An aggregate of an outer join of streams",
+                instead="write the join to a topic, and aggregate that topic in a second processor",
+            )
+        if _has_windows(self.source) or (not self.is_table and _is_aggregated(self.source)):
+            # How often a group goes out follows from how records fall into batches: nothing to count.
+            raise LsqlError(
+                "FEATURE_UNSUPPORTED",
+                place,
+                feature="An aggregate of the changes of an aggregate",
+                instead="read that as a table, SELECT TABLE, where it has no window; or write it to a topic, and "
+                "aggregate that in a second processor",
+            )
+
+    def having(self, scope: AnyScope, regrouping: Regrouping) -> Expr | None:
+        """The condition on groups, over their columns."""
+        if self.select.having is None:
+            return None
+        condition = self.binder(scope, None).condition(self.select.having, "HAVING")
+        return regrouping.condition(condition, self.select.place_of("HAVING"))
 
     def _group_key(self, keys: tuple[tuple[str, Expr], ...]) -> tuple[Part, Serde]:
         """The key of the groups: the record's own, one value, or a struct of several."""
-        columns = [(name, ColumnRef(group_column(name), (), expr.type, expr.nullable)) for name, expr in keys]
+        columns = [(name, group_ref(name, expr)) for name, expr in keys]
         if not columns:
             return Whole(), self.shape.key
         expr: Expr = columns[0][1] if len(columns) == 1 else Record(tuple(columns))
@@ -188,11 +333,17 @@ class _Context:
             )
         return Single(expr), Serde(form, expr.type)
 
+    def _exempt(self, key: Part | None, value: Part) -> frozenset[str]:
+        """The parts of the result whose fields nobody declared; what is computed of such a part is such a part."""
+        parts = {"key": key or Whole(), "value": value}
+        exempt = self.shape.exempt
+        return frozenset(name for name, part in parts.items() if (name in exempt if part == Whole() else exempt))
+
     def _key_serde(self, key: Part | None) -> Serde:
         if key is None or isinstance(key, Whole):
             return self.shape.key
         kind = part_type(key, self.shape.key.type)
-        return Serde(default_format(kind), kind)
+        return computed_serde(kind, self.shape.key)
 
     def _value_serde(self, value: Part) -> Serde:
         if isinstance(value, Whole):
@@ -200,4 +351,4 @@ class _Context:
         if getattr(value, "extends", False) and not isinstance(self.shape.value.type, Struct):
             raise LsqlError("STAR_OF_SCALAR", self._list_span, name="_value", found=describe(self.shape.value.type))
         kind = part_type(value, self.shape.value.type)
-        return Serde(computed_format(kind, self.shape.value.format), kind)
+        return computed_serde(kind, self.shape.value)

@@ -12,16 +12,30 @@ from difflib import get_close_matches
 
 from lsql_runner.bind.kafka_keys import (
     CONSUMER_KEYS,
+    IGNORED_KEYS,
     OWNED_KEYS,
     PRODUCER_KEYS,
-    STREAMS_ONLY_KEYS,
     TOPIC_KEYS,
+    environment_name,
+    expected,
 )
+from lsql_runner.bind.rocksdb_keys import ROCKSDB_IGNORED, ROCKSDB_KEYS
 from lsql_runner.errors import LsqlError
 from lsql_runner.sql.ast import UNIT_MS, SetStatement
 
 DEFAULT_GRACE_MS = 24 * 3_600_000
 """How late a record may be, where the program does not say; the value that Kafka Streams had."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartSettings:
+    """What a part of a target is written with."""
+
+    record: str = ""
+    """AVRO: the name of its record; empty takes one from the topic's."""
+    namespace: str = ""
+    json_schema: bool | None = None
+    """JSON: whether records begin with the id of a schema that is registered; None is as the source's do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +46,8 @@ class TopicSettings:
     partitions: int | None = None
     replication: int | None = None
     config: tuple[tuple[str, str], ...] = ()
-    key_record: str | None = None
-    """AVRO: the name of a key's record; None takes one from the topic's."""
-    key_namespace: str = ""
-    value_record: str | None = None
-    value_namespace: str = ""
+    key: PartSettings = PartSettings()
+    value: PartSettings = PartSettings()
 
     def with_config(self, key: str, value: str) -> TopicSettings:
         return replace(self, config=tuple(sorted((dict(self.config) | {key: value}).items())))
@@ -50,6 +61,8 @@ class ProgramSettings:
     overrides: tuple[tuple[str, TopicSettings], ...] = ()
     """By topic, where `topic.<name>.<key>` is set: the defaults with those keys replaced."""
     grace_ms: int = DEFAULT_GRACE_MS
+    emits_final: bool = False
+    """Windows have one result, when they are over, and not one after each change."""
     auto_offset_reset: str = "earliest"
     decimal_precision: int = 38
     decimal_scale: int = 18
@@ -57,6 +70,8 @@ class ProgramSettings:
     value_decoder: str | None = None
     consumer: tuple[tuple[str, str], ...] = ()
     producer: tuple[tuple[str, str], ...] = ()
+    rocksdb: tuple[tuple[str, int], ...] = ()
+    """Of ROCKSDB_KEYS, with values in the units of the key (bytes, or a number)."""
     warnings: tuple[str, ...] = field(default=())
 
     def topic(self, name: str) -> TopicSettings:
@@ -94,6 +109,18 @@ def bind_settings(statements: Iterable[SetStatement]) -> ProgramSettings:
     return settings
 
 
+_LEGACY_KEYS = frozenset({"autocreate", "partitions", "replication", "_ktype", "_vtype"})
+
+
+def is_legacy(statements: Iterable[SetStatement]) -> bool:
+    """Whether the SETs are of the legacy generation: some have a name that only it has, and none one of the modern."""
+    keys = [statement.key for statement in statements]
+    modern = any(key.startswith("defaults.topic.") or _topic_override(key) for key in keys)
+    topics = (key.removeprefix("topic.") for key in keys if key.startswith("topic."))
+    legacy = any(key in _LEGACY_KEYS for key in keys) or any(key in TOPIC_KEYS for key in topics)
+    return legacy and not modern
+
+
 def _apply(settings: ProgramSettings, statement: SetStatement) -> ProgramSettings:
     key = statement.key
     for prefix in ("defaults.topic.", "topic."):
@@ -104,24 +131,37 @@ def _apply(settings: ProgramSettings, statement: SetStatement) -> ProgramSetting
         return replace(settings, topics=_TOPIC_WORDS[name](settings.topics, statement))
     if key in _WORDS:
         return _WORDS[key](settings, statement)
-    if key in OWNED_KEYS:
-        raise LsqlError("FEATURE_UNSUPPORTED", statement.key_span, feature=f"SET {key}", instead=OWNED_KEYS[key])
-    consumer, producer = key.removeprefix("consumer."), key.removeprefix("producer.")
-    if (consumer in CONSUMER_KEYS and producer == key) or (producer in PRODUCER_KEYS and consumer == key):
-        if consumer in CONSUMER_KEYS and not key.startswith("producer."):
-            settings = replace(settings, consumer=(*settings.consumer, (consumer, statement.value)))
-        if producer in PRODUCER_KEYS and not key.startswith("consumer."):
-            settings = replace(settings, producer=(*settings.producer, (producer, statement.value)))
-        return settings
-    if key in STREAMS_ONLY_KEYS:
-        return replace(
-            settings,
-            warnings=(
-                *settings.warnings,
-                f"SET {key} has no meaning here and is ignored: {STREAMS_ONLY_KEYS[key]}",
-            ),
-        )
-    raise LsqlError("SETTING_UNKNOWN", statement.key_span, key=key, near=_near(key))
+    if key in ROCKSDB_KEYS:
+        return replace(settings, rocksdb=(*settings.rocksdb, (key, _multiple(statement, ROCKSDB_KEYS[key][0]))))
+    if key in _IGNORED:
+        told = f"SET {key} has no meaning here and is ignored: {_IGNORED[key]}"
+        return replace(settings, warnings=(*settings.warnings, told))
+    return _apply_client(settings, statement)
+
+
+_IGNORED = {**IGNORED_KEYS, **ROCKSDB_IGNORED}
+
+
+def _apply_client(settings: ProgramSettings, statement: SetStatement) -> ProgramSettings:
+    """A key of Kafka's consumer or producer: bare for both, or behind `consumer.` or `producer.`."""
+    key = statement.key
+    bare = key.removeprefix("consumer.") if key.startswith("consumer.") else key.removeprefix("producer.")
+    name = environment_name(bare)
+    instead = OWNED_KEYS.get(bare) if name is None else f"set {name}, in the environment of the processor"
+    if instead is not None:
+        raise LsqlError("FEATURE_UNSUPPORTED", statement.key_span, feature=f"SET {key}", instead=instead)
+    consumer = bare in CONSUMER_KEYS and not key.startswith("producer.")
+    producer = bare in PRODUCER_KEYS and not key.startswith("consumer.")
+    if not consumer and not producer:
+        raise LsqlError("SETTING_UNKNOWN", statement.key_span, key=key, near=_near(key))
+    wanted = expected(bare, statement.value)
+    if wanted is not None:
+        raise _invalid(statement, wanted)
+    if consumer:
+        settings = replace(settings, consumer=(*settings.consumer, (bare, statement.value)))
+    if producer:
+        settings = replace(settings, producer=(*settings.producer, (bare, statement.value)))
+    return settings
 
 
 def _near(key: str) -> str:
@@ -131,8 +171,13 @@ def _near(key: str) -> str:
         *(f"defaults.topic.{word}" for word in (*_TOPIC_WORDS, *TOPIC_KEYS)),
         *CONSUMER_KEYS,
         *PRODUCER_KEYS,
+        *ROCKSDB_KEYS,
+        *_IGNORED,
     ]
-    return ", ".join(get_close_matches(key, known, n=4, cutoff=0.5)) or "autocreate, partitions, replication, grace"
+    if found := re.match(r"topic\.[^.]+\.", key):
+        known += [found.group() + word for word in (*_TOPIC_WORDS, *TOPIC_KEYS)]
+    near = get_close_matches(key.lower(), dict.fromkeys(known), n=4, cutoff=0.5)
+    return ", ".join(near) or "autocreate, partitions, replication, grace"
 
 
 # --- topics ---
@@ -162,10 +207,12 @@ _TOPIC_WORDS: dict[str, Callable[[TopicSettings, SetStatement], TopicSettings]] 
     "autocreate": lambda topics, s: replace(topics, autocreate=_boolean(s)),
     "partitions": lambda topics, s: replace(topics, partitions=_whole(s, 1, 100_000)),
     "replication": lambda topics, s: replace(topics, replication=_whole(s, 1, 1_000)),
-    "key.avro.record": lambda topics, s: replace(topics, key_record=_avro_name(s, dotted=False)),
-    "key.avro.namespace": lambda topics, s: replace(topics, key_namespace=_avro_name(s, dotted=True)),
-    "value.avro.record": lambda topics, s: replace(topics, value_record=_avro_name(s, dotted=False)),
-    "value.avro.namespace": lambda topics, s: replace(topics, value_namespace=_avro_name(s, dotted=True)),
+    "key.avro.record": lambda topics, s: replace(topics, key=_record(topics.key, s)),
+    "key.avro.namespace": lambda topics, s: replace(topics, key=_namespace(topics.key, s)),
+    "key.json.schema": lambda topics, s: replace(topics, key=replace(topics.key, json_schema=_boolean(s))),
+    "value.avro.record": lambda topics, s: replace(topics, value=_record(topics.value, s)),
+    "value.avro.namespace": lambda topics, s: replace(topics, value=_namespace(topics.value, s)),
+    "value.json.schema": lambda topics, s: replace(topics, value=replace(topics.value, json_schema=_boolean(s))),
 }
 
 # --- values ---
@@ -186,6 +233,21 @@ def _boolean(statement: SetStatement) -> bool:
 def _whole(statement: SetStatement, least: int, most: int) -> int:
     if not re.fullmatch(r"\d{1,9}", statement.value) or not least <= int(statement.value) <= most:
         raise _invalid(statement, f"a whole number from {least} to {most}")
+    return int(statement.value)
+
+
+def _record(part: PartSettings, statement: SetStatement) -> PartSettings:
+    return replace(part, record=_avro_name(statement, dotted=False))
+
+
+def _namespace(part: PartSettings, statement: SetStatement) -> PartSettings:
+    return replace(part, namespace=_avro_name(statement, dotted=True))
+
+
+def _multiple(statement: SetStatement, unit: int) -> int:
+    found = re.fullmatch(r"\d{1,15}", statement.value, re.ASCII)
+    if not found or not int(statement.value) or int(statement.value) % unit:
+        raise _invalid(statement, "a whole number above zero" if unit == 1 else f"bytes, a multiple of {unit}")
     return int(statement.value)
 
 
@@ -230,9 +292,9 @@ _WORDS: dict[str, Callable[[ProgramSettings, SetStatement], ProgramSettings]] = 
     "decimal.scale": lambda settings, s: replace(settings, decimal_scale=_whole(s, 0, 38)),
     "_ktype": lambda settings, s: replace(settings, key_decoder=s.value.upper()),
     "_vtype": lambda settings, s: replace(settings, value_decoder=s.value.upper()),
-    "emit": _only("changes", "final"),
+    "emit": lambda settings, s: replace(settings, emits_final=_one_of(s, "changes", "final") == "final"),
     "error.policy": _only("fail", "continue", "dlq"),
     "error.policy.read": _only("fail", "continue", "dlq"),
     "error.policy.write": _only("fail", "continue", "dlq"),
-    "processing.guarantee": _only("at_least_once", "exactly_once"),
+    "processing.guarantee": _only("at_least_once", "exactly_once", "exactly_once_beta", "exactly_once_v2"),
 }

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
-from lsql_runner.bind.bound import BoundSelect, BoundSinkInsert, Fields, SinkTarget
+from lsql_runner.bind.bound import BoundJoin, BoundSelect, BoundSinkInsert, Fields, SinkTarget
 from lsql_runner.bind.catalog import Catalog
 from lsql_runner.bind.expr import ColumnRef, Expr, walk
 from lsql_runner.bind.settings import ProgramSettings
+from lsql_runner.bind.table_rows import identity, is_identity, rows_go
 from lsql_runner.errors import LsqlError
 from lsql_runner.sql import ast
 from lsql_runner.types import Struct, describe
@@ -102,7 +103,7 @@ def bind_sink_insert(
     """An INSERT whose target is a sink.
 
     Raises:
-        LsqlError: SINK_CLAUSE, SINK_FIELDS_MISSING, PK_MISSING, PK_UNKNOWN.
+        LsqlError: SINK_CLAUSE, SINK_FIELDS_MISSING, PK_MISSING, PK_UNKNOWN, SINK_ROWS_GO, PK_NOT_OF_ROWS.
     """
     kcql = insert.kcql or ast.Kcql()
     _check_clauses(insert, kcql, sink)
@@ -118,6 +119,8 @@ def bind_sink_insert(
         )
     store = kcql.store_as.name.upper() if kcql.store_as else next(iter(sink.kind.stores), "")
     mode: OneOf["insert", "upsert"] = "upsert" if kcql.upsert or sink.kind.needs_key else "insert"
+    if rows_go(select):
+        _check_going(insert, kcql, key, mode, select)
     target = SinkTarget(
         sink=sink.name,
         kind=sink.kind.name,
@@ -126,7 +129,7 @@ def bind_sink_insert(
         mode=mode,
         columns=tuple((f.name, f.type) for f in kind.fields),
         key=key,
-        deletes=mode == "upsert" and _is_of_record_key(key, select),
+        deletes=mode == "upsert" and (rows_go(select) or _is_of_record_key(key, select)),
         creates=sink.kind.creates and (kcql.autocreate or settings.topic(insert.target.name).autocreate),
         batch_rows=kcql.batch or DEFAULT_BATCH_ROWS,
         store=store,
@@ -177,9 +180,24 @@ def _key(insert: ast.Insert, kcql: ast.Kcql, columns: tuple[str, ...]) -> tuple[
     return tuple(found)
 
 
+def _check_going(
+    insert: ast.Insert, kcql: ast.Kcql, key: tuple[str, ...], mode: OneOf["insert", "upsert"], select: BoundSelect
+) -> None:
+    """Refuse a table whose rows could not be taken away again, or whose rows would take away one another."""
+    wanted = identity(select)
+    if wanted is None:
+        raise LsqlError("SINK_ROWS_UNKNOWN", insert.target.span, target=insert.target.name)
+    names = ", ".join(part.name for part in wanted)
+    if mode == "insert":
+        raise LsqlError("SINK_ROWS_GO", insert.target.span, target=insert.target.name, identity=names)
+    if not is_identity(wanted, key, select):
+        span = kcql.key[0].span.to(kcql.key[-1].span)
+        raise LsqlError("PK_NOT_OF_ROWS", span, key=", ".join(key), identity=names)
+
+
 def _is_of_record_key(key: tuple[str, ...], select: BoundSelect) -> bool:
     """Whether the key's columns are computed from the record's key alone: then a tombstone says which row goes."""
-    if select.grouping is not None or not isinstance(select.value, Fields):
+    if select.is_table or isinstance(select.source, BoundJoin) or not isinstance(select.value, Fields):
         return False
     exprs = dict(select.value.fields)
     return all(column in exprs and _reads_only_the_key(exprs[column]) for column in key)

@@ -23,22 +23,12 @@ def _window(kind: str) -> Callable[[ast.Select], bool]:
 
 
 REFUSALS: tuple[Refusal, ...] = (
-    Refusal("joins", "enrich the records before they reach the topic", "JOIN", lambda s: bool(s.joins)),
     Refusal(
-        "SELECT TABLE",
-        "write SELECT STREAM; every record then counts as an event",
-        "TABLE",
-        lambda s: s.mode == "TABLE",
+        "SLIDING windows of an aggregate",
+        "use HOP with a small advance",
+        "",
+        lambda s: _window("SLIDING")(s) and not s.joins,
     ),
-    Refusal(
-        "GROUP BY over a table (a SELECT without STREAM reads a table)",
-        "write SELECT STREAM; every record then counts as an event",
-        "GROUP BY",
-        lambda s: s.mode is None and (bool(s.group_by) or s.window is not None),
-    ),
-    Refusal("HAVING", "filter the result in a second processor", "HAVING", lambda s: s.having is not None),
-    Refusal("SESSION windows", "use TUMBLE or HOP", "", _window("SESSION")),
-    Refusal("SLIDING windows", "use HOP with a small advance", "", _window("SLIDING")),
 )
 
 

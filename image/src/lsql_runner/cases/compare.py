@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import ndiff
+from itertools import zip_longest
 from typing import Any
 
 from lsql_runner.bind.catalog import JSON_FORMAT, Format
+from lsql_runner.cases.leaves import ValueMisfit, natural
 from lsql_runner.cases.model import Case, CaseRecord, ExpectedError, Headers
-from lsql_runner.cases.values import ValueMisfit, decode_value, encode_value, same_value
+from lsql_runner.cases.values import (
+    NO_SCHEMAS,
+    Schemas,
+    as_written,
+    checked_expectation,
+    decode_value,
+    encode_value,
+    has_schema,
+    same_value,
+)
 from lsql_runner.errors import LsqlError, render, report
 from lsql_runner.plan.nodes import Plan, WriteSink
 
@@ -48,69 +59,123 @@ def output_formats(case: Case, plan: Plan) -> Forms:
     return found
 
 
-def differences(case: Case, plan: Plan, actual: Iterable[ActualRecord]) -> list[str]:
+def differences(case: Case, plan: Plan, actual: Iterable[ActualRecord], schemas: Schemas = NO_SCHEMAS) -> list[str]:
     """Lines that show how the output differs from what is expected; empty if it does not.
 
     Records are compared in order for each topic and key, as a changelog is read; across keys order says nothing.
+
+    Args:
+        schemas: what the ids in records of AVRO stand for.
 
     Raises:
         LsqlError: CASE_INVALID where an expected record fits no target.
     """
     forms = output_formats(case, plan)
     expected = _expected(case, forms)
-    found = [_Shown.of_actual(record, forms[record.topic]) for record in actual]
+    found = [_Found.of(record, forms[record.topic], schemas) for record in actual]
     lines: list[str] = []
-    for place in dict.fromkeys(record.place for record in (*expected, *found)):
-        lines += _changelog([r for r in expected if r.place == place], [r for r in found if r.place == place])
+    for log in _changelogs(expected, found):
+        lines += log.differences()
     return lines
 
 
-def _changelog(expected: Sequence[_Shown], actual: Sequence[_Shown]) -> list[str]:
-    if len(expected) == len(actual) and all(map(_matches, expected, actual)):
-        return []
-    name = (expected or actual)[0]
-    # What the case leaves unsaid is no difference: it is shown of neither.
-    pairs = [(e, actual[i] if i < len(actual) else None) for i, e in enumerate(expected)]
-    wanted = [_line(e, e) if a is None or not _matches(e, a) else _line(a, e) for e, a in pairs]
-    got = [_line(a, expected[i] if i < len(expected) else a) for i, a in enumerate(actual)]
-    shown = [line for line in ndiff(wanted, got) if not line.startswith("? ")]
-    return [f"{name.topic}, key {_json(name.key)}: - expected, + found", *(f"  {line}" for line in shown)]
-
-
 @dataclass(frozen=True, slots=True)
-class _Shown:
-    """A record with its parts decoded; expected ones may leave timestamp and headers unsaid."""
+class _Expected:
+    """A record as the case has it; timestamp and headers are None where it leaves them unsaid."""
 
     topic: str
-    raw_key: bytes | None
     key: Any
     value: Any
-    raw_value: bytes | None
-    exact: bool
-    """The value is compared byte for byte."""
+    is_null: bool
+    text: bytes | None
+    """The bytes of the value, where it is to be compared byte for byte."""
     timestamp_ms: int | None
     headers: Headers | None
 
-    @property
-    def place(self) -> tuple[str, str]:
-        return self.topic, _json(self.key)
+    def line(self) -> str:
+        value = "tombstone" if self.is_null else _json(self.value) if self.text is None else _text(self.text)
+        return _line(value, self.timestamp_ms, self.headers)
+
+    def is_met_by(self, found: _Found) -> bool:
+        same = same_value(self.value, found.value) if self.text is None else self.text == found.raw
+        null = self.is_null == (found.raw is None)  # JSON's null is no tombstone
+        time = self.timestamp_ms in (None, found.timestamp_ms)
+        return same and null and time and self.headers in (None, found.headers)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A record that was written, with its parts decoded."""
+
+    topic: str
+    key: Any
+    value: Any
+    raw: bytes | None
+    timestamp_ms: int
+    headers: Headers
 
     @staticmethod
-    def of_actual(record: ActualRecord, forms: tuple[Format, Format]) -> _Shown:
+    def of(record: ActualRecord, forms: tuple[Format, Format], schemas: Schemas) -> _Found:
         headers = tuple(header for header in record.headers if header[0] != BATCH_HEADER)
-        return _Shown(
-            record.topic,
-            record.key,
-            _decoded(record.key, forms[0]),
-            _decoded(record.value, forms[1]),
-            record.value,
-            False,
-            record.timestamp_ms,
-            headers,
+        key, value = (
+            _decoded(data, form, schemas) for data, form in zip((record.key, record.value), forms, strict=True)
         )
+        return _Found(record.topic, key, value, record.value, record.timestamp_ms, headers)
+
+    def line(self, wanted: _Expected | None) -> str:
+        """The record as the case would write it. What the case leaves unsaid is no difference, and is not shown."""
+        if wanted is None:
+            value = "tombstone" if self.raw is None else _json(natural(self.value))
+            return _line(value, self.timestamp_ms, self.headers)
+        value = "tombstone" if self.raw is None else _json(as_written(wanted.value, self.value))
+        if wanted.text is not None and self.raw is not None:
+            value = _text(self.raw)
+        time = None if wanted.timestamp_ms is None else self.timestamp_ms
+        return _line(value, time, None if wanted.headers is None else self.headers)
 
 
-def _expected(case: Case, forms: Forms) -> list[_Shown]:
+@dataclass(slots=True)
+class _Changelog:
+    """The records of one key of a topic, in their order."""
+
+    topic: str
+    key: Any
+    expected: list[_Expected] = field(default_factory=list)
+    found: list[_Found] = field(default_factory=list)
+
+    def differences(self) -> list[str]:
+        same = len(self.expected) == len(self.found) and all(
+            wanted.is_met_by(found) for wanted, found in zip(self.expected, self.found, strict=True)
+        )
+        if same:
+            return []
+        wanted = [record.line() for record in self.expected]
+        pairs = zip_longest(self.found, self.expected[: len(self.found)])
+        got = [record.line(like) for record, like in pairs]
+        shown = [line for line in ndiff(wanted, got) if not line.startswith("? ")]
+        return [f"{self.topic}, key {_json(natural(self.key))}: - expected, + found", *(f"  {line}" for line in shown)]
+
+
+def _changelogs(expected: Sequence[_Expected], found: Sequence[_Found]) -> list[_Changelog]:
+    """The records by topic and key, in the order in which the case expects them; what it does not expect comes last."""
+    written: dict[tuple[str, str], _Changelog] = {}
+    for record in found:
+        place = record.topic, _json(natural(record.key))
+        written.setdefault(place, _Changelog(record.topic, record.key)).found.append(record)
+    ordered: dict[int, _Changelog] = {}
+    missing: dict[tuple[str, str], _Changelog] = {}
+    for wanted in expected:
+        # Not by its text: a key of AVRO may be written in several ways.
+        logs = (log for log in written.values() if log.topic == wanted.topic and same_value(wanted.key, log.key))
+        log = next(logs, None)
+        if log is None:
+            log = missing.setdefault((wanted.topic, _json(wanted.key)), _Changelog(wanted.topic, wanted.key))
+        ordered[id(log)] = log
+        log.expected.append(wanted)
+    return list((ordered | {id(log): log for log in written.values()}).values())
+
+
+def _expected(case: Case, forms: Forms) -> list[_Expected]:
     found = []
     for number, record in enumerate(case.expected or ()):
         topic = record.topic or (next(iter(forms)) if len(forms) == 1 else "")
@@ -123,50 +188,45 @@ def _expected(case: Case, forms: Forms) -> list[_Shown]:
     return found
 
 
-def _expected_record(record: CaseRecord, topic: str, forms: tuple[Format, Format]) -> _Shown:
-    raw_key = _bytes(record.key, record.key_text, forms[0])
-    raw_value = _bytes(record.value, record.value_text, forms[1])
-    return _Shown(
+def _expected_record(record: CaseRecord, topic: str, forms: tuple[Format, Format]) -> _Expected:
+    text = None if record.value_text is None else record.value_text.encode()
+    return _Expected(
         topic,
-        raw_key,
-        _decoded(raw_key, forms[0]),
-        _decoded(raw_value, forms[1]),
-        raw_value,
-        record.value_text is not None,
+        _part(record.key, record.key_text, forms[0]),
+        _part(record.value, record.value_text, forms[1]),
+        record.value is None and text is None,
+        text,
         record.timestamp,
         record.headers,
     )
 
 
-def _bytes(value: Any, text: str | None, form: Format) -> bytes | None:
+def _part(value: Any, text: str | None, form: Format) -> Any:
     if text is not None:
-        return text.encode()
-    return None if value is None else encode_value(value, form)
+        return _decoded(text.encode(), form, NO_SCHEMAS)
+    if value is None:
+        return None
+    return (
+        checked_expectation(value, form) if has_schema(form) else _decoded(encode_value(value, form), form, NO_SCHEMAS)
+    )
 
 
-def _decoded(data: bytes | None, form: Format) -> Any:
+def _decoded(data: bytes | None, form: Format, schemas: Schemas) -> Any:
     """The value, or the bytes in words where they are not what the format promises: a difference, not a crash."""
     try:
-        return decode_value(data, form)
+        return decode_value(data, form, schemas)
     except ValueMisfit:
         return {"not " + str(form): "" if data is None else data.hex()}
 
 
-def _matches(expected: _Shown, actual: _Shown) -> bool:
-    value = expected.raw_value == actual.raw_value if expected.exact else same_value(expected.value, actual.value)
-    null = (expected.raw_value is None) == (actual.raw_value is None)  # JSON's null is no tombstone
-    time = expected.timestamp_ms in (None, actual.timestamp_ms)
-    return value and null and time and expected.headers in (None, actual.headers)
+def _line(value: str, timestamp_ms: int | None, headers: Headers | None) -> str:
+    """A record for people."""
+    time = "" if timestamp_ms is None else f"  timestamp {timestamp_ms}"
+    return f"{value}{time}" + ("" if headers is None else f"  headers {_shown_headers(headers)}")
 
 
-def _line(record: _Shown, unsaid: _Shown) -> str:
-    """A record for people, with what `unsaid` leaves unsaid left out."""
-    value = "tombstone" if record.raw_value is None else _json(record.value)
-    if unsaid.exact and record.raw_value is not None:
-        value = record.raw_value.decode("utf-8", "backslashreplace")
-    time = "" if unsaid.timestamp_ms is None else f"  timestamp {record.timestamp_ms}"
-    headers = "" if unsaid.headers is None else f"  headers {_shown_headers(record.headers or ())}"
-    return f"{value}{time}{headers}"
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "backslashreplace")
 
 
 def _shown_headers(headers: Headers) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -12,9 +12,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from lsql_runner.bind.catalog import TopicSchema
 from lsql_runner.bind.sinks import named_sink
+from lsql_runner.cases.leaves import NANOS_PER_MS, Instant, ValueMisfit
 from lsql_runner.cases.yaml_text import load_yaml
-from lsql_runner.declared import DeclarationError, declared_topics
+from lsql_runner.declared import DeclarationError, avro_text, declared_topics
 from lsql_runner.errors import LsqlError
+from lsql_runner.sql.ast import UNIT_MS
 
 Headers = tuple[tuple[str, bytes | None], ...]
 M = TypeVar("M", bound=BaseModel)
@@ -22,14 +24,7 @@ M = TypeVar("M", bound=BaseModel)
 
 def _milliseconds(value: Any) -> int:
     """Milliseconds since 1970 UTC, from a number of them or an ISO date and time; without a zone it is UTC."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        moment = datetime.fromisoformat(value)
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        since = moment - datetime(1970, 1, 1, tzinfo=UTC)
-        return (since.days * 86_400 + since.seconds) * 1_000 + since.microseconds // 1_000
-    raise ValueError("milliseconds since 1970 UTC, or a date and time as 2026-03-01T12:00:00Z")
+    return Instant.of(value).nanos // NANOS_PER_MS
 
 
 def _headers(value: Any) -> Headers:
@@ -80,7 +75,11 @@ class CaseRecord(_Strict):
 
 
 class InputRecord(CaseRecord):
+    """`*_writer` names the schema that a part in AVRO is written with, where it is not the topic's own."""
+
     partition: Annotated[int, Field(ge=0)] = 0
+    key_writer: str | None = None
+    value_writer: str | None = None
 
 
 class ExpectedError(_Strict):
@@ -103,6 +102,12 @@ class _Mark(_Strict):
     batch: str | int | None
 
 
+class _Idle(_Strict):
+    """No record comes for so long, as `30s`; then a new micro-batch."""
+
+    idle: str
+
+
 class _Document(_Strict):
     name: str | None = None
     sql: str | None = None
@@ -111,6 +116,10 @@ class _Document(_Strict):
     input: list[Any] = []
     expect: list[CaseRecord] | None = None
     expect_error: ExpectedError | None = None
+
+
+Writers = Mapping[tuple[str, str], Mapping[str, str]]
+"""By topic and part (`key`, `value`): schemas of AVRO by name, which records may be written with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +131,14 @@ class Case:
     sql: str
     declared: Mapping[str, TopicSchema]
     """Topics whose schemas the case says; those of others are inferred from its records, as on brokers."""
+    writers: Writers
     existing: Mapping[str, int]
     """Partitions of every topic that the case names."""
     sinks: Mapping[str, str]
     """The kinds of the sinks that the program writes to, by name."""
     batches: tuple[tuple[InputRecord, ...], ...]
+    idle_ms: Mapping[int, int]
+    """Behind these batches, counted from 0, no record comes for so long."""
     expected: tuple[CaseRecord, ...] | None
     error: ExpectedError | None
 
@@ -155,8 +167,10 @@ def parse_case(text: str, path: Path) -> Case:
     document = _checked(_Document, raw, path, ())
     if (document.expect is None) == (document.expect_error is None):
         raise _invalid(path, "the top", "give either expect or expect_error")
-    declared, partitions = _topics(document.topics, path)
-    batches = _batches(document.input, path)
+    partitions, writers, declarations = _divided(document.topics, path)
+    declared = _declared(declarations, path)
+    _check_writers(writers, declared, path)
+    batches, idle_ms = _batches(document.input, writers, path)
     expected = [r.topic for r in document.expect or () if named_sink(r.topic, document.sinks) is None]
     named = [record.topic for batch in batches for record in batch] + expected
     existing = {name: partitions.get(name, 1) for name in (*document.topics, *named) if name}
@@ -168,9 +182,11 @@ def parse_case(text: str, path: Path) -> Case:
         document.name or _name(path),
         document.sql if document.sql is not None else _text(path.with_name("query.sql")),
         declared,
+        writers,
         existing,
         dict(document.sinks),
         batches,
+        idle_ms,
         None if document.expect is None else tuple(document.expect),
         document.expect_error,
     )
@@ -189,27 +205,78 @@ def _text(path: Path) -> str:
         raise LsqlError("FILE_UNREADABLE", path=str(path), why=why) from None
 
 
-def _topics(topics: dict[str, dict[str, Any]], path: Path) -> tuple[dict[str, TopicSchema], dict[str, int]]:
-    """The declared schemas, and the number of partitions where it is said."""
+def _divided(
+    topics: dict[str, dict[str, Any]], path: Path
+) -> tuple[dict[str, int], dict[tuple[str, str], dict[str, str]], dict[str, Any]]:
+    """The number of partitions where it is said, the writers of parts, and what is left: the declarations."""
     partitions: dict[str, int] = {}
+    writers: dict[tuple[str, str], dict[str, str]] = {}
     declarations: dict[str, Any] = {}
     for name, body in topics.items():
-        count = body.get("partitions", 1)
+        rest = dict(body)
+        count = rest.pop("partitions", 1)
         if not isinstance(count, int) or isinstance(count, bool) or count < 1:
             raise _invalid(path, f"topics.{name}.partitions", "a whole number above 0 is needed")
         partitions[name] = count
-        rest = {part: serde for part, serde in body.items() if part != "partitions"}
+        for part, serde in body.items():
+            if isinstance(serde, dict) and "writers" in serde:
+                rest[part] = {key: value for key, value in serde.items() if key != "writers"}
+                writers[name, part] = _schemas(serde["writers"], path, f"topics.{name}.{part}.writers")
         if rest:  # a topic that only exists has no declaration
             declarations[name] = rest
+    return partitions, writers, declarations
+
+
+def _schemas(body: Any, path: Path, place: str) -> dict[str, str]:
+    if not isinstance(body, dict):
+        raise _invalid(path, place, "schemas by name are needed, as {old: {type: record, ...}}")
+    return {str(name): avro_text(schema) for name, schema in body.items()}
+
+
+def _declared(declarations: dict[str, Any], path: Path) -> dict[str, TopicSchema]:
     try:
-        return declared_topics(declarations), partitions
+        return declared_topics(declarations)
     except DeclarationError as error:
         raise _invalid(path, "topics", f"expected {error}") from None
 
 
-def _batches(items: list[Any], path: Path) -> tuple[tuple[InputRecord, ...], ...]:
+def _check_writers(writers: Writers, declared: Mapping[str, TopicSchema], path: Path) -> None:
+    """Whether all that is declared in AVRO can be written, and nothing else has writers."""
+    for topic, schema in declared.items():
+        for part, serde in (("key", schema.key), ("value", schema.value)):
+            place = f"topics.{topic}.{part}"
+            named = writers.get((topic, part), {})
+            if serde.schema is None and named:
+                raise _invalid(path, f"{place}.writers", f"only AVRO has writers, and this is {serde.format}")
+            if serde.schema is not None:
+                _check_schema(serde.schema, path, f"{place}.schema")
+            for name, text in named.items():
+                _check_schema(text, path, f"{place}.writers.{name}")
+
+
+def _check_schema(text: str, path: Path, place: str) -> None:
+    from lsql_runner.cases.avro_values import avro_schema  # fastavro, which most cases need not wait for
+
+    try:
+        avro_schema(text)
+    except ValueMisfit as error:
+        raise _invalid(path, place, str(error)) from None
+
+
+def _batches(
+    items: list[Any], writers: Writers, path: Path
+) -> tuple[tuple[tuple[InputRecord, ...], ...], Mapping[int, int]]:
+    """The micro-batches, and how long no record comes behind which of them."""
     batches: list[list[InputRecord]] = [[]]
+    idle_ms: dict[int, int] = {}
     for number, item in enumerate(items):
+        if isinstance(item, dict) and "idle" in item:
+            length = _length_ms(_checked(_Idle, item, path, ("input", number)).idle)
+            if length is None or not batches[-1]:
+                raise _invalid(path, f"input[{number}].idle", "a length of time behind a record is needed, as 30s")
+            idle_ms[sum(1 for batch in batches if batch) - 1] = length
+            batches.append([])
+            continue
         if isinstance(item, dict) and "batch" in item:
             _checked(_Mark, item, path, ("input", number))
             batches.append([])
@@ -217,8 +284,18 @@ def _batches(items: list[Any], path: Path) -> tuple[tuple[InputRecord, ...], ...
         record = _checked(InputRecord, item, path, ("input", number))
         if not record.topic:
             raise _invalid(path, f"input[{number}].topic", "the record's topic is needed")
+        for part, name in (("key", record.key_writer), ("value", record.value_writer)):
+            known = writers.get((record.topic, part), {})
+            if name is not None and name not in known:
+                why = f"{record.topic} has no such writer of its {part}; it has {', '.join(known) or 'none'}"
+                raise _invalid(path, f"input[{number}].{part}_writer", why)
         batches[-1].append(record)
-    return tuple(tuple(batch) for batch in batches if batch)
+    return tuple(tuple(batch) for batch in batches if batch), idle_ms
+
+
+def _length_ms(text: str) -> int | None:
+    found = re.fullmatch(r"([1-9][0-9]{0,8})(ms|s|m|h|d)", text)
+    return None if found is None else int(found[1]) * UNIT_MS[found[2]]
 
 
 def _checked(model: type[M], value: Any, path: Path, place: tuple[str | int, ...]) -> M:

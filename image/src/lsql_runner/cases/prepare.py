@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import cast
 
 from lsql_runner.batches import Partition
-from lsql_runner.bind.catalog import Format
+from lsql_runner.bind.catalog import Format, TopicSchema
+from lsql_runner.bind.declarations import program_schemas
 from lsql_runner.bind.decoders import SourceFormats, source_formats
+from lsql_runner.cases.leaves import ValueMisfit
 from lsql_runner.cases.model import Case, Headers, InputRecord
-from lsql_runner.cases.values import ValueMisfit, encode_value, guess_format
+from lsql_runner.cases.registry import MemoryRegistry
+from lsql_runner.cases.values import Writer, encode_value, guess_format
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.brokers import Brokers, RawRecord
+from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.pipeline import Planned, plan_parsed
+from lsql_runner.plan.nodes import Plan
+from lsql_runner.runtime.registered import registered, subject_of
 from lsql_runner.runtime.resolve import Knowledge, resolve_catalog
 from lsql_runner.sql import ast
 from lsql_runner.sql.parser import parse
@@ -39,22 +45,53 @@ Batches = tuple[tuple[EncodedRecord, ...], ...]
 class PreparedCase:
     planned: Planned
     batches: Batches
+    registry: MemoryRegistry
+    """Knows every schema of the case and of the plan, which has the ids of those that it writes with."""
+
+    @property
+    def plan(self) -> Plan:
+        return self.planned.plan
 
 
 def prepare_case(case: Case) -> PreparedCase:
-    """Parse, encode, resolve, bind, plan.
+    """Parse, encode, resolve, bind, plan, register: all without brokers and with a registry of its own.
 
     Raises:
         LsqlError: what is wrong with the program; CASE_INVALID where a record does not fit its topic.
     """
     program = parse(case.sql)
-    batches = encode_batches(case, program)
+    registry = MemoryRegistry()
+    batches = encode_batches(case, program, register_writers(case, registry))
     brokers = cast(Brokers, _CaseBrokers(case, batches))  # resolving a catalog asks for topics and samples only
-    catalog = resolve_catalog(program, brokers, Knowledge(case.declared, {}, sinks=case.sinks))
-    return PreparedCase(plan_parsed(program, catalog), batches)
+    catalog = resolve_catalog(program, brokers, Knowledge(case.declared, {}, registry=registry, sinks=case.sinks))
+    planned = plan_parsed(program, catalog)
+    return PreparedCase(replace(planned, plan=registered(planned.plan, registry)), batches, registry)
 
 
-def encode_batches(case: Case, program: ast.Program) -> Batches:
+WritersOf = Mapping[tuple[str, str, str | None], Writer]
+"""By topic, part and the name that a record gives; None for the topic's own schema."""
+
+
+def register_writers(case: Case, registry: SchemaRegistry) -> WritersOf:
+    """Make the schemas that a case declares versions of its topics' subjects: a topic's own last, which is the newest.
+
+    Raises:
+        LsqlError: SCHEMA_INCOMPATIBLE, SCHEMA_INVALID, REGISTRY_UNREACHABLE and the like.
+    """
+    found: dict[tuple[str, str, str | None], Writer] = {}
+    for topic, part, own in declared_avro(case):
+        for name, text in [*case.writers.get((topic, part), {}).items(), (None, own)]:
+            found[topic, part, name] = Writer(registry.register(subject_of(topic, part), "AVRO", text), text)
+    return found
+
+
+def declared_avro(case: Case) -> list[tuple[str, str, str]]:
+    """Topic, part and schema of all that a case declares in AVRO."""
+    parts = [(topic, part, getattr(s, part)) for topic, s in case.declared.items() for part in ("key", "value")]
+    return [(topic, part, serde.schema) for topic, part, serde in parts if serde.schema is not None]
+
+
+def encode_batches(case: Case, program: ast.Program, writers: WritersOf) -> Batches:
     """The input records as bytes, in their order, with offsets counted for each partition.
 
     The format of a part is the declared one, else the one that the program names, else what the value suggests. A
@@ -64,6 +101,7 @@ def encode_batches(case: Case, program: ast.Program) -> Batches:
         LsqlError: CASE_INVALID, FORMAT_UNSUPPORTED.
     """
     named = source_formats(program)
+    declared = {**case.declared, **program_schemas(program)}
     offsets: dict[tuple[str, int], int] = {}
     timestamp_ms = 0
     place = 0
@@ -74,7 +112,8 @@ def encode_batches(case: Case, program: ast.Program) -> Batches:
             timestamp_ms = timestamp_ms if record.timestamp is None else record.timestamp
             offset = offsets.get((record.topic, record.partition), 0)
             offsets[record.topic, record.partition] = offset + 1
-            key, value = _parts(case, record, named.get(record.topic, SourceFormats()), place)
+            formats = named.get(record.topic, SourceFormats())
+            key, value = _parts(case, record, declared.get(record.topic), formats, writers, place)
             encoded.append(
                 EncodedRecord(record.topic, key, value, record.headers or (), timestamp_ms, record.partition, offset)
             )
@@ -83,18 +122,23 @@ def encode_batches(case: Case, program: ast.Program) -> Batches:
     return tuple(batches)
 
 
-def _parts(case: Case, record: InputRecord, named: SourceFormats, place: int) -> tuple[bytes | None, bytes | None]:
-    schema = case.declared.get(record.topic)
+def _parts(
+    case: Case, record: InputRecord, schema: TopicSchema | None, named: SourceFormats, writers: WritersOf, place: int
+) -> tuple[bytes | None, bytes | None]:
     forms = (named.key, named.value) if schema is None else (schema.key.format, schema.value.format)
-    values = (("key", record.key, record.key_text), ("value", record.value, record.value_text))
+    values = (
+        ("key", record.key, record.key_text, record.key_writer),
+        ("value", record.value, record.value_text, record.value_writer),
+    )
     found: list[bytes | None] = []
-    for (name, value, text), form in zip(values, forms, strict=True):
+    for (name, value, text, writer), form in zip(values, forms, strict=True):
         if text is not None:
             found.append(text.encode())
             continue
         try:
             # A null key or value is null in every format, the windowed ones included.
-            found.append(None if value is None else encode_value(value, form or _guessed(value)))
+            by = writers.get((record.topic, name, writer))
+            found.append(None if value is None else encode_value(value, form or _guessed(value), by))
         except ValueMisfit as error:
             where = f"record {place + 1} of the input, {name}"
             raise LsqlError("CASE_INVALID", path=str(case.path), place=where, why=str(error)) from None

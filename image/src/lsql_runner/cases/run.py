@@ -1,58 +1,80 @@
-"""`lsql test`: case files on the memory engine, one JVM for all of them."""
+"""`lsql test`: case files, one after the other, on one engine for all of them."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
-from xml.etree import ElementTree
 
-from lsql_runner.cases.compare import ActualRecord, differences, error_differences
-from lsql_runner.cases.model import Case, load_case
-from lsql_runner.cases.prepare import EncodedRecord, PreparedCase, prepare_case
-from lsql_runner.engine.memory import MemoryEngine, MemoryRecord, MemoryRun
+from lsql_runner.cases.case_run import CaseEngine, run_case
+from lsql_runner.cases.model import load_case
+from lsql_runner.cases.report import Outcome, as_junit, as_text
 from lsql_runner.errors import LsqlError, render
-from lsql_runner.plan.nodes import Plan
 from lsql_runner.settings import Settings
 
 Echo = Callable[[str], None]
 
+_END_ALL = (
+    *("JVM_GONE", "JAVA_MISSING", "JARS_MISSING"),
+    *("BROKER_UNREACHABLE", "BROKER_REFUSED"),
+    *("REGISTRY_UNREACHABLE", "REGISTRY_REFUSED", "REGISTRY_ANSWER_INVALID"),
+)
+"""Errors of what all cases run on: no other case would do better."""
+
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a case ended. `lines` say what is wrong; empty for a case that passed."""
+class OnBrokers:
+    """Where cases run that do not run in memory. All else that the brokers ask for is in the environment."""
 
-    path: Path
-    name: str
-    lines: tuple[str, ...]
-    seconds: float
-
-    @property
-    def passed(self) -> bool:
-        return not self.lines
+    servers: str
+    """As in SQL_BOOTSTRAP_SERVERS."""
+    registry: str | None
+    """As in SQL_SCHEMA_REGISTRY_URL; None leaves it to that."""
 
 
-def run_cases(paths: Sequence[Path], junit: Path | None, echo: Echo) -> int:
+def run_cases(paths: Sequence[Path], junit: Path | None, echo: Echo, brokers: OnBrokers | None, warn: Echo) -> int:
     """Run every case under some files and folders; exit code 1 if one failed, else 0.
 
+    Args:
+        paths: files and folders.
+        junit: where to write a report; None for none.
+        echo: takes what is to be shown, line by line.
+        brokers: where to run them; None for memory.
+        warn: takes what went wrong beside the cases.
+
     Raises:
-        LsqlError: there is no case at all, or the JVM cannot be started.
+        LsqlError: there is no case at all, or what they are to run on cannot be used.
     """
     outcomes: list[Outcome] = []
     files = find_cases(paths)
-    with MemoryEngine(_path("jars_dir"), _path("class_archive")) as engine:
+    with _in_memory() if brokers is None else _on_brokers(brokers, os.environ, warn) as engine:
         for path in files:
             outcome = _run_file(path, engine)
-            echo(_summary(outcome))
+            echo(as_text(outcome))
             outcomes.append(outcome)
     if junit is not None:
         junit.write_bytes(as_junit(outcomes))
     failed = sum(not outcome.passed for outcome in outcomes)
     echo(f"{len(outcomes) - failed} passed, {failed} failed" if failed else f"{len(outcomes)} passed")
     return 1 if failed else 0
+
+
+@contextmanager
+def _in_memory() -> Iterator[CaseEngine]:
+    from lsql_runner.cases.on_memory import MemoryCases
+    from lsql_runner.engine.memory import MemoryEngine
+
+    with MemoryEngine(_path("jars_dir"), _path("class_archive")) as engine:
+        yield MemoryCases(engine)
+
+
+def _on_brokers(brokers: OnBrokers, environment: Mapping[str, str], warn: Echo) -> AbstractContextManager[CaseEngine]:
+    from lsql_runner.cases.on_kafka import kafka_cases
+
+    return kafka_cases(environment, brokers.servers, brokers.registry, warn)
 
 
 def _path(name: str) -> Path:
@@ -79,7 +101,7 @@ def find_cases(paths: Iterable[Path]) -> list[Path]:
     return list(found)
 
 
-def _run_file(path: Path, engine: MemoryEngine) -> Outcome:
+def _run_file(path: Path, engine: CaseEngine) -> Outcome:
     start = time.monotonic()
     name = str(path)
     try:
@@ -87,78 +109,7 @@ def _run_file(path: Path, engine: MemoryEngine) -> Outcome:
         name = case.name
         lines = run_case(case, engine)
     except LsqlError as error:
-        if error.code in ("JVM_GONE", "JAVA_MISSING", "JARS_MISSING"):
+        if error.code in _END_ALL:
             raise
         lines = render(error).splitlines()
     return Outcome(path, name, tuple(lines), time.monotonic() - start)
-
-
-class CaseEngine(Protocol):
-    """What runs a case: `engine.memory` for users, and a broker in our tests."""
-
-    def run(self, plan: Plan, batches: Sequence[Sequence[MemoryRecord]]) -> MemoryRun:
-        """Run a plan over micro-batches, each read as a whole before the next."""
-
-
-def run_case(case: Case, engine: CaseEngine) -> list[str]:
-    """Run a case; what is wrong, as lines.
-
-    Raises:
-        LsqlError: CASE_INVALID; JVM_GONE.
-    """
-    try:
-        prepared = prepare_case(case)
-    except LsqlError as error:
-        if error.code == "CASE_INVALID":
-            raise
-        return error_differences(case.error, error, case.sql)
-    run = engine.run(prepared.planned.plan, memory_batches(prepared))
-    if run.error is not None or case.error is not None:
-        return error_differences(case.error, run.error, case.sql)
-    written = (ActualRecord(r.topic, r.key, r.value, r.timestamp_ms, r.headers) for r in run.records)
-    return differences(case, prepared.planned.plan, written)
-
-
-def memory_batches(prepared: PreparedCase) -> list[list[MemoryRecord]]:
-    """The input of a case for the memory engine."""
-    return [[_memory_record(record) for record in batch] for batch in prepared.batches]
-
-
-def _memory_record(record: EncodedRecord) -> MemoryRecord:
-    return MemoryRecord(
-        record.topic,
-        record.key,
-        record.value,
-        record.timestamp_ms,
-        record.partition,
-        record.offset,
-        record.headers,
-    )
-
-
-def _summary(outcome: Outcome) -> str:
-    if outcome.passed:
-        return f"ok      {outcome.name} ({outcome.seconds:.1f} s)"
-    return "\n".join([f"FAILED  {outcome.name} ({outcome.path})", *(f"    {line}" for line in outcome.lines)])
-
-
-def as_junit(outcomes: Sequence[Outcome]) -> bytes:
-    """The outcomes as a JUnit XML report."""
-    failed = sum(not outcome.passed for outcome in outcomes)
-    seconds = sum(outcome.seconds for outcome in outcomes)
-    suite = ElementTree.Element(
-        "testsuite", name="lsql", tests=str(len(outcomes)), failures=str(failed), time=f"{seconds:.3f}"
-    )
-    for outcome in outcomes:
-        attributes = {"classname": str(outcome.path), "name": outcome.name, "time": f"{outcome.seconds:.3f}"}
-        case = ElementTree.SubElement(suite, "testcase", attributes)
-        if not outcome.passed:
-            failure = ElementTree.SubElement(case, "failure", message=_xml_text(outcome.lines[0]))
-            failure.text = _xml_text("\n".join(outcome.lines))
-    text: bytes = ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)
-    return text
-
-
-def _xml_text(text: str) -> str:
-    """Text without the control characters that XML cannot hold."""
-    return "".join(char if char >= " " or char in "\n\t" else "\ufffd" for char in text)

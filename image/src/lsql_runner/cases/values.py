@@ -1,36 +1,56 @@
 """Values of a case file to bytes and back, for every format of this version. Pure Python, no engine: a second opinion.
 
 A value is what YAML gives: JSON formats take any value, STRING text, INT and LONG whole numbers, BYTES
-hexadecimal digits, and a windowed key is `{key: ..., window_start: <ms>}`. None is null.
+hexadecimal digits, AVRO what its schema says, CSV and XML the text of the record. A windowed key is `{key: ...,
+window_start: <ms>}`, that of a session `{key: ..., window_start: <ms>, window_end: <ms>}`. None is null.
 """
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from lsql_runner.bind.catalog import Format
+from lsql_runner.cases.leaves import ValueMisfit, bytes_of, natural, same_leaf
 
-_WINDOW_BYTES = 8
-_WINDOWED_KEYS = {"key", "window_start"}
+_TIME_BYTES = 8
+_WINDOWS = {"TW": ("window_start",), "SW": ("window_end", "window_start")}
+"""What stands behind the key, in the order of its bytes."""
+_MAY_BE_EMPTY = ("STRING", "BYTES")
+"""Formats with a value of no bytes; in a windowed key no bytes are a null key in the others."""
+_MAGIC = b"\0"
+_HEAD_BYTES = 5
+"""AVRO: the magic byte, then the id of the schema as 4 bytes, big-endian."""
+
+Schemas = Mapping[int, str]
+"""AVRO: the schemas behind ids, as JSON text."""
 
 
-class ValueMisfit(ValueError):
-    """A value cannot be written in a format, or bytes cannot be read in it; the message says why."""
+NO_SCHEMAS: Schemas = {}
 
 
-def encode_value(value: Any, form: Format) -> bytes | None:
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """AVRO: the schema that a value is written with, and its id at the registry."""
+
+    id: int
+    schema: str
+
+
+def encode_value(value: Any, form: Format, writer: Writer | None = None) -> bytes | None:
     """The bytes of a value.
+
+    Args:
+        writer: for AVRO, alone or inside a windowed key.
 
     Raises:
         ValueMisfit: it is no value of the format.
     """
-    if form.name == "TW":
-        if not isinstance(value, dict) or set(value) != _WINDOWED_KEYS or not _is_whole(value["window_start"], 8):
-            raise ValueMisfit("a windowed key is {key: ..., window_start: <ms>}")
-        inner = encode_value(value["key"], Format(form.inner or "BYTES"))
-        return (inner or b"") + int(value["window_start"]).to_bytes(_WINDOW_BYTES, "big", signed=True)
+    if form.is_windowed:
+        return _encode_windowed(value, form, writer)
     if value is None:
         return None
     match form.name:
@@ -44,8 +64,36 @@ def encode_value(value: Any, form: Format) -> bytes | None:
                 raise ValueMisfit(f"{form} holds a whole number of {size} bytes, not {_shown(value)}")
             return int(value).to_bytes(size, "big", signed=True)
         case "BYTES":
-            return _from_hex(value)
+            return bytes_of(value)
+        case "AVRO":
+            return _encode_avro(value, writer)
+        case "CSV" | "XML":
+            if not isinstance(value, str):
+                raise ValueMisfit(f"{form} is text, as it stands in the record, not {_shown(value)}")
+            return value.encode()
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _encode_windowed(value: Any, form: Format, writer: Writer | None) -> bytes:
+    _check_windowed(value, form)
+    key = encode_value(value["key"], form.bare, writer) or b""
+    return key + b"".join(int(value[name]).to_bytes(_TIME_BYTES, "big", signed=True) for name in _WINDOWS[form.name])
+
+
+def _check_windowed(value: Any, form: Format) -> None:
+    times = _WINDOWS[form.name]
+    is_one = isinstance(value, dict) and set(value) == {"key", *times}
+    if not is_one or not all(_is_whole(value[name], _TIME_BYTES) for name in times):
+        shape = ", ".join(f"{name}: <ms>" for name in sorted(times, reverse=True))
+        raise ValueMisfit(f"a key in {form} is {{key: ..., {shape}}}")
+
+
+def _encode_avro(value: Any, writer: Writer | None) -> bytes:
+    from lsql_runner.cases.avro_values import avro_schema  # fastavro, which most cases need not wait for
+
+    if writer is None:
+        raise ValueMisfit("AVRO is written with a schema: declare the topic, with its schema, under topics")
+    return _MAGIC + writer.id.to_bytes(4, "big") + avro_schema(writer.schema).encode(value)
 
 
 def guess_format(value: Any) -> Format | None:
@@ -55,22 +103,21 @@ def guess_format(value: Any) -> Format | None:
     return Format("STRING") if isinstance(value, str) or value is None else None
 
 
-def decode_value(data: bytes | None, form: Format) -> Any:
-    """The value in some bytes.
+def decode_value(data: bytes | None, form: Format, schemas: Schemas = NO_SCHEMAS) -> Any:
+    """The value in some bytes; parts that are typed in AVRO are `cases.leaves`.
+
+    Args:
+        schemas: for AVRO, alone or inside a windowed key.
 
     Raises:
         ValueMisfit: they are not written in the format.
     """
     if data is None:
         return None
+    if form.is_windowed:
+        return _decode_windowed(data, form, schemas)
     try:
         match form.name:
-            case "TW":
-                if len(data) < _WINDOW_BYTES:
-                    raise ValueMisfit(f"a windowed key has 8 bytes or more, not {len(data)}")
-                start = int.from_bytes(data[-_WINDOW_BYTES:], "big", signed=True)
-                key = decode_value(data[:-_WINDOW_BYTES], Format(form.inner or "BYTES"))
-                return {"key": key, "window_start": start}
             case "STRING":
                 return data.decode()
             case "INT" | "LONG":
@@ -80,16 +127,61 @@ def decode_value(data: bytes | None, form: Format) -> Any:
                 return int.from_bytes(data, "big", signed=True)
             case "BYTES":
                 return data.hex()
+            case "AVRO":
+                return _decode_avro(data, schemas)
         return json.loads(data)
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise ValueMisfit(f"{data!r} is not {form}: {error}") from None
 
 
+def _decode_windowed(data: bytes, form: Format, schemas: Schemas) -> Any:
+    times = _WINDOWS[form.name]
+    end = len(data) - _TIME_BYTES * len(times)
+    if end < 0:
+        raise ValueMisfit(f"a key in {form} has {_TIME_BYTES * len(times)} bytes or more, not {len(data)}")
+    key = data[:end] or (b"" if form.inner in _MAY_BE_EMPTY else None)
+    found = {"key": decode_value(key, form.bare, schemas)}
+    for place, name in enumerate(times):
+        at = end + _TIME_BYTES * place
+        found[name] = int.from_bytes(data[at : at + _TIME_BYTES], "big", signed=True)
+    return found
+
+
+def _decode_avro(data: bytes, schemas: Schemas) -> Any:
+    from lsql_runner.cases.avro_values import avro_schema
+
+    if len(data) < _HEAD_BYTES or not data.startswith(_MAGIC):
+        raise ValueMisfit(f"{data!r} is not AVRO with the id of a schema")
+    schema = schemas.get(int.from_bytes(data[1:_HEAD_BYTES], "big"))
+    if schema is None:
+        raise ValueMisfit(f"no schema has the id in {data!r}")
+    return avro_schema(schema).decode(data[_HEAD_BYTES:])
+
+
+def has_schema(form: Format) -> bool:
+    """Whether records of one topic may have been written with several schemas: AVRO, alone or in a windowed key."""
+    return "AVRO" in (form.name, form.inner)
+
+
+def checked_expectation(value: Any, form: Format) -> Any:
+    """A value of a format with schemas, as far as the format alone says what it may be.
+
+    Raises:
+        ValueMisfit: it is no value of the format.
+    """
+    if form.is_windowed:
+        _check_windowed(value, form)
+    return value
+
+
 def same_value(expected: Any, actual: Any) -> bool:
-    """Whether two values are the same: 1 is 1.0 but not true, order of an object's fields is no difference.
+    """Whether a case's value is what was written: 1 is 1.0 but not true, order of an object's fields is no difference.
 
     Sums of floating-point numbers depend on their order, so the last digits of such numbers may differ.
     """
+    leaf = same_leaf(expected, actual)
+    if leaf is not None:
+        return leaf
     if isinstance(expected, bool) or isinstance(actual, bool):
         return expected is actual
     if isinstance(expected, float) and isinstance(actual, float):
@@ -101,6 +193,21 @@ def same_value(expected: Any, actual: Any) -> bool:
     return (type(expected) is type(actual) and bool(expected == actual)) or _same_number(expected, actual)
 
 
+def as_written(expected: Any, actual: Any) -> Any:
+    """What was found, as the case would write it: in its own words wherever the two agree."""
+    if same_value(expected, actual):
+        return expected
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        return {
+            name: as_written(expected[name], part) if name in expected else natural(part)
+            for name, part in actual.items()
+        }
+    if isinstance(expected, list) and isinstance(actual, list):
+        both = [as_written(one, part) for one, part in zip(expected, actual, strict=False)]
+        return [*both, *natural(actual[len(both) :])]
+    return natural(actual)
+
+
 def _same_number(a: Any, b: Any) -> bool:
     return isinstance(a, int | float) and isinstance(b, int | float) and a == b
 
@@ -108,15 +215,6 @@ def _same_number(a: Any, b: Any) -> bool:
 def _is_whole(value: Any, size: int) -> bool:
     limit = 1 << (8 * size - 1)
     return isinstance(value, int) and not isinstance(value, bool) and -limit <= value < limit
-
-
-def _from_hex(value: Any) -> bytes:
-    try:
-        if isinstance(value, str):
-            return bytes.fromhex(value)
-    except ValueError:
-        pass
-    raise ValueMisfit(f'BYTES are hexadecimal digits in quotes, as "cafe", not {_shown(value)}')
 
 
 def _shown(value: Any) -> str:

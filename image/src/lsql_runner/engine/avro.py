@@ -32,12 +32,21 @@ def register_registry(name: str, settings: Mapping[str, str]) -> None:
     _classes().Registry.register(name, dict(settings))
 
 
+def give_schemas(name: str, schemas: Mapping[int, str]) -> None:
+    """Make schemas known to the JVM under a name, as those of a registry that nobody has to be asked for.
+
+    Args:
+        schemas: JSON of Avro by id, each without references.
+    """
+    _classes().Registry.give(name, dict(schemas))
+
+
 def decode_avro(raw: Column, reader_schema: str, registry: str = REGISTRY) -> Column:
     """The value of `raw` (binary) as `reader_schema` has it, whichever schema it was written with; null stays null.
 
     Args:
         reader_schema: JSON of Avro.
-        registry: the name of a registry that `register_registry` was told.
+        registry: a name that `register_registry` or `give_schemas` was told.
     """
     return call(DECODE_AVRO, raw, F.lit(reader_schema), F.lit(registry))
 

@@ -11,22 +11,35 @@ from pyspark.sql import functions as F
 
 from lsql_runner.bind.bound import Fields, Part, Single, Whole
 from lsql_runner.bind.catalog import JSON_FORMAT, Format, Serde, TopicSchema
-from lsql_runner.bind.grouping import group_column
 from lsql_runner.bind.scope import lateral_column
 from lsql_runner.engine.expressions import column
-from lsql_runner.engine.relation import Relation, Undecoded
-from lsql_runner.engine.schema import HEADERS, LONG, spark_type
-from lsql_runner.engine.serde import AvroOutput, encode, extend_json, merged_struct, windowed_key
+from lsql_runner.engine.groups import compile_stream_aggregate
+from lsql_runner.engine.joins import compile_join
+from lsql_runner.engine.relation import Relation, Undecoded, Upsert
+from lsql_runner.engine.schema import HEADERS
+from lsql_runner.engine.serde import (
+    SchemaOutput,
+    Window,
+    encode,
+    extend_json,
+    merged_struct,
+    reheaded,
+    windowed_key,
+    without_head,
+)
+from lsql_runner.engine.table_groups import compile_having, compile_table_aggregate
 from lsql_runner.plan.nodes import (
     Aggregate,
     Filter,
+    Having,
+    Join,
     Node,
     Project,
     Query,
     ReadTopic,
     Unnest,
     WriteTopic,
-    key_serde,
+    passed_through,
 )
 from lsql_runner.plan.usage import node_exprs
 from lsql_runner.types import DataType, Struct
@@ -61,8 +74,8 @@ def shared(read: Reader) -> Reader:
 def compile_sink(sink: WriteTopic, read: Reader) -> DataFrame:
     """The records of one INSERT, encoded."""
     relation = compile_node(sink.input, read)
-    window = relation.ready.get("window_start")
-    key_out, value_out = _avro(sink.key_schema, sink.key_id), _avro(sink.value_schema, sink.value_id)
+    window = _window(relation)
+    key_out, value_out = _output(sink.key_schema, sink.key_id), _output(sink.value_schema, sink.value_id)
     key = _encoded(relation, "key", sink.key_format, sink.input.key_type, window, key_out)
     value = _encoded(relation, "value", sink.value_format, sink.input.value_type, None, value_out)
     headers = relation.ready.get("headers")
@@ -75,8 +88,13 @@ def compile_sink(sink: WriteTopic, read: Reader) -> DataFrame:
     )
 
 
-def _avro(schema: str | None, schema_id: int | None) -> AvroOutput | None:
-    return None if schema is None or schema_id is None else AvroOutput(schema, schema_id)
+def _output(schema: str | None, schema_id: int | None) -> SchemaOutput | None:
+    return None if schema is None or schema_id is None else SchemaOutput(schema, schema_id)
+
+
+def _window(relation: Relation) -> Window | None:
+    start = relation.ready.get("window_start")
+    return None if start is None else Window(start, relation.ready.get("window_end"))
 
 
 def _encoded(
@@ -84,16 +102,26 @@ def _encoded(
     name: str,
     form: Format,
     kind: DataType,
-    window_start: Column | None,
-    avro: AvroOutput | None,
+    window: Window | None,
+    output: SchemaOutput | None,
 ) -> Column:
     """A part as bytes: those that came, where they are still right in the format that is asked for."""
     part = relation.undecoded.get(name)
+    if part is not None and part.serde.has_head != (form.bare == JSON_FORMAT and output is not None):
+        part = _with_or_without_head(part, output)
     if part is not None and part.serde.format == form:
         return part.raw
-    if part is not None and window_start is not None and part.serde.format.name == form.inner:
-        return windowed_key(part.raw, window_start)
-    return encode(relation.whole(name), form, kind, window_start, avro)
+    if part is not None and window is not None and part.serde.format == form.bare:
+        return windowed_key(part.raw, form, window)
+    return encode(relation.whole(name), form, kind, window, output)
+
+
+def _with_or_without_head(part: Undecoded, output: SchemaOutput | None) -> Undecoded | None:
+    """JSON that came with the id of a schema goes out without it, or the other way round; None for other formats."""
+    if part.serde.format.bare != JSON_FORMAT:
+        return None
+    headed = output if not part.serde.has_head else None
+    return Undecoded(reheaded(part.raw, part.serde, headed), replace(part.serde, has_head=headed is not None))
 
 
 @singledispatch
@@ -118,93 +146,75 @@ def _(node: ReadTopic, read: Reader) -> Relation:
         "key": Undecoded(F.col("key"), node.schema.key),
         "value": Undecoded(F.col("value"), node.schema.value),
     }
-    return Relation(frame, ready, undecoded)
+    upsert = Upsert(F.col("key"), F.col("value").isNotNull())
+    return Relation(frame, ready, undecoded, upsert)
 
 
 @compile_node.register
 def _(node: Filter, read: Reader) -> Relation:
     below = compile_node(node.input, read)
     condition = column(node.condition, below.columns_for([node.condition]))
-    return replace(below, frame=below.frame.where(condition))
+    if not node.of_table:
+        return replace(below, frame=below.frame.where(condition))
+    assert below.upsert is not None
+    present = below.upsert.present & F.coalesce(condition, F.lit(False))
+    return replace(below, upsert=replace(below.upsert, present=present))
 
 
 @compile_node.register
 def _(node: Unnest, read: Reader) -> Relation:
     below = compile_node(node.input, read)
-    element = F.explode(column(node.array, below.columns_for([node.array])))
-    return below.materialized({lateral_column(node.alias): element})
+    elements = F.posexplode(column(node.array, below.columns_for([node.array])))
+    return below.materialized(elements, (node.position, lateral_column(node.alias)))
 
 
-_FUNCTIONS: dict[str, Callable[[Column], Column]] = {
-    "COUNT": F.count,
-    "SUM": F.sum,
-    "AVG": F.avg,
-    "MIN": F.min,
-    "MAX": F.max,
-}
+@compile_node.register
+def _(node: Join, read: Reader) -> Relation:
+    sides = (node.left, node.right)
+    left, right = (compile_node(side.input, read) for side in sides)
+    return compile_join(node, left, right)
+
+
+@compile_node.register
+def _(node: Having, read: Reader) -> Relation:
+    return compile_having(node, compile_node(node.input, read))
 
 
 @compile_node.register
 def _(node: Aggregate, read: Reader) -> Relation:
-    rows, keys = aggregate_input(node, read)
-    results = [F.max("ts").alias("ts")]
-    for slot, function, arg, kind in node.calls:
-        value = F.lit(1) if arg is None else F.col(f"arg_{slot}")
-        results.append(_FUNCTIONS[function](value).cast(spark_type(kind)).alias(slot))
-    groups = [F.col(f"`{name}`") for name in keys]
-    if node.window is not None:
-        groups.append(window_of(node))
-    grouped = rows.groupBy(*groups).agg(*results)
-    ready = {name: F.col(f"`{name}`") for name in (*keys, "ts", *(slot for slot, *_ in node.calls))}
-    undecoded: dict[str, Undecoded] = {}
-    if not node.keys:
-        undecoded["key"] = Undecoded(F.col("raw_key"), key_serde(node))
-    if node.window is not None:
-        ready["window_start"] = F.unix_millis(F.col("window.start"))
-    return Relation(grouped, ready, undecoded)
-
-
-def window_of(node: Aggregate) -> Column:
-    """The windows of a row, by its column `event_time`."""
-    assert node.window is not None
-    return F.window(
-        "event_time", f"{node.window.size_ms} milliseconds", f"{node.window.advance_ms} milliseconds"
-    ).alias("window")
-
-
-def aggregate_input(node: Aggregate, read: Reader) -> tuple[DataFrame, list[str]]:
-    """The rows that an aggregate takes in and the names of its group columns.
-
-    Columns: one for each group, `arg_<slot>` for each argument, `ts`, and with a window `event_time` under a watermark.
-    """
-    below = compile_node(node.input, read)
-    columns = below.columns_for(node_exprs(node))
-    time = column(node.event_time, columns)
-    time = F.coalesce(time, F.raise_error(F.lit("the event time is null")).cast(LONG))
-    keys = {group_column(name): column(expr, columns) for name, expr in node.keys} or {"raw_key": columns["raw_key"]}
-    arguments = {f"arg_{slot}": column(arg, columns) for slot, _, arg, _ in node.calls if arg is not None}
-    selected = {**keys, **arguments, "ts": time}
-    if node.window is not None:
-        selected["event_time"] = F.timestamp_millis(time)
-    rows = below.frame.select(*(value.alias(name) for name, value in selected.items()))
-    if node.window is not None:
-        rows = rows.withWatermark("event_time", f"{node.grace_ms} milliseconds")
-    return rows, list(keys)
+    if node.of_table:
+        return compile_table_aggregate(node, compile_node(node.input, read))
+    return compile_stream_aggregate(node, compile_node(node.input, read))
 
 
 @compile_node.register
 def _(node: Project, read: Reader) -> Relation:
-    below = compile_node(node.input, read)
+    return compile_project(node, compile_node(node.input, read))
+
+
+def compile_project(node: Project, below: Relation) -> Relation:
+    """The relation that a projection makes of the one below it."""
     columns = below.columns_for(node_exprs(node))
-    passed: dict[str, Column] = {
-        name: below.ready[name]
-        for name in ("topic", "partition", "offset", "headers", "window_start")
-        if name in below.ready
-    }
-    result = Relation(below.frame, {**passed, "ts": column(node.ts, columns)}, {})
+    passed: dict[str, Column] = {name: below.ready[name] for name in passed_through(below.ready)}
+    result = Relation(below.frame, {**passed, "ts": column(node.ts, columns)}, {}, _upsert(node, below))
     for name, part in (("key", node.key), ("value", node.value)):
         result = _with_part(result, name, part, below, columns, node)
-    return result
+    return result if not node.of_table else _without_absent(result)
+
+
+def _upsert(node: Project, below: Relation) -> Upsert | None:
+    """What the projected rows are to a table: what those below are, or, of a stream's records, what their key says."""
+    return below.upsert if node.of_table else None
+
+
+def _without_absent(result: Relation) -> Relation:
+    """A row that is not there has a key, and no value: a tombstone."""
+    assert result.upsert is not None
+    present = result.upsert.present
+    part = result.undecoded.get("value")
+    if part is not None:
+        return result.with_undecoded("value", replace(part, raw=F.when(present, part.raw)))
+    return result.with_ready("value", F.when(present, result.ready["value"]))
 
 
 def _with_part(
@@ -225,7 +235,8 @@ def _with_part(
             if not extends:
                 return result.with_ready(name, F.struct(*(value.alias(field) for field, value in new)))
             if raw is not None and raw.serde.format == JSON_FORMAT:
-                return result.with_undecoded(name, Undecoded(extend_json(raw.raw, new), Serde(raw.serde.format, kind)))
+                plain = without_head(raw.raw) if raw.serde.has_head else raw.raw
+                return result.with_undecoded(name, Undecoded(extend_json(plain, new), Serde(JSON_FORMAT, kind)))
             return result.with_ready(
                 name, merged_struct(below.whole(name), _field_names(node.input.columns[name]), new)
             )

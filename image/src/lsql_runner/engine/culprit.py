@@ -10,12 +10,13 @@ from pyspark.sql import functions as F
 
 from lsql_runner.batches import Partition
 from lsql_runner.bind.catalog import Format, TopicSchema
-from lsql_runner.engine.compile import Reader, aggregate_input, compile_sink
+from lsql_runner.engine.compile import Reader, compile_node, compile_sink
+from lsql_runner.engine.groups import aggregate_input
 from lsql_runner.engine.locate import Attempt, Culprit, Span, failure_of, locate
-from lsql_runner.engine.rows import sink_rows
 from lsql_runner.engine.serde import decode
+from lsql_runner.engine.sink_rows import sink_rows
 from lsql_runner.errors import LsqlError
-from lsql_runner.plan.nodes import Aggregate, Plan, Write, WriteSink, nodes
+from lsql_runner.plan.nodes import Aggregate, Plan, Stateful, Write, WriteSink, nodes
 
 Ranges = Mapping[Partition, Span]
 RangeReader = Callable[[Ranges], Reader]
@@ -47,10 +48,13 @@ def _attempt(sink: Write, reader: RangeReader) -> Attempt:
     """What a sink computes for the records of some ranges, before anything is kept or written."""
 
     def run(ranges: Ranges) -> DataFrame:
-        stateful = next((node for node in nodes(sink.input) if isinstance(node, Aggregate)), None)
-        if stateful is not None:
-            return aggregate_input(stateful, reader(ranges))[0]
+        kept = [node for node in nodes(sink.input) if isinstance(node, Stateful)]
+        # What only an aggregate of a stream keeps can be had before it: the groups would hide which record it was.
+        only = kept[0] if len(kept) == 1 else None
+        stateful = only if isinstance(only, Aggregate) and not only.of_table else None
         rows = reader(ranges)
+        if stateful is not None:
+            return aggregate_input(stateful, compile_node(stateful.input, rows))[0]
         return sink_rows(sink, rows) if isinstance(sink, WriteSink) else compile_sink(sink, rows)
 
     return run

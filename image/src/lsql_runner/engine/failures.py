@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
-Kind = OneOf["malformed", "refused", "data-loss", "passing"]
+Kind = OneOf["malformed", "refused", "too-large", "data-loss", "passing"]
 
 _MALFORMED = ("MALFORMED_RECORD_IN_PARSING", "MALFORMED_CHARACTER_CODING")
 _REFUSED = (
@@ -43,9 +43,12 @@ _REFUSED = (
 _REGISTRY = ("LSQL_REGISTRY_UNREACHABLE", "LSQL_REGISTRY_REFUSED")
 """A record that nobody could judge: what our own decoding says where the schema registry does not help."""
 
+_TOO_LARGE = ("LSQL_GROUP_TOO_LARGE",)
+"""A group that our own aggregates refuse to keep."""
+
 _DATA_LOSS = ("KAFKA_DATA_LOSS", "Some data may have been lost", "OffsetOutOfRange")
 
-_NOT_THE_FORMAT = re.compile(r"expected \d+ bytes, found \d+")
+_NOT_THE_FORMAT = re.compile(r"expected \d+ bytes(?: or more)?, found \d+")
 """What our own decoding says of bytes that are not of the format."""
 
 _CONDITION = re.compile(r"\[(?P<name>[A-Z][A-Z0-9_]+)(?:\.[A-Z0-9_]+)?\]\s*(?P<text>[^\n]*)")
@@ -69,6 +72,9 @@ def classify(text: str) -> Failure:
     registry = _last_condition(text, _REGISTRY)
     if registry:
         return Failure("passing", registry)
+    too_large = _last_condition(text, _TOO_LARGE)
+    if too_large:
+        return Failure("too-large", too_large)
     malformed = _last_condition(text, _MALFORMED)
     if malformed:
         return Failure("malformed", malformed)

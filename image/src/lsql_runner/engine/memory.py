@@ -8,7 +8,7 @@ stores, watermarks, checkpoints.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,39 +24,23 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from lsql_runner.batches import Partition
 from lsql_runner.bind.catalog import TopicSchema
+from lsql_runner.engine.avro import REGISTRY, give_schemas
 from lsql_runner.engine.compile import Reader, compile_query, shared
 from lsql_runner.engine.culprit import RangeReader, record_error
+from lsql_runner.engine.emission import output_mode, tune_emission
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.jvm import JvmOptions, SparkJvm
 from lsql_runner.engine.locate import Span
-from lsql_runner.engine.rows import row_records
+from lsql_runner.engine.progress import event_time_ms
+from lsql_runner.engine.rows import Headers, Rows, TopicRecord, as_bytes, headers_of
 from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
+from lsql_runner.engine.sink_rows import row_records
+from lsql_runner.engine.ticks import advance, reset
 from lsql_runner.errors import LsqlError
-from lsql_runner.plan.nodes import Plan, Query
-
-Headers = tuple[tuple[str, bytes | None], ...]
+from lsql_runner.plan.nodes import Aggregate, Plan, Query
 
 # Short runs: starting and compiling quickly is worth more than running fast in the long run.
 _QUICK_JVM = ("-XX:TieredStopAtLevel=1",)
-
-_SCHEMA = (
-    "key binary, value binary, topic string, partition int, offset int, timestamp timestamp, "
-    "headers array<struct<key:string,value:binary>>"
-)
-"""The columns of Spark's Kafka source, headers included. Its offset is a LONG: Python's bridge makes no small ones."""
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryRecord:
-    """A record as a topic would hold it."""
-
-    topic: str
-    key: bytes | None
-    value: bytes | None
-    timestamp_ms: int
-    partition: int = 0
-    offset: int = 0
-    headers: Headers = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,33 +90,56 @@ class MemoryEngine:
             self._session = open_session(SessionOptions("memory", self._jvm.scratch, threads=1))
         return self._session
 
-    def run(self, plan: Plan, batches: Sequence[Sequence[MemoryRecord]]) -> MemoryRun:
+    def run(
+        self,
+        plan: Plan,
+        batches: Sequence[Sequence[TopicRecord]],
+        schemas: Mapping[int, str] | None = None,
+        restarts: Collection[int] = (),
+        idle_ms: Mapping[int, int] | None = None,
+    ) -> MemoryRun:
         """Run a plan over micro-batches, each read as a whole before the next.
 
-        A record that the program fails on ends the run: `error` is RECORD_MALFORMED, RECORD_REFUSED or QUERY_FAILED.
+        A record that the program fails on ends the run: `error` is RECORD_MALFORMED, RECORD_REFUSED, GROUP_TOO_LARGE
+        or QUERY_FAILED.
+
+        Args:
+            plan: with the ids of the schemas that it writes in AVRO.
+            batches: each in the order of its records.
+            schemas: by id, those that records in AVRO may name, in place of a schema registry.
+            restarts: behind these batches, counted from 0, all queries end and go on from their checkpoints.
+            idle_ms: behind these batches no record comes for so long.
         """
         with tempfile.TemporaryDirectory(dir=self._jvm.scratch) as checkpoints:
             running = _Running(self.session)
+            give_schemas(REGISTRY, schemas or {})
+            reset(self.session)
             try:
                 running.start(plan, Path(checkpoints))
                 for number, batch in enumerate(batches):
                     cause = running.feed(number, batch)
+                    if cause is None and number in (idle_ms or {}):
+                        cause = running.pass_time(number, (idle_ms or {})[number])
                     if cause is not None:
                         read = [record for earlier in batches[: number + 1] for record in earlier]
                         return MemoryRun(running.written(), self._death(plan, str(cause), read))
+                    if number in restarts:
+                        running.restart(plan, Path(checkpoints))
                 return MemoryRun(running.written())
             except (PySparkException, Py4JError) as error:
                 return MemoryRun((), LsqlError("QUERY_FAILED", reason=classify(str(error)).reason))
             finally:
                 running.stop()
 
-    def reader(self, records: Sequence[MemoryRecord]) -> Reader:
+    def reader(self, records: Sequence[TopicRecord]) -> Reader:
         """Reads the records as one batch."""
-        return _of_topic(_Rows(self.session).frame(records))
+        return _of_topic(Rows(self.session).frame(records))
 
-    def _death(self, plan: Plan, cause: str, records: Sequence[MemoryRecord]) -> LsqlError:
+    def _death(self, plan: Plan, cause: str, records: Sequence[TopicRecord]) -> LsqlError:
         """What production says of the same death: the record, found by running ranges again."""
         failure = classify(cause)
+        if failure.kind == "too-large":
+            return LsqlError("GROUP_TOO_LARGE", reason=failure.reason)
         error = record_error(plan, _ranges(records), _range_reader(self.session, records))
         if failure.kind == "passing" or error is None:
             return LsqlError("QUERY_FAILED", reason=failure.reason)
@@ -154,7 +161,7 @@ class _Running:
 
     def __init__(self, session: SparkSession) -> None:
         self._session = session
-        self._rows = _Rows(session)
+        self._rows = Rows(session)
         self._queries: list[_RunningQuery] = []
         self._written: list[OutputRecord] = []
 
@@ -162,11 +169,29 @@ class _Running:
         for query in plan.queries:
             self._queries.append(_start(self._session, query, self._rows.stream(), checkpoints / query.name))
 
-    def feed(self, number: int, batch: Sequence[MemoryRecord]) -> StreamingQueryException | None:
+    def restart(self, plan: Plan, checkpoints: Path) -> None:
+        self.stop()
+        self._queries = [
+            _start(self._session, query, ended.stream, checkpoints / query.name)
+            for query, ended in zip(plan.queries, self._queries, strict=True)
+        ]
+
+    def feed(self, number: int, batch: Sequence[TopicRecord]) -> StreamingQueryException | None:
         """Let every query read a batch; what the first that died of it says."""
         rows = self._rows.sequence(batch)
         for query in self._queries:
             query.stream.addData(rows)
+        return self._read(number)
+
+    def pass_time(self, number: int, idle_ms: int) -> StreamingQueryException | None:
+        """Let every query see that time goes on behind a batch; what the first that died of it says."""
+        for query in self._queries:
+            newest = query.newest_ms()
+            for clock in query.clocks:
+                advance(self._session, clock, newest + idle_ms)
+        return self._read(number)
+
+    def _read(self, number: int) -> StreamingQueryException | None:
         cause: StreamingQueryException | None = None
         for query in self._queries:
             try:
@@ -191,6 +216,13 @@ class _RunningQuery:
     stream: JavaObject
     streaming: StreamingQuery
     collected: list[Any] = field(default_factory=list)
+    clocks: tuple[str, ...] = ()
+    """Of stores with final results."""
+
+    def newest_ms(self) -> int:
+        """The newest event time so far, in milliseconds since 1970 UTC."""
+        times = [event_time_ms(progress.eventTime.get("max")) for progress in self.streaming.recentProgress]
+        return max((time for time in times if time is not None), default=0)
 
 
 def _start(session: SparkSession, query: Query, stream: JavaObject, checkpoint: Path) -> _RunningQuery:
@@ -200,12 +232,14 @@ def _start(session: SparkSession, query: Query, stream: JavaObject, checkpoint: 
     def collect(frame: DataFrame, _: int) -> None:
         collected.extend(frame.collect())
 
+    tune_emission(session, query)
     read = shared(_of_topic(source))
     sink = query.row_sink
     records = compile_query(query, read) if sink is None else row_records(sink, read)
-    writer = records.writeStream.queryName(query.name).outputMode("update")
+    writer = records.writeStream.queryName(query.name).outputMode(output_mode(query))
     streaming = writer.option("checkpointLocation", str(checkpoint)).foreachBatch(collect).start()
-    return _RunningQuery(stream, streaming, collected)
+    clocks = tuple(node.store for node in query.stores if isinstance(node, Aggregate) and node.final)
+    return _RunningQuery(stream, streaming, collected, clocks)
 
 
 def _of_topic(rows: DataFrame) -> Reader:
@@ -218,70 +252,11 @@ def _of_topic(rows: DataFrame) -> Reader:
 
 
 def _output(row: Any, batch: int) -> OutputRecord:
-    headers = tuple((header["key"], _bytes(header["value"])) for header in row["headers"] or ())
-    return OutputRecord(row["topic"], _bytes(row["key"]), _bytes(row["value"]), row["ts"], headers, batch)
+    key, value = as_bytes(row["key"]), as_bytes(row["value"])
+    return OutputRecord(row["topic"], key, value, row["ts"], headers_of(row), batch)
 
 
-def _bytes(value: bytes | bytearray | None) -> bytes | None:
-    return None if value is None else bytes(value)
-
-
-class _Rows:
-    """Records as Spark's rows, made in the JVM: no Spark job is needed for them, which takes seconds the first time."""
-
-    def __init__(self, session: SparkSession) -> None:
-        self._session = session
-        jvm: Any = session._jvm
-        self._jvm: Any = jvm
-        self._gateway: Any = session.sparkContext._gateway
-        self._schema: Any = jvm.org.apache.spark.sql.types.StructType.fromDDL(_SCHEMA)
-
-    def stream(self) -> JavaObject:
-        """An empty Spark MemoryStream of such rows."""
-        module = "org.apache.spark.sql.execution.streaming.runtime.MemoryStream$"
-        loader = self._jvm.java.lang.Thread.currentThread().getContextClassLoader()
-        companion = self._jvm.java.lang.Class.forName(module, True, loader).getField("MODULE$").get(None)
-        encoder = self._jvm.org.apache.spark.sql.Encoders.row(self._schema)
-        return companion.apply(encoder, self._session._jsparkSession)
-
-    def sequence(self, records: Iterable[MemoryRecord]) -> JavaObject:
-        """The records as a Scala sequence."""
-        return self._scala(self._list(self._row(record) for record in records))
-
-    def frame(self, records: Iterable[MemoryRecord]) -> DataFrame:
-        """The records as a batch."""
-        rows = self._list(self._row(record) for record in records)
-        return DataFrame(self._session._jsparkSession.createDataFrame(rows, self._schema), self._session)
-
-    def _row(self, record: MemoryRecord) -> JavaObject:
-        headers = self._scala(self._list(self._of(name, value) for name, value in record.headers))
-        return self._of(
-            record.key,
-            record.value,
-            record.topic,
-            record.partition,
-            record.offset,
-            self._jvm.java.sql.Timestamp(record.timestamp_ms),
-            headers if record.headers else None,
-        )
-
-    def _of(self, *values: Any) -> JavaObject:
-        cells = self._gateway.new_array(self._jvm.java.lang.Object, len(values))
-        for place, value in enumerate(values):
-            cells[place] = value
-        return self._jvm.org.apache.spark.sql.RowFactory.create(cells)
-
-    def _list(self, items: Iterable[Any]) -> JavaObject:
-        found = self._jvm.java.util.ArrayList()
-        for item in items:
-            found.add(item)
-        return found
-
-    def _scala(self, items: JavaObject) -> JavaObject:
-        return self._jvm.scala.jdk.javaapi.CollectionConverters.asScala(items).toSeq()
-
-
-def _ranges(records: Iterable[MemoryRecord]) -> dict[Partition, Span]:
+def _ranges(records: Iterable[TopicRecord]) -> dict[Partition, Span]:
     found: dict[Partition, Span] = {}
     for record in records:
         partition = Partition(record.topic, record.partition)
@@ -290,13 +265,13 @@ def _ranges(records: Iterable[MemoryRecord]) -> dict[Partition, Span]:
     return found
 
 
-def _range_reader(session: SparkSession, records: Sequence[MemoryRecord]) -> RangeReader:
+def _range_reader(session: SparkSession, records: Sequence[TopicRecord]) -> RangeReader:
     def reader(ranges: Mapping[Partition, Span]) -> Reader:
         inside = [
             record
             for record in records
             if (span := ranges.get(Partition(record.topic, record.partition))) and span[0] <= record.offset < span[1]
         ]
-        return _of_topic(_Rows(session).frame(inside))
+        return _of_topic(Rows(session).frame(inside))
 
     return reader

@@ -17,6 +17,12 @@ class PlannedBatch:
     ends: dict[Partition, int]
 
 
+def newest_batch(checkpoint: Path) -> PlannedBatch | None:
+    """The last batch that the query whose checkpoint this is has planned; None before the first."""
+    numbers = [int(path.name) for path in (checkpoint / "offsets").glob("[0-9]*") if path.name.isdigit()]
+    return planned_batch(checkpoint, max(numbers)) if numbers else None
+
+
 def planned_batch(checkpoint: Path, batch_id: int) -> PlannedBatch | None:
     """A batch of the query whose checkpoint this is; None if the log has it not (any more)."""
     try:
@@ -27,6 +33,8 @@ def planned_batch(checkpoint: Path, batch_id: int) -> PlannedBatch | None:
     for source in sources:
         if source == "-":  # a source that had nothing yet
             continue
-        for topic, offsets in json.loads(source).items():
-            ends |= {Partition(topic, int(number)): int(offset) for number, offset in offsets.items()}
+        topics = json.loads(source)
+        if isinstance(topics, dict):  # ticks have their time, a number
+            for topic, offsets in topics.items():
+                ends |= {Partition(topic, int(number)): int(offset) for number, offset in offsets.items()}
     return PlannedBatch(int(json.loads(metadata)["batchWatermarkMs"]), ends)

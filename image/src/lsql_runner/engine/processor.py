@@ -13,16 +13,20 @@ from pyspark.sql import functions as F
 
 from lsql_runner.batches import BatchEnded, Partition
 from lsql_runner.engine.avro import REGISTRY, register_registry
-from lsql_runner.engine.compile import aggregate_input, window_of
+from lsql_runner.engine.compile import compile_node
 from lsql_runner.engine.culprit import record_error
 from lsql_runner.engine.failures import classify
+from lsql_runner.engine.groups import aggregate_input, window_of
 from lsql_runner.engine.jvm import JvmOptions, SparkJvm
-from lsql_runner.engine.offset_log import planned_batch
+from lsql_runner.engine.offset_log import newest_batch, planned_batch
 from lsql_runner.engine.query import Launch, RunningPlan
 from lsql_runner.engine.row_sink import RowSinks
 from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
 from lsql_runner.engine.sink import SinkOptions
 from lsql_runner.engine.source import SourceOptions, range_reader, stream_reader
+from lsql_runner.engine.state_options import tune_state
+from lsql_runner.engine.ticks import advance
+from lsql_runner.engine.ticks import reset as reset_ticks
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.registry_connection import RegistryConnection
 from lsql_runner.plan.nodes import Aggregate, Plan, nodes
@@ -41,6 +45,8 @@ class Job:
     on_batch: Callable[[BatchEnded], None]
     registry: RegistryConnection | None = None
     """The schema registry that records in AVRO are read by."""
+    rocksdb: tuple[tuple[str, int], ...] = ()
+    """What the program sets of its state stores: keys of ROCKSDB_KEYS."""
     row_sinks: RowSinks = RowSinks()
 
 
@@ -79,7 +85,9 @@ class SparkEngine:
         session = self.session
         if job.registry is not None:
             register_registry(REGISTRY, job.registry.java())
+        tune_state(session, job.rocksdb)
         reader = stream_reader(session, job.source)
+        reset_ticks(session)
 
         self._job = job
         launch = Launch(job.plan, reader, job.sink, job.checkpoints, job.on_batch, job.row_sinks)
@@ -99,6 +107,8 @@ class SparkEngine:
         LOG.debug("the engine's own words: %s", cause)
         if failure.kind == "data-loss":
             return LsqlError("OFFSETS_GONE", reason=failure.reason)
+        if failure.kind == "too-large":
+            return LsqlError("GROUP_TOO_LARGE", reason=failure.reason)
         if failure.kind == "passing":
             return LsqlError("QUERY_FAILED", reason=failure.reason)
         assert self._job is not None
@@ -125,10 +135,26 @@ class SparkEngine:
         for sink in next(q for q in self._job.plan.queries if q.name == event.query).sinks:
             reader = range_reader(self.session, self._job.source.kafka, ranges)
             for node in nodes(sink.input):
-                if isinstance(node, Aggregate) and node.window is not None:
-                    rows = aggregate_input(replace(node, grace_ms=0), reader)[0].select(window_of(node))
+                if isinstance(node, Aggregate) and node.window is not None and node.window.kind != "SESSION":
+                    plain = replace(node, grace_ms=0)
+                    rows = aggregate_input(plain, compile_node(plain.input, reader))[0].select(window_of(node))
                     total += rows.where(F.unix_millis(F.col("window.end")) <= F.lit(watermark_ms)).count()
         return total
+
+    def newest_ms(self) -> dict[str, int]:
+        """By query with final results the newest event time that its checkpoint knows: milliseconds since 1970 UTC."""
+        assert self._job is not None
+        found: dict[str, int] = {}
+        for query in self._job.plan.queries:
+            grace = [node.grace_ms for node in query.stores if isinstance(node, Aggregate) and node.final]
+            batch = newest_batch(self._job.checkpoints / query.name) if grace else None
+            if batch is not None and batch.watermark_ms > 0:
+                found[query.name] = batch.watermark_ms + grace[0]
+        return found
+
+    def advance(self, clock: str, time_ms: int) -> None:
+        """Let the time of a store's topic go on without records, to milliseconds since 1970 UTC."""
+        advance(self.session, clock, time_ms)
 
     def stop(self) -> None:
         """Let the batches under way end and stop the plan; the session stays."""

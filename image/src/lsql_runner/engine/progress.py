@@ -7,8 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from lsql_runner.batches import BatchEnded, Partition, StoreReport
+from lsql_runner.engine.ticks import TICKS
 
 OUTPUT_METRIC = "output"
+LATE_METRIC = "late-"
+"""Before a store's name: how many records a batch had that came too late for it."""
 
 
 def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded | None:
@@ -29,15 +32,25 @@ def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded
         at_ms=started_ms + duration,
         query=str(progress["name"]),
         batch_id=int(progress["batchId"]),
-        records_in=int(progress["numInputRows"]),
+        records_in=int(progress["numInputRows"]) - _ticks(progress["sources"]),
         records_out=int(observed.get("records", 0)),
         duration_ms=duration,
         phases_ms=phases,
         positions=_positions(progress["sources"]),
         stores=tuple(_store(name, report) for name, report in zip(stores, progress["stateOperators"], strict=False)),
-        watermark_ms=_event_time(times.get("watermark")),
-        event_time_max_ms=_event_time(times.get("max")),
+        watermark_ms=event_time_ms(times.get("watermark")),
+        event_time_max_ms=event_time_ms(times.get("max")),
+        late_records=_late(progress.get("observedMetrics") or {}),
     )
+
+
+def _late(observed: dict[str, Any]) -> int:
+    return sum(int(metric["records"]) for name, metric in observed.items() if name.startswith(LATE_METRIC))
+
+
+def _ticks(sources: list[dict[str, Any]]) -> int:
+    """Rows that are no records."""
+    return sum(int(source["numInputRows"]) for source in sources if TICKS in source["description"])
 
 
 def _positions(sources: list[dict[str, Any]]) -> dict[Partition, int]:
@@ -62,7 +75,7 @@ def _store(name: str, report: dict[str, Any]) -> StoreReport:
     )
 
 
-def _event_time(text: str | None) -> int | None:
+def event_time_ms(text: str | None) -> int | None:
     """Milliseconds since 1970 UTC; None before the first record, when Spark says 1970 itself."""
     at = None if text is None else _epoch_ms(text)
     return at or None

@@ -17,13 +17,15 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from lsql_runner.batches import BatchEnded
 from lsql_runner.engine.compile import Reader, compile_query, shared
+from lsql_runner.engine.emission import output_mode, tune_emission
 from lsql_runner.engine.progress import OUTPUT_METRIC, batch_ended
 from lsql_runner.engine.row_sink import RowSinks, row_writer
-from lsql_runner.engine.rows import sink_rows
 from lsql_runner.engine.sink import SinkOptions, batch_writer, sink_records
 from lsql_runner.engine.sink_failures import sink_error
+from lsql_runner.engine.sink_rows import sink_rows
 from lsql_runner.errors import LsqlError
 from lsql_runner.plan.nodes import Plan, Query, WriteSink
+from lsql_runner.plan.stores import query_stores
 
 _STOP_DEADLINE_S = 30.0
 
@@ -57,7 +59,7 @@ class RunningPlan:
             if query.row_sink is not None
         }
         self._progress = _Progress(
-            {q.name: tuple(s.store for s in q.stores) for q in launch.plan.queries}, launch.on_batch
+            {q.name: tuple(s.name for s in query_stores(q)) for q in launch.plan.queries}, launch.on_batch
         )
         self._listener = _listening(spark, self._progress)
         self._queries: list[_Running] = []
@@ -69,6 +71,7 @@ class RunningPlan:
             raise
 
     def _start(self, query: Query, launch: Launch, rows: JavaObject | None) -> _Running:
+        tune_emission(self._spark, query)
         sink = query.row_sink
         if sink is not None:
             records = sink_rows(sink, shared(launch.read))
@@ -77,7 +80,7 @@ class RunningPlan:
         writer = (
             records.observe(OUTPUT_METRIC, F.count(F.lit(1)).alias("records"))
             .writeStream.queryName(query.name)
-            .outputMode("update")
+            .outputMode(output_mode(query))
             .option("checkpointLocation", f"{launch.checkpoints}/{query.name}")
         )
         batches = rows or batch_writer(self._spark, query.name, launch.sink)

@@ -28,11 +28,23 @@ class Undecoded:
 
 
 @dataclass(frozen=True, slots=True)
+class Upsert:
+    """What a row does to a table."""
+
+    identity: Column
+    """BINARY: which row of the table it is; null for a record without a key, of which no table can have a row."""
+    present: Column
+    """BOOLEAN, never null: whether the table has this row from now on. One that goes has the columns it had."""
+
+
+@dataclass(frozen=True, slots=True)
 class Relation:
     frame: DataFrame
     ready: dict[str, Column]
     undecoded: dict[str, Undecoded]
     """`key`, `value`: decoded where an expression looks into them."""
+    upsert: Upsert | None = None
+    """What the rows are to a table that is made of them; None for rows that no table can be made of."""
 
     def columns_for(self, exprs: Iterable[Expr]) -> dict[str, Column]:
         """The columns that the expressions read, with as little decoding as they allow."""
@@ -51,16 +63,24 @@ class Relation:
         part = self.undecoded[name]
         return decode(part.raw, part.serde, part.serde.type)
 
+    def renamed(self, ending: str) -> Relation:
+        """The same columns with an ending to their names."""
+        return replace(
+            self,
+            ready={f"{name}{ending}": value for name, value in self.ready.items()},
+            undecoded={f"{name}{ending}": part for name, part in self.undecoded.items()},
+        )
+
     def with_ready(self, name: str, value: Column) -> Relation:
         return replace(self, ready={**self.ready, name: value})
 
     def with_undecoded(self, name: str, part: Undecoded) -> Relation:
         return replace(self, undecoded={**self.undecoded, name: part})
 
-    def materialized(self, extra: dict[str, Column]) -> Relation:
-        """The same columns and `extra` as columns of a new DataFrame, so that a generator can stand among them."""
+    def materialized(self, generator: Column, names: tuple[str, ...]) -> Relation:
+        """The same columns, and those that a generator makes, as columns of a new DataFrame."""
         raw = {f"raw_{name}": part.raw for name, part in self.undecoded.items()}
-        ready = self.ready | extra
-        frame = self.frame.select(*(value.alias(name) for name, value in (raw | ready).items()))
+        kept = (value.alias(name) for name, value in (raw | self.ready).items())
+        frame = self.frame.select(*kept, generator.alias(*names))
         undecoded = {name: replace(part, raw=F.col(f"raw_{name}")) for name, part in self.undecoded.items()}
-        return Relation(frame, {name: F.col(f"`{name}`") for name in ready}, undecoded)
+        return Relation(frame, {name: F.col(f"`{name}`") for name in (*self.ready, *names)}, undecoded)

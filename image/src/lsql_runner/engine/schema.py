@@ -38,3 +38,15 @@ def spark_type(kind: DataType) -> spark.DataType:
         case Struct(fields):
             return spark.StructType([spark.StructField(f.name, spark_type(f.type)) for f in fields])
     return _SCALARS[kind]
+
+
+def declared_type(kind: DataType) -> spark.DataType:
+    """The Spark type with what may not be null, for decoding, which looks after it."""
+    match kind:
+        case Array(element):
+            return spark.ArrayType(declared_type(element))
+        case Map(value):
+            return spark.MapType(spark.StringType(), declared_type(value))
+        case Struct(fields):
+            return spark.StructType([spark.StructField(f.name, declared_type(f.type), f.nullable) for f in fields])
+    return spark_type(kind)

@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from lsql_runner.bind.avro_text import narrowed_avro
-from lsql_runner.bind.catalog import Format, Serde
+from lsql_runner.bind.catalog import HEAD_BYTES, MAGIC, PRIMITIVE_FORMATS, Format, Serde, head_of
 from lsql_runner.engine import schema
 from lsql_runner.engine.avro import decode_avro, encode_avro
 from lsql_runner.engine.call import call
 from lsql_runner.engine.expressions import convert
-from lsql_runner.engine.schema import spark_type
-from lsql_runner.engine.wire import be_int, be_long, int_be, long_be
+from lsql_runner.engine.schema import declared_type, spark_type
+from lsql_runner.engine.wire import be_int, be_long, int_be, long_be, of_least_length
 from lsql_runner.types import BYTES, STRING, DataType, Field, Struct
 
 DECODE_JSON = "lsql_decode_json"
 ENCODE_JSON = "lsql_encode_json"
 EXTEND_JSON = "lsql_extend_json"
+DECODE_CSV = "lsql_decode_csv"
+DECODE_XML = "lsql_decode_xml"
 """Our own JVM functions of these names are registered with each session."""
 
-WINDOW_BYTES = 8
-"""A windowed key ends with the window's start: 8 bytes, big-endian, milliseconds since 1970 UTC."""
+WINDOW_BYTES = {"TW": 8, "SW": 16}
+"""A key ends with the start of its time window, or with the end and the start of its session: 8 bytes each,
+big-endian, milliseconds since 1970 UTC."""
+
+_ALL = 2**31 - 1
+"""More bytes than a record has."""
 
 
 def decode(raw: Column, serde: Serde, kind: DataType) -> Column:
     """The typed value of `raw` (binary); null stays null. `kind` is the serde's type or a narrowing of it."""
+    if serde.format.is_windowed:
+        return decode(_without_window(raw, serde.format), replace(serde, format=serde.format.bare), kind)
+    if isinstance(serde.type, Struct) and serde.format.name in PRIMITIVE_FORMATS:
+        [named] = serde.type.fields  # one value that is declared under a name
+        one = decode(raw, replace(serde, type=named.type), named.type)
+        return F.when(raw.isNotNull(), F.struct(one.alias(named.name)))
     match serde.format.name:
         case "STRING":
             return F.decode(raw, "UTF-8")
@@ -37,28 +50,61 @@ def decode(raw: Column, serde: Serde, kind: DataType) -> Column:
             return be_int(raw)
         case "LONG":
             return be_long(raw)
-        case "TW":
-            inner = F.substring(raw, 1, F.length(raw) - WINDOW_BYTES)
-            return decode(inner, Serde(Format(serde.format.inner or "BYTES"), serde.type, serde.schema), kind)
         case "AVRO":
             assert serde.schema is not None
             value = decode_avro(raw, narrowed_avro(serde.schema, kind))
             # Times without a zone are times in UTC, as everywhere here.
             return value.cast(spark_type(kind)) if "local-timestamp" in serde.schema else value
-    return _decode_json(raw, kind)
+        case "CSV" | "XML":
+            return _decode_text(raw, serde, kind)
+    return _decode_json(without_head(raw) if serde.has_head else raw, kind)
+
+
+def reheaded(raw: Column, serde: Serde, output: SchemaOutput | None) -> Column:
+    """The bytes of JSON as they came, but for the id of a schema before them: that of `output`, or none."""
+    form = serde.format
+    json_only = _without_window(raw, form) if form.is_windowed else raw
+    changed = with_head(without_head(json_only) if serde.has_head else json_only, output)
+    if not form.is_windowed:
+        return changed
+    window_bytes = WINDOW_BYTES[form.name]
+    return F.concat(changed, F.substring(raw, -window_bytes, window_bytes))
+
+
+def _without_window(raw: Column, form: Format) -> Column:
+    """The key of a windowed key."""
+    window_bytes = WINDOW_BYTES[form.name]
+    return F.substring(raw, F.lit(1), F.length(of_least_length(raw, window_bytes)) - F.lit(window_bytes))
 
 
 def _decode_json(raw: Column, kind: DataType) -> Column:
     """JSON text to a value."""
     if isinstance(kind, Struct):
-        return call(DECODE_JSON, raw, F.lit(spark_type(kind).json()))
+        return call(DECODE_JSON, raw, F.lit(declared_type(kind).json()))
     # A JSON text that is one value and not an object: read it as the only field of an object.
     wrapped = F.concat(F.lit(b'{"v":'), raw, F.lit(b"}"))
-    return call(DECODE_JSON, wrapped, F.lit(spark_type(Struct((Field("v", kind),))).json()))["v"]
+    return call(DECODE_JSON, wrapped, F.lit(declared_type(Struct((Field("v", kind),))).json()))["v"]
+
+
+def _decode_text(raw: Column, serde: Serde, kind: DataType) -> Column:
+    """A line of CSV or a document of XML to a struct."""
+    asked, options = declared_type(kind).json(), json.dumps(dict(serde.options))
+    if serde.format.name == "XML":
+        return call(DECODE_XML, raw, F.lit(asked), F.lit(options))
+    assert isinstance(serde.type, Struct)
+    return call(DECODE_CSV, raw, F.lit(asked), F.lit(json.dumps(serde.type.names)), F.lit(options))
 
 
 @dataclass(frozen=True, slots=True)
-class AvroOutput:
+class Window:
+    """When a key's window starts and, of a session, ends: LONG, milliseconds since 1970 UTC."""
+
+    start: Column
+    end: Column | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaOutput:
     """What values are written with: a schema, and its id at the registry."""
 
     schema: str
@@ -69,19 +115,19 @@ def encode(
     value: Column,
     form: Format,
     kind: DataType,
-    window_start: Column | None = None,
-    avro: AvroOutput | None = None,
+    window: Window | None = None,
+    output: SchemaOutput | None = None,
 ) -> Column:
     """The bytes of a typed value; null is null (a tombstone).
 
     Args:
-        window_start: for TW formats, milliseconds since 1970 UTC.
-        avro: for AVRO, alone or inside a TW format.
+        window: for windowed formats.
+        output: for AVRO, and for JSON that names its schema, alone or inside a windowed format.
     """
+    if form.is_windowed:
+        assert window is not None
+        return windowed_key(encode(value, form.bare, kind, output=output), form, window)
     match form.name:
-        case "TW":
-            assert window_start is not None
-            return windowed_key(encode(value, Format(form.inner or "BYTES"), kind, avro=avro), window_start)
         case "STRING":
             return F.encode(convert(value, kind, STRING), "UTF-8")
         case "BYTES":
@@ -91,14 +137,30 @@ def encode(
         case "LONG":
             return long_be(value)
         case "AVRO":
-            assert avro is not None
-            return encode_avro(value, avro.schema, avro.id)
-    return _encode_json(value, kind)
+            assert output is not None
+            return encode_avro(value, output.schema, output.id)
+    return with_head(_encode_json(value, kind), output)
 
 
-def windowed_key(key: Column, window_start: Column) -> Column:
-    """Key bytes with the window's start behind them; a null key counts as no bytes."""
-    return F.concat(F.coalesce(key, F.lit(b"")), long_be(window_start))
+def with_head(data: Column, output: SchemaOutput | None) -> Column:
+    """JSON with the id of its schema before it, where it has one; null stays null."""
+    return data if output is None else F.concat(F.lit(head_of(output.id)), data)
+
+
+def without_head(data: Column) -> Column:
+    """JSON without the id that may stand before it: no JSON begins with the zero that an id does."""
+    return F.when(F.substring(data, 1, 1) == F.lit(MAGIC), F.substring(data, HEAD_BYTES + 1, _ALL)).otherwise(data)
+
+
+def windowed_key(key: Column, form: Format, window: Window) -> Column:
+    """Key bytes with a window behind them, laid out as by Kafka Streams' `TimeWindowedSerializer` (TW) or
+    `SessionWindowedSerializer` (SW). A null key counts as no bytes.
+    """
+    times = [window.start]
+    if form.name == "SW":
+        assert window.end is not None
+        times = [window.end, window.start]
+    return F.concat(F.coalesce(key, F.lit(b"")), *map(long_be, times))
 
 
 def _encode_json(value: Column, kind: DataType) -> Column:
@@ -116,7 +178,9 @@ def extend_json(raw: Column, fields: list[tuple[str, Column]]) -> Column:
 
 
 def merged_struct(whole: Column, names: list[str], fields: list[tuple[str, Column]]) -> Column:
-    """A struct with fields set: replaced where it has them, else added."""
+    """A struct with fields set: replaced where it has them, else added; null stays null."""
     new = dict(fields)
     kept = [whole.getField(name).alias(name) for name in names if name not in new]
-    return F.struct(*kept, *(value.alias(name) for name, value in fields))
+    merged = F.struct(*kept, *(value.alias(name) for name, value in fields))
+    # Within a CASE the whole would be decoded anew for each of its fields: Spark shares no part of what is conditional.
+    return F.get(F.array(merged), F.when(whole.isNotNull(), F.lit(0)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lsql_runner.engine.schema import HEADERS
@@ -29,7 +29,7 @@ _TUNED = {
     "kafka.compression.type": "lz4",
     "kafka.buffer.memory": str(64 * 1024 * 1024),
 }
-_FIXED = {
+FIXED = {
     "kafka.enable.idempotence": "true",
     "kafka.acks": "all",
     "kafka.interceptor.classes": "com.lsqlrunner.kafka.RecordTimestampInterceptor",
@@ -48,17 +48,21 @@ class SinkOptions:
 
 def sink_records(frame: DataFrame) -> DataFrame:
     """The columns of `compile_query` as those of Spark's Kafka sink: topic, key, value, headers."""
-    time = F.struct(F.lit(TIME_HEADER).alias("key"), long_be(F.col("ts")).alias("value"))
     passed = F.filter("headers", lambda header: header["key"] != F.lit(BATCH_HEADER))
-    headers = F.concat(F.coalesce(passed, F.array().cast(HEADERS)), F.array(time))
-    return frame.select("topic", "key", "value", headers.alias("headers"))
+    return frame.select("topic", "key", "value", with_time(passed, F.col("ts")).alias("headers"))
+
+
+def with_time(headers: Column, time_ms: Column) -> Column:
+    """Headers, or null for none, with the one that becomes the record's timestamp."""
+    time = F.struct(F.lit(TIME_HEADER).alias("key"), long_be(time_ms).alias("value"))
+    return F.concat(F.coalesce(headers, F.array().cast(HEADERS)), F.array(time))
 
 
 def batch_writer(spark: SparkSession, query: str, options: SinkOptions) -> JavaObject:
     """A com.lsqlrunner.kafka.BatchWriter for the batches of a query."""
     size = {"kafka.batch.size": str(min(_BATCH_BYTES, options.largest_batch or _BATCH_BYTES))}
     settings = (
-        _TUNED | size | {f"kafka.{key}": value for key, value in options.producer} | options.kafka.spark() | _FIXED
+        _TUNED | size | {f"kafka.{key}": value for key, value in options.producer} | options.kafka.spark() | FIXED
     )
     jvm = spark._jvm
     assert jvm is not None

@@ -78,19 +78,26 @@ def range_reader(
     consumer: tuple[tuple[str, str], ...] = (),
 ) -> Reader:
     """Topics as batches of the records in `[start, end)` of each partition; other partitions give none."""
+    return lambda schema: read_range(spark, kafka, schema.topic, ranges, consumer)
 
-    def read(schema: TopicSchema) -> DataFrame:
-        mine = {str(p.partition): span for p, span in ranges.items() if p.topic == schema.topic}
-        settings = _TUNED | kafka.spark() | {f"kafka.{key}": value for key, value in consumer}
-        settings |= {"includeHeaders": "true", "failOnDataLoss": "false"}
-        if not mine:
-            settings |= {"subscribe": schema.topic, "startingOffsets": "earliest", "endingOffsets": "latest"}
-            return spark.read.format("kafka").options(**settings).load().limit(0)
-        settings |= {
-            "assign": json.dumps({schema.topic: [int(number) for number in mine]}),
-            "startingOffsets": json.dumps({schema.topic: {number: start for number, (start, _) in mine.items()}}),
-            "endingOffsets": json.dumps({schema.topic: {number: end for number, (_, end) in mine.items()}}),
-        }
-        return spark.read.format("kafka").options(**settings).load()
 
-    return read
+def read_range(
+    spark: SparkSession,
+    kafka: KafkaConnection,
+    topic: str,
+    ranges: Mapping[Partition, tuple[int, int]],
+    consumer: tuple[tuple[str, str], ...] = (),
+) -> DataFrame:
+    """The records in `[start, end)` of each partition of a topic, as Spark's Kafka source has them."""
+    mine = {str(p.partition): span for p, span in ranges.items() if p.topic == topic}
+    settings = _TUNED | kafka.spark() | {f"kafka.{key}": value for key, value in consumer}
+    settings |= {"includeHeaders": "true", "failOnDataLoss": "false"}
+    if not mine:
+        settings |= {"subscribe": topic, "startingOffsets": "earliest", "endingOffsets": "latest"}
+        return spark.read.format("kafka").options(**settings).load().limit(0)
+    settings |= {
+        "assign": json.dumps({topic: [int(number) for number in mine]}),
+        "startingOffsets": json.dumps({topic: {number: start for number, (start, _) in mine.items()}}),
+        "endingOffsets": json.dumps({topic: {number: end for number, (_, end) in mine.items()}}),
+    }
+    return spark.read.format("kafka").options(**settings).load()

@@ -42,6 +42,13 @@ def int_be(value: Column) -> Column:
     return F.unhex(F.right(F.lpad(F.hex(value.cast(LONG)), 16, "0"), F.lit(8)))
 
 
+def of_least_length(data: Column, length: int) -> Column:
+    """The bytes, if there are so many; fewer stop the query (a malformed record)."""
+    found = F.length(data)
+    refusal = F.raise_error(F.concat(F.lit(f"expected {length} bytes or more, found "), found.cast(STRING)))
+    return F.when(data.isNull() | (found >= length), data).otherwise(refusal)
+
+
 def _of_length(data: Column, length: int) -> Column:
     found = F.length(data)
     refusal = F.raise_error(F.concat(F.lit(f"expected {length} bytes, found "), found.cast(STRING)))

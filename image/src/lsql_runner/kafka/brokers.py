@@ -21,11 +21,16 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     OffsetSpec,
     ResourceType,
 )
+from stamina.instrumentation import LoggingOnRetryHook, set_on_retry_hooks
 
 from lsql_runner.batches import Partition
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.refusals import ends_handshake, is_refusal, reason
+
+# A retry is logged as libraries log. Where structlog is installed stamina takes that, which prints to stdout unless it
+# is configured: into the answers of commands.
+set_on_retry_hooks([LoggingOnRetryHook])
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +59,14 @@ class Brokers(Protocol):
     def topics(self) -> dict[str, int]:
         """All topics with the number of their partitions."""
 
-    def create(self, request: TopicRequest) -> None:
-        """Make a topic; one that exists already is left as it is."""
+    def create(self, request: TopicRequest) -> bool:
+        """Make a topic; one that exists already is left as it is, and False is returned."""
+
+    def delete_topic(self, name: str) -> None:
+        """Take a topic away with all its records; one that is not there is left alone."""
+
+    def delete_group(self, group: str) -> None:
+        """Take a consumer group without members away; one that is not there is left alone."""
 
     def largest_batch(self, topics: Iterable[str]) -> int | None:
         """Bytes of the largest batch of records that all the topics take; None where nobody may ask or nothing is set.
@@ -153,7 +164,7 @@ class KafkaBrokers(Sampling):
             raise self._failed(error) from None
         return {name: len(topic.partitions) for name, topic in found.items() if topic.error is None}
 
-    def create(self, request: TopicRequest) -> None:
+    def create(self, request: TopicRequest) -> bool:
         new = NewTopic(
             request.name,
             num_partitions=request.partitions or -1,
@@ -165,10 +176,27 @@ class KafkaBrokers(Sampling):
         except KafkaException as error:
             code = error.args[0].code()
             if code == KafkaError.TOPIC_ALREADY_EXISTS:
-                return
+                return False
             if code in _TRANSPORT:
                 raise self._failed(error) from None
             raise LsqlError("TOPIC_REFUSED", topic=request.name, why=error.args[0].str()) from None
+        return True
+
+    def delete_topic(self, name: str) -> None:
+        future = self._admin.delete_topics([name], request_timeout=self._answer_s)[name]
+        self._gone(future, KafkaError.UNKNOWN_TOPIC_OR_PART)
+
+    def delete_group(self, group: str) -> None:
+        future = self._admin.delete_consumer_groups([group], request_timeout=self._answer_s)[group]
+        self._gone(future, KafkaError.GROUP_ID_NOT_FOUND)
+
+    def _gone(self, future: Any, absent: int) -> None:
+        """Waits for a deletion; `absent` is the code for what is not there."""
+        try:
+            future.result(self._answer_s * 2)
+        except (KafkaException, TimeoutError) as error:
+            if not isinstance(error, KafkaException) or error.args[0].code() != absent:
+                raise self._failed(error) from None
 
     def largest_batch(self, topics: Iterable[str]) -> int | None:
         asked = [ConfigResource(ResourceType.TOPIC, topic) for topic in topics]

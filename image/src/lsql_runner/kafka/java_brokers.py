@@ -75,7 +75,7 @@ class JavaBrokers(Sampling):
         found: dict[str, int] = self._asked({"ask": "topics"})
         return found
 
-    def create(self, request: TopicRequest) -> None:
+    def create(self, request: TopicRequest) -> bool:
         answer = self._answer(
             {
                 "ask": "create",
@@ -86,10 +86,16 @@ class JavaBrokers(Sampling):
             }
         )[-1]
         if answer.get("error") in (None, "exists"):
-            return
+            return "error" not in answer
         if answer["error"] in ("rights", "other"):
             raise LsqlError("TOPIC_REFUSED", topic=request.name, why=answer["why"])
         raise self._failed(answer)
+
+    def delete_topic(self, name: str) -> None:
+        self._asked({"ask": "delete_topic", "name": name})
+
+    def delete_group(self, group: str) -> None:
+        self._asked({"ask": "delete_group", "name": group})
 
     def largest_batch(self, topics: Iterable[str]) -> int | None:
         with suppress(LsqlError):

@@ -57,6 +57,9 @@ class SchemaRegistry(Protocol):
     def latest(self, subject: str) -> SubjectVersion | None:
         """The newest version of a subject; None where there is no such subject."""
 
+    def is_taken(self, subject: str) -> bool:
+        """Whether a subject has versions, those included that were deleted and can still be brought back."""
+
     def version(self, subject: str, number: int) -> RegisteredSchema:
         """A version of a subject, as references name it; SCHEMA_UNKNOWN where there is none."""
 
@@ -76,6 +79,9 @@ class SchemaRegistry(Protocol):
 
         SCHEMA_INVALID where it is no such schema.
         """
+
+    def delete(self, subject: str) -> None:
+        """Take a subject away for good, with all its versions; one that is not there is left alone."""
 
     def close(self) -> None:
         """Let all connections go. No question may be asked after it."""
@@ -106,6 +112,10 @@ class RestRegistry:
     def latest(self, subject: str) -> SubjectVersion | None:
         found = _parsed(_VERSION, self._hosts.ask("GET", _versions(subject) + "/latest"))
         return None if found is None else SubjectVersion(subject, found.version, found.registered(found.id))
+
+    def is_taken(self, subject: str) -> bool:
+        versions = _parsed(_NUMBERS, self._hosts.ask("GET", _versions(subject) + "?deleted=true"))
+        return bool(versions)
 
     def version(self, subject: str, number: int) -> RegisteredSchema:
         found = _parsed(_VERSION, self._hosts.ask("GET", f"{_versions(subject)}/{number}"))
@@ -142,6 +152,14 @@ class RestRegistry:
             reply = self._hosts.ask("POST", f"{path}/latest?verbose=true", body, until)
         found = _parsed(_COMPATIBILITY, _valid(reply, subject, kind))
         return None if found is None or found.is_compatible else found.reason
+
+    def delete(self, subject: str) -> None:
+        until = self._hosts.deadline()
+        # Confluent's registry takes away for good only what was deleted before.
+        for how in ("", "?permanent=true"):
+            reply = self._hosts.ask("DELETE", f"/subjects/{quote(subject, safe='')}{how}", until=until)
+            if reply.error_code // 100 != 404:
+                _parsed(_NUMBERS, reply)
 
     def close(self) -> None:
         self._hosts.close()

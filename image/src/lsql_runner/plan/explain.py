@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lsql_runner.bind.bound import SinkTarget
-from lsql_runner.bind.catalog import Serde
+from lsql_runner.bind.catalog import JSON_FORMAT, Format, Serde
 from lsql_runner.plan.nodes import (
     Aggregate,
     Filter,
+    Having,
+    Join,
     Node,
     Plan,
     Project,
@@ -17,10 +19,11 @@ from lsql_runner.plan.nodes import (
     Unnest,
     Write,
     WriteSink,
+    inputs,
 )
 from lsql_runner.plan.text import show, show_duration, show_part
 from lsql_runner.plan.usage import fields_read
-from lsql_runner.types import Struct, describe
+from lsql_runner.types import DataType, Struct, describe
 
 
 def explain(plan: Plan) -> str:
@@ -36,22 +39,31 @@ def _query(query: Query) -> Iterator[str]:
 
 def _sink(query: Query, sink: Write) -> Iterator[str]:
     if isinstance(sink, WriteSink):
-        yield from _target(sink.target)
+        yield from _target(sink.target, sink.input.of_table)
     else:
         yield f"  write {sink.topic}"
-        yield f"    key   {_serde(Serde(sink.key_format, sink.input.key_type))}"
-        yield f"    value {_serde(Serde(sink.value_format, sink.input.value_type))}"
-    node: Node = sink.input
-    depth = 2
-    while True:
-        yield from explain_node(query, node, "  " * depth)
-        if isinstance(node, ReadTopic):
-            return
-        node = node.input
-        depth += 1
+        yield f"    key   {_serde(_written(sink.key_format, sink.input.key_type, sink.key_schema))}"
+        yield f"    value {_serde(_written(sink.value_format, sink.input.value_type, sink.value_schema))}"
+    yield from _tree(query, sink.input, 2)
 
 
-def _target(target: SinkTarget) -> Iterator[str]:
+def _tree(query: Query, node: Node, depth: int) -> Iterator[str]:
+    yield from explain_node(query, node, "  " * depth)
+    for below in inputs(node):
+        yield from _tree(query, below, depth + 1)
+
+
+def _window(node: Project) -> str:
+    if not node.windowed:
+        return ""
+    return " + session end and start" if "window_end" in node.columns else " + window start"
+
+
+def _written(form: Format, kind: DataType, schema: str | None) -> Serde:
+    return Serde(form, kind, has_head=schema is not None and form.bare == JSON_FORMAT)
+
+
+def _target(target: SinkTarget, is_table: bool) -> Iterator[str]:
     """What an INSERT does in a sink; where its server is belongs to the surroundings, and not to the plan."""
     stored = f" as {target.store}" if target.store else ""
     made = ", made if missing" if target.creates else ""
@@ -59,12 +71,18 @@ def _target(target: SinkTarget) -> Iterator[str]:
     yield f"    key     {', '.join(target.key) or 'none'}"
     yield f"    columns {', '.join(f'{name} {describe(kind)}' for name, kind in target.columns)}"
     if target.mode == "upsert":
-        yield f"    deletes {'by tombstones' if target.deletes else 'none: the key is not of the record key alone'}"
+        yield f"    deletes {_deletes(target, is_table)}"
     yield f"    {target.delivery.replace('_', ' ')}, {target.batch_rows} rows a request"
 
 
+def _deletes(target: SinkTarget, is_table: bool) -> str:
+    if is_table:
+        return "rows that are there no more" if target.deletes else "none: a row that came stays"
+    return "by tombstones" if target.deletes else "none: the key is not of the record key alone"
+
+
 def _serde(serde: Serde) -> str:
-    return f"{serde.format} {describe(serde.type)}"
+    return f"{serde.format}{' with schema id' if serde.has_head else ''} {describe(serde.type)}"
 
 
 def explain_node(query: Query, node: Node, indent: str = "") -> Iterator[str]:
@@ -72,7 +90,7 @@ def explain_node(query: Query, node: Node, indent: str = "") -> Iterator[str]:
     match node:
         case Project():
             yield f"{indent}project"
-            yield f"{indent}  key   = {show_part(node.key)}" + (" + window start" if node.windowed else "")
+            yield f"{indent}  key   = {show_part(node.key)}" + _window(node)
             yield f"{indent}  value = {show_part(node.value)}"
             yield f"{indent}  ts    = {show(node.ts)}"
         case Filter(condition=condition):
@@ -81,6 +99,10 @@ def explain_node(query: Query, node: Node, indent: str = "") -> Iterator[str]:
             yield f"{indent}unnest {show(array)} as {alias}"
         case Aggregate():
             yield from _aggregate(node, indent)
+        case Having(condition=condition):
+            yield f"{indent}having {show(condition)} in store {node.store}"
+        case Join():
+            yield from _join(node, indent)
         case ReadTopic(schema):
             yield f"{indent}read {schema.topic} ({schema.origin})"
             yield f"{indent}  key   {_serde(schema.key)}"
@@ -90,14 +112,32 @@ def explain_node(query: Query, node: Node, indent: str = "") -> Iterator[str]:
             yield f"{indent}  decodes {names or 'nothing'}"
 
 
+def _join(node: Join, indent: str) -> Iterator[str]:
+    sides = " with ".join("table" if side.is_table else "stream" for side in (node.left, node.right))
+    yield f"{indent}join {node.kind} {sides} in store {node.store}"
+    for left, right in zip(node.left.keys, node.right.keys, strict=True):
+        yield f"{indent}  on    {show(left)} = {show(right)}"
+    if node.residual is not None:
+        yield f"{indent}  and   {show(node.residual)}"
+    if node.within_ms is not None:
+        yield f"{indent}  at most {show_duration(node.within_ms)} apart, grace {show_duration(node.grace_ms)}"
+    yield f"{indent}  key   = {show(node.key)}"
+    for side, name in ((node.left, "left"), (node.right, "right")):
+        kept = ", ".join(f"{column} {describe(kind)}" for column, kind in side.carried) or "nothing"
+        yield f"{indent}  {name} keeps {kept}"
+
+
 def _aggregate(node: Aggregate, indent: str) -> Iterator[str]:
-    yield f"{indent}aggregate in store {node.store}"
+    yield f"{indent}aggregate{' a table' if node.of_table else ''} in store {node.store}"
     keys = ", ".join(f"{name} = {show(expr)}" for name, expr in node.keys) or "the record's key"
     yield f"{indent}  by    {keys}"
     if node.window is not None:
-        advance = "" if node.window.kind == "TUMBLE" else f" by {show_duration(node.window.advance_ms)}"
+        advance = "" if node.window.kind != "HOP" else f" by {show_duration(node.window.advance_ms)}"
         size = show_duration(node.window.size_ms)
         limits = f"grace {show_duration(node.grace_ms)}, time {show(node.event_time)}"
-        yield f"{indent}  per   {node.window.kind} {size}{advance}, {limits}"
-    for slot, function, arg, kind in node.calls:
-        yield f"{indent}  {slot} = {function}({'*' if arg is None else show(arg)}) {describe(kind)}"
+        final = ", its result when it is over" if node.final else ""
+        yield f"{indent}  per   {node.window.kind} {size}{advance}, {limits}{final}"
+    if node.place:
+        yield f"{indent}  order {', '.join(('time', *node.place))}"
+    for slot, call in node.calls:
+        yield f"{indent}  {slot} = {show(call)} {describe(call.type)}"

@@ -1,19 +1,24 @@
 """The plan: frozen nodes, each with the columns it gives. One that asks for a column that is not there cannot be made.
 
 Columns: `key`, `value`, `ts` (LONG, milliseconds since 1970 UTC), `topic`, `partition`, `offset`, `headers`;
-`raw_key`, `raw_value` where the bytes as they came are still right; `lateral_<alias>`; below an aggregate
-`group_<name>`, `agg_<n>`, `window_start` (LONG, milliseconds).
+`raw_key`, `raw_value` where the bytes as they came are still right; `lateral_<alias>` and `position_<n>`, its place in
+the array; above an aggregate `group_<name>`, `agg_<n>`, `window_start` and, of a session, `window_end` (LONG,
+milliseconds); above a join those of its n-th source as `<column>_<n>`.
+
+The rows of a table are upserts: the newest of a key counts, and one that is not there any more is a row too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from lsql_runner.bind.bound import Fields, Part, SinkTarget, Whole, WindowSpec, part_exprs
+from lsql_runner.bind.bound import Fields, JoinKind, Part, SinkTarget, Whole, WindowSpec, part_exprs
 from lsql_runner.bind.catalog import Format, Serde, TopicSchema
-from lsql_runner.bind.expr import ColumnRef, Expr, HeaderValue, walk
+from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, HeaderValue, walk
+from lsql_runner.bind.functions.table import AGGREGATES
 from lsql_runner.bind.grouping import group_column
+from lsql_runner.bind.join_scope import side_column
 from lsql_runner.bind.operators import HEADERS
 from lsql_runner.bind.scope import lateral_column
 from lsql_runner.types import BYTES, INT, LONG, STRING, Array, DataType, Map, Struct, describe
@@ -50,6 +55,8 @@ class ReadTopic:
 class Filter:
     input: Node
     condition: Expr
+    of_table: bool = False
+    """The rows below are a table's: one that the condition does not hold for is not there."""
 
     def __post_init__(self) -> None:
         check(self.input, self.condition)
@@ -75,7 +82,12 @@ class Unnest:
     @property
     def columns(self) -> Columns:
         assert isinstance(self.array.type, Array)
-        return {**self.input.columns, lateral_column(self.alias): self.array.type.element}
+        return {**self.input.columns, self.position: INT, lateral_column(self.alias): self.array.type.element}
+
+    @property
+    def position(self) -> str:
+        """The column that holds the element's place in its array."""
+        return f"{_POSITION}{len(_positions(self.input.columns))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +99,16 @@ class Aggregate:
     window: WindowSpec | None
     grace_ms: int
     event_time: Expr
-    calls: tuple[tuple[str, str, Expr | None, DataType], ...]
+    calls: tuple[tuple[str, AggregateCall], ...]
+    """The aggregates, each with the column that it goes to."""
     store: str
+    of_table: bool = False
+    """The rows below are a table's: one that changes or goes is taken out of its group again."""
+    final: bool = False
+    """A window has one result, when it is over."""
 
     def __post_init__(self) -> None:
-        arguments = [arg for _, _, arg, _ in self.calls if arg is not None]
-        check(self.input, self.event_time, *(expr for _, expr in self.keys), *arguments)
+        check(self.input, self.event_time, *(expr for _, expr in self.keys), *self.arguments)
         if not self.keys and "raw_key" not in self.input.columns:
             raise InvalidPlan("grouping by the record's key needs its bytes")
 
@@ -100,7 +116,111 @@ class Aggregate:
     def columns(self) -> Columns:
         groups = {group_column(name): expr.type for name, expr in self.keys} or {"raw_key": BYTES}
         window = {} if self.window is None else {"window_start": LONG}
-        return {**groups, **window, **{slot: kind for slot, _, _, kind in self.calls}, "ts": LONG}
+        if self.window is not None and self.window.kind == "SESSION":
+            window["window_end"] = LONG
+        return {**groups, **window, **{slot: call.type for slot, call in self.calls}, "ts": LONG}
+
+    @property
+    def arguments(self) -> tuple[Expr, ...]:
+        """What the aggregates are taken of."""
+        return tuple(call.arg for _, call in self.calls if call.arg is not None)
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        """The columns below that order records of one event time; none where no aggregate goes by the order."""
+        if not any(AGGREGATES[call.function].by_place for _, call in self.calls):
+            return ()
+        below = self.input.columns
+        return (*(name for name in ("partition", "offset") if name in below), *_positions(below))
+
+
+@dataclass(frozen=True, slots=True)
+class Having:
+    """The groups that a condition holds for; one for which it no longer holds is gone."""
+
+    input: Aggregate
+    condition: Expr
+    store: str
+
+    def __post_init__(self) -> None:
+        check(self.input, self.condition)
+
+    @property
+    def columns(self) -> Columns:
+        return self.input.columns
+
+
+@dataclass(frozen=True, slots=True)
+class JoinSide:
+    """One side of a join: what is read, by what it is joined, and the columns of it that somebody above reads."""
+
+    input: Node
+    keys: tuple[Expr, ...]
+    carried: tuple[tuple[str, DataType], ...]
+    is_table: bool
+    number: int | None
+    """Which source of the FROM it is; None for the join of all before."""
+
+    @property
+    def columns(self) -> Columns:
+        """Every column of the input by the name that it has in the join."""
+        if self.number is None:
+            return self.input.columns
+        return {side_column(name, self.number): kind for name, kind in self.input.columns.items()}
+
+    @property
+    def by_key(self) -> bool:
+        """Whether it is joined by its own key, as it is."""
+        if isinstance(self.input, Join):
+            return self.keys == (self.input.key,)
+        match self.keys:
+            case (ColumnRef(column, ()),):
+                return column == side_column("key", self.number or 0)
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Rows of two sources side by side. Streams go by time as well, at most `within_ms` apart."""
+
+    left: JoinSide
+    right: JoinSide
+    kind: JoinKind
+    residual: Expr | None
+    within_ms: int | None
+    grace_ms: int
+    key: Expr
+    raw_key: str | None
+    """The column with the bytes that may be passed on as the key of the result."""
+    store: str
+
+    def __post_init__(self) -> None:
+        for side in (self.left, self.right):
+            _check_columns(side.columns, *side.keys)
+        _check_columns(self._carried, self.key, *([] if self.residual is None else [self.residual]))
+
+    @property
+    def _carried(self) -> Columns:
+        return dict((*self.left.carried, *self.right.carried))
+
+    @property
+    def is_table(self) -> bool:
+        return self.left.is_table and self.right.is_table
+
+    @property
+    def waits(self) -> bool:
+        """Of two streams: whether a record that nothing fits goes out alone, which is known when its time is over."""
+        return self.within_ms is not None and self.kind != "INNER"
+
+    @property
+    def moves_rows(self) -> bool:
+        """Of two tables: whether a row may go in one place and come in another, under the same key."""
+        return self.is_table and not (self.left.by_key and self.right.by_key and self.kind == "INNER")
+
+    @property
+    def columns(self) -> Columns:
+        raw = {} if self.raw_key is None else {"raw_key": BYTES}
+        return {**self._carried, **raw, "key": self.key.type, "ts": LONG}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +235,8 @@ class Project:
     value_type: DataType
     windowed: bool
     """The window's start goes into the key."""
+    of_table: bool = False
+    """The rows below are a table's."""
 
     def __post_init__(self) -> None:
         check(self.input, self.ts, *part_exprs(self.key), *part_exprs(self.value))
@@ -130,13 +252,26 @@ class Project:
         for part, raw in ((self.key, "raw_key"), (self.value, "raw_value")):
             if raw in below and (isinstance(part, Whole) or (isinstance(part, Fields) and part.extends)):
                 found[raw] = BYTES
-        found |= {
-            name: below[name] for name in ("topic", "partition", "offset", "headers", "window_start") if name in below
-        }
-        return found
+        return found | {name: below[name] for name in passed_through(below)}
 
 
-Node = ReadTopic | Filter | Unnest | Aggregate | Project
+_POSITION = "position_"
+_PASSED = ("topic", "partition", "offset", "headers", "window_start", "window_end")
+
+
+def _positions(columns: Iterable[str]) -> tuple[str, ...]:
+    """The columns of places in arrays, the outermost LATERAL first."""
+    return tuple(name for name in columns if name.startswith(_POSITION))
+
+
+def passed_through(columns: Iterable[str]) -> tuple[str, ...]:
+    """Of the columns below a projection those that it gives as they are."""
+    names = tuple(columns)
+    return (*(name for name in _PASSED if name in names), *_positions(names))
+
+
+Node = ReadTopic | Filter | Unnest | Aggregate | Having | Join | Project
+Stateful = Aggregate | Having | Join
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +283,10 @@ class WriteTopic:
     key_format: Format
     value_format: Format
     key_schema: str | None = None
-    """AVRO: the schema that keys are written with, as JSON text."""
+    """The schema that keys are written with, as JSON text: in AVRO always, in JSON where records name one."""
     value_schema: str | None = None
     key_id: int | None = None
-    """AVRO: the schema's id at the registry, once it is registered there."""
+    """The schema's id at the registry, once it is registered there."""
     value_id: int | None = None
 
     @property
@@ -208,8 +343,8 @@ class Query:
         return bool(self.stores)
 
     @property
-    def stores(self) -> tuple[Aggregate, ...]:
-        return tuple(node for sink in self.sinks for node in nodes(sink.input) if isinstance(node, Aggregate))
+    def stores(self) -> tuple[Stateful, ...]:
+        return tuple(node for sink in self.sinks for node in nodes(sink.input) if isinstance(node, Stateful))
 
     @property
     def sources(self) -> tuple[TopicSchema, ...]:
@@ -251,13 +386,28 @@ class Plan:
 def nodes(node: Node) -> Iterator[Node]:
     """A node and everything below it, from the top."""
     yield node
-    if not isinstance(node, ReadTopic):
-        yield from nodes(node.input)
+    for below in inputs(node):
+        yield from nodes(below)
+
+
+def inputs(node: Node) -> tuple[Node, ...]:
+    """What a node reads."""
+    match node:
+        case ReadTopic():
+            return ()
+        case Join(left, right):
+            return left.input, right.input
+    return (node.input,)
 
 
 def key_serde(node: Node) -> Serde:
     """The serde of the raw key that a node passes on: the source topic's."""
-    return next(n.schema.key for n in nodes(node) if isinstance(n, ReadTopic))
+    match node:
+        case ReadTopic(schema):
+            return schema.key
+        case Join(left, right, raw_key=raw_key):
+            return key_serde(right.input if raw_key in right.columns else left.input)
+    return key_serde(node.input)
 
 
 def check(below: Node, *exprs: Expr) -> None:
@@ -266,7 +416,10 @@ def check(below: Node, *exprs: Expr) -> None:
     Raises:
         InvalidPlan: listing what there is.
     """
-    columns = below.columns
+    _check_columns(below.columns, *exprs)
+
+
+def _check_columns(columns: Columns, *exprs: Expr) -> None:
     for expr in exprs:
         for part in walk(expr):
             name = part.column if isinstance(part, ColumnRef) else "headers" if isinstance(part, HeaderValue) else None

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-from lsql_runner.bind.bound import BoundInsert, BoundProgram, BoundSelect, BoundSinkInsert, BoundTopic
+from dataclasses import replace
+
+from lsql_runner.bind.bound import (
+    BoundInsert,
+    BoundJoin,
+    BoundProgram,
+    BoundSelect,
+    BoundSinkInsert,
+    BoundTopic,
+    part_exprs,
+)
+from lsql_runner.bind.expr import ColumnRef, Expr
+from lsql_runner.bind.join_scope import side_column
 from lsql_runner.bind.select import RECORD_TIME
 from lsql_runner.plan.nodes import (
     Aggregate,
     Filter,
+    Having,
+    Join,
+    JoinSide,
     Node,
     Plan,
     Project,
     Query,
     ReadTopic,
+    Stateful,
     Unnest,
     Write,
     WriteSink,
@@ -19,6 +35,8 @@ from lsql_runner.plan.nodes import (
     nodes,
 )
 from lsql_runner.plan.rules import RULES
+from lsql_runner.plan.usage import narrowed, paths_into
+from lsql_runner.types import BYTES
 
 
 def plan_program(program: BoundProgram) -> Plan:
@@ -42,7 +60,7 @@ def group_queries(sinks: tuple[Write, ...]) -> Plan:
 
 
 def _is_stateful(sink: Write) -> bool:
-    return any(isinstance(node, Aggregate) for node in nodes(sink.input))
+    return any(isinstance(node, Stateful) for node in nodes(sink.input))
 
 
 class _StoreNamer:
@@ -51,9 +69,9 @@ class _StoreNamer:
     def __init__(self) -> None:
         self._count = 0
 
-    def next(self) -> str:
+    def next(self, kind: str = "aggregate") -> str:
         self._count += 1
-        return f"aggregate-{self._count - 1}"
+        return f"{kind}-{self._count - 1}"
 
 
 def _plan_insert(insert: BoundInsert | BoundSinkInsert, namer: _StoreNamer) -> Write:
@@ -71,18 +89,78 @@ def _plan_insert(insert: BoundInsert | BoundSinkInsert, namer: _StoreNamer) -> W
 
 
 def _plan_select(select: BoundSelect, namer: _StoreNamer) -> Project:
-    node: Node = (
-        ReadTopic(select.source.schema) if isinstance(select.source, BoundTopic) else _plan_select(select.source, namer)
-    )
+    node = _plan_source(select.source, _read_by(select), namer)
     for alias, array in select.laterals:
         node = Unnest(node, alias, array)
     if select.where is not None:
-        node = Filter(node, select.where)
+        node = Filter(node, select.where, select.reads_table)
     time = select.event_time
     windowed = False
     if select.grouping is not None:
-        grouping = select.grouping
-        node = Aggregate(node, grouping.keys, grouping.window, grouping.grace_ms, time, grouping.calls, namer.next())
+        group = select.grouping
+        table = select.reads_table
+        groups = Aggregate(
+            node, group.keys, group.window, group.grace_ms, time, group.calls, namer.next(), table, group.final
+        )
+        node = groups if select.having is None else Having(groups, select.having, namer.next("having"))
         time = RECORD_TIME
-        windowed = grouping.window is not None
-    return Project(node, select.key, select.value, time, select.shape.key.type, select.shape.value.type, windowed)
+        windowed = group.window is not None
+    key, value = select.shape.key.type, select.shape.value.type
+    return Project(node, select.key, select.value, time, key, value, windowed, select.is_table)
+
+
+def _plan_source(source: BoundTopic | BoundSelect | BoundJoin, above: tuple[Expr, ...], namer: _StoreNamer) -> Node:
+    match source:
+        case BoundTopic(schema):
+            return ReadTopic(schema)
+        case BoundSelect():
+            return _plan_select(source, namer)
+    return _plan_join(source, above, namer)
+
+
+def _read_by(select: BoundSelect) -> tuple[Expr, ...]:
+    """The expressions of a SELECT over its source's columns."""
+    arrays = tuple(array for _, array in select.laterals)
+    where = () if select.where is None else (select.where,)
+    if select.grouping is None:
+        return (*arrays, *where, select.event_time, *part_exprs(select.key), *part_exprs(select.value))
+    group = select.grouping
+    arguments = tuple(call.arg for _, call in group.calls if call.arg is not None)
+    return (*arrays, *where, select.event_time, *(expr for _, expr in group.keys), *arguments)
+
+
+def _plan_join(join: BoundJoin, above: tuple[Expr, ...], namer: _StoreNamer) -> Join:
+    """A join that keeps of each side what somebody above it reads, and no more."""
+    above = (*above, join.key, *(() if join.residual is None else (join.residual,)))
+    below = (*above, *join.left_keys)
+    left_number = None if isinstance(join.left, BoundJoin) else 0
+    left = _plan_source(join.left, below, namer)
+    right = _plan_source(join.right, (), namer)
+    raw = _raw_key(join, left, right)
+    sides = []
+    for node, keys, is_table, number in (
+        (left, join.left_keys, join.left_table, left_number),
+        (right, join.right_keys, join.right_table, join.number),
+    ):
+        side = JoinSide(node, keys, (), is_table, number)
+        carried = [
+            (name, narrowed(kind, paths)) for name, kind in side.columns.items() if (paths := paths_into(name, above))
+        ]
+        if raw is not None and raw in side.columns:
+            carried.append((raw, BYTES))
+        sides.append(replace(side, carried=tuple(carried)))
+    return Join(
+        sides[0], sides[1], join.kind, join.residual, join.within_ms, join.grace_ms, join.key, raw, namer.next("join")
+    )
+
+
+def _raw_key(join: BoundJoin, left: Node, right: Node) -> str | None:
+    """The column of the key's bytes, where the key of one side goes on as it is."""
+    match join.key:
+        case ColumnRef(column, ()) if column.startswith("key_"):
+            number = int(column.removeprefix("key_"))
+            raw = side_column("raw_key", number)
+            if isinstance(left, Join) and number != join.number:
+                return raw if left.raw_key == raw else None
+            return raw if "raw_key" in (right if number == join.number else left).columns else None
+    return None

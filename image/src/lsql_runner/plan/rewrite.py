@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from lsql_runner.plan.nodes import Node, Plan, Project, ReadTopic
+from lsql_runner.plan.nodes import Aggregate, Having, Join, Node, Plan, Project, ReadTopic
 
 
 def rewrite_nodes(plan: Plan, change: Callable[[Node], Node]) -> Plan:
@@ -23,7 +23,15 @@ def rewrite_nodes(plan: Plan, change: Callable[[Node], Node]) -> Plan:
 def _rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
     if isinstance(node, ReadTopic):
         return change(node)
-    return change(replace(node, input=_rebuild(node.input, change)))
+    if isinstance(node, Join):
+        left = replace(node.left, input=_rebuild(node.left.input, change))
+        right = replace(node.right, input=_rebuild(node.right.input, change))
+        return change(replace(node, left=left, right=right))
+    below = _rebuild(node.input, change)
+    if isinstance(node, Having):
+        assert isinstance(below, Aggregate), "a rule may not put anything between HAVING and its groups"
+        return change(replace(node, input=below))
+    return change(replace(node, input=below))
 
 
 def _as_project(node: Node) -> Project:

@@ -81,7 +81,8 @@ def _(expr: HeaderValue) -> str:
 
 @show.register
 def _(expr: AggregateCall) -> str:
-    return f"{expr.function}({'*' if expr.arg is None else show(expr.arg)})"
+    limit = "" if expr.limit is None else f", {expr.limit}"
+    return f"{expr.function}({'*' if expr.arg is None else show(expr.arg)}{limit})"
 
 
 def show_part(part: Part) -> str:

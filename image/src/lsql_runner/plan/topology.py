@@ -5,7 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from lsql_runner.bind.bound import SinkTarget
-from lsql_runner.plan.nodes import Aggregate, Filter, Node, Plan, Project, ReadTopic, Unnest, WriteSink
+from lsql_runner.plan.nodes import (
+    Aggregate,
+    Filter,
+    Having,
+    Join,
+    Node,
+    Plan,
+    Project,
+    ReadTopic,
+    Unnest,
+    WriteSink,
+    inputs,
+)
 from lsql_runner.plan.text import show, show_duration, show_part
 from lsql_runner.types import describe
 
@@ -51,26 +63,30 @@ class _Graph:
         if isinstance(node, ReadTopic):
             schema = node.schema
             return self.topic(schema.topic, f"{schema.key.format} key, {schema.value.format} value")
-        below = self.chain(node.input, prefix)
+        below = [self.chain(one, prefix) for one in inputs(node)]
         identity = f"{prefix}/{len(self.nodes)}"
         kind, label, detail = _describe(node)
         self.nodes[identity] = {"id": identity, "kind": kind, "label": label, "detail": detail}
-        self.edge(below, identity)
+        for one in below:
+            self.edge(one, identity)
         return identity
 
 
-def _describe(node: Filter | Unnest | Aggregate | Project) -> tuple[str, str, str]:
+def _describe(node: Filter | Unnest | Aggregate | Having | Join | Project) -> tuple[str, str, str]:
     match node:
         case Filter(condition=condition):
             return "filter", "filter", show(condition)
         case Unnest(alias=alias, array=array):
             return "unnest", f"each {alias}", show(array)
         case Aggregate():
-            calls = ", ".join(
-                f"{function}({'*' if arg is None else show(arg)}) {describe(kind)}"
-                for _, function, arg, kind in node.calls
-            )
+            calls = ", ".join(f"{show(call)} {describe(call.type)}" for _, call in node.calls)
             window = "" if node.window is None else f"{node.window.kind} {show_duration(node.window.size_ms)}: "
             return "aggregate", node.store, window + calls
+        case Having(condition=condition):
+            return "filter", node.store, f"HAVING {show(condition)}"
+        case Join():
+            pairs = zip(node.left.keys, node.right.keys, strict=True)
+            on = " AND ".join(f"{show(left)} = {show(right)}" for left, right in pairs)
+            return "join", node.store, f"{node.kind}: {on}"
         case Project():
             return "project", "project", show_part(node.value)

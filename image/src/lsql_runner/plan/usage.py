@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from lsql_runner.bind.bound import Fields, Whole, part_exprs
-from lsql_runner.bind.expr import ColumnRef, Expr, walk
-from lsql_runner.plan.nodes import Aggregate, Filter, Node, Project, Query, ReadTopic, Unnest, WriteSink, nodes
+from lsql_runner.bind.bound import Whole, part_exprs
+from lsql_runner.bind.expr import ColumnRef, Expr, rewrite, walk
+from lsql_runner.bind.join_scope import side_column
+from lsql_runner.plan.nodes import (
+    Aggregate,
+    Filter,
+    Having,
+    Join,
+    JoinSide,
+    Node,
+    Project,
+    Query,
+    ReadTopic,
+    Unnest,
+    Write,
+    WriteSink,
+    inputs,
+)
 from lsql_runner.types import Array, DataType, Field, Struct
 
 Path = tuple[str | int, ...]
@@ -44,13 +60,12 @@ def narrowed(kind: DataType, paths: Iterable[Path]) -> DataType:
 def node_exprs(node: Node) -> tuple[Expr, ...]:
     """The expressions that a node evaluates itself."""
     match node:
-        case Filter(condition=condition):
+        case Filter(condition=condition) | Having(condition=condition):
             return (condition,)
         case Unnest(array=array):
             return (array,)
         case Aggregate():
-            arguments = tuple(arg for _, _, arg, _ in node.calls if arg is not None)
-            return (node.event_time, *(expr for _, expr in node.keys), *arguments)
+            return (node.event_time, *(expr for _, expr in node.keys), *node.arguments)
         case Project():
             return (node.ts, *part_exprs(node.key), *part_exprs(node.value))
     return ()
@@ -58,29 +73,51 @@ def node_exprs(node: Node) -> tuple[Expr, ...]:
 
 def fields_read(query: Query, topic: str) -> DataType:
     """The part of a topic's value that a query decodes; an empty struct if it only passes it through."""
-    kinds: list[DataType] = []
-    for sink in query.sinks:
-        for node in nodes(sink.input):
-            if isinstance(node, ReadTopic) and node.schema.topic == topic:
-                paths, passes = _paths_above(sink.input, node)
-                # A record may pass as bytes; the columns of a row are taken out of it.
-                rows = passes and isinstance(sink, WriteSink)
-                kinds.append(node.schema.value.type if rows else narrowed(node.schema.value.type, paths))
-    return _union(kinds)
+    return _union(
+        [kind for sink in query.sinks for read, kind in _reads(sink.input, _taken(sink)) if read.schema.topic == topic]
+    )
 
 
-def _paths_above(top: Node, read: ReadTopic) -> tuple[list[Path], bool]:
-    """Paths into the source's value, up to the projection that makes a new one; whether there is none to the end."""
-    chain = [node for node in nodes(top) if node is not read]
-    found: list[Path] = []
-    for node in reversed(chain):
-        found += paths_into("value", node_exprs(node))
-        makes_new_value = isinstance(node, Project) and not (
-            isinstance(node.value, Whole) or (isinstance(node.value, Fields) and node.value.extends)
-        )
-        if isinstance(node, Aggregate) or makes_new_value:
-            return found, False
-    return found, True
+def _taken(sink: Write) -> tuple[Expr, ...]:
+    """What a sink takes out of its records: a value may pass to a topic as bytes, but in a row it is columns."""
+    return (ColumnRef("value", (), sink.input.value_type),) if isinstance(sink, WriteSink) else ()
+
+
+def _reads(node: Node, wanted: tuple[Expr, ...]) -> Iterator[tuple[ReadTopic, DataType]]:
+    """What is decoded of each topic below. `wanted` are expressions over the columns of the node."""
+    match node:
+        case ReadTopic(schema):
+            yield node, narrowed(schema.value.type, paths_into("value", wanted))
+        case Join():
+            for side in (node.left, node.right):
+                refs = tuple(ColumnRef(name, path, kind) for name, kind in side.carried for path in _leaves(kind))
+                own = tuple(_renamed(expr, side) for expr in (*side.keys, *refs))
+                yield from _reads(side.input, own)
+        case Aggregate():
+            yield from _reads(node.input, node_exprs(node))
+        case Project() if not (isinstance(node.value, Whole) or getattr(node.value, "extends", False)):
+            yield from _reads(node.input, node_exprs(node))
+        case _:
+            yield from _reads(inputs(node)[0], (*wanted, *node_exprs(node)))
+
+
+def _leaves(kind: DataType) -> tuple[Path, ...]:
+    """The paths to everything in a type that is no struct."""
+    if not isinstance(kind, Struct) or not kind.fields:
+        return ((),)
+    return tuple((member.name, *path) for member in kind.fields for path in _leaves(member.type))
+
+
+def _renamed(expr: Expr, side: JoinSide) -> Expr:
+    """An expression over the columns of a join, over those of the side's input."""
+    if side.number is None:
+        return expr
+    ending = side_column("", side.number)
+
+    def visit(part: Expr) -> Expr | None:
+        return replace(part, column=part.column.removesuffix(ending)) if isinstance(part, ColumnRef) else None
+
+    return rewrite(expr, visit)
 
 
 def _union(kinds: list[DataType]) -> DataType:

@@ -35,6 +35,9 @@ def _inside(value: Any, kind: DataType, place: str) -> str | None:
     prefix = "" if place == "the record" else f"{place}."
     match kind:
         case Struct(fields) if isinstance(value, dict):
+            lacking = next((f.name for f in fields if not f.nullable and value.get(f.name) is None), None)
+            if lacking is not None:
+                return f"{prefix}{lacking} is {'null' if lacking in value else 'missing'}, which it may not be"
             parts = [(value.get(f.name), f.type, f"{prefix}{f.name}") for f in fields]
         case Map(inner) if isinstance(value, dict):
             parts = [(item, inner, f"{prefix}{name}") for name, item in value.items()]

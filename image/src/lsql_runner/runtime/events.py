@@ -104,7 +104,7 @@ class SinkUse:
     columns: tuple[tuple[str, str], ...]
     """Names and types."""
     deletes: bool
-    """Whether a tombstone deletes its row."""
+    """Whether rows are deleted, by tombstones or as a table's that are there no more."""
     delivery: str
     """`exactly_once` or `idempotent`."""
     url: str

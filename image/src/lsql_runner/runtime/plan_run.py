@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from queue import Empty, SimpleQueue
 
 from lsql_runner.batches import BatchEnded, Partition
 from lsql_runner.engine.processor import Job, SparkEngine
@@ -13,8 +14,10 @@ from lsql_runner.engine.sink import SinkOptions
 from lsql_runner.engine.source import SourceOptions
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.brokers import Brokers
+from lsql_runner.runtime.clock import now_ms
 from lsql_runner.runtime.diagnosis import diagnose_json
 from lsql_runner.runtime.events import LateRecordsDropped, Listener
+from lsql_runner.runtime.idle import IdleClocks
 from lsql_runner.runtime.preparation import Prepared
 from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.runtime.status import Status
@@ -44,15 +47,27 @@ class PlanRun:
     def __init__(self, prepared: Prepared, around: Surroundings) -> None:
         self._around = around
         self._schemas = prepared.plan.sources
+        self._clocks: IdleClocks | None = None
+        self._ended: SimpleQueue[BatchEnded] = SimpleQueue()
         settings = around.settings
         self._watch = BrokerWatch(
             around.brokers, settings.app_id, settings.metric_frequency_ms / 1000, around.emit, self._committed
         )
         try:
             around.engine.start(job_of(prepared, settings, around.state, self._batch_ended))
+            self._clocks = IdleClocks(prepared.plan, around.engine.newest_ms(), now_ms())
         except BaseException:
             self.halt()
             raise
+
+    def pass_time(self) -> None:
+        """Let time go on where no record comes."""
+        assert self._clocks is not None
+        with suppress(Empty):
+            while True:
+                self._clocks.batch_ended(self._ended.get_nowait())
+        for step in self._clocks.due(now_ms()):
+            self._around.engine.advance(step.clock, step.time_ms)
 
     def death(self) -> LsqlError | None:
         """What it died of, in words; None while it runs."""
@@ -72,10 +87,12 @@ class PlanRun:
     def _batch_ended(self, event: BatchEnded) -> None:
         self._around.emit(event)
         self._watch.batch_ended()
+        self._ended.put(event)
+        late = event.late_records
         if any(store.late_rows_dropped for store in event.stores):
-            late = self._around.engine.count_late(event)
-            if late:
-                self._around.emit(LateRecordsDropped(event.at_ms, event.query, late))
+            late += self._around.engine.count_late(event)
+        if late:
+            self._around.emit(LateRecordsDropped(event.at_ms, event.query, late))
 
     def _explained(self, error: LsqlError) -> LsqlError:
         """A malformed JSON key or value with the reason in words: the engine only says that it is one."""
@@ -109,4 +126,4 @@ def job_of(prepared: Prepared, settings: Settings, state: StateDir, on_batch: Ca
     sink = SinkOptions(settings.connection, settings.app_id, bound.producer, prepared.largest_batch)
     row_sinks = RowSinks({s.name: s for s in settings.sinks}, settings.jars_dir / "sinks")
     checkpoints = state.checkpoints(prepared.generation)
-    return Job(prepared.plan, source, sink, checkpoints, on_batch, settings.registry, row_sinks)
+    return Job(prepared.plan, source, sink, checkpoints, on_batch, settings.registry, bound.rocksdb, row_sinks)

@@ -16,6 +16,7 @@ from lsql_runner.pipeline import Planned, plan_parsed
 from lsql_runner.plan.explain import explain
 from lsql_runner.plan.fingerprint import Fingerprint, changes, fingerprint
 from lsql_runner.plan.nodes import Plan
+from lsql_runner.plan.stores import query_stores
 from lsql_runner.plan.topology import topology
 from lsql_runner.runtime import events
 from lsql_runner.runtime.clock import now_ms
@@ -163,18 +164,9 @@ def _ready_targets(planned: Planned, brokers: Brokers) -> int | None:
 def described(prepared: Prepared) -> Described:
     """What the API shows of the plan."""
     stores = tuple(
-        StoreInfo(
-            store.store,
-            query.name,
-            "struct<" + ", ".join(f"{name}: {describe(expr.type)}" for name, expr in store.keys) + ">"
-            if store.keys
-            else "bytes",
-            "struct<"
-            + ", ".join(f"{function.lower()}: {describe(kind)}" for _, function, _, kind in store.calls)
-            + ">",
-        )
+        StoreInfo(store.name, query.name, store.key, store.value)
         for query in prepared.plan.queries
-        for store in query.stores
+        for store in query_stores(query)
     )
     return Described(stores, topology(prepared.plan), explain(prepared.plan))
 
@@ -238,7 +230,7 @@ def planned_event(prepared: Prepared, settings: Settings, brokers: Brokers) -> e
         )
         for sink in prepared.plan.topic_sinks
     ]
-    stores = tuple(store.store for query in prepared.plan.queries for store in query.stores)
+    stores = tuple(store.name for query in prepared.plan.queries for store in query_stores(query))
     return events.Planned(
         at_ms=now_ms(),
         topics=(*sources, *targets),

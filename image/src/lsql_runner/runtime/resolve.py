@@ -12,6 +12,7 @@ from lsql_runner.bind.catalog import (
     AVRO_FORMAT,
     BYTES_FORMAT,
     JSON_FORMAT,
+    OF_VALUES_ONLY,
     STRING_FORMAT,
     Catalog,
     Format,
@@ -19,10 +20,12 @@ from lsql_runner.bind.catalog import (
     Serde,
     TopicSchema,
 )
+from lsql_runner.bind.declarations import program_schemas
 from lsql_runner.bind.decoders import SourceFormats, source_formats, source_topics
+from lsql_runner.bind.json_types import settled, widened
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.brokers import Brokers, RawRecord
-from lsql_runner.kafka.infer import infer_serde, settled, widened
+from lsql_runner.kafka.infer import infer_serde
 from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.runtime.registered import registered_serde
 from lsql_runner.sql import ast
@@ -46,16 +49,17 @@ def resolve_catalog(program: ast.Program, brokers: Brokers, knowledge: Knowledge
 
     Raises:
         LsqlError: BROKER_UNREACHABLE, REGISTRY_UNREACHABLE and the like; SCHEMA_WAITING when an undeclared topic is
-            empty; FORMAT_UNSUPPORTED; REGISTRY_MISSING. A missing topic is no error here: binding refuses it, with its
-            place in the program.
+            empty; SCHEMA_UNDECLARED; FORMAT_UNSUPPORTED; REGISTRY_MISSING. A missing topic is no error here: binding
+            refuses it, with its place in the program.
     """
     existing = brokers.topics()
     named = source_formats(program)
+    said = program_schemas(program)
     schemas: dict[str, TopicSchema] = {}
     for topic in source_topics(program):
         if topic in existing:
-            schema = _schema(topic, named.get(topic, SourceFormats()), brokers, knowledge)
-            if knowledge.registry is None and (schema.key.schema or schema.value.schema):
+            schema = said.get(topic) or _schema(topic, named.get(topic, SourceFormats()), brokers, knowledge)
+            if knowledge.registry is None and AVRO_FORMAT in (schema.key.format.bare, schema.value.format):
                 raise LsqlError("REGISTRY_MISSING", topic=topic)  # for the schemas that the records name
             schemas[topic] = replace(schema, partitions=existing[topic])
     return Catalog(schemas, frozenset(existing), knowledge.sinks)
@@ -80,21 +84,25 @@ def _agrees(known: Format, named: Format | None) -> bool:
 
 def _widened(pinned: TopicSchema, sample: list[RawRecord], registry: SchemaRegistry | None) -> TopicSchema:
     """The pinned schema with fields that have appeared since; formats and types that are pinned never change."""
-    key = _newer(pinned.key, pinned.topic, "key", registry)
-    value = _newer(pinned.value, pinned.topic, "value", registry)
-    if value.format == JSON_FORMAT and isinstance(value.type, Struct):
+    key = _newer(pinned.key, pinned.topic, "key", [record.key for record in sample], registry)
+    value = _newer(pinned.value, pinned.topic, "value", [record.value for record in sample], registry)
+    if value.format == JSON_FORMAT and not value.has_head and isinstance(value.type, Struct):
         seen = infer_serde([record.value for record in sample], value.format)
         if seen is not None:
             value = replace(value, type=widened(value.type, settled(seen.type)))
     return replace(pinned, origin="pinned", key=key, value=value)
 
 
-def _newer(pinned: Serde, topic: str, part: str, registry: SchemaRegistry | None) -> Serde:
-    """The newest schema of a part in AVRO, where it says the same of all that was known."""
-    if pinned.format != AVRO_FORMAT or registry is None:
+def _newer(pinned: Serde, topic: str, part: str, samples: list[bytes | None], registry: SchemaRegistry | None) -> Serde:
+    """The newest schema of a part in AVRO, where it says the same of all that was known; the new fields of JSON's."""
+    if registry is None or not (pinned.format == AVRO_FORMAT or pinned.has_head):
         return pinned
-    found = registered_serde(registry, topic, part, ())
-    return found if found is not None and _holds(found.type, pinned.type) else pinned
+    found = registered_serde(registry, topic, part, samples if pinned.has_head else ())
+    if found is None or found.format != pinned.format:
+        return pinned
+    if pinned.has_head:
+        return replace(pinned, type=widened(pinned.type, settled(found.type)))
+    return found if _holds(found.type, pinned.type) else pinned
 
 
 def _holds(newer: DataType, older: DataType) -> bool:
@@ -104,27 +112,29 @@ def _holds(newer: DataType, older: DataType) -> bool:
 
 
 def _found(topic: str, named: SourceFormats, sample: list[RawRecord], registry: SchemaRegistry | None) -> TopicSchema:
-    key = _part(topic, "key", [record.key for record in sample], named.key, registry)
-    value = _part(topic, "value", [record.value for record in sample], named.value, registry)
+    key, key_origin = _part(topic, "key", [record.key for record in sample], named.key, registry)
+    value, value_origin = _part(topic, "value", [record.value for record in sample], named.value, registry)
     if value is None:
         raise LsqlError("SCHEMA_WAITING", topic=topic)
     if key is None:  # every key is null: whatever comes passes through
         key = Serde(STRING_FORMAT, STRING) if sample else Serde(BYTES_FORMAT, BYTES)
-    origin: Origin = "registry" if AVRO_FORMAT in (key.format, value.format) else "sampled"
+    origin: Origin = "registry" if "registry" in (key_origin, value_origin) else "sampled"
     return TopicSchema(topic, _settled(key), _settled(value), origin)
 
 
 def _part(
     topic: str, part: str, samples: list[bytes | None], named: Format | None, registry: SchemaRegistry | None
-) -> Serde | None:
+) -> tuple[Serde | None, Origin]:
+    if named is not None and named.name in OF_VALUES_ONLY:
+        raise LsqlError("SCHEMA_UNDECLARED", topic=topic, format=str(named))
     if named == AVRO_FORMAT and registry is None:
         raise LsqlError("REGISTRY_MISSING", topic=topic)
-    if registry is not None and named in (None, AVRO_FORMAT):
+    if registry is not None and named in (None, AVRO_FORMAT, JSON_FORMAT):
         found = registered_serde(registry, topic, part, samples)
-        if found is not None:
-            return found
-    return None if named == AVRO_FORMAT else infer_serde(samples, named)
+        if found is not None and named in (None, found.format):
+            return found, "registry"
+    return None if named == AVRO_FORMAT else infer_serde(samples, named), "sampled"
 
 
 def _settled(serde: Serde) -> Serde:
-    return serde if serde.schema is not None else Serde(serde.format, settled(serde.type))
+    return serde if serde.schema is not None else replace(serde, type=settled(serde.type))

@@ -71,6 +71,8 @@ class Status:
     ends: dict[Partition, int] = field(default_factory=dict)
     stores: dict[str, dict[str, StoreReport]] = field(default_factory=dict)
     watermarks_ms: dict[str, int] = field(default_factory=dict)
+    event_times_ms: dict[str, int] = field(default_factory=dict)
+    """By query: the newest event time so far."""
     progress_at_ms: int = 0
     """When a batch last ended, or when there was last nothing to do."""
     lag_at_progress: int = 0
@@ -133,6 +135,9 @@ def _(event: BatchEnded, status: Status) -> Status:
     watermarks = status.watermarks_ms
     if event.watermark_ms is not None:
         watermarks = watermarks | {event.query: event.watermark_ms}
+    times = status.event_times_ms
+    if event.event_time_max_ms is not None:
+        times = times | {event.query: max(event.event_time_max_ms, times.get(event.query, 0))}
     after = replace(
         status,
         records_in=status.records_in + event.records_in,
@@ -144,6 +149,7 @@ def _(event: BatchEnded, status: Status) -> Status:
         positions=status.positions | {event.query: event.positions},
         stores=status.stores | {event.query: {store.name: store for store in event.stores}},
         watermarks_ms=watermarks,
+        event_times_ms=times,
         progress_at_ms=event.at_ms,
     )
     return replace(after, lag_at_progress=after.lag)

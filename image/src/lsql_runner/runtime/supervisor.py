@@ -52,7 +52,14 @@ _TRIED_AGAIN = (
     "TOPIC_REFUSED",
 )
 """Errors at a start that others may put right; a restart with backoff finds out."""
-_FINAL = ("RECORD_MALFORMED", "RECORD_REFUSED", "OFFSETS_GONE", "SINK_RECORD_REFUSED", "SINK_ROW_REFUSED")
+_FINAL = (
+    "RECORD_MALFORMED",
+    "RECORD_REFUSED",
+    "GROUP_TOO_LARGE",
+    "OFFSETS_GONE",
+    "SINK_RECORD_REFUSED",
+    "SINK_ROW_REFUSED",
+)
 """Deaths that would only come again."""
 
 
@@ -159,6 +166,8 @@ class Supervisor:
             return False
         if state is State.RUNNING:
             self._look_for_death()
+            if self._run is not None:
+                self._run.pass_time()
         elif state is State.STARTING:
             self._attempt()
         elif state in (State.WAITING, State.RESTARTING) and now_ms() >= self._retry_at_ms:

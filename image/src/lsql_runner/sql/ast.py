@@ -368,7 +368,28 @@ class Insert:
     span: Span = _place()
 
 
-Statement = SetStatement | WithStatement | Insert
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of CREATE TABLE: `f int`, `_key.k string`, `arr int[]`, which is an array of one dimension."""
+
+    path: Path
+    type: TypeName
+    dimensions: int = 0
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTable:
+    """`CREATE TABLE t(f int) FORMAT(STRING, JSON)`: what a topic holds."""
+
+    topic: Ident
+    columns: tuple[Column, ...]
+    key_format: FormatName
+    value_format: FormatName
+    span: Span = _place()
+
+
+Statement = SetStatement | CreateTable | WithStatement | Insert
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,6 +402,10 @@ class Program:
     @property
     def settings(self) -> tuple[SetStatement, ...]:
         return tuple(s for s in self.statements if isinstance(s, SetStatement))
+
+    @property
+    def declarations(self) -> tuple[CreateTable, ...]:
+        return tuple(s for s in self.statements if isinstance(s, CreateTable))
 
     @property
     def inserts(self) -> tuple[Insert, ...]:

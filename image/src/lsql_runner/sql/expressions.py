@@ -172,8 +172,8 @@ def _read_word(cursor: Cursor, token: Token) -> ast.Expr:
             return _read_case(cursor)
         case "CAST":
             return _read_cast(cursor)
-    if token.kind is Kind.WORD and cursor.at_symbol("(", distance=1) and (token.upper not in _NOT_CALLABLE):
-        return _read_call(cursor)
+    if cursor.at_symbol("(", distance=1) and token.upper not in _NOT_CALLABLE:
+        return _read_cast(cursor) if token.value.upper() == "CAST" else _read_call(cursor)
     return read_path(cursor)
 
 
@@ -189,7 +189,7 @@ def _read_call(cursor: Cursor) -> ast.Call:
         while cursor.take_symbol(","):
             args.append(_read_argument(cursor))
     cursor.expect_symbol(")")
-    return ast.Call(name.text, tuple(args), name.span.to(cursor.last))
+    return ast.Call(name.value, tuple(args), name.span.to(cursor.last))
 
 
 def _read_argument(cursor: Cursor) -> ast.Expr | ast.Star:
@@ -221,10 +221,17 @@ def _read_case(cursor: Cursor) -> ast.Case:
 
 
 def _read_cast(cursor: Cursor) -> ast.Cast:
-    start = cursor.expect_word("CAST").span
+    start = cursor.next().span
     cursor.expect_symbol("(")
     operand = _read(cursor, 0)
     cursor.expect_word("AS")
+    target = read_type_name(cursor)
+    cursor.expect_symbol(")")
+    return ast.Cast(operand, target, start.to(cursor.last))
+
+
+def read_type_name(cursor: Cursor) -> ast.TypeName:
+    """`int`, `decimal(10,2)`."""
     name = cursor.expect(Kind.WORD, "a type")
     parameters: list[int] = []
     if cursor.take_symbol("("):
@@ -232,9 +239,7 @@ def _read_cast(cursor: Cursor) -> ast.Cast:
         while cursor.take_symbol(","):
             parameters.append(_read_whole_number(cursor))
         cursor.expect_symbol(")")
-    target = ast.TypeName(name.text.lower(), tuple(parameters), name.span.to(cursor.last))
-    cursor.expect_symbol(")")
-    return ast.Cast(operand, target, start.to(cursor.last))
+    return ast.TypeName(name.text.lower(), tuple(parameters), name.span.to(cursor.last))
 
 
 def _read_whole_number(cursor: Cursor) -> int:

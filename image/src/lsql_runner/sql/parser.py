@@ -7,6 +7,7 @@ import re
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
+from lsql_runner.sql.create import read_create_table, read_format
 from lsql_runner.sql.cursor import Cursor, shorten
 from lsql_runner.sql.kcql import read_kcql
 from lsql_runner.sql.lexer import Kind
@@ -19,7 +20,6 @@ _SET_KEY = re.compile(r"[\w.\-]+")
 _BARE_VALUE = re.compile(r"[^\s;]+")
 
 _FOREIGN_STATEMENTS = {
-    "CREATE": ("CREATE TABLE", "declare the topic's format and schema in LSQL_TOPICS"),
     "UPDATE": ("UPDATE", "write INSERT INTO <topic> SELECT ... ; a topic's records cannot be changed"),
     "DELETE": ("DELETE", "write a tombstone: INSERT INTO <topic> SELECT STREAM NULL AS _value ..."),
     "DROP": ("DROP", "delete topics with Kafka's own tools"),
@@ -75,6 +75,8 @@ def _read_statement(cursor: Cursor) -> ast.Statement:
             if cursor.at_word("INSERT"):
                 cursor.refuse("`;` after WITH (a WITH inside the INSERT stands after the target's name)")
             return ast.WithStatement(tables, token.span.to(cursor.last))
+        case "CREATE":
+            return read_create_table(cursor)
         case "INSERT" | "UPSERT":
             return _read_insert(cursor)
         case "SELECT":
@@ -82,7 +84,7 @@ def _read_statement(cursor: Cursor) -> ast.Statement:
         case word if word in _FOREIGN_STATEMENTS:
             statement, instead = _FOREIGN_STATEMENTS[word]
             raise LsqlError("STATEMENT_UNSUPPORTED", token.span, statement=statement, instead=instead)
-    cursor.refuse("SET, WITH, INSERT INTO or UPSERT INTO")
+    cursor.refuse("SET, CREATE TABLE, WITH, INSERT INTO or UPSERT INTO")
 
 
 # --- SET ---
@@ -154,9 +156,9 @@ def _read_insert(cursor: Cursor) -> ast.Insert:
     if store := cursor.take_word("STORE"):
         clauses.append(("STORE", store.span))
         if cursor.take_word("KEY", "AS"):
-            key_format = _read_format(cursor)
+            key_format = read_format(cursor)
         if cursor.take_word("VALUE", "AS"):
-            value_format = _read_format(cursor)
+            value_format = read_format(cursor)
         if key_format is None and value_format is None:
             cursor.refuse("KEY AS <format> or VALUE AS <format>")
     tables: tuple[ast.CommonTable, ...] = ()
@@ -166,12 +168,3 @@ def _read_insert(cursor: Cursor) -> ast.Insert:
     select = read_select(cursor)
     kcql = read_kcql(cursor, upsert)
     return ast.Insert(target, select, key_format, value_format, tables, kcql, tuple(clauses), start.to(cursor.last))
-
-
-def _read_format(cursor: Cursor) -> ast.FormatName:
-    name = cursor.expect(Kind.WORD, "a format, as JSON or STRING")
-    inner = None
-    if cursor.take_symbol("["):
-        inner = cursor.expect(Kind.WORD, "the format inside the window").upper
-        cursor.expect_symbol("]")
-    return ast.FormatName(name.upper, inner, name.span.to(cursor.last))

@@ -5,6 +5,7 @@ Only the shape is canonical: quoting stays as it was written, so that names prin
 
 from __future__ import annotations
 
+import re
 from functools import singledispatch
 
 from lsql_runner.sql import ast
@@ -60,12 +61,23 @@ def _kcql(kcql: ast.Kcql) -> list[str]:
     return parts
 
 
+@_statement.register
+def _(statement: ast.CreateTable) -> str:
+    columns = ", ".join(f"{_path(c.path)} {_type(c.type)}{'[]' * c.dimensions}" for c in statement.columns)
+    formats = f"{_format(statement.key_format)}, {_format(statement.value_format)}"
+    return f"CREATE TABLE {_topic(statement.topic)}({columns}) FORMAT({formats})"
+
+
 def _tables(tables: tuple[ast.CommonTable, ...]) -> str:
     return "WITH " + ", ".join(f"{_ident(table.name)} AS ({print_select(table.select)})" for table in tables)
 
 
 def _format(form: ast.FormatName) -> str:
     return form.name if form.inner is None else f"{form.name}[{form.inner}]"
+
+
+def _type(name: ast.TypeName) -> str:
+    return name.name + (f"({','.join(map(str, name.parameters))})" if name.parameters else "")
 
 
 # --- SELECT ---
@@ -243,14 +255,15 @@ def _(expr: ast.Case) -> str:
 
 @print_expression.register
 def _(expr: ast.Cast) -> str:
-    parameters = f"({','.join(str(p) for p in expr.target.parameters)})" if expr.target.parameters else ""
-    return f"CAST({print_expression(expr.operand)} AS {expr.target.name}{parameters})"
+    return f"CAST({print_expression(expr.operand)} AS {_type(expr.target)})"
 
 
 @print_expression.register
 def _(expr: ast.Call) -> str:
     args = ("*" if isinstance(arg, ast.Star) else print_expression(arg) for arg in expr.args)
-    return f"{expr.name}({', '.join(args)})"
+    is_word = re.fullmatch(r"[^\W\d]\w*", expr.name) and expr.name.upper() not in RESERVED
+    name = expr.name if is_word else quoted(expr.name, "`")
+    return f"{name}({', '.join(args)})"
 
 
 def _not(negated: bool) -> str:

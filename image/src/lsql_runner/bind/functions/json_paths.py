@@ -78,7 +78,7 @@ FUNCTIONS = (
         """JSON_EXTRACT_FIRST('{"contacts": [{"type": "email"}]}', '$.contacts[0].type')""",
         r'"\"email\""',
         GROUP,
-        nulls="always",
+        nulls="sometimes",
         forms=(_PATHS,),
     ),
 )

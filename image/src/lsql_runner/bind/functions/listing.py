@@ -7,7 +7,7 @@ from textwrap import wrap
 from typing import Any
 
 from lsql_runner.bind.functions.spec import Aggregate, Function
-from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, PLANNED_AGGREGATES, ROWS, near_names
+from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, ROWS, near_names
 from lsql_runner.errors import LsqlError
 
 WIDTH = 100
@@ -18,7 +18,7 @@ def as_documents(name: str | None = None) -> list[dict[str, Any]]:
     """All functions in the order of the table, or those of one name (MAX and MIN are two: aggregate and scalar).
 
     Raises:
-        LsqlError: FUNCTION_UNKNOWN with the near names; FEATURE_UNSUPPORTED for an aggregate of a later version.
+        LsqlError: FUNCTION_UNKNOWN with the near names.
     """
     return [_document(row) for row in _rows(name)]
 
@@ -44,8 +44,6 @@ def _rows(name: str | None) -> list[Function | Aggregate]:
     if name is None:
         return rows
     wanted = name.upper()
-    if wanted in PLANNED_AGGREGATES:
-        raise LsqlError("FEATURE_UNSUPPORTED", feature=wanted, instead=f"use one of {', '.join(AGGREGATES)}")
     found = [row for row in rows if row is AGGREGATES.get(wanted) or row is FUNCTIONS.get(wanted)]
     if not found:
         raise LsqlError("FUNCTION_UNKNOWN", name=name, near=", ".join(near_names(name)) or "none")
@@ -60,13 +58,16 @@ def _document(row: Function | Aggregate) -> dict[str, Any]:
         "signatures": list(_signatures(row)),
         "doc": row.doc,
         "example": row.example,
+        "result": row.result,
+        "deterministic": True,
+        "aliases": [],
+        "limits": [f"{form.parameter}: {form.expected}" for form in _forms(row)],
     }
     if isinstance(row, Function):
         document |= {
             "result": row.result if row.deterministic else None,
             "deterministic": row.deterministic,
             "aliases": list(row.aliases),
-            "limits": [f"{form.parameter}: {form.expected}" for form in _forms(row)],
         }
     return document
 
@@ -78,8 +79,9 @@ def _signatures(row: Function | Aggregate) -> Iterator[str]:
             yield from _signatures(variant)
 
 
-def _forms(row: Function) -> Iterable[Any]:
-    return dict.fromkeys((*row.forms, *(form for variant in row.variants for form in variant.forms)))
+def _forms(row: Function | Aggregate) -> Iterable[Any]:
+    variants = row.variants if isinstance(row, Function) else ()
+    return dict.fromkeys((*row.forms, *(form for variant in variants for form in variant.forms)))
 
 
 def _entry(document: dict[str, Any]) -> Iterator[str]:
@@ -87,8 +89,5 @@ def _entry(document: dict[str, Any]) -> Iterator[str]:
     yield from (_INDENT + line for line in wrap(document["doc"], WIDTH - len(_INDENT)))
     if document.get("aliases"):
         yield f"{_INDENT}also written {', '.join(document['aliases'])}"
-    if document["aggregate"]:
-        yield f"{_INDENT}{document['example']}"
-    else:
-        result = document["result"] if document["deterministic"] else "differs from call to call"
-        yield f"{_INDENT}{document['example']}  ->  {result}"
+    result = document["result"] if document["deterministic"] else "differs from call to call"
+    yield f"{_INDENT}{document['example']}  ->  {result}"

@@ -21,6 +21,7 @@ from lsql_runner.types import (
     Array,
     DataType,
     Decimal,
+    Map,
     Scalar,
     Struct,
     common_type,
@@ -89,9 +90,19 @@ def _ordered_or_null(t: DataType) -> bool:
     return _number_or_null(t) or t in (STRING, BOOLEAN, DATE, TIMESTAMP)
 
 
+def _comparable(t: DataType) -> bool:
+    match t:
+        case Array(element):
+            return _comparable(element)
+        case Struct(fields):
+            return all(_comparable(f.type) for f in fields)
+    return not isinstance(t, Map)
+
+
 _VARIABLES: dict[str, Callable[[DataType], bool]] = {
     "A": _anything,
     "B": _anything,
+    "E": _comparable,
     "N": _number_or_null,
     "O": _ordered_or_null,
 }
@@ -140,6 +151,7 @@ _WANTED = {
     "N": ("a number", "double"),
     "integer": ("a whole number", "long"),
     "O": ("a number, string, boolean, date or timestamp", "string"),
+    "E": ("a type without maps", "string"),
     "array": ("an array", "array<string>"),
     "struct": ("a struct", "struct"),
     "text": ("a string, number, boolean, date or timestamp", "string"),
@@ -159,6 +171,9 @@ def _wanted(kind: str, found: DataType, shared: DataType | None = None) -> tuple
 def _result(text: str, variables: dict[str, DataType]) -> DataType:
     if text in variables:
         return variables[text]
+    element = text.removeprefix("array<").removesuffix(">")
+    if element in variables:
+        return Array(variables[element])
     name = text.rpartition(" ")[2]
     if text == f"total of {name}":
         return _total(variables[name])

@@ -11,12 +11,13 @@ The kinds a parameter may ask for:
     array, struct   any array, any struct
     any             any type
     A, B            one type variable each: arguments of the same letter are brought to their common type
+    E               the same for what can be equal: anything but maps, and what holds one
     N               the same for numbers only
     O               the same for what has an order: numbers, string, boolean, date, timestamp
 
 `...` after a parameter means once or more; `= value` makes it optional; `literal` asks for a literal.
-A result is a type, a variable of the parameters, `total of N` (long for whole numbers, decimal for decimals,
-else double) or `mean of N` (decimal for decimals, else double).
+A result is a type, a variable of the parameters, an array of one, `total of N` (long for whole numbers, decimal for
+decimals, else double) or `mean of N` (decimal for decimals, else double).
 """
 
 from __future__ import annotations
@@ -28,9 +29,10 @@ from typing import Literal as OneOf
 from lsql_runner.bind.functions.lowering import Lowering
 from lsql_runner.types import DataType
 
-Nulls = OneOf["propagate", "never", "custom", "always"]
-"""How null passes through: `propagate` (null if any argument is), `never` null, `always` possibly null
-whatever the arguments are, `custom`: null only if every argument is (COALESCE and its kin)."""
+Nulls = OneOf["propagate", "sometimes", "never", "custom", "always"]
+"""What a function makes of nulls. It takes none, and where the rules let one pass is null itself: `propagate`; the
+same, but it may also be null for other reasons: `sometimes`. It takes nulls, and is `never` null, `always` possibly
+null, or (`custom`) null only if every argument is (COALESCE and its kin)."""
 
 Default = str | int | float | bool | None
 
@@ -68,7 +70,7 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What the text of a literal argument must look like to be supported."""
+    """What a literal argument, as text, must look like to be supported."""
 
     parameter: str
     regex: str
@@ -101,17 +103,29 @@ class Function:
     def name(self) -> str:
         return self.signature.name
 
+    @property
+    def takes_nulls(self) -> bool:
+        return self.nulls not in ("propagate", "sometimes")
+
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """An aggregate's row. The result is null when there was no non-null input, except for COUNT."""
+    """An aggregate's row. Nulls are left out; without any value the result is null, unless it is `never_null`.
+
+    `example` is taken over five records whose field `x` is 2, 3, null, 1, 3; `result` is its value as JSON text. Both
+    are run as a test.
+    """
 
     signature: Signature
-    native: str
     doc: str
     example: str
+    result: str
     group: str = "Aggregates"
     never_null: bool = False
+    by_place: bool = False
+    """The order of the records counts: by event time, then partition, offset, and place in the arrays of LATERAL."""
+    forms: tuple[Form, ...] = ()
+    """As of a Function."""
 
     @property
     def name(self) -> str:

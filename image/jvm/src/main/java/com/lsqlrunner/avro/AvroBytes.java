@@ -1,5 +1,6 @@
 package com.lsqlrunner.avro;
 
+import com.lsqlrunner.expression.Malformed;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;

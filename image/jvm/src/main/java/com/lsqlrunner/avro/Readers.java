@@ -1,5 +1,6 @@
 package com.lsqlrunner.avro;
 
+import com.lsqlrunner.expression.Malformed;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,11 +1,10 @@
 package com.lsqlrunner.avro;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import java.util.HashSet;
+import com.lsqlrunner.expression.Malformed;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.function.IntFunction;
 import org.apache.avro.AvroRuntimeException;
 import org.apache.avro.Schema;
 
@@ -16,12 +15,16 @@ import org.apache.avro.Schema;
 public final class Registry {
   private static final ConcurrentMap<String, Registry> NAMED = new ConcurrentHashMap<>();
 
-  private final RegistryHttp http;
+  private final IntFunction<Schema> source;
   private final ConcurrentMap<Integer, Entry> entries = new ConcurrentHashMap<>();
   private final ConcurrentMap<String, RecordDecoder> decoders = new ConcurrentHashMap<>();
 
-  private Registry(RegistrySettings settings) {
-    http = new RegistryHttp(settings);
+  /**
+   * @param source the schema of an id, null where there is none; it may throw {@link Malformed}, {@link
+   *     RegistryFailure}, and AvroRuntimeException for a text that is no schema
+   */
+  private Registry(IntFunction<Schema> source) {
+    this.source = source;
   }
 
   /**
@@ -30,7 +33,17 @@ public final class Registry {
    * @param settings what {@link RegistrySettings#of} takes
    */
   public static void register(String name, Map<String, String> settings) {
-    NAMED.put(name, new Registry(RegistrySettings.of(settings)));
+    NAMED.put(name, new Registry(new RemoteSchemas(settings)));
+  }
+
+  /**
+   * Makes schemas known to this JVM as those of a registry that nobody has to be asked for, in place of one that had the
+   * name.
+   *
+   * @param schemas JSON of Avro by id, each without references
+   */
+  public static void give(String name, Map<Integer, String> schemas) {
+    NAMED.put(name, new Registry(new GivenSchemas(schemas)));
   }
 
   /** The registry of a name. */
@@ -64,37 +77,16 @@ public final class Registry {
   }
 
   private Schema asked(int id) {
-    JsonNode answer = id < 0 ? null : http.get("/schemas/ids/" + id);
-    if (answer == null) {
-      throw new Malformed("the registry knows no schema " + Integer.toUnsignedString(id));
-    }
-    String type = answer.path("schemaType").asText("AVRO");
-    if (!type.equals("AVRO")) {
-      throw new Malformed("schema %d is one of %s, not of AVRO".formatted(id, type));
-    }
+    Schema found;
     try {
-      Schema.Parser parser = CatalystTypes.parser();
-      addReferences(answer, parser, new HashSet<>());
-      return CatalystTypes.parsed(answer.path("schema").asText(), parser);
+      found = source.apply(id);
     } catch (AvroRuntimeException error) {
       throw new Malformed("schema %d cannot be read: %s".formatted(id, error.getMessage()));
     }
-  }
-
-  /** Lets a parser know what a schema refers to, the innermost first. */
-  private void addReferences(JsonNode answer, Schema.Parser parser, Set<String> seen) {
-    for (JsonNode reference : answer.path("references")) {
-      String subject = reference.path("subject").asText();
-      String path = "/subjects/%s/versions/%s".formatted(RegistryHttp.escaped(subject), reference.path("version").asText());
-      if (seen.add(path)) {
-        JsonNode found = http.get(path);
-        if (found == null) {
-          throw new Malformed("the registry has no version " + reference.path("version").asText() + " of " + subject);
-        }
-        addReferences(found, parser, seen);
-        CatalystTypes.parsed(found.path("schema").asText(), parser);
-      }
+    if (found == null) {
+      throw new Malformed("the registry knows no schema " + Integer.toUnsignedString(id));
     }
+    return found;
   }
 
   private static final class Entry {

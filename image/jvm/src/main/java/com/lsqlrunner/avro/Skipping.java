@@ -1,5 +1,6 @@
 package com.lsqlrunner.avro;
 
+import com.lsqlrunner.expression.Malformed;
 import org.apache.avro.Schema;
 
 /** Values that are in a record and that nobody reads. Their schema may be recursive. */

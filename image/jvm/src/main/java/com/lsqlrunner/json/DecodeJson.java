@@ -2,6 +2,7 @@ package com.lsqlrunner.json;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
+import com.lsqlrunner.expression.Required;
 import com.lsqlrunner.expression.UnaryFunction;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -36,12 +37,17 @@ public final class DecodeJson extends UnaryFunction {
 
   private static final Seq<Filter> NO_FILTERS = seq(List.of());
 
+  /** As it was declared: fields may be such that may not be null. */
+  private final StructType declared;
+
   private final StructType schema;
   private transient JacksonParser parser;
+  private transient Required required;
 
-  DecodeJson(Expression child, StructType schema) {
+  DecodeJson(Expression child, StructType declared) {
     super(child);
-    this.schema = schema;
+    this.declared = declared;
+    this.schema = declared.asNullable();
   }
 
   /** Gives a session the function {@code name(bytes, schema)}; the schema is a literal, in the JSON of Spark's types. */
@@ -53,7 +59,7 @@ public final class DecodeJson extends UnaryFunction {
             name,
             arguments -> {
               String schema = ((Literal) arguments.apply(1)).value().toString();
-              return new DecodeJson(arguments.head(), ((StructType) DataType.fromJson(schema)).asNullable());
+              return new DecodeJson(arguments.head(), (StructType) DataType.fromJson(schema));
             },
             "java_udf");
   }
@@ -63,11 +69,17 @@ public final class DecodeJson extends UnaryFunction {
     if (parser == null) {
       Map<String, String> options = new Map.Map1<>("mode", "FAILFAST");
       parser = new JacksonParser(schema, new JSONOptions(options, "UTC", ""), false, NO_FILTERS);
+      required = Required.of(declared);
     }
     try {
       Iterator<InternalRow> rows = parser.parse(record, TOKENS, UTF8String::fromBytes).iterator();
       if (rows.hasNext()) {
-        return rows.next();
+        InternalRow row = rows.next();
+        String missing = required == null ? null : required.missing(row);
+        if (missing != null) {
+          throw malformed("", new IOException(missing + " is null"));
+        }
+        return row;
       }
       throw malformed("", new IOException("the record is empty"));
     } catch (Exception error) { // Scala does not declare what it throws
@@ -104,7 +116,7 @@ public final class DecodeJson extends UnaryFunction {
 
   @Override
   protected DecodeJson of(Expression other) {
-    return new DecodeJson(other, schema);
+    return new DecodeJson(other, declared);
   }
 
   @Override
@@ -129,16 +141,16 @@ public final class DecodeJson extends UnaryFunction {
 
   @Override
   public Object productElement(int place) {
-    return place == 0 ? child : schema;
+    return place == 0 ? child : declared;
   }
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof DecodeJson that && child.equals(that.child) && schema.equals(that.schema);
+    return other instanceof DecodeJson that && child.equals(that.child) && declared.equals(that.declared);
   }
 
   @Override
   public int hashCode() {
-    return Objects.hash(child, schema);
+    return Objects.hash(child, declared);
   }
 }

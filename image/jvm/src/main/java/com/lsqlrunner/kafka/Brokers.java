@@ -16,6 +16,8 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConsumerGroupOffsetsOptions;
 import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.CreateTopicsOptions;
+import org.apache.kafka.clients.admin.DeleteConsumerGroupsOptions;
+import org.apache.kafka.clients.admin.DeleteTopicsOptions;
 import org.apache.kafka.clients.admin.DescribeConfigsOptions;
 import org.apache.kafka.clients.admin.DescribeTopicsOptions;
 import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsOptions;
@@ -32,6 +34,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.TopicCollection;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.config.TopicConfig;
+import org.apache.kafka.common.errors.GroupIdNotFoundException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 
@@ -79,6 +82,8 @@ final class Brokers {
         switch (String.valueOf(question.get("ask"))) {
             case "topics" -> answers.ok(topics());
             case "create" -> answers.ok(create(question));
+            case "delete_topic" -> answers.ok(deleteTopic((String) question.get("name")));
+            case "delete_group" -> answers.ok(deleteGroup((String) question.get("name")));
             case "largest_batch" -> answers.ok(largestBatch(list(question.get("topics"))));
             case "offsets" -> answers.ok(offsets(question));
             case "positions" -> answers.ok(positions(question));
@@ -113,6 +118,27 @@ final class Brokers {
         Optional<Short> replication = Optional.ofNullable((Long) question.get("replication")).map(Long::shortValue);
         NewTopic topic = new NewTopic((String) question.get("name"), partitions, replication).configs(config);
         got(admin.createTopics(List.of(topic), new CreateTopicsOptions().timeoutMs(answerMs)).all());
+        return null;
+    }
+
+    /** A topic that is not there is left alone. */
+    private Object deleteTopic(String name) throws Exception {
+        try {
+            got(admin.deleteTopics(List.of(name), new DeleteTopicsOptions().timeoutMs(answerMs)).all());
+        } catch (UnknownTopicOrPartitionException absent) {
+            // Nothing to do.
+        }
+        return null;
+    }
+
+    /** A group that is not there is left alone. */
+    private Object deleteGroup(String name) throws Exception {
+        try {
+            got(admin.deleteConsumerGroups(List.of(name), new DeleteConsumerGroupsOptions().timeoutMs(answerMs))
+                    .all());
+        } catch (GroupIdNotFoundException absent) {
+            // Nothing to do.
+        }
         return null;
     }
 

@@ -3,6 +3,7 @@ package com.lsqlrunner.avro;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import com.lsqlrunner.expression.Malformed;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;

@@ -3,6 +3,7 @@ package com.lsqlrunner.avro;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import com.lsqlrunner.expression.Malformed;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Random;

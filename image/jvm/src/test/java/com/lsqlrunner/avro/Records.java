@@ -1,13 +1,10 @@
 package com.lsqlrunner.avro;
 
+import com.lsqlrunner.expression.Shown;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.HexFormat;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericData;
@@ -17,9 +14,6 @@ import org.apache.avro.generic.GenericRecord;
 import org.apache.avro.io.BinaryEncoder;
 import org.apache.avro.io.DecoderFactory;
 import org.apache.avro.io.EncoderFactory;
-import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
-import org.apache.spark.sql.catalyst.util.ArrayBasedMapData;
-import org.apache.spark.sql.catalyst.util.GenericArrayData;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 
@@ -87,24 +81,6 @@ final class Records {
   }
 
   static String shown(Object value) {
-    if (value instanceof GenericInternalRow row) {
-      return IntStream.range(0, row.numFields())
-          .mapToObj(i -> shown(row.genericGet(i)))
-          .collect(Collectors.joining(" ", "(", ")"));
-    }
-    if (value instanceof GenericArrayData items) {
-      return IntStream.range(0, items.numElements())
-          .mapToObj(i -> shown(items.array()[i]))
-          .collect(Collectors.joining(" ", "[", "]"));
-    }
-    if (value instanceof ArrayBasedMapData map) {
-      Object[] keys = ((GenericArrayData) map.keyArray()).array();
-      Object[] values = ((GenericArrayData) map.valueArray()).array();
-      Map<String, String> items = new TreeMap<>(); // Avro's own maps have no order
-      IntStream.range(0, keys.length).forEach(i -> items.put(keys[i].toString(), shown(values[i])));
-      return items.toString();
-    }
-    return value instanceof byte[] bytes ? HexFormat.of().formatHex(bytes) : String.valueOf(value);
+    return Shown.shown(value);
   }
-
 }

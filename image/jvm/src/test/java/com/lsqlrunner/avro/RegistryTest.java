@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.lsqlrunner.expression.Malformed;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;

@@ -1,0 +1,30 @@
+package com.lsqlrunner.aggregate;
+
+import java.util.Arrays;
+import org.apache.spark.sql.catalyst.InternalRow;
+
+/** A value of a group, where it stands in the order of the records, and how often it came. */
+final class Entry {
+  private static final long[] NOWHERE = {};
+
+  /** Event time in milliseconds, partition, offset, places in arrays; empty where the aggregate does not ask for it. */
+  final long[] place;
+
+  final Object value;
+  long count;
+
+  Entry(long[] place, Object value, long count) {
+    this.place = place == null ? NOWHERE : place;
+    this.value = value;
+    this.count = count;
+  }
+
+  /** One that stays what it is: what an expression gives lives as long as its row. */
+  Entry copy() {
+    return new Entry(place.clone(), InternalRow.copyValue(value), count);
+  }
+
+  static int compareByPlace(Entry one, Entry other) {
+    return Arrays.compare(one.place, other.place);
+  }
+}

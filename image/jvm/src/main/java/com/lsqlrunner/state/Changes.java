@@ -1,0 +1,33 @@
+package com.lsqlrunner.state;
+
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * What happens to the rows of a table, one change for each row: {@code id} (BINARY, what the row is known by), {@code ts}
+ * (LONG, milliseconds), {@code partition} and {@code offset} by which changes of an id are put in order, {@code before}
+ * and {@code after} (BINARY, packed; null where there is no row).
+ */
+final class Changes {
+  static final StructType SCHEMA =
+      new StructType()
+          .add("id", DataTypes.BinaryType)
+          .add("ts", DataTypes.LongType)
+          .add("partition", DataTypes.IntegerType)
+          .add("offset", DataTypes.LongType)
+          .add("before", DataTypes.BinaryType)
+          .add("after", DataTypes.BinaryType);
+
+  static final int BEFORE = 4;
+  static final int AFTER = 5;
+
+  private Changes() {}
+
+  /** A change that has the place of a row. */
+  static Row of(byte[] id, Row at, byte[] before, byte[] after) {
+    return RowFactory.create(
+        id, at.getLong(Order.TS), at.getInt(Order.PARTITION), at.getLong(Order.OFFSET), before, after);
+  }
+}

@@ -1,0 +1,97 @@
+package com.lsqlrunner.state;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.streaming.MapState;
+import org.apache.spark.sql.streaming.OutputMode;
+import org.apache.spark.sql.streaming.StatefulProcessor;
+import org.apache.spark.sql.streaming.TTLConfig;
+import org.apache.spark.sql.streaming.TimeMode;
+import org.apache.spark.sql.streaming.TimerValues;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
+import scala.collection.Iterator;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * A stream joined with a table: each record of the stream with the rows that the table has for its key at that moment.
+ * State: the table's rows.
+ *
+ * <p>In: {@code id} (BINARY, what is joined by), {@code ts} (LONG), {@code partition}, {@code offset}, {@code is_table}
+ * (BOOLEAN), {@code part} (BINARY, which of the table's rows of this id; null for a stream), {@code row} (BINARY,
+ * packed; null deletes the table's). Out: {@code id}, {@code streamed}, {@code found} (BINARY, packed; null where
+ * nothing is found, in an outer join).
+ */
+public final class Lookup extends StatefulProcessor<byte[], Row, Row> {
+  private static final long serialVersionUID = 1L;
+  private static final int IS_TABLE = 4;
+  private static final int PART = 5;
+  private static final int ROW = 6;
+
+  private static final StructType JOINED =
+      new StructType()
+          .add("id", DataTypes.BinaryType)
+          .add("streamed", DataTypes.BinaryType)
+          .add("found", DataTypes.BinaryType);
+
+  private final boolean isOuter;
+  private transient MapState<byte[], byte[]> rows;
+
+  private Lookup(boolean isOuter) {
+    this.isOuter = isOuter;
+  }
+
+  /**
+   * The records of a stream, joined.
+   *
+   * @param isOuter a record of the stream for which nothing is found goes out alone
+   */
+  public static Dataset<Row> of(Dataset<Row> both, boolean isOuter) {
+    return both
+        .groupBy("id")
+        .as(Encoders.BINARY(), Encoders.row(both.schema()))
+        .transformWithState(new Lookup(isOuter), TimeMode.None(), OutputMode.Update(), Encoders.row(JOINED));
+  }
+
+  @Override
+  public void init(OutputMode output, TimeMode time) {
+    rows = getHandle().getMapState("rows", Encoders.BINARY(), Encoders.BINARY(), TTLConfig.NONE());
+  }
+
+  @Override
+  public Iterator<Row> handleInputRows(byte[] id, Iterator<Row> both, TimerValues timers) {
+    List<Row> upserts = new ArrayList<>();
+    List<Row> records = new ArrayList<>();
+    while (both.hasNext()) {
+      Row row = both.next();
+      (row.getBoolean(IS_TABLE) ? upserts : records).add(row);
+    }
+    List<Row> joined = new ArrayList<>();
+    Known known = new Known(rows);
+    Order.merged(
+        Order.sorted(upserts),
+        Order.sorted(records),
+        (row, isUpsert) -> {
+          if (isUpsert) {
+            known.put(row.<byte[]>getAs(PART), row.<byte[]>getAs(ROW));
+          } else {
+            join(id, row.<byte[]>getAs(ROW), known, joined);
+          }
+        });
+    known.keep();
+    return CollectionConverters.asScala(joined.iterator());
+  }
+
+  private void join(byte[] id, byte[] streamed, Known known, List<Row> joined) {
+    for (byte[] found : known.rows()) {
+      joined.add(RowFactory.create(id, streamed, found));
+    }
+    if (isOuter && known.isEmpty()) {
+      joined.add(RowFactory.create(id, streamed, null));
+    }
+  }
+}

@@ -1,0 +1,56 @@
+package com.lsqlrunner.text;
+
+import com.lsqlrunner.expression.Decoding;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * An XML document to a struct. {@code from_xml} is silent about what stands behind the root, and of an element that is
+ * repeated where one is expected takes the last.
+ */
+public final class DecodeXml extends Decoding {
+  private static final long serialVersionUID = 1L;
+
+  private transient XmlRecords records;
+
+  DecodeXml(Expression child, StructType type, String rowTag) {
+    super(child, type, rowTag);
+  }
+
+  /**
+   * Gives a session the function {@code name(bytes, type, options)}; the type in the JSON of Spark's, and an object of
+   * options, are literals.
+   */
+  public static void register(SparkSession session, String name) {
+    session
+        .sessionState()
+        .functionRegistry()
+        .createOrReplaceTempFunction(
+            name,
+            arguments -> {
+              StructType type = (StructType) DataType.fromJson(text(arguments, 1));
+              return new DecodeXml(arguments.head(), type, Options.map(text(arguments, 2)).get("row_tag"));
+            },
+            "java_udf");
+  }
+
+  @Override
+  protected Object decoded(byte[] record) {
+    if (records == null) {
+      records = new XmlRecords((StructType) dataType(), parameter(0));
+    }
+    return records.decode(record);
+  }
+
+  @Override
+  protected DecodeXml of(Expression other) {
+    return new DecodeXml(other, (StructType) declared(), parameter(0));
+  }
+
+  @Override
+  public String prettyName() {
+    return "lsql_decode_xml";
+  }
+}

@@ -1,0 +1,93 @@
+package com.lsqlrunner.text;
+
+import static javax.xml.stream.XMLStreamConstants.END_DOCUMENT;
+import static javax.xml.stream.XMLStreamConstants.START_ELEMENT;
+
+import com.lsqlrunner.expression.Malformed;
+import java.io.StringReader;
+import javax.xml.stream.Location;
+import javax.xml.stream.XMLInputFactory;
+import javax.xml.stream.XMLStreamException;
+import javax.xml.stream.XMLStreamReader;
+import org.apache.hadoop.shaded.com.ctc.wstx.exc.WstxLazyException;
+import org.apache.hadoop.shaded.com.ctc.wstx.stax.WstxInputFactory;
+import org.apache.hadoop.shaded.org.codehaus.stax2.XMLInputFactory2;
+import org.apache.spark.sql.types.StructType;
+
+/** Records of one XML document. Document types are not read, so there are no entities but XML's own five. */
+final class XmlRecords {
+  /** Woodstox, which Hadoop reads its settings with: the JDK's own takes twice as long, and prints what it dislikes. */
+  private static final XMLInputFactory PARSERS = newParsers();
+
+  private final ElementReader root;
+  private final String rowTag;
+
+  /** @param rowTag the root's local name; empty for any */
+  XmlRecords(StructType type, String rowTag) {
+    this.root = Elements.of(type);
+    this.rowTag = rowTag;
+  }
+
+  Object decode(byte[] record) {
+    String text = XmlEncoding.decoded(record);
+    refuseDocumentType(text);
+    try {
+      XMLStreamReader in = PARSERS.createXMLStreamReader(new StringReader(text));
+      Object value = document(in);
+      in.close();
+      return value;
+    } catch (XMLStreamException error) {
+      throw new Malformed(reason(error));
+    } catch (WstxLazyException error) { // what is wrong with a text shows when it is asked for, where nothing is declared
+      throw new Malformed(reason((XMLStreamException) error.getCause()));
+    }
+  }
+
+  private Object document(XMLStreamReader in) throws XMLStreamException {
+    Object value = null;
+    for (int event = in.next(); event != END_DOCUMENT; event = in.next()) {
+      if (event == START_ELEMENT) {
+        if (!rowTag.isEmpty() && !rowTag.equals(in.getLocalName())) {
+          throw new Malformed("its root is %s, not %s".formatted(in.getLocalName(), rowTag));
+        }
+        value = root.read(in);
+      }
+    }
+    return value;
+  }
+
+  /** Before the parser meets it: one that is told not to read it still looks for its end. */
+  private static void refuseDocumentType(String text) {
+    int at = 0;
+    while (at >= 0) {
+      while (at < text.length() && text.charAt(at) <= ' ') {
+        at++;
+      }
+      if (text.startsWith("<!DOCTYPE", at)) {
+        throw new Malformed("it has a document type, which is not read");
+      }
+      at = text.startsWith("<!--", at) ? behind("-->", text, at + 4) : text.startsWith("<?", at) ? behind("?>", text, at) : -1;
+    }
+  }
+
+  private static int behind(String end, String text, int from) {
+    int at = text.indexOf(end, from);
+    return at < 0 ? -1 : at + end.length();
+  }
+
+  private static XMLInputFactory newParsers() {
+    XMLInputFactory parsers = new WstxInputFactory();
+    parsers.setProperty(XMLInputFactory.SUPPORT_DTD, false);
+    parsers.setProperty(XMLInputFactory.IS_SUPPORTING_EXTERNAL_ENTITIES, false);
+    parsers.setProperty(XMLInputFactory.IS_COALESCING, true);
+    parsers.setProperty(XMLInputFactory2.P_INTERN_NAMES, false);
+    return parsers;
+  }
+
+  private static String reason(XMLStreamException error) {
+    String said = String.valueOf(error.getMessage()).lines().findFirst().orElse("");
+    Location place = error.getLocation();
+    String where = place == null ? "" : ", at line %d, column %d".formatted(place.getLineNumber(), place.getColumnNumber());
+    return "it is no XML" + where + ": " + said;
+  }
+}

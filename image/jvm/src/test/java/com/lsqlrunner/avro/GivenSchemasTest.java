@@ -1,0 +1,62 @@
+package com.lsqlrunner.avro;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.lsqlrunner.expression.Malformed;
+import java.util.Map;
+import org.apache.avro.Schema;
+import org.junit.jupiter.api.Test;
+
+/** Schemas by their ids where there is no registry to ask: they are given. */
+final class GivenSchemasTest {
+  private static final String NEW = "{\"type\":\"record\",\"name\":\"R\",\"fields\":["
+      + "{\"name\":\"a\",\"type\":\"int\"},{\"name\":\"b\",\"type\":\"string\",\"default\":\"?\"}]}";
+  private static final String OLD =
+      "{\"type\":\"record\",\"name\":\"R\",\"fields\":[{\"name\":\"a\",\"type\":\"int\"}]}";
+
+  private static Registry given(Map<Integer, String> schemas) {
+    Registry.give("given", schemas);
+    return Registry.named("given");
+  }
+
+  private static String malformed(Registry registry, int id) {
+    return assertThrows(Malformed.class, () -> registry.schema(id)).getMessage();
+  }
+
+  @Test
+  void recordsAreDecodedWithTheSchemasOfTheirIds() {
+    RecordDecoder decoder = given(Map.of(1, OLD, 2, NEW)).decoder(NEW);
+    Schema oldSchema = Records.schema(OLD);
+    Schema newSchema = Records.schema(NEW);
+
+    Object first = decoder.decode(Records.bytes(1, oldSchema, Records.of(oldSchema, 7)), new AvroBytes());
+    Object second = decoder.decode(Records.bytes(2, newSchema, Records.of(newSchema, 8, "x")), new AvroBytes());
+
+    assertEquals("(7 ?)", Records.shown(first));
+    assertEquals("(8 x)", Records.shown(second));
+  }
+
+  @Test
+  void anIdThatIsNotGivenIsMalformed() {
+    assertEquals("the registry knows no schema 9", malformed(given(Map.of(1, OLD)), 9));
+    assertEquals("the registry knows no schema 4294967295", malformed(given(Map.of(1, OLD)), -1));
+  }
+
+  @Test
+  void aTextThatIsNoSchemaIsMalformed() {
+    assertTrue(malformed(given(Map.of(1, "nothing")), 1).startsWith("schema 1 cannot be read: "));
+  }
+
+  @Test
+  void thoseThatAreGivenLaterTakeThePlaceOfTheEarlier() {
+    Registry earlier = given(Map.of(1, OLD));
+
+    Registry later = given(Map.of(2, NEW));
+
+    assertEquals(1, earlier.schema(1).getFields().size());
+    assertEquals("the registry knows no schema 1", malformed(later, 1));
+    assertEquals(2, later.schema(2).getFields().size());
+  }
+}

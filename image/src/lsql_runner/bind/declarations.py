@@ -1,0 +1,130 @@
+"""CREATE TABLE: what a topic holds, said in the program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Literal as OneOf
+
+from lsql_runner.bind.avro_schema import AvroSchemaError, avro_serde, write_avro
+from lsql_runner.bind.catalog import AVRO_FORMAT, PRIMITIVE_FORMATS, Catalog, Format, Serde, TopicSchema
+from lsql_runner.bind.decoders import readable_format, source_topics
+from lsql_runner.bind.expressions import type_named
+from lsql_runner.bind.settings import bind_settings
+from lsql_runner.bind.text_formats import OPTIONS, TextFormatError, text_serde
+from lsql_runner.errors import LsqlError
+from lsql_runner.sql import ast
+from lsql_runner.types import Array, DataType, Decimal, Field, Struct, describe
+
+_PARTS = ("_key", "_value")
+
+
+def with_declarations(program: ast.Program, catalog: Catalog) -> Catalog:
+    """The catalog with what the program itself says of its topics; that goes before all else.
+
+    Raises:
+        LsqlError: as `program_schemas`.
+    """
+    said = program_schemas(program)
+    partitions = {topic: schema.partitions for topic, schema in catalog.schemas.items()}
+    schemas = {topic: replace(schema, partitions=partitions.get(topic)) for topic, schema in said.items()}
+    return replace(catalog, schemas={**catalog.schemas, **schemas})
+
+
+def program_schemas(program: ast.Program) -> dict[str, TopicSchema]:
+    """The topics that the program declares, by name.
+
+    Raises:
+        LsqlError: TABLE_INVALID, NAME_TWICE, TYPE_UNKNOWN, FORMAT_UNSUPPORTED; those of the settings.
+    """
+    if not program.declarations:
+        return {}
+    settings = bind_settings(program.settings)
+    precision = settings.decimal_precision
+    decimal = Decimal(precision, min(settings.decimal_scale, precision))
+    read = source_topics(program)
+    found: dict[str, TopicSchema] = {}
+    for statement in program.declarations:
+        topic = statement.topic.name
+        if topic in found:
+            raise LsqlError("NAME_TWICE", statement.topic.span, name=topic)
+        if topic not in read:
+            raise _invalid(statement, statement.topic, "no SELECT of the program reads it")
+        key, value = (_serde(statement, part, decimal) for part in ("_key", "_value"))
+        found[topic] = TopicSchema(topic, key, value, "program")
+    return found
+
+
+def _serde(statement: ast.CreateTable, part: OneOf["_key", "_value"], decimal: Decimal) -> Serde:
+    asked = statement.key_format if part == "_key" else statement.value_format
+    form = readable_format(str(Format(asked.name, asked.inner)), "key" if part == "_key" else "value", asked.span)
+    columns = [_Column.of(column, decimal) for column in statement.columns]
+    mine = [column for column in columns if column.part == part]
+    primitive = PRIMITIVE_FORMATS.get(form.bare.name)
+    if primitive is not None:
+        return Serde(form, _one_value(statement, mine, form, primitive))
+    if not mine:
+        raise _invalid(statement, asked, f"a {part.removeprefix('_')} in {form} needs columns")
+    kind = _type(statement, mine)
+    try:
+        if form.bare == AVRO_FORMAT:
+            return avro_serde(form, write_avro(kind, False, "record", ""))
+        return text_serde(form, kind, {}) if form.name in OPTIONS else Serde(form, kind)
+    except (AvroSchemaError, TextFormatError) as error:
+        raise _invalid(statement, mine[0].source, str(error)) from None
+
+
+class _Column:
+    """A column by its place: the part of the record, the names down to it, its type."""
+
+    def __init__(self, source: ast.Column, part: str, names: tuple[ast.Ident, ...], kind: DataType) -> None:
+        self.source, self.part, self.names, self.type = source, part, names, kind
+
+    @classmethod
+    def of(cls, source: ast.Column, decimal: Decimal) -> _Column:
+        steps = (source.path.head, *source.path.steps)
+        names = tuple(step for step in steps if isinstance(step, ast.Ident))
+        if len(names) < len(steps):
+            raise LsqlError("SQL_SYNTAX", source.path.span, found="the place of an element", expected="a name")
+        kind = type_named(source.type, decimal)
+        for _ in range(source.dimensions):
+            kind = Array(kind)
+        if names[0].name in _PARTS and not names[0].quoted:
+            return cls(source, names[0].name, names[1:], kind)
+        return cls(source, "_value", names, kind)
+
+
+def _one_value(statement: ast.CreateTable, columns: list[_Column], form: Format, kind: DataType) -> DataType:
+    """The type of a part that holds one value; a single column may give it a name, as `_key.k string`."""
+    if not columns:
+        return kind
+    first, *more = columns
+    if more or len(first.names) > 1 or first.type != kind:
+        place = (more or columns)[0].source
+        raise _invalid(statement, place, f"{form} holds one {describe(kind)}, and no fields within it")
+    return Struct((Field(first.names[0].name, kind),)) if first.names else kind
+
+
+def _type(statement: ast.CreateTable, columns: list[_Column]) -> DataType:
+    if any(not column.names for column in columns):
+        if len(columns) > 1:
+            raise _invalid(statement, columns[1].source, "a part is one value, or has fields")
+        return columns[0].type
+    return _struct(statement, [(column.names, column) for column in columns])
+
+
+def _struct(statement: ast.CreateTable, columns: Iterable[tuple[tuple[ast.Ident, ...], _Column]]) -> Struct:
+    groups: dict[str, list[tuple[tuple[ast.Ident, ...], _Column]]] = {}
+    for names, column in columns:
+        groups.setdefault(names[0].name, []).append((names[1:], column))
+    fields = []
+    for name, below in groups.items():
+        if len(below) > 1 and any(not names for names, _ in below):
+            raise LsqlError("NAME_TWICE", below[1][1].source.path.span, name=name)
+        names, column = below[0]
+        fields.append(Field(name, _struct(statement, below) if names else column.type))
+    return Struct(tuple(fields))
+
+
+def _invalid(statement: ast.CreateTable, place: ast.Ident | ast.Column | ast.FormatName, why: str) -> LsqlError:
+    return LsqlError("TABLE_INVALID", place.span, topic=statement.topic.name, why=why)

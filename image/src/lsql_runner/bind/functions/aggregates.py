@@ -1,0 +1,109 @@
+"""Aggregates over the records of a group. All leave nulls out."""
+
+from __future__ import annotations
+
+from lsql_runner.bind.functions.spec import Aggregate, Form, signature
+
+MOST_KEPT = 10_000
+"""How many values an aggregate may keep: a group is one row of the state, written anew with every batch that changes
+it."""
+
+_LIMIT = Form("limit", r"[1-9][0-9]{0,3}|10000", f"a whole number from 1 to {MOST_KEPT}")
+
+_ORDER = "by event time, then by partition and offset, whatever the order of arrival"
+_FREQUENT = "All different values of the group are counted, so its state grows with them."
+
+
+def _of_order(name: str, which: str, result: str) -> Aggregate:
+    return Aggregate(
+        signature(f"{name}(value: A) -> A"),
+        f"The {which} value that is not null, {_ORDER}.",
+        f"{name}(x)",
+        result,
+        by_place=True,
+    )
+
+
+def _extreme(name: str, what: str, example: str, result: str) -> Aggregate:
+    return Aggregate(
+        signature(f"{name}(value: O, limit: integer literal = 1) -> array<O>"),
+        f"The `limit` {what}; text is compared by its UTF-8 bytes. An empty array if all are null.",
+        example,
+        result,
+        never_null=True,
+        forms=(_LIMIT,),
+    )
+
+
+def _ranked(name: str, what: str, result: str) -> Aggregate:
+    return Aggregate(
+        signature(f"{name}(value: O, limit: integer literal = 1) -> array<O>"),
+        f"The `limit` values that came {what} first; of two that came equally often the smaller one is first. "
+        f"{_FREQUENT} An empty array if all are null.",
+        f"{name}(x, 2)",
+        result,
+        never_null=True,
+        forms=(_LIMIT,),
+    )
+
+
+AGGREGATES = (
+    Aggregate(
+        signature("AVG(value: N) -> mean of N"),
+        "The mean of the values that are not null: a double, for decimals a decimal with four more digits.",
+        "AVG(x)",
+        "2.25",
+    ),
+    _ranked("BOTTOMK", "least often, the rarest", "[1,2]"),
+    Aggregate(
+        signature("COLLECT(value: A, limit: integer literal) -> array<A>"),
+        f"The first `limit` values that are not null, {_ORDER}. An empty array if all are null.",
+        "COLLECT(x, 3)",
+        "[2,3,1]",
+        never_null=True,
+        by_place=True,
+        forms=(_LIMIT,),
+    ),
+    Aggregate(
+        signature("COLLECT_UNIQUE(value: E, limit: integer literal) -> array<E>"),
+        f"The first `limit` different values that are not null, {_ORDER}. An empty array if all are null.",
+        "COLLECT_UNIQUE(x, 4)",
+        "[2,3,1]",
+        never_null=True,
+        by_place=True,
+        forms=(_LIMIT,),
+    ),
+    Aggregate(
+        signature("COUNT(value: any) -> long"),
+        "How many records have a value that is not null; COUNT(*) counts all records.",
+        "COUNT(x)",
+        "4",
+        never_null=True,
+    ),
+    _of_order("FIRST", "first", "2"),
+    _of_order("LAST", "last", "3"),
+    Aggregate(
+        signature("MAX(value: O) -> O"),
+        "The largest value that is not null, in its own type; text is compared by its UTF-8 bytes.",
+        "MAX(x)",
+        "3",
+    ),
+    _extreme("MAXK", "largest values that are not null, the largest first", "MAXK(x, 2)", "[3,3]"),
+    _extreme("MAXK_UNIQUE", "largest different values, the largest first", "MAXK_UNIQUE(x, 2)", "[3,2]"),
+    Aggregate(
+        signature("MIN(value: O) -> O"),
+        "The smallest value that is not null, in its own type; text is compared by its UTF-8 bytes.",
+        "MIN(x)",
+        "1",
+    ),
+    _extreme("MINK", "smallest values that are not null, the smallest first", "MINK(x, 3)", "[1,2,3]"),
+    _extreme("MINK_UNIQUE", "smallest different values, the smallest first", "MINK_UNIQUE(x)", "[1]"),
+    Aggregate(
+        signature("SUM(value: N) -> total of N"),
+        "The sum of the values that are not null: a long for whole numbers, a decimal for decimals, else a double. "
+        "A sum that its type cannot hold fails the record.",
+        "SUM(x)",
+        "9",
+    ),
+    _ranked("TOPK", "most often, the most frequent", "[3,1]"),
+)

@@ -1,0 +1,260 @@
+"""FROM with JOINs: what is joined with what, by which values, and what the result is known by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from lsql_runner.bind import operators
+from lsql_runner.bind.bound import BoundJoin, BoundSelect, BoundTopic, JoinKind, Shape
+from lsql_runner.bind.catalog import Serde
+from lsql_runner.bind.expr import Choose, ColumnRef, Expr, Operation, Record, walk
+from lsql_runner.bind.expressions import Binder
+from lsql_runner.bind.formats import default_format, fits
+from lsql_runner.bind.join_scope import JoinScope, Side
+from lsql_runner.bind.scope import Scope
+from lsql_runner.errors import LsqlError
+from lsql_runner.sql import ast
+from lsql_runner.types import BOOLEAN, STRING, describe
+
+Found = BoundTopic | BoundSelect
+Find = Callable[[ast.Source], Found]
+
+JOIN_FACETS = frozenset({"ts"})
+_NO_RECORD = "a row of the table alone has no record to go out with"
+_KEPT: dict[JoinKind, tuple[bool, bool]] = {
+    "INNER": (False, False),
+    "LEFT": (True, False),
+    "RIGHT": (False, True),
+    "FULL": (True, True),
+}
+"""Whether a left, or a right, row stays for which the other side has none."""
+
+
+def reads_table(select: ast.Select, source: Found) -> bool:
+    """Whether a SELECT takes its source for a table.
+
+    TABLE and STREAM say it. A SELECT of the legacy generation that says neither reads a table where it groups or joins,
+    and otherwise what its source is.
+    """
+    if select.mode is not None:
+        return select.mode == "TABLE"
+    if isinstance(source, BoundSelect):
+        return source.is_table
+    return bool(select.group_by or select.window or select.joins)
+
+
+def bind_joins(
+    select: ast.Select, find: Find, is_legacy: bool, grace_ms: int, binder: Callable[[JoinScope], Binder]
+) -> tuple[BoundJoin, JoinScope]:
+    """The sources of a SELECT with JOINs, and the names that it may use.
+
+    Raises:
+        LsqlError: JOIN_*, NAME_TWICE, and what binding the conditions raises; each at its place.
+    """
+    first = find(select.source)
+    sides = [_side(select.source, first, 0)]
+    left: Found | BoundJoin = first
+    left_table = _is_table(select, first)
+    for number, join in enumerate(select.joins, 1):
+        right = find(join.source)
+        right_table = _is_table(select, right)
+        keeps_left, keeps_right = _KEPT[join.kind]
+        sides = [replace(side, optional=side.optional or keeps_right) for side in sides]
+        sides.append(replace(_side(join.source, right, number), optional=keeps_left))
+        _check_names(join.source, sides)
+        scope = JoinScope(tuple(sides), _shape(left, sides))
+        on = _condition(join, binder(scope), number)
+        within = _within(select, join, is_legacy, left_table, right_table)
+        _check_kind(join, on, left_table, right_table, number)
+        many = _many_side(on, left_table and right_table, number)
+        key, serde = _own_key(sides, many) if many is not None else _key(join, on, sides, is_legacy, number)
+        left = BoundJoin(
+            left,
+            right,
+            join.kind,
+            left_table,
+            right_table,
+            on.left,
+            on.right,
+            on.residual,
+            within,
+            grace_ms,
+            number,
+            key,
+            serde,
+        )
+        left_table = left.is_table
+    assert isinstance(left, BoundJoin)
+    return left, JoinScope(tuple(sides), _shape(left, sides))
+
+
+def _is_table(select: ast.Select, source: Found) -> bool:
+    """A WITH is what it was made as; a topic what the SELECT takes it for."""
+    return source.is_table if isinstance(source, BoundSelect) else reads_table(select, source)
+
+
+def _side(source: ast.Source, found: Found, number: int) -> Side:
+    names = {source.name.name} | ({source.alias.name} if source.alias else set())
+    shape = replace(found.shape, facets=found.shape.facets - {"headers"})
+    return Side(Scope((source.alias or source.name).name, shape, frozenset(names)), number)
+
+
+def _check_names(source: ast.Source, sides: list[Side]) -> None:
+    """A source may be joined with itself, under another name."""
+    *before, last = sides
+    own = {(source.alias or source.name).name}
+    taken = frozenset().union(*(side.scope.aliases for side in before))
+    if own & taken:
+        raise LsqlError("NAME_TWICE", (source.alias or source.name).span, name=next(iter(own)))
+    sides[-1] = replace(last, scope=replace(last.scope, aliases=last.scope.aliases - taken))
+
+
+def _shape(left: Found | BoundJoin, sides: list[Side]) -> Shape:
+    """What the joined record has of its own: its key and its time. The value's format is the first source's."""
+    key = left.key_serde if isinstance(left, BoundJoin) else sides[0].scope.shape.key
+    exempt = frozenset().union(*(side.scope.shape.exempt for side in sides))
+    return Shape(key, sides[0].scope.shape.value, JOIN_FACETS, exempt)
+
+
+@dataclass(frozen=True, slots=True)
+class _On:
+    left: tuple[Expr, ...]
+    right: tuple[Expr, ...]
+    residual: Expr | None
+
+
+def _condition(join: ast.Join, binder: Binder, number: int) -> _On:
+    """ON as pairs of equal values and the rest; without it the keys are equal."""
+    scope = binder.scope
+    assert isinstance(scope, JoinScope)
+    if join.on is None:
+        keys = [side.resolve(ast.Path(ast.Ident("_key"), (), join.span)) for side in scope.sides[:: max(1, number)]]
+        left, right = keys[0], keys[-1]
+        if left.type != right.type:
+            raise LsqlError("JOIN_KEYS_DIFFER", join.span, left=describe(left.type), right=describe(right.type))
+        return _On((left,), (right,), None)
+    bound = binder.condition(join.on, "ON")
+    pairs: list[tuple[Expr, Expr]] = []
+    rest: list[Expr] = []
+    for condition in bound.args if isinstance(bound, Operation) and bound.op == "AND" else (bound,):
+        pair = _pair(condition, number)
+        if pair is None:
+            rest.append(condition)
+        else:
+            pairs.append(pair)
+    if not pairs:
+        raise LsqlError("JOIN_WITHOUT_EQUALITY", join.on.span)
+    if rest and join.kind != "INNER":
+        raise LsqlError("JOIN_RESIDUAL", join.on.span, kind=join.kind)
+    residual = None if not rest else rest[0] if len(rest) == 1 else Operation("AND", tuple(rest), BOOLEAN, True)
+    return _On(tuple(left for left, _ in pairs), tuple(right for _, right in pairs), residual)
+
+
+def _pair(condition: Expr, number: int) -> tuple[Expr, Expr] | None:
+    """The left and the right side of an equality between both."""
+    if not (isinstance(condition, Operation) and condition.op == "="):
+        return None
+    one, other = condition.args
+    if _is_of(one, number, True) and _is_of(other, number, False):
+        return other, one
+    if _is_of(one, number, False) and _is_of(other, number, True):
+        return one, other
+    return None
+
+
+def _is_of(expr: Expr, number: int, is_right: bool) -> bool:
+    """Whether an expression reads columns, and only of the right source, or only of the others."""
+    columns = [part.column for part in walk(expr) if isinstance(part, ColumnRef)]
+    return bool(columns) and all(column.endswith(f"_{number}") == is_right for column in columns)
+
+
+def _within(select: ast.Select, join: ast.Join, is_legacy: bool, left_table: bool, right_table: bool) -> int | None:
+    if left_table or right_table:
+        if join.within is not None:
+            raise LsqlError("JOIN_WITHIN_MISPLACED", join.within.span)
+        return None
+    if join.within is not None:
+        return join.within.milliseconds
+    if is_legacy and select.window is not None and select.window.kind == "SLIDING":
+        return select.window.size.milliseconds
+    raise LsqlError("JOIN_WITHIN_MISSING", join.span)
+
+
+def is_whole_key(keys: tuple[Expr, ...]) -> bool:
+    """Whether it is the key of a source, as it is, that is joined by."""
+    match keys:
+        case (ColumnRef(column, ()),):
+            return column.startswith("key_")
+    return False
+
+
+def _check_kind(join: ast.Join, on: _On, left_table: bool, right_table: bool, number: int) -> None:
+    """Refuse what has no result that could be kept right."""
+    keeps_left, keeps_right = _KEPT[join.kind]
+    if left_table != right_table and (keeps_left if left_table else keeps_right):
+        raise LsqlError(
+            "JOIN_KIND", join.span, kind=join.kind, why="a row of the table alone has no record to go out with"
+        )
+    if not (left_table and right_table):
+        return
+    by_left, by_right = number == 1 and is_whole_key(on.left), is_whole_key(on.right)
+    if number > 1 and not by_right:
+        by_left = False
+    if not (by_left or by_right):
+        raise LsqlError("JOIN_MANY_TO_MANY", join.span)
+    if by_left != by_right and (keeps_left if by_left else keeps_right):
+        why = "the result has the key of the table that is joined by a field, and a row of the other alone has none"
+        raise LsqlError("JOIN_KIND", join.span, kind=join.kind, why=why)
+
+
+def _many_side(on: _On, are_tables: bool, number: int) -> int | None:
+    """Of two tables the one that is joined by a field: its rows are those of the result. None for a common key."""
+    if not are_tables or (is_whole_key(on.left) and is_whole_key(on.right)):
+        return None
+    return 0 if is_whole_key(on.right) else number
+
+
+def _own_key(sides: list[Side], number: int) -> tuple[Expr, Serde]:
+    side = next(side for side in sides if side.number == number)
+    return side.resolve(ast.Path(ast.Ident("_key"))), side.scope.shape.key
+
+
+def _key(join: ast.Join, on: _On, sides: list[Side], is_legacy: bool, number: int) -> tuple[Expr, Serde]:
+    """The key of what is joined: what it was joined by; in the legacy generation as text, if it is no key itself."""
+    keys = on.right if join.kind == "RIGHT" else on.left
+    if is_whole_key(keys):
+        column = keys[0]
+        assert isinstance(column, ColumnRef)
+        side = next(side for side in sides if column.column == f"key_{side.number}")
+        if join.kind == "FULL":
+            return _either(on.left[0], on.right[0]), Serde(default_format(column.type), column.type)
+        return column, side.scope.shape.key
+    named = tuple((_name(expr, place), expr) for place, expr in enumerate(keys))
+    expr: Expr = keys[0] if len(keys) == 1 else Record(named)
+    if join.kind == "FULL":
+        others = on.right
+        other: Expr = (
+            others[0] if len(others) == 1 else Record(tuple((n, o) for (n, _), o in zip(named, others, strict=True)))
+        )
+        expr = _either(expr, other)
+    if is_legacy and len(keys) == 1:
+        expr = operators.convert(expr, STRING)
+    form = default_format(expr.type)
+    if not fits(expr.type, form):
+        raise LsqlError(
+            "FORMAT_MISFIT", join.span, part="The key", type=describe(expr.type), format=str(form), instead="JSON"
+        )
+    return expr, Serde(form, expr.type)
+
+
+def _either(one: Expr, other: Expr) -> Expr:
+    """The one that is there."""
+    return Choose(((Operation("IS NOT NULL", (one,), BOOLEAN, False), one),), other, one.type)
+
+
+def _name(expr: Expr, place: int) -> str:
+    match expr:
+        case ColumnRef(path=(*_, str(name))):
+            return name
+    return f"key{place}"

@@ -1,0 +1,94 @@
+"""Types of JSON: of one value, of values of several types, of what is known and what is seen since."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lsql_runner.types import (
+    BOOLEAN,
+    DOUBLE,
+    LONG,
+    NULL,
+    STRING,
+    Array,
+    DataType,
+    Field,
+    Map,
+    Struct,
+    is_numeric,
+)
+
+_MAX_DEPTH = 30
+
+
+def type_of_json(value: Any, depth: int = 0) -> DataType:
+    """The type of a value as Python reads it; what is nested deeper than anybody looks is text."""
+    if depth > _MAX_DEPTH:
+        return STRING
+    match value:
+        case None:
+            return NULL
+        case bool():
+            return BOOLEAN
+        case int():
+            return LONG if -(2**63) <= value < 2**63 else DOUBLE
+        case float():
+            return DOUBLE
+        case str():
+            return STRING
+        case list():
+            element: DataType = NULL
+            for item in value:
+                element = merged(element, type_of_json(item, depth + 1))
+            return Array(element)
+    return Struct(tuple(Field(str(name), type_of_json(inner, depth + 1)) for name, inner in value.items()))
+
+
+def merged(a: DataType, b: DataType) -> DataType:
+    """A type for values of both; text where nothing else holds both."""
+    if b in (a, NULL):
+        return a
+    if a == NULL:
+        return b
+    if is_numeric(a) and is_numeric(b):
+        return DOUBLE
+    if isinstance(a, Array) and isinstance(b, Array):
+        return Array(merged(a.element, b.element))
+    if isinstance(a, Map) and isinstance(b, Map):
+        return Map(merged(a.value, b.value))
+    if isinstance(a, Struct) and isinstance(b, Struct):
+        inside = {f.name: f.type for f in a.fields}
+        for member in b.fields:
+            inside[member.name] = merged(inside.get(member.name, NULL), member.type)
+        return Struct(tuple(Field(name, kind) for name, kind in inside.items()))
+    return STRING
+
+
+def settled(kind: DataType) -> DataType:
+    """The type with text where no value was ever seen: a field that was null in every record."""
+    match kind:
+        case Struct(fields):
+            return Struct(tuple(Field(f.name, settled(f.type)) for f in fields))
+        case Array(element):
+            return Array(settled(element))
+        case Map(value):
+            return Map(settled(value))
+    return STRING if kind == NULL else kind
+
+
+def widened(pinned: DataType, seen: DataType) -> DataType:
+    """A pinned type with the fields that are new in `seen`. What is pinned keeps its type: state may depend on it."""
+    if isinstance(pinned, Struct) and isinstance(seen, Struct):
+        known = {f.name for f in pinned.fields}
+        grown = tuple(Field(f.name, widened(f.type, _or(seen, f))) for f in pinned.fields)
+        return Struct((*grown, *(f for f in seen.fields if f.name not in known)))
+    if isinstance(pinned, Array) and isinstance(seen, Array):
+        return Array(widened(pinned.element, seen.element))
+    if isinstance(pinned, Map) and isinstance(seen, Map):
+        return Map(widened(pinned.value, seen.value))
+    return pinned
+
+
+def _or(seen: Struct, member: Field) -> DataType:
+    found = seen.field(member.name)
+    return member.type if found is None else found.type

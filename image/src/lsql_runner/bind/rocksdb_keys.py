@@ -1,0 +1,35 @@
+"""SET rocksdb.*: how the state stores use memory and files."""
+
+from __future__ import annotations
+
+ROCKSDB_KEYS: dict[str, tuple[int, str]] = {
+    "rocksdb.table.block.size": (1024, "size of a block, in bytes: a multiple of 1024"),
+    "rocksdb.table.block.cache.size": (1 << 20, "cache of blocks, in bytes: a multiple of 1048576"),
+    "rocksdb.write.buffer.size": (1 << 20, "buffer of changes, in bytes: a multiple of 1048576"),
+    "rocksdb.max.write.buffer": (1, "how many such buffers: a whole number"),
+    "rocksdb.files.opened.max": (1, "files that are open at once: a whole number"),
+}
+"""By key: what its value must be a multiple of, and what it is."""
+
+_FIXED = "the engine fixes it"
+_DURABLE = "state is kept by the checkpoint, not by RocksDB's own log"
+
+ROCKSDB_IGNORED: dict[str, str] = {
+    **dict.fromkeys(
+        """rocksdb.table.block.cache.compressed.num.shard.bits rocksdb.table.block.cache.compressed.size
+        rocksdb.table.block.cache.num.shard.bits rocksdb.table.block.cache.size.and.filter
+        rocksdb.table.block.checksum.type rocksdb.table.block.hash.allow.collision rocksdb.table.block.index.type
+        rocksdb.table.block.no.cache rocksdb.table.block.pinned.filter rocksdb.table.block.restart.interval
+        rocksdb.table.block.size.deviation rocksdb.table.block.whole.key.filtering rocksdb.total.threads
+        rocksdb.background.compaction.max rocksdb.background.flushes.max rocksdb.base.background.compaction
+        rocksdb.compaction.auto rocksdb.compaction.level.max rocksdb.compaction.style rocksdb.subcompaction.max
+        rocksdb.memtable.concurrent.write rocksdb.os.buffer""".split(),
+        _FIXED,
+    ),
+    **dict.fromkeys(
+        """rocksdb.data.sync rocksdb.fsync rocksdb.log.dir rocksdb.log.file.max rocksdb.log.file.roll.time
+        rocksdb.wal.dir rocksdb.wal.size.limit rocksdb.wal.ttl""".split(),
+        _DURABLE,
+    ),
+}
+"""Keys that change nothing here: accepted with a warning."""

@@ -1,0 +1,299 @@
+"""Cases on real brokers: topics of the case's own, and between them the program as it runs in production."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+
+from lsql_runner.batches import Partition
+from lsql_runner.cases.case_run import CaseRun
+from lsql_runner.cases.compare import ActualRecord
+from lsql_runner.cases.leftovers import Leftovers
+from lsql_runner.cases.model import Case
+from lsql_runner.cases.on_memory import topic_records
+from lsql_runner.cases.prepare import Batches, EncodedRecord, PreparedCase, encode_batches, register_writers
+from lsql_runner.cases.trial import Trial
+from lsql_runner.cases.values import NO_SCHEMAS, Schemas
+from lsql_runner.cases.wanted import wanted_subjects, wanted_topics
+from lsql_runner.declared import as_declaration
+from lsql_runner.engine.jvm import JvmOptions
+from lsql_runner.engine.processor import SparkEngine
+from lsql_runner.engine.records import read_records, write_records
+from lsql_runner.errors import LsqlError, render
+from lsql_runner.kafka.brokers import Brokers, TopicRequest
+from lsql_runner.kafka.registry import SchemaRegistry
+from lsql_runner.plan.nodes import Aggregate
+from lsql_runner.runtime.preparation import brokers_of, registry_of, source_partitions
+from lsql_runner.runtime.supervisor import Supervisor
+from lsql_runner.service import processor_on
+from lsql_runner.settings import Settings, read_settings
+
+_READY_S = 30.0
+_POLL_S = 0.05
+_HEAP_MIB = 768
+_QUICK_JVM = ("-XX:TieredStopAtLevel=1",)
+"""Short runs: starting and compiling quickly is worth more than running fast in the long run."""
+_TERMINATED = 143
+
+_OF_THE_CASE = ("SQL", "SQL_APP_ID", "SQL_STATE_STORE_DIR", "LSQL_TOPICS")
+"""Variables that say nothing here: each case has its own."""
+_NOT_SEEN_YET = ("TOPIC_UNKNOWN", "TARGET_UNKNOWN")
+"""What a broker says of a topic that another one has just made."""
+
+
+@contextmanager
+def kafka_cases(
+    environment: Mapping[str, str], servers: str, registry_url: str | None, warn: Callable[[str], None]
+) -> Iterator[KafkaCases]:
+    """An engine for cases on brokers, with a JVM of its own. TERM ends the block as Ctrl-C does.
+
+    Args:
+        environment: settings as a processor's, credentials among them.
+        servers: as in SQL_BOOTSTRAP_SERVERS.
+        registry_url: as in SQL_SCHEMA_REGISTRY_URL; None leaves it to the environment.
+        warn: takes what could not be taken away again, where a case broke off.
+
+    Raises:
+        LsqlError: a setting is wrong; BROKER_UNREACHABLE, BROKER_REFUSED; JAVA_MISSING, JARS_MISSING.
+    """
+    settings = settings_of(environment, servers, registry_url)
+    with ExitStack() as stack:
+        stack.enter_context(_ended_by_term())
+        brokers = stack.enter_context(closing(brokers_of(settings)))
+        registry = registry_of(settings)
+        if registry is not None:
+            stack.enter_context(closing(registry))
+        brokers.topics()  # no JVM is started for brokers that do not answer
+        options = JvmOptions(settings.jars_dir, settings.heap_mib or _HEAP_MIB, _QUICK_JVM, settings.class_archive)
+        engine = stack.enter_context(closing(SparkEngine("lsql-test", options, settings.threads)))
+        yield KafkaCases(settings, engine, brokers, registry, warn)
+
+
+def settings_of(environment: Mapping[str, str], servers: str, registry_url: str | None) -> Settings:
+    """What all cases have in common: a processor's environment without what is a single processor's.
+
+    Raises:
+        LsqlError: as `read_settings`.
+    """
+    given = {"SQL": "", "SQL_BOOTSTRAP_SERVERS": servers}
+    if registry_url is not None:
+        given["SQL_SCHEMA_REGISTRY_URL"] = registry_url
+    replaced = {*_OF_THE_CASE, *given}
+    kept = {name: value for name, value in environment.items() if name.removesuffix("_FILE") not in replaced}
+    return read_settings(kept | given)
+
+
+@contextmanager
+def _ended_by_term() -> Iterator[None]:
+    """TERM would end the process on the spot, and leave on the brokers what a case made."""
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+class KafkaCases:
+    """A CaseEngine. Brokers, registry and SparkEngine are lent.
+
+    Each micro-batch is written to the topics while the processor is stopped, and then read to its end: so the batches
+    are those of the case, and each of them but the first is also a start on what the one before it left.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        engine: SparkEngine,
+        brokers: Brokers,
+        registry: SchemaRegistry | None,
+        warn: Callable[[str], None],
+    ) -> None:
+        self._settings = settings
+        self._engine = engine
+        self._brokers = brokers
+        self._registry = registry
+        self._warn = warn
+
+    def run(self, case: Case, prepared: PreparedCase) -> CaseRun:
+        topics, subjects = wanted_topics(case, prepared), wanted_subjects(case, prepared)
+        if subjects and self._registry is None:
+            raise LsqlError("REGISTRY_MISSING", topic=next(iter(subjects.values())))
+        self._refuse_what_exists(case, topics, subjects)
+        left = Leftovers(case.path, self._brokers, self._registry, subjects=list(subjects))
+        try:
+            self._make(case, topics, left)
+            error = self._process(case, prepared, left)
+            records = () if error is not None else tuple(self._written(case, prepared))
+            schemas = self._schemas(subjects)
+        except BaseException:
+            for stays in left.clear():
+                self._warn(render(stays))
+            raise
+        return CaseRun(records, error, schemas, left.clear())
+
+    # --- names ---
+
+    def _refuse_what_exists(self, case: Case, topics: Sequence[TopicRequest], subjects: Mapping[str, str]) -> None:
+        existing = self._brokers.topics()
+        found = [f"topic {topic.name}" for topic in topics if topic.name in existing]
+        if self._registry is not None:
+            found += [f"subject {subject}" for subject in subjects if self._registry.is_taken(subject)]
+        if found:
+            raise LsqlError("CASE_CONFLICT", path=str(case.path), what=found[0])
+
+    def _make(self, case: Case, topics: Sequence[TopicRequest], left: Leftovers) -> None:
+        for topic in topics:
+            left.topics.append(topic.name)
+            try:
+                made = self._brokers.create(topic)
+            except LsqlError as error:
+                if error.code == "TOPIC_REFUSED":
+                    left.topics.remove(topic.name)
+                raise
+            if not made:
+                left.topics.remove(topic.name)  # somebody else was quicker: it is theirs
+                raise LsqlError("CASE_CONFLICT", path=str(case.path), what=f"topic {topic.name}")
+        deadline = time.monotonic() + _READY_S
+        while not {topic.name for topic in topics} <= self._brokers.topics().keys():
+            if time.monotonic() > deadline:
+                why = f"they were not there after {_READY_S:.0f} s"
+                raise LsqlError("CASE_BROKEN_OFF", path=str(case.path), what="its topics were made", why=why)
+            time.sleep(_POLL_S)
+
+    def _schemas(self, subjects: Mapping[str, str]) -> Schemas:
+        """Every schema of the case's subjects: a record that was written has one of these."""
+        registry = self._registry
+        if registry is None:
+            return NO_SCHEMAS
+        known = [subject for subject in subjects if registry.latest(subject) is not None]
+        ids = {schema_id for subject in known for schema_id in registry.ids(subject)}
+        return {schema_id: registry.schema(schema_id).text for schema_id in ids}
+
+    # --- the processor ---
+
+    def _process(self, case: Case, prepared: PreparedCase, left: Leftovers) -> LsqlError | None:
+        """Run the program over all batches; what it died of."""
+        batches = self._encoded(case, prepared)
+        sources = {source.topic for source in prepared.plan.sources}
+        ends: dict[Partition, int] = {}
+        with tempfile.TemporaryDirectory(prefix="lsql-test-") as folder, ExitStack() as stack:
+            settings = self._settings_of(case, prepared, Path(folder))
+            self._write(case, batches[0] if batches else (), sources, ends)
+            left.groups.append(settings.app_id)
+            if _begins_at_the_end(prepared):
+                # The input is there before the processor is: with a position at its beginning it is read all the same.
+                self._brokers.commit(settings.app_id, dict.fromkeys(source_partitions(prepared.plan), 0))
+            jvm_gone = threading.Event()
+            try:
+                trial = Trial(case.path, self._launched(settings, jvm_gone, stack), jvm_gone)
+            except LsqlError as error:
+                return error
+            graces_ms = _graces_ms(prepared)
+            for number, batch in enumerate(batches):
+                if number:
+                    died = trial.pause()
+                    if died is not None:
+                        return died
+                    self._write(case, batch, sources, ends)
+                    trial.resume()
+                died = trial.read_to(ends)
+                if died is None and number in case.idle_ms:
+                    died = trial.pass_time(case.idle_ms[number], graces_ms)
+                if died is not None:
+                    return died
+            stack.close()  # it commits
+            return trial.broker_error() or self._behind(case, settings.app_id, ends)
+
+    def _encoded(self, case: Case, prepared: PreparedCase) -> Batches:
+        """The input with the ids that this registry gives."""
+        writers = {} if self._registry is None else register_writers(case, self._registry)
+        return encode_batches(case, prepared.planned.program, writers)
+
+    def _settings_of(self, case: Case, prepared: PreparedCase, folder: Path) -> Settings:
+        """The settings of the processor. What records show of topics is declared: not all are there at first."""
+        declared = as_declaration({source.topic: source for source in prepared.plan.sources})
+        changed = {
+            "sql": case.sql,
+            "app_id": f"lsql-test-{uuid.uuid4().hex[:12]}",
+            "state_dir": folder,
+            "topics": json.dumps(declared),
+        }
+        if _begins_at_the_end(prepared):
+            changed["state_on_loss"] = "reset"  # a position without state is no loss here
+        return self._settings.model_copy(update=changed)
+
+    def _launched(self, settings: Settings, jvm_gone: threading.Event, stack: ExitStack) -> Supervisor:
+        deadline = time.monotonic() + _READY_S
+        while True:
+            try:
+                return stack.enter_context(processor_on(self._engine, settings, jvm_gone.set))
+            except LsqlError as error:
+                if error.code not in _NOT_SEEN_YET or time.monotonic() > deadline:
+                    raise
+            time.sleep(_POLL_S)
+
+    def _behind(self, case: Case, group: str, ends: Mapping[Partition, int]) -> LsqlError | None:
+        """What is wrong with the position that the brokers have of the processor."""
+        committed = self._brokers.group_positions(group, ends)
+        late = next((place for place, end in ends.items() if committed.get(place, 0) < end), None)
+        if late is None:
+            return None
+        why = f"at {late.topic}, partition {late.partition}, it is {committed.get(late, 0)} of {ends[late]}"
+        return LsqlError("CASE_BROKEN_OFF", path=str(case.path), what="its position was committed", why=why)
+
+    # --- records ---
+
+    def _write(
+        self, case: Case, batch: tuple[EncodedRecord, ...], sources: set[str], ends: dict[Partition, int]
+    ) -> None:
+        """Write a batch, and move the ends of the program's sources."""
+        if not batch:
+            return
+        with self._broken_off(case, "its input was written"):
+            write_records(self._engine.session, self._settings.connection, topic_records(batch))
+        for record in batch:
+            if record.topic in sources:
+                ends[Partition(record.topic, record.partition)] = record.offset + 1
+
+    def _written(self, case: Case, prepared: PreparedCase) -> Iterator[ActualRecord]:
+        counts = self._brokers.topics()
+        for topic in dict.fromkeys(sink.topic for sink in prepared.plan.topic_sinks):
+            ends = self._brokers.ends(Partition(topic, number) for number in range(counts.get(topic, 0)))
+            ranges = {place: (0, end) for place, end in ends.items() if end > 0}
+            with self._broken_off(case, "its output was read"):
+                records = read_records(self._engine.session, self._settings.connection, topic, ranges)
+            for record in records:
+                yield ActualRecord(topic, record.key, record.value, record.timestamp_ms, record.headers)
+
+    @contextmanager
+    def _broken_off(self, case: Case, what: str) -> Iterator[None]:
+        try:
+            yield
+        except LsqlError as error:
+            if error.code != "QUERY_FAILED":
+                raise
+            why = str(error.params["reason"])
+            raise LsqlError("CASE_BROKEN_OFF", path=str(case.path), what=what, why=why) from None
+
+
+def _graces_ms(prepared: PreparedCase) -> dict[str, int]:
+    """By query with final results, how late its records may be."""
+    return {
+        query.name: node.grace_ms
+        for query in prepared.plan.queries
+        for node in query.stores
+        if isinstance(node, Aggregate) and node.final
+    }
+
+
+def _begins_at_the_end(prepared: PreparedCase) -> bool:
+    """Whether the program would leave out what its topics hold when it starts."""
+    return prepared.planned.bound.settings.auto_offset_reset == "latest"

@@ -1,0 +1,29 @@
+"""Cases on records in memory: the engine of production without brokers."""
+
+from __future__ import annotations
+
+from lsql_runner.cases.case_run import CaseRun
+from lsql_runner.cases.compare import ActualRecord
+from lsql_runner.cases.model import Case
+from lsql_runner.cases.prepare import EncodedRecord, PreparedCase
+from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.rows import TopicRecord
+
+
+class MemoryCases:
+    """A CaseEngine. The MemoryEngine is lent: one JVM for any number of cases."""
+
+    def __init__(self, engine: MemoryEngine) -> None:
+        self._engine = engine
+
+    def run(self, case: Case, prepared: PreparedCase) -> CaseRun:
+        schemas = prepared.registry.avro()
+        batches = [topic_records(batch) for batch in prepared.batches]
+        run = self._engine.run(prepared.plan, batches, schemas, idle_ms=case.idle_ms)
+        records = (ActualRecord(r.topic, r.key, r.value, r.timestamp_ms, r.headers) for r in run.records)
+        return CaseRun(tuple(records), run.error, schemas)
+
+
+def topic_records(batch: tuple[EncodedRecord, ...]) -> list[TopicRecord]:
+    """The input of a case for an engine."""
+    return [TopicRecord(r.topic, r.key, r.value, r.timestamp_ms, r.partition, r.offset, r.headers) for r in batch]

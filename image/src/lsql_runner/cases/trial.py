@@ -1,0 +1,94 @@
+"""The processor of a case on brokers: it is let read batch by batch, and watched until it has, or has died."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from threading import Event
+
+from lsql_runner.batches import Partition
+from lsql_runner.errors import ErrorReport, LsqlError
+from lsql_runner.runtime.lifecycle import State
+from lsql_runner.runtime.status import Status
+from lsql_runner.runtime.supervisor import Supervisor
+
+DEADLINE_S = 60.0
+"""For one micro-batch, the start of its query included."""
+_POLL_S = 0.02
+_BY = "lsql test"
+
+_MAY_PASS = ("BROKER_UNREACHABLE", "REGISTRY_UNREACHABLE", "QUERY_FAILED")
+"""What a processor waits for, or starts again after; it gets until the deadline. A test waits for nothing else."""
+
+
+class Trial:
+    """A processor at work on a case.
+
+    Raises:
+        LsqlError: from every method: JVM_GONE; CASE_BROKEN_OFF where nothing happens until the deadline.
+    """
+
+    def __init__(self, path: Path, supervisor: Supervisor, jvm_gone: Event) -> None:
+        self._path = path
+        self._supervisor = supervisor
+        self._jvm_gone = jvm_gone
+
+    def read_to(self, ends: Mapping[Partition, int]) -> LsqlError | None:
+        """Wait until every query has read to the ends, and written all that follows; what the program died of."""
+
+        def has_read(status: Status) -> bool:
+            committed = status.committed
+            return status.state is State.RUNNING and all(committed.get(place, 0) >= end for place, end in ends.items())
+
+        return self._until(has_read, "its input was read")
+
+    def pass_time(self, idle_ms: int, graces_ms: Mapping[str, int]) -> LsqlError | None:
+        """Wait while no record comes; what the program died of.
+
+        Args:
+            idle_ms: for how long, by the clock of the processor's topics.
+            graces_ms: by query with final results, how late its records may be.
+        """
+        newest = self._supervisor.status().event_times_ms
+
+        def has_passed(status: Status) -> bool:
+            return all(
+                status.watermarks_ms.get(query, 0) >= newest.get(query, 0) + idle_ms - grace
+                for query, grace in graces_ms.items()
+            )
+
+        return self._until(has_passed, "time had passed", DEADLINE_S + idle_ms / 1000)
+
+    def pause(self) -> LsqlError | None:
+        """Let the batch under way end, and commit; what the program died of instead."""
+        self._supervisor.stop(_BY)
+        return self._until(lambda status: status.state is State.STOPPED, "the processor stopped")
+
+    def resume(self) -> None:
+        """Start it again, where it was."""
+        self._supervisor.start(_BY)
+
+    def _until(self, ready: Callable[[Status], bool], what: str, within_s: float = DEADLINE_S) -> LsqlError | None:
+        deadline = time.monotonic() + within_s
+        while not ready(status := self._supervisor.status()):
+            if self._jvm_gone.is_set():
+                raise _again(status.jvm_error) or LsqlError("JVM_GONE", reason="unknown")
+            error = _again(status.reason)
+            late = time.monotonic() > deadline
+            if error is not None and (late or error.code not in _MAY_PASS):
+                return error
+            if late:
+                why = f"{within_s:.0f} s were over, the processor was {status.state.value}, its lag {status.lag}"
+                raise LsqlError("CASE_BROKEN_OFF", path=str(self._path), what=what, why=why)
+            time.sleep(_POLL_S)
+        return None
+
+    def broker_error(self) -> LsqlError | None:
+        """What the brokers had against the processor when it was last heard of them."""
+        return _again(self._supervisor.status().broker_error)
+
+
+def _again(report: ErrorReport | None) -> LsqlError | None:
+    """The error of a report. Its place in the program is not there any more: those that have one end a start."""
+    return None if report is None else LsqlError(report.code, None, (), **report.params)

@@ -1,0 +1,51 @@
+"""What a case needs on brokers and at a registry: the names that it uses, all of them its own while it runs. Pure."""
+
+from __future__ import annotations
+
+from lsql_runner.cases.model import Case
+from lsql_runner.cases.prepare import PreparedCase, declared_avro
+from lsql_runner.errors import LsqlError
+from lsql_runner.kafka.brokers import TopicRequest
+from lsql_runner.runtime.registered import subject_of
+
+_KEEP = {"retention.ms": "-1"}
+"""The records of a case may be of any time, and brokers delete what is old."""
+
+
+def wanted_topics(case: Case, prepared: PreparedCase) -> list[TopicRequest]:
+    """Every topic of a case: those that it names, and those that its program would make, as it would.
+
+    Raises:
+        LsqlError: CASE_INVALID for a program that writes to a sink, which a case does not bring along, or that reads
+            what it writes: its input would not be the case's alone.
+    """
+    if case.sinks:
+        why = (
+            f"it writes to the sink {next(iter(case.sinks))}, whose rows are only had in memory: run it without --kafka"
+        )
+        raise LsqlError("CASE_INVALID", path=str(case.path), place="sinks", why=why)
+    targets = dict.fromkeys(sink.topic for sink in prepared.plan.topic_sinks)
+    both = [source.topic for source in prepared.plan.sources if source.topic in targets]
+    if both:
+        why = f"it reads {both[0]} and writes it too, so that on brokers its input would not be the case's alone"
+        raise LsqlError("CASE_INVALID", path=str(case.path), place="the program", why=why)
+    requests = []
+    for name in dict.fromkeys((*case.existing, *targets)):
+        partitions = case.existing.get(name)
+        made = prepared.planned.bound.settings.topic(name)
+        if name in targets and made.autocreate:
+            config = dict(made.config) | _KEEP
+            requests.append(TopicRequest(name, made.partitions or partitions, made.replication, tuple(config.items())))
+        else:
+            requests.append(TopicRequest(name, partitions, None, tuple(_KEEP.items())))
+    return requests
+
+
+def wanted_subjects(case: Case, prepared: PreparedCase) -> dict[str, str]:
+    """Every subject that the case or its program registers a schema of, with its topic."""
+    found = {subject_of(topic, part): topic for topic, part, _ in declared_avro(case)}
+    for sink in prepared.plan.topic_sinks:
+        for part, schema in (("key", sink.key_schema), ("value", sink.value_schema)):
+            if schema is not None:
+                found[subject_of(sink.topic, part)] = sink.topic
+    return found

@@ -1,0 +1,134 @@
+"""Groups of a stream's records, with or without windows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from lsql_runner.bind.grouping import group_column
+from lsql_runner.engine.aggregates import aggregated
+from lsql_runner.engine.expressions import column
+from lsql_runner.engine.packed import packed, unpacked
+from lsql_runner.engine.progress import LATE_METRIC
+from lsql_runner.engine.relation import Relation, Undecoded, Upsert
+from lsql_runner.engine.schema import BINARY, LONG, spark_type
+from lsql_runner.engine.tables import identity_of
+from lsql_runner.engine.ticks import with_ticks, without_ticks
+from lsql_runner.plan.nodes import Aggregate, key_serde
+from lsql_runner.plan.usage import node_exprs
+
+
+def compile_stream_aggregate(node: Aggregate, below: Relation) -> Relation:
+    """One row for each group, and window, that a batch changed."""
+    if node.window is not None and node.window.kind == "SESSION":
+        return _sessions(node, below)
+    rows, keys = aggregate_input(node, below)
+    calls = [column.cast(kind).alias(slot) for slot, column, kind in _calls(node)]
+    groups = [F.col(f"`{name}`") for name in keys]
+    if node.window is not None:
+        groups.append(window_of(node))
+    grouped = rows.groupBy(*groups).agg(F.max("ts").alias("ts"), *calls)
+    ready = {name: F.col(f"`{name}`") for name in (*keys, "ts", *(slot for slot, _ in node.calls))}
+    if node.window is not None:
+        ready["window_start"] = F.unix_millis(F.col("window.start"))
+    group = [ready[name] for name in (*keys, *(["window_start"] if node.window is not None else []))]
+    return Relation(grouped, ready, _raw_key(node, F.col("raw_key")), Upsert(identity_of(group), F.lit(True)))
+
+
+def window_of(node: Aggregate) -> Column:
+    """The windows of a row, by its column `event_time`."""
+    assert node.window is not None
+    return F.window(
+        "event_time", f"{node.window.size_ms} milliseconds", f"{node.window.advance_ms} milliseconds"
+    ).alias("window")
+
+
+def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[str, spark.DataType]]:
+    """The rows that an aggregate takes in, and its group columns with their types.
+
+    Columns: one for each group, `arg_<slot>` for each argument, `ts`, those of the node's place (LONG), and with a
+    window `event_time` under a watermark.
+    """
+    columns = below.columns_for(node_exprs(node))
+    time = column(node.event_time, columns)
+    time = F.coalesce(time, F.raise_error(F.lit("the event time is null")).cast(LONG))
+    keys = {group_column(name): column(expr, columns) for name, expr in node.keys} or {"raw_key": columns["raw_key"]}
+    types = {group_column(name): spark_type(expr.type) for name, expr in node.keys} or {"raw_key": BINARY}
+    arguments = {f"arg_{slot}": column(call.arg, columns) for slot, call in node.calls if call.arg is not None}
+    place = {name: below.ready[name].cast(LONG) for name in node.place}
+    selected = {**keys, **arguments, **place, "ts": time}
+    if node.window is not None:
+        selected["event_time"] = F.timestamp_millis(time)
+    if _is_session(node):
+        selected |= {"at_partition": below.ready["partition"], "at_offset": below.ready["offset"]}
+    rows = below.frame.select(*(value.alias(name) for name, value in selected.items()))
+    if node.window is None:
+        return rows, types
+    if node.final and rows.isStreaming:
+        rows = with_ticks(rows, "event_time", node.store)
+    rows = rows.withWatermark("event_time", f"{node.grace_ms} milliseconds")
+    return (without_ticks(rows, "event_time") if node.final and rows.isStreaming else rows), types
+
+
+def _is_session(node: Aggregate) -> bool:
+    return node.window is not None and node.window.kind == "SESSION"
+
+
+def _calls(node: Aggregate) -> list[tuple[str, Column, spark.DataType]]:
+    """Each aggregate over the rows of `aggregate_input`: its column, itself, and the type that it is to have."""
+    place = [F.col("ts"), *(F.col(name) for name in node.place)]
+    found = []
+    for slot, call in node.calls:
+        value = F.lit(1) if call.arg is None else F.col(f"arg_{slot}")
+        found.append((slot, aggregated(call, value, place), spark_type(call.type)))
+    return found
+
+
+def _raw_key(node: Aggregate, raw: Column) -> dict[str, Undecoded]:
+    return {} if node.keys else {"key": Undecoded(raw, key_serde(node))}
+
+
+def _sessions(node: Aggregate, below: Relation) -> Relation:
+    """Sessions of our own: Spark's neither tell of a session that grew nor take away what it was before."""
+    assert node.window is not None
+    rows, keys = aggregate_input(node, below)
+    arguments = [name for name in rows.columns if name.startswith("arg_") or name in node.place]
+    calls = [value.alias(slot) for slot, value, _ in _calls(node)]
+    reduced = rows.select(F.col("ts"), *(F.col(name) for name in arguments)).groupBy().agg(*calls)
+    records = rows.select(
+        packed({name: F.col(f"`{name}`") for name in keys}).alias("id"),
+        "ts",
+        F.col("at_partition").alias("partition"),
+        F.col("at_offset").alias("offset"),
+        packed({name: F.col(name) for name in ("ts", *arguments)}).alias("row"),
+    )
+    frame = _session_operator(records, reduced, 1 + len(arguments), node)
+    key = spark.StructType([spark.StructField(name, kind) for name, kind in keys.items()])
+    results = unpacked(F.col("result"), reduced.schema)
+    frame = frame.select(
+        "id",
+        "window_start",
+        "window_end",
+        "ts",
+        "result",
+        unpacked(F.col("id"), key).alias("key_of"),
+        results.alias("r"),
+    )
+    ready = {name: F.col(f"key_of.`{name}`") for name in keys}
+    ready |= {slot: F.col(f"r.{slot}").cast(kind) for slot, _, kind in _calls(node)}
+    ready |= {name: F.col(name) for name in ("ts", "window_start", "window_end")}
+    identity = identity_of([F.col("id"), F.col("window_start"), F.col("window_end")])
+    present = F.col("result").isNotNull()
+    return Relation(frame, ready, _raw_key(node, F.col("key_of.raw_key")), Upsert(identity, present))
+
+
+def _session_operator(records: DataFrame, reduced: DataFrame, arguments: int, node: Aggregate) -> DataFrame:
+    assert node.window is not None
+    jvm: Any = records.sparkSession._jvm
+    found = jvm.com.lsqlrunner.state.Sessions.of(records._jdf, reduced._jdf, arguments, node.window.size_ms, node.final)
+    frame = DataFrame(found, records.sparkSession)
+    late = F.count(F.when(F.col("is_late"), F.lit(1))).alias("records")
+    return frame.observe(f"{LATE_METRIC}{node.store}", late).where(~F.col("is_late"))

@@ -1,0 +1,240 @@
+"""Joins: two relations to one. Each side is packed, only what is read of it, and shuffled by what it is joined by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from lsql_runner.bind.join_scope import side_column
+from lsql_runner.engine.expressions import column
+from lsql_runner.engine.packed import packed, unpacked
+from lsql_runner.engine.relation import Relation, Undecoded, Upsert
+from lsql_runner.engine.schema import LONG, spark_type
+from lsql_runner.engine.serde import decode
+from lsql_runner.engine.tables import (
+    arrival,
+    identity_of,
+    join_tables,
+    lookup,
+    narrowed_column,
+    newest,
+    settle,
+    track,
+)
+from lsql_runner.plan.nodes import Join, JoinSide, key_serde
+from lsql_runner.plan.stores import is_tracked
+from lsql_runner.types import DOUBLE, FLOAT, DataType
+
+_AT = "at"
+"""The time of a record, beside what is carried of it."""
+_ALONE = "without a key"
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A side of a join over its input's frame. `identity` is null where something that it is joined by is null."""
+
+    side: JoinSide
+    relation: Relation
+    identity: Column
+    row: Column
+
+    @property
+    def schema(self) -> spark.StructType:
+        fields = [spark.StructField(name, spark_type(kind)) for name, kind in self.side.carried]
+        return spark.StructType([*fields, spark.StructField(_AT, LONG)])
+
+
+def compile_join(node: Join, left: Relation, right: Relation) -> Relation:
+    """The joined rows, with the columns that the node names."""
+    sides = _side(node.left, left), _side(node.right, right)
+    if node.is_table:
+        return _tables(node, *sides)
+    if node.within_ms is None:
+        return _stream_and_table(node, *sides)
+    return _streams(node, *sides)
+
+
+def _side(side: JoinSide, relation: Relation) -> _Side:
+    named = relation if side.number is None else relation.renamed(side_column("", side.number))
+    keys = named.columns_for(side.keys)
+    values = [column(key, keys) for key in side.keys]
+    has_all = values[0].isNotNull()
+    for value in values[1:]:
+        has_all &= value.isNotNull()
+    carried = {name: _carried(named, side, name) for name, _ in side.carried}
+    row = packed({**carried, _AT: relation.ready["ts"]})
+    same = [_same(value, key.type) for value, key in zip(values, side.keys, strict=True)]
+    return _Side(side, relation, F.when(has_all, identity_of(same)), row)
+
+
+def _same(value: Column, kind: DataType) -> Column:
+    """Numbers that are equal have the same bytes: there are two zeros."""
+    return F.when(value == F.lit(0), F.abs(value)).otherwise(value) if kind in (FLOAT, DOUBLE) else value
+
+
+def _carried(named: Relation, side: JoinSide, name: str) -> Column:
+    kind = dict(side.carried)[name]
+    if name in named.undecoded:
+        part = named.undecoded[name]
+        return decode(part.raw, part.serde, kind)
+    return narrowed_column(named.ready[name], side.columns[name], kind)
+
+
+def _result(node: Join, frame: DataFrame, left: Column, right: Column, upsert: Upsert | None) -> Relation:
+    """The columns of the join over unpacked rows of both sides."""
+    ready = {name: left.getField(name) for name, _ in node.left.carried}
+    ready |= {name: right.getField(name) for name, _ in node.right.carried}
+    ready["ts"] = F.greatest(left.getField(_AT), right.getField(_AT))
+    undecoded: dict[str, Undecoded] = {}
+    if node.raw_key is not None:
+        ready["raw_key"] = ready[node.raw_key]
+        undecoded["key"] = Undecoded(ready["raw_key"], key_serde(node))
+    ready["key"] = column(node.key, ready)
+    return Relation(frame, ready, undecoded, upsert)
+
+
+def _streams(node: Join, left: _Side, right: _Side) -> Relation:
+    within_ms = node.within_ms or 0
+    frames = []
+    for side, name in ((left, "l"), (right, "r")):
+        time = F.timestamp_millis(side.relation.ready["ts"])
+        # In a full join Spark takes null for equal to null; in the others it leaves null out first.
+        alone = identity_of([F.lit(_ALONE), F.lit(name), *arrival(side.relation)])
+        identity = F.coalesce(side.identity, alone) if node.kind == "FULL" else side.identity
+        frame = side.relation.frame.select(
+            identity.alias(f"{name}_id"), time.alias(f"{name}_time"), side.row.alias(f"{name}_row")
+        )
+        # A record's own window ends `within` after it; so long and the grace it may come.
+        frames.append(frame.withWatermark(f"{name}_time", f"{within_ms + node.grace_ms} milliseconds"))
+    apart = F.make_dt_interval(secs=F.lit(within_ms / 1000))
+    condition = (F.col("l_id") == F.col("r_id")) & F.col("l_time").between(
+        F.col("r_time") - apart, F.col("r_time") + apart
+    )
+    joined = frames[0].join(frames[1], condition, node.kind.lower())
+    return _with_residual(node, _unpacked(node, joined, left, right, "l_row", "r_row", None))
+
+
+def _unpacked(
+    node: Join, frame: DataFrame, left: _Side, right: _Side, left_row: str, right_row: str, upsert: Upsert | None
+) -> Relation:
+    return _result(
+        node, frame, unpacked(F.col(left_row), left.schema), unpacked(F.col(right_row), right.schema), upsert
+    )
+
+
+def _with_residual(node: Join, joined: Relation) -> Relation:
+    if node.residual is None:
+        return joined
+    condition = column(node.residual, joined.columns_for([node.residual]))
+    frame = joined.frame.where(condition)
+    return Relation(frame, joined.ready, joined.undecoded, joined.upsert)
+
+
+def _stream_and_table(node: Join, left: _Side, right: _Side) -> Relation:
+    stream, table = (right, left) if node.left.is_table else (left, right)
+    is_outer = node.kind != "INNER"
+    alone = identity_of([F.lit(_ALONE), *arrival(stream.relation)])
+    identity = F.coalesce(stream.identity, alone) if is_outer else stream.identity
+    records = stream.relation.frame.select(
+        identity.alias("id"),
+        *arrival(stream.relation),
+        F.lit(False).alias("is_table"),
+        F.lit(None).cast("binary").alias("part"),
+        stream.row.alias("row"),
+    ).where(F.col("id").isNotNull())
+    rows_of_table = _table_rows(table, "is_table", True, False)
+    # In the order of the sides: so the engine numbers its operators.
+    both = rows_of_table.unionByName(records) if node.left.is_table else records.unionByName(rows_of_table)
+    rows = "found", "streamed"
+    names = rows if node.left.is_table else rows[::-1]
+    joined = _unpacked(node, lookup(both, is_outer), left, right, *names, None)
+    # The row of the table may be newer: it is read ahead of a stream that is far behind.
+    time = unpacked(F.col("streamed"), stream.schema).getField(_AT)
+    return _with_residual(node, joined.with_ready("ts", time))
+
+
+def _table_rows(side: _Side, flag: str, value: bool, is_kept: bool) -> DataFrame:
+    """A table's upserts by what it is joined by: `id`, `ts`, `partition`, `offset`, the flag, `part`, `row`.
+
+    Args:
+        is_kept: a row that has nothing to be joined by is there as well, by itself.
+    """
+    relation = side.relation
+    assert relation.upsert is not None
+    part = relation.upsert.identity
+    if not is_tracked(side.side):
+        rows = relation.frame.select(
+            side.identity.alias("id"),
+            *arrival(relation),
+            F.lit(value).alias(flag),
+            part.alias("part"),
+            F.when(relation.upsert.present, side.row).alias("row"),
+        )
+        return rows.where(F.col("id").isNotNull() & F.col("part").isNotNull())
+    identity = F.coalesce(side.identity, identity_of([F.lit(_ALONE), part])) if is_kept else side.identity
+    changes = track(relation, {"id": identity, "row": side.row})
+    schema = spark.StructType(
+        [spark.StructField("id", spark.BinaryType()), spark.StructField("row", spark.BinaryType())]
+    )
+    before, after = unpacked(F.col("before"), schema), unpacked(F.col("after"), schema)
+    moves = F.array(
+        # Where it was, unless it is there still: the row of the other place replaces it.
+        F.when(
+            before["id"].isNotNull() & ~before["id"].eqNullSafe(after["id"]),
+            F.struct(before["id"].alias("id"), F.lit(None).cast("binary").alias("row")),
+        ),
+        F.when(after["id"].isNotNull(), F.struct(after["id"].alias("id"), after["row"].alias("row"))),
+    )
+    moved = changes.select("id", "ts", "partition", "offset", F.explode(moves).alias("move"))
+    return moved.where(F.col("move").isNotNull()).select(
+        F.col("move.id").alias("id"),
+        "ts",
+        "partition",
+        "offset",
+        F.lit(value).alias(flag),
+        F.col("id").alias("part"),
+        F.col("move.row").alias("row"),
+    )
+
+
+def _tables(node: Join, left: _Side, right: _Side) -> Relation:
+    keeps_left, keeps_right = node.kind in ("LEFT", "FULL"), node.kind in ("RIGHT", "FULL")
+    both = _table_rows(left, "is_left", True, keeps_left).unionByName(_table_rows(right, "is_left", False, keeps_right))
+    pairs = join_tables(both, keeps_left, keeps_right)
+    part = F.coalesce("left_part", "right_part") if node.right.by_key else F.coalesce("right_part", "left_part")
+    schema = spark.StructType(
+        [spark.StructField("left", spark.BinaryType()), spark.StructField("right", spark.BinaryType())]
+    )
+    changes = pairs.select(
+        part.alias("id"),
+        "ts",
+        F.lit(0).alias("partition"),
+        F.lit(0).cast(LONG).alias("offset"),
+        _pair("had").alias("before"),
+        _pair("has").alias("after"),
+    )
+    frame, columns, present = newest(settle(changes) if node.moves_rows else changes, schema)
+    result = _result(
+        node,
+        frame,
+        unpacked(columns["left"], left.schema),
+        unpacked(columns["right"], right.schema),
+        Upsert(F.col("id"), present),
+    )
+    result = result.with_ready("ts", F.greatest(result.ready["ts"], F.col("ts")))
+    if node.residual is None:
+        return result
+    assert result.upsert is not None
+    condition = F.coalesce(column(node.residual, result.columns_for([node.residual])), F.lit(False))
+    return Relation(
+        result.frame, result.ready, result.undecoded, Upsert(result.upsert.identity, result.upsert.present & condition)
+    )
+
+
+def _pair(verb: str) -> Column:
+    left, right = F.col(f"{verb}_left"), F.col(f"{verb}_right")
+    return F.when(left.isNotNull() | right.isNotNull(), packed({"left": left, "right": right}))

@@ -1,0 +1,25 @@
+"""Rows as bytes: what state is kept in, and what keys are compared by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from lsql_runner.engine.call import call
+
+PACK_ROW = "lsql_pack_row"
+UNPACK_ROW = "lsql_unpack_row"
+"""Our own JVM functions of these names are registered with each session."""
+
+
+def packed(columns: Mapping[str, Column]) -> Column:
+    """The columns as one BINARY, never null; the same for the same values."""
+    return call(PACK_ROW, F.struct(*(value.alias(name) for name, value in columns.items())))
+
+
+def unpacked(row: Column, schema: spark.StructType) -> Column:
+    """The struct that `packed` made `row` of; null for null."""
+    return call(UNPACK_ROW, row, F.lit(schema.json()))

@@ -1,0 +1,78 @@
+"""Whole records to topics and back, by Spark's own sink and source: whatever a processor can speak, they can."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from lsql_runner.batches import Partition
+from lsql_runner.engine.failures import classify
+from lsql_runner.engine.rows import Rows, TopicRecord, as_bytes, headers_of
+from lsql_runner.engine.sink import FIXED, with_time
+from lsql_runner.engine.source import read_range
+from lsql_runner.errors import LsqlError
+from lsql_runner.kafka.client import KafkaConnection
+
+_IMPATIENT = {
+    "kafka.max.block.ms": "30000",
+    "kafka.request.timeout.ms": "10000",
+    "kafka.delivery.timeout.ms": "30000",
+}
+_REFUSALS = ("AuthorizationException", "AuthenticationException")
+
+
+def write_records(spark: SparkSession, kafka: KafkaConnection, records: Sequence[TopicRecord]) -> None:
+    """Write records to their partitions, in their order and with their timestamps; the brokers have them all then.
+
+    Raises:
+        LsqlError: BROKER_REFUSED, QUERY_FAILED.
+    """
+    # One task, since several would write at the same time.
+    rows = Rows(spark).frame(records).coalesce(1)
+    headers = with_time(F.col("headers"), F.unix_millis("timestamp"))
+    columns = rows.select("topic", "partition", "key", "value", headers.alias("headers"))
+    try:
+        columns.write.format("kafka").options(**_IMPATIENT, **kafka.spark(), **FIXED).save()
+    except (PySparkException, Py4JError) as error:
+        raise _failed(kafka, error) from None
+
+
+def read_records(
+    spark: SparkSession, kafka: KafkaConnection, topic: str, ranges: Mapping[Partition, tuple[int, int]]
+) -> list[TopicRecord]:
+    """The records in `[start, end)` of each partition of a topic, by partition and offset.
+
+    Raises:
+        LsqlError: BROKER_REFUSED, QUERY_FAILED.
+    """
+    frame = read_range(spark, kafka, topic, ranges)
+    columns = ("topic", "key", "value", "partition", "offset", "headers")
+    try:
+        rows = frame.select(*columns, F.unix_millis("timestamp").alias("ts")).collect()
+    except (PySparkException, Py4JError) as error:
+        raise _failed(kafka, error) from None
+    found = [
+        TopicRecord(
+            row["topic"],
+            as_bytes(row["key"]),
+            as_bytes(row["value"]),
+            row["ts"],
+            row["partition"],
+            row["offset"],
+            headers_of(row),
+        )
+        for row in rows
+    ]
+    return sorted(found, key=lambda record: (record.partition, record.offset))
+
+
+def _failed(kafka: KafkaConnection, error: Exception) -> LsqlError:
+    text = str(error)
+    reason = classify(text).reason
+    if any(word in text for word in _REFUSALS):
+        return LsqlError("BROKER_REFUSED", servers=kafka.servers, why=reason)
+    return LsqlError("QUERY_FAILED", reason=reason)

@@ -1,0 +1,28 @@
+"""What a program sets of its state stores, as settings of Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pyspark.sql import SparkSession
+
+_PREFIX = "spark.sql.streaming.stateStore.rocksdb."
+
+SPARK_OPTIONS: dict[str, tuple[str, int]] = {
+    "rocksdb.table.block.size": ("blockSizeKB", 1 << 10),
+    "rocksdb.table.block.cache.size": ("blockCacheSizeMB", 1 << 20),
+    "rocksdb.write.buffer.size": ("writeBufferSizeMB", 1 << 20),
+    "rocksdb.max.write.buffer": ("maxWriteBufferNumber", 1),
+    "rocksdb.files.opened.max": ("maxOpenFiles", 1),
+}
+"""By key of the language: Spark's name, and how many of our units are one of Spark's."""
+
+
+def tune_state(session: SparkSession, wanted: Iterable[tuple[str, int]]) -> None:
+    """Give queries that start from now on state stores with these settings, and Spark's defaults for the others."""
+    values = dict(wanted)
+    for key, (name, unit) in SPARK_OPTIONS.items():
+        if key in values:
+            session.conf.set(_PREFIX + name, str(values[key] // unit))
+        else:
+            session.conf.unset(_PREFIX + name)

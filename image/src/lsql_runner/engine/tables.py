@@ -1,0 +1,113 @@
+"""What keeps rows of tables: aggregates over tables, HAVING, and the joins. The state is kept in the JVM.
+
+Source: docs/decisions/0011-tables-and-joins.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from lsql_runner.engine.packed import packed, unpacked
+from lsql_runner.engine.relation import Relation
+from lsql_runner.engine.schema import LONG
+from lsql_runner.types import Array, DataType, Struct
+
+_ROW = "row"
+
+
+def track(relation: Relation, row: Mapping[str, Column], wanted: Column | None = None) -> DataFrame:
+    """The changes of a table: columns `id`, `ts`, `before`, `after` (packed rows of `row`; null where there is none).
+
+    Args:
+        row: what is remembered of each row.
+        wanted: a row for which this does not hold is none.
+    """
+    assert relation.upsert is not None
+    present = relation.upsert.present if wanted is None else relation.upsert.present & F.coalesce(wanted, F.lit(False))
+    upserts = relation.frame.select(
+        relation.upsert.identity.alias("id"),
+        *arrival(relation),
+        F.when(present, packed(row)).alias(_ROW),
+    ).where(F.col("id").isNotNull())
+    return _operator(upserts, "Track", False)
+
+
+def arrival(relation: Relation) -> list[Column]:
+    """`ts`, `partition` and `offset`; zeros for rows that are no records, of which a batch has one for each id."""
+    return [
+        relation.ready["ts"].alias("ts"),
+        relation.ready.get("partition", F.lit(0)).alias("partition"),
+        relation.ready.get("offset", F.lit(0).cast(LONG)).alias("offset"),
+    ]
+
+
+def signed(changes: DataFrame, schema: spark.StructType) -> DataFrame:
+    """What changes put into an aggregate: the columns of `schema`, `ts`, and `sign`, -1 for a row that is taken out."""
+    rows = changes.select("ts", F.explode(F.array(_signed(-1, "before"), _signed(1, "after"))).alias("signed"))
+    rows = rows.where(F.col("signed.row").isNotNull()).select(
+        "ts", F.col("signed.sign").alias("sign"), unpacked(F.col("signed.row"), schema).alias(_ROW)
+    )
+    return rows.select("ts", "sign", *(F.col(f"{_ROW}.`{name}`").alias(name) for name in schema.names))
+
+
+def _signed(sign: int, image: str) -> Column:
+    return F.struct(F.lit(sign).alias("sign"), F.col(image).alias(_ROW))
+
+
+def newest(changes: DataFrame, schema: spark.StructType) -> tuple[DataFrame, dict[str, Column], Column]:
+    """The rows after their changes, those that are gone as they were: a frame, its columns, whether each is there."""
+    row = unpacked(F.coalesce("after", "before"), schema)
+    frame = changes.select("id", "ts", row.alias(_ROW), F.col("after").isNotNull().alias("present"))
+    return frame, {name: F.col(f"{_ROW}.`{name}`") for name in schema.names}, F.col("present")
+
+
+def lookup(both: DataFrame, is_outer: bool) -> DataFrame:
+    """Records of a stream with rows of a table: columns `id`, `streamed`, `found` (packed)."""
+    return _operator(both, "Lookup", is_outer)
+
+
+def join_tables(both: DataFrame, keeps_left: bool, keeps_right: bool) -> DataFrame:
+    """Pairs of rows of two tables: `left_part`, `right_part`, `ts`, and packed `had_left`, `had_right`, `has_...`."""
+    return _operator(both, "TableJoin", keeps_left, keeps_right)
+
+
+def settle(changes: DataFrame) -> DataFrame:
+    """Changes of a row from several places as one."""
+    return _operator(changes, "Settle")
+
+
+def _operator(frame: DataFrame, name: str, *arguments: bool) -> DataFrame:
+    session = frame.sparkSession
+    jvm: Any = session._jvm
+    return DataFrame(getattr(jvm.com.lsqlrunner.state, name).of(frame._jdf, *arguments), session)
+
+
+def narrowed_column(value: Column, whole: DataType, wanted: DataType) -> Column:
+    """A value with only the fields of a narrower type."""
+    if whole == wanted:
+        return value
+    match whole, wanted:
+        case Struct(), Struct(fields):
+            inner = [
+                narrowed_column(value.getField(f.name), _member(whole, f.name), f.type).alias(f.name) for f in fields
+            ]
+            return F.when(value.isNotNull(), F.struct(*inner))
+        case Array(element), Array(narrow):
+            return F.transform(value, lambda item: narrowed_column(item, element, narrow))
+    raise TypeError(f"{wanted} is no part of {whole}")
+
+
+def _member(kind: Struct, name: str) -> DataType:
+    found = kind.field(name)
+    assert found is not None
+    return found.type
+
+
+def identity_of(columns: Sequence[Column]) -> Column:
+    """Values as one BINARY that rows are known by: floating point numbers that are equal are the same."""
+    return packed({f"k{place}": value for place, value in enumerate(columns)})

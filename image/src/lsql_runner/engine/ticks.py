@@ -1,0 +1,47 @@
+"""Time that goes on while a topic has no records: rows that only move the watermark.
+
+A clock in the JVM has the time of each stream of ticks (`com.lsqlrunner.tick.Ticks`). The time of a step is the offset
+of the stream, so that a batch that runs again sees the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+_SOURCE = "com.lsqlrunner.tick.Ticks"
+_IS_TICK = "is_tick"
+_LONG_AGO = -(10**15)
+TICKS = "ticks of "
+"""Before the name of a clock, in the description of its source."""
+
+
+def with_ticks(rows: DataFrame, time: str, clock: str) -> DataFrame:
+    """The rows, and one for each step of a clock, which has its time in the column `time` (TIMESTAMP) and no other."""
+    steps = rows.sparkSession.readStream.format(_SOURCE).option("clock", clock).load()
+    nulls = [F.lit(None).cast(field.dataType).alias(field.name) for field in rows.schema if field.name != time]
+    steps = steps.select(*nulls, F.timestamp_millis("time").alias(time), F.lit(True).alias(_IS_TICK))
+    return rows.withColumn(_IS_TICK, F.lit(False)).unionByName(steps)
+
+
+def without_ticks(rows: DataFrame, time: str) -> DataFrame:
+    """The rows alone, once a watermark has seen the ticks."""
+    # Spark would put a condition that does not read the time before the watermark, which no tick would reach then.
+    return rows.where(~F.col(_IS_TICK) | (F.col(time) < F.timestamp_millis(F.lit(_LONG_AGO)))).drop(_IS_TICK)
+
+
+def advance(session: SparkSession, clock: str, time_ms: int) -> None:
+    """Let a clock go on to a time, in milliseconds since 1970 UTC; it never goes back."""
+    _clocks(session).advance(clock, time_ms)
+
+
+def reset(session: SparkSession) -> None:
+    """All clocks stand at 1970 again."""
+    _clocks(session).reset()
+
+
+def _clocks(session: SparkSession) -> Any:
+    jvm: Any = session._jvm
+    return jvm.com.lsqlrunner.tick.Ticks

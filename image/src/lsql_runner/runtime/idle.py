@@ -1,0 +1,85 @@
+"""Time while no record comes: windows whose result is told when they are over must not wait for the next record.
+
+The time of a topic is that of its newest record. While it is idle its time goes on as fast as the clock. So a topic
+that is written as things happen closes its windows when they are over; and one whose records are of long ago is not
+thrown into the present by a pause of its producer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from lsql_runner.batches import BatchEnded
+from lsql_runner.plan.nodes import Aggregate, Plan
+
+_SHORTEST_MS = 1_000
+_LONGEST_MS = 60_000
+_PART = 20
+"""A step is this part of a window: each is a micro-batch, and a result may be late by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A clock of the plan is to go on to a time, in milliseconds since 1970 UTC."""
+
+    clock: str
+    time_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Clock:
+    store: str
+    query: str
+    pace_ms: int
+    time_ms: int | None
+    """The newest event time; None before the first record."""
+    since_ms: int
+    """When it was last known to be so."""
+    open: bool = True
+    """Whether there may be windows to close."""
+
+
+class IdleClocks:
+    """The clocks of a plan, one for each store with final results. Not for several threads."""
+
+    def __init__(self, plan: Plan, newest_ms: dict[str, int], now_ms: int) -> None:
+        """
+        Args:
+            plan: the plan that runs.
+            newest_ms: by query the newest event time that its checkpoint knows.
+            now_ms: the time of the clock on the wall.
+        """
+        self._clocks = [
+            _Clock(node.store, query.name, _pace(node), newest_ms.get(query.name), now_ms)
+            for query in plan.queries
+            for node in query.stores
+            if isinstance(node, Aggregate) and node.final
+        ]
+
+    def batch_ended(self, event: BatchEnded) -> None:
+        """A micro-batch has moved the time, or opened or closed windows."""
+        self._clocks = [_after(clock, event) if clock.query == event.query else clock for clock in self._clocks]
+
+    def due(self, now_ms: int) -> tuple[Step, ...]:
+        """The steps to take now."""
+        return tuple(
+            Step(clock.store, clock.time_ms + now_ms - clock.since_ms)
+            for clock in self._clocks
+            if clock.time_ms is not None and clock.open and now_ms - clock.since_ms >= clock.pace_ms
+        )
+
+
+def _pace(node: Aggregate) -> int:
+    assert node.window is not None
+    return min(max(node.window.size_ms // _PART, _SHORTEST_MS), _LONGEST_MS)
+
+
+def _after(clock: _Clock, event: BatchEnded) -> _Clock:
+    rows = {store.name: store.rows for store in event.stores}
+    known = [time for time in (clock.time_ms, event.event_time_max_ms) if time is not None]
+    return replace(
+        clock,
+        time_ms=max(known) if known else None,
+        since_ms=event.at_ms,
+        open=rows.get(clock.store, 1) > 0,
+    )

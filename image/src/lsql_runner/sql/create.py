@@ -1,0 +1,52 @@
+"""CREATE TABLE, and the names of formats."""
+
+from __future__ import annotations
+
+from lsql_runner.errors import LsqlError
+from lsql_runner.sql import ast
+from lsql_runner.sql.cursor import Cursor
+from lsql_runner.sql.expressions import read_path, read_type_name
+from lsql_runner.sql.lexer import Kind
+from lsql_runner.sql.select import read_topic
+
+
+def read_create_table(cursor: Cursor) -> ast.CreateTable:
+    """`CREATE TABLE t(_key.k string, f int, arr int[]) FORMAT(STRING, JSON)`."""
+    start = cursor.expect_word("CREATE").span
+    cursor.expect_word("TABLE")
+    topic = read_topic(cursor, "the name of the topic")
+    cursor.expect_symbol("(")
+    columns = [_read_column(cursor)]
+    while cursor.take_symbol(","):
+        columns.append(_read_column(cursor))
+    cursor.expect_symbol(")")
+    cursor.expect_word("FORMAT")
+    cursor.expect_symbol("(")
+    key = read_format(cursor)
+    cursor.expect_symbol(",")
+    value = read_format(cursor)
+    cursor.expect_symbol(")")
+    if cursor.at_word("PROPERTIES"):
+        instead = "SET topic.<name>.partitions and the like, for a topic that the program makes"
+        raise LsqlError("CLAUSE_UNSUPPORTED", cursor.peek().span, clause="PROPERTIES", instead=instead)
+    return ast.CreateTable(topic, tuple(columns), key, value, start.to(cursor.last))
+
+
+def _read_column(cursor: Cursor) -> ast.Column:
+    path = read_path(cursor)
+    kind = read_type_name(cursor)
+    dimensions = 0
+    while cursor.take_symbol("["):
+        cursor.expect_symbol("]")
+        dimensions += 1
+    return ast.Column(path, kind, dimensions, path.span.to(cursor.last))
+
+
+def read_format(cursor: Cursor) -> ast.FormatName:
+    """`JSON`, `TW[STRING]`."""
+    name = cursor.expect(Kind.WORD, "a format, as JSON or STRING")
+    inner = None
+    if cursor.take_symbol("["):
+        inner = cursor.expect(Kind.WORD, "the format inside the window").upper
+        cursor.expect_symbol("]")
+    return ast.FormatName(name.upper, inner, name.span.to(cursor.last))

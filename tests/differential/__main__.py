@@ -1,0 +1,41 @@
+"""The long comparison: seed after seed until a time is over. `python -m tests.differential --minutes 10`."""
+
+from __future__ import annotations
+
+import time
+from itertools import count
+
+import click
+
+from lsql_runner.engine.memory import MemoryEngine
+from tests.differential.check import Both, check
+from tests.differential.kafka_streams import KafkaStreams
+from tests.differential.programs import SUITES
+from tests.kit.jars import class_archive, jar_folder
+
+
+@click.command()
+@click.option("--minutes", default=10.0, show_default=True, help="No seed begins after that time.")
+@click.option("--seed", "first", default=1, show_default=True, help="The first seed; the others follow it.")
+@click.option("--suite", "wanted", type=click.Choice([suite.name for suite in SUITES]), help="This suite only.")
+def main(minutes: float, first: int, wanted: str | None) -> None:
+    """Compare all programs with Kafka Streams; exit code 1 if something differs."""
+    end = time.monotonic() + 60 * minutes
+    suites = [suite for suite in SUITES if wanted in (None, suite.name)]
+    failed = compared = 0
+    with MemoryEngine(jar_folder("jars"), class_archive()) as engine, KafkaStreams() as streams:
+        for seed in count(first):
+            for suite in suites:
+                if time.monotonic() > end:
+                    click.echo(f"{compared} comparisons from seed {first} on, {failed} with differences")
+                    raise SystemExit(1 if failed else 0)
+                compared += 1
+                try:
+                    check(suite, seed, Both(engine, streams))
+                except AssertionError as error:
+                    failed += 1
+                    click.echo(str(error))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+"""Programs on one seed in both engines, and what of it differs."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+from lsql_runner.bind.catalog import Catalog
+from lsql_runner.declared import declared_topics
+from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.rows import TopicRecord
+from lsql_runner.pipeline import plan_text
+from tests.differential.comparison import Written, differences
+from tests.differential.histories import BATCHES, END, PARTITIONS, Event, Events
+from tests.differential.kafka_streams import Given, KafkaStreams
+from tests.differential.late import judged_alike
+from tests.differential.programs import Program, Suite
+
+ROW = {"g": "string", "f": "string", "v": "long", "d": "double"}
+TOPIC = {"key": {"format": "STRING"}, "value": {"format": "JSON", "schema": ROW}}
+CATALOG = Catalog(declared_topics({"l": TOPIC, "r": TOPIC}))
+NO_GROUP = b"null"
+"""What the topologies name a group of null: Kafka Streams has no such key."""
+SHRINKING_S = 60
+"""How long smaller inputs are tried for a difference."""
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """The two engines."""
+
+    engine: MemoryEngine
+    streams: KafkaStreams
+
+
+def generated(suite: Suite, seed: int) -> list[Event]:
+    """The records of a seed: the same for the same suite."""
+    graces = [program.grace for program in suite.programs if program.grace is not None]
+    return judged_alike(suite.generate(Random(f"{suite.name} {seed}")), graces)
+
+
+def compare(suite: Suite, events: Events, both: Both) -> dict[str, list[str]]:
+    """What differs, a line each, by program; without those that are equal."""
+    ours = _ours(suite, events, both.engine)
+    found = {}
+    for program in suite.programs:
+        theirs = _theirs(program, events, both.streams)
+        lines = differences(program.view(_results(ours[program.name])), program.view(_results(theirs)))
+        if lines:
+            found[program.name] = lines
+    return found
+
+
+def check(suite: Suite, seed: int, both: Both) -> None:
+    """Run a seed.
+
+    Raises:
+        AssertionError: something differs: the programs, and for the first the fewest records found for which it does.
+    """
+    events = generated(suite, seed)
+    found = compare(suite, events, both)
+    if not found:
+        return
+    program = next(program for program in suite.programs if program.name in found)
+    fewest, lines = _smaller(replace(suite, programs=(program,)), events, found[program.name], both)
+    shown = "\n".join(f"  {event}" for event in fewest)
+    told = "\n".join(f"  {line}" for line in lines)
+    names = ", ".join(found)
+    raise AssertionError(f"{names}: differs, suite {suite.name}, seed {seed}\n{program.sql}\nfor\n{shown}\n{told}")
+
+
+def _results(written: Sequence[Written]) -> list[Written]:
+    """Without what is written of the records that only let time go on."""
+    return [record for record in written if record.key is None or not record.key.startswith(END.encode())]
+
+
+def _smaller(suite: Suite, events: Events, found: list[str], both: Both) -> tuple[Events, list[str]]:
+    """Fewer records with a difference: first one history alone, then without parts of it."""
+    deadline = time.monotonic() + SHRINKING_S
+    histories = sorted({event.history for event in events if event.history >= 0})
+    candidates = [[event for event in events if event.history in (history, -1)] for history in histories]
+    size = len(events)
+    while time.monotonic() < deadline:
+        for kept in candidates:
+            lines = [] if time.monotonic() > deadline else _lines(suite, kept, both)
+            if lines:
+                events, found = kept, lines
+                break
+        else:
+            size //= 2
+        size = min(size, len(events))
+        if not size:
+            break
+        candidates = [[*events[:at], *events[at + size :]] for at in range(0, len(events), size)]
+    return events, found
+
+
+def _lines(suite: Suite, events: Events, both: Both) -> list[str]:
+    return [line for lines in compare(suite, events, both).values() for line in lines]
+
+
+def _ours(suite: Suite, events: Events, engine: MemoryEngine) -> dict[str, list[Written]]:
+    """By program."""
+    text = ";".join(
+        ["SET autocreate=true", *([suite.sets] if suite.sets else []), *(program.sql for program in suite.programs)]
+    )
+    run = engine.run(plan_text(text, CATALOG).plan, list(_batches(events)))
+    assert run.error is None, run.error
+    written: dict[str, list[Written]] = {program.name: [] for program in suite.programs}
+    for record in run.records:
+        value = None if record.value is None else json.loads(record.value)
+        written[record.topic].append(Written(record.batch, record.key, value, record.timestamp_ms))
+    return written
+
+
+def _batches(events: Events) -> Iterator[list[TopicRecord]]:
+    """The records of a history are in one partition of each topic: that of its keys."""
+    offsets: dict[tuple[str, int], int] = {}
+    for batch in range(_last_batch(events) + 1):
+        records = []
+        for event in events:
+            if event.batch == batch:
+                place = event.topic, event.history % PARTITIONS
+                offset = offsets.get(place, 0)
+                offsets[place] = offset + 1
+                key = None if event.key is None else event.key.encode()
+                value = None if event.value is None else json.dumps(event.value).encode()
+                records.append(TopicRecord(event.topic, key, value, event.at_ms, place[1], offset))
+        yield records
+
+
+def _last_batch(events: Events) -> int:
+    return max((event.batch for event in events), default=BATCHES)
+
+
+def _theirs(program: Program, events: Events, streams: KafkaStreams) -> list[Written]:
+    ordered = _merged(events) if program.in_order else list(events)
+    given = [Given(event.topic, event.key, event.value, event.at_ms) for event in ordered]
+    written = []
+    for answer in streams.run(program.topology, program.settings, given):
+        value = answer.value
+        if value is not None and program.fields is not None:
+            value = {name: value.get(name) for name in program.fields}
+        written.append(Written(ordered[answer.after].batch, _key(answer.key, program), value, answer.timestamp_ms))
+    return written
+
+
+def _key(key: bytes | None, program: Program) -> bytes | None:
+    """A group of null: no key, or nothing before the window."""
+    if program.fields is None or key is None or not key.startswith(NO_GROUP):
+        return key
+    return key.removeprefix(NO_GROUP) or None
+
+
+def _merged(events: Events) -> list[Event]:
+    """The records of each batch and joined key as Kafka Streams takes them, had the key partitions of its own.
+
+    Each topic's in their order, of the next of both the one with the smaller timestamp, of equals the table's.
+    """
+    found: list[Event] = []
+    for batch in range(_last_batch(events) + 1):
+        batched = [event for event in events if event.batch == batch]
+        for key in sorted({_joined_key(event) for event in batched}):
+            own = [event for event in batched if _joined_key(event) == key]
+            found += _of_both([e for e in own if e.topic == "r"], [e for e in own if e.topic == "l"])
+    return found
+
+
+def _joined_key(event: Event) -> str:
+    """What a stream in `l` and a table in `r` are joined by; nothing for what meets nothing."""
+    return (event.key if event.topic == "r" else (event.value or {}).get("f")) or ""
+
+
+def _of_both(first: Sequence[Event], second: Sequence[Event]) -> Iterator[Event]:
+    one, two = list(first), list(second)
+    while one or two:
+        yield (one if not two or (one and one[0].at_ms <= two[0].at_ms) else two).pop(0)

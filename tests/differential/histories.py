@@ -1,0 +1,153 @@
+"""Random records: many short histories beside each other, each of a few keys that meet no other history's.
+
+Times, moves, nulls and tombstones are drawn so that histories meet: few keys, few groups, times about a window's edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+START_MS = 1_700_000_000_000
+"""Far from 0: Kafka Streams has no windows that begin before it."""
+HISTORIES = 8
+BATCHES = 4
+PARTITIONS = 3
+END = "end-"
+"""What keys begin with that only let time go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A record, the history that it belongs to and the batch that it is read with."""
+
+    history: int
+    batch: int
+    topic: str
+    key: str | None
+    value: Mapping[str, Any] | None
+    at_ms: int
+
+
+Events = Sequence[Event]
+Generator = Callable[[Random], list[Event]]
+
+
+def _number(random: Random) -> int | None:
+    return None if random.random() < 0.15 else random.randint(-5, 5)
+
+
+def _fraction(random: Random) -> float | None:
+    """Quarters: sums of them are the same in any order."""
+    return None if random.random() < 0.15 else random.randint(-20, 20) / 4
+
+
+def _row(random: Random, history: int, **more: Any) -> dict[str, Any]:
+    row = {"v": _number(random), "d": _fraction(random), **more}
+    # A field that is missing is null.
+    return {name: value for name, value in row.items() if value is not None or random.random() < 0.5}
+
+
+def _choose(random: Random, history: int, names: str, nothing: float) -> str | None:
+    return None if random.random() < nothing else f"{random.choice(names)}{history}"
+
+
+def windowed(size_ms: int, grace_ms: int) -> Generator:
+    """A stream whose time goes on by about a window in each batch, with records out of order and late ones."""
+
+    def generate(random: Random) -> list[Event]:
+        events: list[Event] = []
+        now = START_MS
+        for batch in range(BATCHES + 1):
+            now += random.choice([0, size_ms // 2, size_ms, size_ms + grace_ms, 2 * size_ms])
+            for _ in range(4 * HISTORIES):
+                history = random.randrange(HISTORIES)
+                behind = random.choice([0, size_ms // 2, size_ms, size_ms + grace_ms, 3 * (size_ms + grace_ms)])
+                at = now - behind + random.choice([-1, 0, 1, random.randint(0, size_ms // 2)])
+                group = _choose(random, history, "xy", 0.03)
+                value = None if random.random() < 0.03 else _row(random, history, g=group)
+                events.append(Event(history, batch, "l", f"k{history}", value, at))
+        return events
+
+    return generate
+
+
+def table(random: Random) -> list[Event]:
+    """A table in `l` whose rows move between groups, come and go."""
+    return _tables(random, lambda history: {"g": _choose(random, history, "xyz", 0.1)}, "l", "abc", "abc")
+
+
+def two_tables(random: Random) -> list[Event]:
+    """Tables in `l` and `r` with the same keys, and groups in both."""
+    return _tables(random, lambda history: {"g": _choose(random, history, "xy", 0.1)}, "lr", "abc", "abc")
+
+
+def referring(random: Random) -> list[Event]:
+    """A table in `l` whose field `f` names a key of the table in `r`, or one that is not there, or none."""
+    return _tables(random, lambda history: {"f": _choose(random, history, "pqz", 0.15)}, "lr", "abc", "pq")
+
+
+def _tables(
+    random: Random, fields: Callable[[int], dict[str, Any]], topics: str, left_keys: str, right_keys: str
+) -> list[Event]:
+    events: list[Event] = []
+    now = dict.fromkeys(range(HISTORIES), START_MS)
+    for batch in range(BATCHES):
+        for _ in range(5 * HISTORIES):
+            history = random.randrange(HISTORIES)
+            now[history] += random.randint(0, 30)
+            topic = random.choice(topics)
+            key = _choose(random, history, left_keys if topic == "l" else right_keys, 0.02)
+            value = None if random.random() < 0.25 else _row(random, history, **fields(history))
+            at = now[history] - random.choice([0, 0, 0, 50])
+            events.append(Event(history, batch, topic, key, value, at))
+    return events
+
+
+def stream_and_table(random: Random) -> list[Event]:
+    """A stream in `l` whose field `f` names a key of the table in `r`; times of both go on together, not in order."""
+    events: list[Event] = []
+    now = dict.fromkeys(range(HISTORIES), START_MS)
+    number = 0
+    for batch in range(BATCHES):
+        for _ in range(5 * HISTORIES):
+            history = random.randrange(HISTORIES)
+            now[history] += random.randint(0, 3)
+            at = now[history] - random.choice([0, 0, 5])
+            if random.random() < 0.5:
+                number += 1
+                # Its own number: of each record it is to be seen what became of it.
+                value = {"v": number, "f": _choose(random, history, "pqz", 0.1)}
+                events.append(Event(history, batch, "l", f"s{history}", value, at))
+            else:
+                row = None if random.random() < 0.25 else _row(random, history)
+                events.append(Event(history, batch, "r", _choose(random, history, "pq", 0.02), row, at))
+    return events
+
+
+def two_streams(within_ms: int, grace_ms: int) -> Generator:
+    """Streams in `l` and `r` with the same `f`: none of their records is late, at the end time goes far on in both."""
+
+    def generate(random: Random) -> list[Event]:
+        events: list[Event] = []
+        now = newest = START_MS
+        number = 0
+        for batch in range(BATCHES):
+            for _ in range(4 * HISTORIES):
+                history = random.randrange(HISTORIES)
+                now += random.randint(0, within_ms // 100)
+                behind = random.choice([0, 0, within_ms, within_ms + grace_ms, random.randint(0, within_ms + grace_ms)])
+                at = max(now - behind, newest - within_ms - grace_ms + 1)
+                newest = max(newest, at)
+                number += 1
+                value = {"v": number, "f": _choose(random, history, "pq", 0.05)}
+                events.append(Event(history, batch, random.choice("lr"), None, value, at))
+            now += random.choice([0, within_ms, within_ms + grace_ms])
+        for batch in (BATCHES, BATCHES + 1):
+            far = newest + (batch - BATCHES + 1) * 100 * (within_ms + grace_ms)
+            events += [Event(-1, batch, topic, None, {"v": -batch, "f": f"{END}{topic}"}, far) for topic in "lr"]
+        return events
+
+    return generate

@@ -1,0 +1,96 @@
+"""Topologies of Kafka Streams on records: a JVM that runs one after another (`Main` in `src`)."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Thread
+from types import TracebackType
+from typing import Any
+
+from tests.kit.jars import jar_folder, java_command
+
+MAIN = "com.lsqlrunner.differential.Main"
+QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"  # it warns of each record that it passes over
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A record that a topology reads."""
+
+    topic: str
+    key: str | None
+    value: Mapping[str, Any] | None
+    timestamp_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A record that a topology wrote; `after` is the number of the record that it was written for, from 0."""
+
+    after: int
+    key: bytes | None
+    value: Mapping[str, Any] | None
+    timestamp_ms: int
+
+
+class KafkaStreams:
+    """A running JVM; a context manager."""
+
+    def __init__(self) -> None:
+        self._errors = tempfile.TemporaryFile(mode="w+")  # noqa: SIM115 - closed with the process that writes to it
+        self._process = subprocess.Popen(
+            java_command(jar_folder("differential-jars"), MAIN, QUIET),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            text=True,
+            encoding="utf-8",
+        )
+
+    def __enter__(self) -> KafkaStreams:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.kill()
+        self._process.communicate()
+        self._errors.close()
+
+    def run(self, topology: str, settings: Mapping[str, Any], records: Sequence[Given]) -> list[Answer]:
+        """What a topology writes for records, each worked off before the next.
+
+        Raises:
+            AssertionError: it failed; with what the JVM said.
+        """
+        lines = [json.dumps({"topology": topology, "settings": dict(settings), "records": len(records)})]
+        for record in records:
+            shown = {"topic": record.topic, "key": record.key, "value": record.value, "timestamp": record.timestamp_ms}
+            lines.append(json.dumps(shown))
+        # Beside the reading: a pipe holds little, and the JVM reads on only when its answers are read.
+        writing = Thread(target=self._write, args=("\n".join(lines) + "\n",))
+        writing.start()
+        answers = list(self._answers())
+        writing.join()
+        return answers
+
+    def _write(self, text: str) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(text)
+        self._process.stdin.flush()
+
+    def _answers(self) -> Iterator[Answer]:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            found = json.loads(line)
+            if "end" in found:
+                return
+            key = None if found["key"] is None else base64.b64decode(found["key"])
+            yield Answer(found["after"], key, found["value"], found["timestamp"])
+        self._errors.seek(0)
+        raise AssertionError(f"the JVM of Kafka Streams ended:\n{self._errors.read()}")

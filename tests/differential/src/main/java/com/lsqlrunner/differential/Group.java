@@ -1,0 +1,73 @@
+package com.lsqlrunner.differential;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.StreamSupport;
+
+/**
+ * The aggregates of a group, in the plainest way: the state is all of its rows, the results are computed from them each
+ * time. Nothing has to be right here but a list; which rows it holds is Kafka Streams' matter.
+ */
+final class Group {
+  /** What rows without a group are grouped by: Kafka Streams leaves them out, SQL has a group of them. */
+  static final String NONE = "null";
+
+  private Group() {}
+
+  static String of(ObjectNode row) {
+    String group = Json.text(row, "g");
+    return group == null ? NONE : group;
+  }
+
+  static ArrayNode with(ArrayNode rows, ObjectNode row) {
+    return rows.deepCopy().add(row);
+  }
+
+  /** Without one such row; null, and so deleted, when it was the last. */
+  static ArrayNode without(ArrayNode rows, ObjectNode row) {
+    ArrayNode left = Json.array();
+    boolean isFound = false;
+    for (JsonNode each : rows) {
+      if (!isFound && each.equals(row)) {
+        isFound = true;
+      } else {
+        left.add(each);
+      }
+    }
+    if (!isFound) {
+      throw new IllegalStateException("taken out of a group that it is not in: " + row);
+    }
+    return left.isEmpty() ? null : left;
+  }
+
+  static ArrayNode both(ArrayNode one, ArrayNode other) {
+    return one.deepCopy().addAll(other);
+  }
+
+  /** COUNT(*) n, COUNT(v) c; SUM, MIN, MAX, AVG of v s, lo, hi, m; of d ds, dlo, dhi, dm. */
+  static ObjectNode results(ArrayNode rows) {
+    ObjectNode found = Json.object();
+    List<Long> longs = present(rows, "v").map(JsonNode::longValue).toList();
+    List<Double> doubles = present(rows, "d").map(JsonNode::doubleValue).toList();
+    found.put("n", (long) rows.size());
+    found.put("c", (long) longs.size());
+    long total = longs.stream().mapToLong(Long::longValue).sum();
+    double sum = doubles.stream().mapToDouble(Double::doubleValue).sum();
+    found.put("s", longs.isEmpty() ? null : total);
+    found.put("lo", longs.stream().min(Comparator.naturalOrder()).orElse(null));
+    found.put("hi", longs.stream().max(Comparator.naturalOrder()).orElse(null));
+    found.put("m", longs.isEmpty() ? null : (double) total / longs.size());
+    found.put("ds", doubles.isEmpty() ? null : sum);
+    found.put("dlo", doubles.stream().min(Comparator.naturalOrder()).orElse(null));
+    found.put("dhi", doubles.stream().max(Comparator.naturalOrder()).orElse(null));
+    found.put("dm", doubles.isEmpty() ? null : sum / doubles.size());
+    return found;
+  }
+
+  private static java.util.stream.Stream<JsonNode> present(ArrayNode rows, String field) {
+    return StreamSupport.stream(rows.spliterator(), false).filter(row -> row.hasNonNull(field)).map(row -> row.get(field));
+  }
+}

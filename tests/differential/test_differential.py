@@ -1,0 +1,37 @@
+"""Every program gives what Kafka Streams gives, on the records of some seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from lsql_runner.engine.memory import MemoryEngine
+from tests.differential.check import Both, check, generated
+from tests.differential.kafka_streams import KafkaStreams
+from tests.differential.late import lateness
+from tests.differential.programs import SUITES, Suite
+from tests.kit.jars import class_archive, jar_folder
+
+pytestmark = pytest.mark.timeout(300)  # several streaming queries, and the smaller inputs of a failure
+
+SEED = 1
+
+
+@pytest.fixture(scope="module")
+def both() -> Iterator[Both]:
+    with MemoryEngine(jar_folder("jars"), class_archive()) as engine, KafkaStreams() as streams:
+        yield Both(engine, streams)
+
+
+@pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
+def test_programs_give_what_kafka_streams_gives(suite: Suite, both: Both) -> None:
+    check(suite, SEED, both)
+
+
+def test_some_records_are_late_and_more_are_not() -> None:
+    for suite in SUITES:
+        for program in suite.programs:
+            if program.grace is not None:
+                late, in_time = lateness(generated(suite, SEED), program.grace)
+                assert 0 < late < in_time, program.name

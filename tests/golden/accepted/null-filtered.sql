@@ -1,0 +1,2 @@
+-- A condition of WHERE is known in the whole SELECT.
+INSERT INTO t SELECT STREAM sensor, SUM(celsius) * 2 AS twice FROM readings WHERE celsius IS NOT NULL AND celsius > 0 GROUP BY sensor

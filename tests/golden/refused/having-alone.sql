@@ -1,0 +1,1 @@
+INSERT INTO out SELECT STREAM id FROM payments HAVING amount > 1

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM * FROM vehicles WHERE speed > 10

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM UPPER(unit) AS u FROM readings

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM * FROM readings WHERE unit LIKE 'C%'

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM * FROM readings WHERE sensor IN ('a', unit)

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM LEN(place.name) AS n FROM readings

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM CASE WHEN sensor = 'a' THEN 1 END + 1 AS n FROM readings

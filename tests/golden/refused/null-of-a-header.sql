@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM LEN(_header.trace) AS n FROM readings

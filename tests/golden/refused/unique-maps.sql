@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM sensor, COLLECT_UNIQUE(labels, 3) AS c FROM readings GROUP BY sensor

@@ -1,0 +1,453 @@
+"""`lsql test --kafka`: what it makes on the brokers and at the registry, what it tells, and that it leaves nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    ResourcePatternType,
+    ResourceType,
+)
+
+from lsql_runner.cases.case_run import run_case
+from lsql_runner.cases.model import load_case
+from lsql_runner.cases.on_kafka import KafkaCases
+from lsql_runner.engine.processor import SparkEngine
+from lsql_runner.errors import LsqlError
+from lsql_runner.kafka.brokers import KafkaBrokers
+from lsql_runner.kafka.registry import RestRegistry
+from lsql_runner.settings import read_settings
+from tests.kit.broker import Broker
+from tests.kit.process import free_port
+from tests.kit.records import Record
+from tests.kit.registry import Registry
+
+pytestmark = pytest.mark.timeout(240)
+
+LSQL = Path(sys.prefix, "bin", "lsql")
+USER, PASSWORD = "tester", "right"
+
+CASE = """
+sql: |
+  SET autocreate=true;
+  SET partitions=2;
+  INSERT INTO {out} STORE VALUE AS AVRO SELECT STREAM plate, speed * 2 AS twice FROM {source} WHERE speed > 10
+topics:
+  {source}:
+    key: {{format: STRING}}
+    value:
+      format: AVRO
+      schema:
+        type: record
+        name: V
+        fields: [{{name: plate, type: string}}, {{name: speed, type: int, default: 60}}]
+      writers:
+        old: {{type: record, name: V, fields: [{{name: plate, type: string}}]}}
+input:
+  - {{topic: {source}, key: a, timestamp: 0, value: {{plate: a, speed: 20}}}}
+  - {{topic: {source}, key: b, value: {{plate: b, speed: 5}}}}
+  - batch: the next
+  - {{topic: {source}, key: c, value_writer: old, value: {{plate: c}}}}
+expect:
+  - {{topic: {out}, key: a, timestamp: 0, value: {{plate: a, twice: {twice}}}}}
+  - {{topic: {out}, key: c, value: {{plate: c, twice: 120}}}}
+"""
+PLAIN = """
+sql: SET autocreate=true; INSERT INTO {out} SELECT STREAM n + 1 AS n FROM {source}
+topics:
+  {source}: {{key: {{format: STRING}}, value: {{format: JSON, schema: {{n: long}}}}}}
+input:
+  - {{topic: {source}, key: a, value: {{n: 1}}}}
+expect:
+  - {{topic: {out}, key: a, value: {{n: 2}}}}
+"""
+
+
+@dataclass(frozen=True)
+class File:
+    """A case file with topics of names that nobody else uses."""
+
+    path: Path
+    source: str
+    out: str
+
+    @property
+    def subjects(self) -> list[str]:
+        return [f"{self.source}-value", f"{self.out}-value"]
+
+
+Writing = Callable[..., File]
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Writing:
+    """Writes a case file."""
+
+    def write(text: str = CASE, twice: int = 40) -> File:
+        mark = uuid.uuid4().hex[:8]
+        found = File(tmp_path / f"{mark}.case.yaml", f"in-{mark}", f"out-{mark}")
+        found.path.write_text(text.format(source=found.source, out=found.out, twice=twice), encoding="utf-8")
+        return found
+
+    return write
+
+
+@dataclass(frozen=True)
+class Places:
+    """What may be left behind, and where."""
+
+    broker: Broker
+    registry: Registry
+
+    def names(self) -> set[str]:
+        admin = AdminClient({"bootstrap.servers": self.broker.bootstrap})
+        topics = admin.list_topics(timeout=30).topics
+        groups = admin.list_consumer_groups().result(30).valid
+        return {
+            *(name for name in topics if not name.startswith("__")),
+            *(group.group_id for group in groups if group.group_id.startswith("lsql-test")),
+            *self.registry.ask("GET", "/subjects?deleted=true"),
+        }
+
+
+@pytest.fixture
+def places(broker: Broker, registry: Registry) -> Places:
+    return Places(broker, registry)
+
+
+@pytest.fixture
+def unchanged(places: Places) -> Iterator[None]:
+    """After the test there is what was there before."""
+    before = places.names()
+    yield
+    assert places.names() == before
+
+
+def command(*arguments: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
+    argv = [str(LSQL), "test", *map(str, arguments)]
+    return subprocess.run(argv, env=dict(os.environ) | env, capture_output=True, text=True, timeout=200, check=False)
+
+
+def on_brokers(broker: Broker, registry: Registry) -> list[str]:
+    return ["--kafka", broker.bootstrap, "--registry", registry.url]
+
+
+# --- the command ---
+
+
+@pytest.mark.usefixtures("unchanged")
+def test_cases_run_on_brokers_and_leave_nothing(
+    broker: Broker, registry: Registry, written: Writing, tmp_path: Path
+) -> None:
+    good, wrong, report = written(), written(twice=41), tmp_path / "report.xml"
+
+    result = command(good.path, wrong.path, *on_brokers(broker, registry), "--junit", report)
+
+    assert (result.returncode, result.stderr) == (1, "")
+    lines = result.stdout.splitlines()
+    assert re.fullmatch(rf"ok      {good.path.name.split('.')[0]} \(\d+\.\d s\)", lines[0])
+    assert lines[1:6] == [
+        f"FAILED  {wrong.path.name.split('.')[0]} ({wrong.path})",
+        f'    {wrong.out}, key "a": - expected, + found',
+        '      - {"plate": "a", "twice": 41}  timestamp 0',
+        '      + {"plate": "a", "twice": 40}  timestamp 0',
+        "1 passed, 1 failed",
+    ]
+    suite = ElementTree.parse(report).getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    assert [case.findtext("failure") is None for case in suite] == [True, False]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.usefixtures("unchanged")
+def test_a_run_that_is_ended_leaves_nothing(
+    broker: Broker, registry: Registry, written: Writing, places: Places, number: int, code: int
+) -> None:
+    file = written()
+    argv = [str(LSQL), "test", str(file.path), *on_brokers(broker, registry)]
+    running = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    while not {file.source, file.subjects[0]} <= places.names():
+        assert running.poll() is None, running.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+    running.send_signal(number)
+    out, err = running.communicate(timeout=120)
+
+    assert (running.returncode, out, err) == (code, "", "")
+
+
+def test_brokers_that_do_not_answer_are_told_without_a_trace(written: Writing) -> None:
+    result = command(written(PLAIN).path, "--kafka", f"127.0.0.1:{free_port()}")
+
+    assert (result.returncode, result.stdout, result.stderr.split(":")[0]) == (3, "", "BROKER_UNREACHABLE")
+    assert "Traceback" not in result.stderr
+
+
+@pytest.fixture(scope="module")
+def secured() -> Iterator[Broker]:
+    with Broker(users={USER: PASSWORD}) as own:
+        yield own
+
+
+def credentials(broker: Broker, password: str) -> dict[str, str]:
+    """The environment of somebody who may do only what access rules allow."""
+    return {
+        "SQL_BOOTSTRAP_SERVERS": broker.addresses["secured"],
+        "SECURITY_PROTOCOL": "SASL_PLAINTEXT",
+        "SASL_MECHANISM": "PLAIN",
+        "SASL_USERNAME": USER,
+        "SASL_PASSWORD": password,
+    }
+
+
+def test_wrong_credentials_are_told_without_a_trace(secured: Broker, written: Writing) -> None:
+    env = credentials(secured, "wrong")
+
+    result = command(written(PLAIN).path, "--kafka", secured.addresses["secured"], **env)
+
+    assert (result.returncode, result.stdout, result.stderr.split(":")[0]) == (3, "", "BROKER_REFUSED")
+    assert "Traceback" not in result.stderr
+
+
+# --- what it runs on ---
+
+Opening = Callable[..., KafkaCases]
+
+
+@pytest.fixture
+def opened(engine: SparkEngine) -> Iterator[Opening]:
+    """Makes engines for cases from variables of the environment contract; what they warn of fails the test."""
+    with ExitStack() as stack:
+
+        def cases(warned: list[str] | None = None, **env: str) -> KafkaCases:
+            settings = read_settings({"SQL": ""} | env)
+            brokers = stack.enter_context(closing(KafkaBrokers(settings.connection, 5)))
+            known = settings.registry
+            schemas = None if known is None else stack.enter_context(closing(RestRegistry(known, 5)))
+            return KafkaCases(settings, engine, brokers, schemas, pytest.fail if warned is None else warned.append)
+
+        yield cases
+
+
+@pytest.fixture
+def cases(opened: Opening, broker: Broker, registry: Registry) -> KafkaCases:
+    return opened(SQL_BOOTSTRAP_SERVERS=broker.bootstrap, SQL_SCHEMA_REGISTRY_URL=registry.url)
+
+
+def refusal(file: File, cases: KafkaCases) -> LsqlError:
+    with pytest.raises(LsqlError) as caught:
+        run_case(load_case(file.path), cases)
+    assert str(caught.value)  # every sentence has its values
+    return caught.value
+
+
+@pytest.mark.parametrize("which", ["source", "out"])
+def test_a_topic_that_exists_is_left_alone(cases: KafkaCases, broker: Broker, written: Writing, which: str) -> None:
+    file = written()
+    topic = getattr(file, which)
+    broker.create_topic(topic)
+    broker.produce(topic, [Record(b"k", b"theirs")])
+    try:
+        error = refusal(file, cases)
+        left = broker.consume_all(topic)
+    finally:
+        broker.delete_topic(topic)
+
+    assert (error.code, error.params["what"]) == ("CASE_CONFLICT", f"topic {topic}")
+    assert [record.value for record in left] == [b"theirs"]
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.usefixtures("unchanged")
+def test_a_subject_that_exists_is_left_alone(
+    cases: KafkaCases, registry: Registry, written: Writing, which: int
+) -> None:
+    file = written()
+    subject = file.subjects[which]
+    registry.register(subject)
+    try:
+        error = refusal(file, cases)
+        versions = registry.versions(subject)
+    finally:
+        registry.delete(subject)
+        registry.forget(subject)
+
+    assert (error.code, error.params["what"]) == ("CASE_CONFLICT", f"subject {subject}")
+    assert versions == [1]
+
+
+@pytest.mark.usefixtures("unchanged")
+def test_a_subject_that_can_be_brought_back_is_left_alone(
+    cases: KafkaCases, registry: Registry, written: Writing
+) -> None:
+    """It would go for good with the case's own versions."""
+    file = written()
+    subject = file.subjects[0]
+    registry.register(subject)
+    registry.delete(subject)
+    try:
+        error = refusal(file, cases)
+        left = registry.ask("GET", f"/subjects/{subject}/versions?deleted=true")
+    finally:
+        registry.forget(subject)
+
+    assert (error.code, error.params["what"]) == ("CASE_CONFLICT", f"subject {subject}")
+    assert left == [1]
+
+
+@pytest.mark.usefixtures("unchanged")
+def test_avro_needs_a_registry(opened: Opening, broker: Broker, written: Writing) -> None:
+    file = written()
+
+    error = refusal(file, opened(SQL_BOOTSTRAP_SERVERS=broker.bootstrap))
+
+    assert (error.code, error.params["topic"]) == ("REGISTRY_MISSING", file.source)
+
+
+@pytest.mark.usefixtures("unchanged")
+def test_a_registry_that_goes_away_leaves_its_subjects_behind_and_nothing_else(
+    opened: Opening, broker: Broker, written: Writing
+) -> None:
+    """It is gone between the question for its subjects and their registration."""
+    warned: list[str] = []
+    with Registry() as own:
+        cases = opened(warned, SQL_BOOTSTRAP_SERVERS=broker.bootstrap, SQL_SCHEMA_REGISTRY_URL=own.url)
+        registry = cases._registry
+        assert registry is not None
+        is_taken = registry.is_taken
+
+        def asked_last(subject: str) -> bool:
+            found = is_taken(subject)
+            if subject.startswith("out"):
+                own.stop()
+            return found
+
+        registry.is_taken = asked_last  # type: ignore[method-assign]
+        error = refusal(file := written(), cases)
+
+    assert error.code == "REGISTRY_UNREACHABLE"
+    assert [
+        f"the subject {subject} could not be deleted" in text
+        for subject, text in zip(file.subjects, warned, strict=True)
+    ] == [True, True]
+
+
+@pytest.mark.usefixtures("unchanged")
+def test_a_program_that_reads_what_it_writes_is_refused(cases: KafkaCases, written: Writing) -> None:
+    again = "; INSERT INTO copy-{out} SELECT STREAM n FROM {out}\n"
+    also = "topics:\n  {out}: {{key: {{format: STRING}}, value: {{format: JSON, schema: {{n: long}}}}}}\n"
+    text = PLAIN.replace("FROM {source}\n", "FROM {source}" + again).replace("topics:\n", also)
+
+    error = refusal(written(text), cases)
+
+    assert (error.code, error.params["place"]) == ("CASE_INVALID", "the program")
+
+
+@pytest.mark.usefixtures("unchanged")
+def test_the_input_is_read_though_the_program_would_begin_at_the_end(cases: KafkaCases, written: Writing) -> None:
+    file = written(PLAIN.replace("SET autocreate=true;", "SET autocreate=true; SET auto.offset.reset=latest;"))
+
+    assert run_case(load_case(file.path), cases) == []
+
+
+COUNTED = """
+sql: |
+  SET autocreate=true;
+  SET auto.offset.reset=latest;
+  INSERT INTO {out} SELECT STREAM COUNT(*) AS n FROM {source} GROUP BY shop
+topics:
+  {source}: {{key: {{format: STRING}}, value: {{format: JSON, schema: {{shop: string}}}}}}
+input:
+  - {{topic: {source}, key: a, value: {{shop: north}}}}
+  - batch: the next
+  - {{topic: {source}, key: b, value: {{shop: north}}}}
+expect:
+  - {{topic: {out}, key: north, value: {{n: 1}}}}
+  - {{topic: {out}, key: north, value: {{n: 2}}}}
+"""
+
+
+@pytest.mark.usefixtures("unchanged")
+def test_a_position_without_state_is_no_lost_state_here(cases: KafkaCases, written: Writing) -> None:
+    assert run_case(load_case(written(COUNTED).path), cases) == []
+
+
+@pytest.mark.usefixtures("unchanged")
+def test_topics_that_the_program_makes_are_made_as_it_says(
+    cases: KafkaCases, places: Places, written: Writing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = written()
+    made: dict[str, int] = {}
+    process = KafkaCases._process
+
+    def looking(*arguments: object) -> object:
+        topics = AdminClient({"bootstrap.servers": places.broker.bootstrap}).list_topics(timeout=30).topics
+        made.update({name: len(topics[name].partitions) for name in (file.source, file.out)})
+        return process(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(KafkaCases, "_process", looking)
+
+    assert run_case(load_case(file.path), cases) == []
+    assert made == {file.source: 1, file.out: 2}
+
+
+# --- rights ---
+
+
+def allow(broker: Broker, kind: ResourceType, *operations: AclOperation) -> None:
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+    name = "kafka-cluster" if kind == ResourceType.BROKER else "*"
+    rules = [
+        AclBinding(kind, name, ResourcePatternType.LITERAL, f"User:{USER}", "*", operation, AclPermissionType.ALLOW)
+        for operation in operations
+    ]
+    for future in admin.create_acls(rules).values():
+        future.result(30)
+
+
+def test_rights_that_are_missing_are_told_one_by_one(opened: Opening, secured: Broker, written: Writing) -> None:
+    """In the order in which a run needs them."""
+    topic, group = ResourceType.TOPIC, ResourceType.GROUP
+    warned: list[str] = []
+    cases = opened(warned, **credentials(secured, PASSWORD))
+    file = written(PLAIN)
+
+    assert refusal(file, cases).code == "TOPIC_REFUSED"
+
+    allow(secured, topic, AclOperation.CREATE, AclOperation.DESCRIBE)
+    assert refusal(file, cases).code == "BROKER_REFUSED"  # to write its input
+    assert [
+        f"the topic {name} could not be deleted" in text
+        for name, text in zip((file.source, file.out), warned, strict=True)
+    ] == [True, True]
+
+    allow(secured, topic, AclOperation.DELETE, AclOperation.WRITE, AclOperation.READ)
+    file = written(PLAIN)
+    [first, *_] = run_case(load_case(file.path), cases)
+    assert first.startswith("BROKER_REFUSED: ")  # to commit its position
+    assert len(warned) == 2
+
+    allow(secured, group, AclOperation.READ, AclOperation.DESCRIBE)
+    left = run_case(load_case(file.path), cases)
+    assert [line.split(":")[0] for line in left if not line.startswith(" ")] == ["CASE_LEFT_BEHIND"]  # the group
+
+    allow(secured, group, AclOperation.DELETE)
+    assert run_case(load_case(file.path), cases) == []

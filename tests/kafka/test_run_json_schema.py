@@ -1,0 +1,145 @@
+"""A processor over JSON whose schema a real registry holds: what it reads, what it writes, and what it registers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft7Validator
+
+from lsql_runner.bind.catalog import has_head, head_of, without_head
+from lsql_runner.engine.processor import SparkEngine
+from lsql_runner.runtime.lifecycle import State
+from tests.conftest import TopicFactory
+from tests.kit.broker import Broker
+from tests.kit.in_process import in_process
+from tests.kit.records import Record
+from tests.kit.registry import Registry
+
+pytestmark = pytest.mark.timeout(180)
+
+SCHEMA = {"type": "object", "properties": {"plate": {"type": "string"}, "speed": {"type": ["number", "null"]}}}
+FAST: dict[str, Any] = {"plate": "b", "speed": 50.0, "more": [1]}
+
+
+@pytest.fixture
+def source(broker: Broker, registry: Registry, topic: TopicFactory) -> str:
+    """A topic with a record whose head names its schema, then one without a head."""
+    name = topic()
+    schema_id = registry.register(f"{name}-value", json.dumps(SCHEMA), "JSON")
+    slow = {"plate": "a", "speed": 5}
+    broker.produce(name, [Record(b"k", head_of(schema_id) + encoded(FAST)), Record(b"k", encoded(slow))])
+    return name
+
+
+@pytest.fixture
+def ran(broker: Broker, registry: Registry, engine: SparkEngine, tmp_path: Path) -> Callable[..., list[Record]]:
+    """Runs a program until two records of its source are read; returns what the target holds then."""
+
+    def run(sql: str, target: str) -> list[Record]:
+        env = {"SQL_SCHEMA_REGISTRY_URL": registry.url}
+        with in_process(engine, broker.bootstrap, sql, f"json-{target}", tmp_path, **env) as running:
+            running.read_to(2)
+        return broker.consume_all(target)
+
+    return run
+
+
+def encoded(value: Any) -> bytes:
+    return json.dumps(value).encode()
+
+
+def valid(registry: Registry, record: Record) -> Any:
+    """The value of a record, held to the schema that its head names."""
+    assert record.value is not None
+    assert has_head(record.value)
+    value = json.loads(without_head(record.value))
+    Draft7Validator(json.loads(registry.schema(int.from_bytes(record.value[1:5], "big")))).validate(value)
+    return value
+
+
+def test_what_is_computed_names_a_schema_of_its_own(
+    source: str, registry: Registry, topic: TopicFactory, ran: Callable[..., list[Record]]
+) -> None:
+    target = topic()
+
+    records = ran(f"INSERT INTO {target} SELECT STREAM plate, speed * 2 AS twice FROM {source}", target)
+
+    assert [valid(registry, one) for one in records] == [{"plate": "b", "twice": 100.0}, {"plate": "a", "twice": 10.0}]
+    assert registry.versions(f"{target}-value") == [1]
+
+
+def test_records_that_are_not_looked_into_keep_their_bytes(
+    source: str, broker: Broker, topic: TopicFactory, ran: Callable[..., list[Record]]
+) -> None:
+    target = topic()
+
+    records = ran(f"INSERT INTO {target} SELECT STREAM * FROM {source}", target)
+
+    assert [one.value for one in records] == [one.value for one in broker.consume_all(source)]
+
+
+def test_a_field_is_added_to_all_that_a_record_holds(
+    source: str, registry: Registry, topic: TopicFactory, ran: Callable[..., list[Record]]
+) -> None:
+    target = topic()
+
+    first, _ = ran(f"INSERT INTO {target} SELECT STREAM *, speed > 10 AS fast FROM {source}", target)
+
+    assert valid(registry, first) == FAST | {"fast": True}
+
+
+def test_the_program_says_whether_json_names_its_schema(
+    source: str, broker: Broker, registry: Registry, topic: TopicFactory, ran: Callable[..., list[Record]]
+) -> None:
+    plain, bare, named = topic(), topic(), topic()
+    broker.produce(plain, [Record(b"k", encoded(FAST)), Record(b"k", None)])
+
+    without = ran(f"SET defaults.topic.value.json.schema=false; INSERT INTO {bare} SELECT STREAM * FROM {source}", bare)
+    first, tombstone = ran(
+        f"SET `topic.{named}.value.json.schema`=true; INSERT INTO {named} SELECT STREAM * FROM {plain}", named
+    )
+
+    assert without[0].value == encoded(FAST)
+    assert valid(registry, first) == FAST
+    assert tombstone.value is None
+
+
+def test_a_windowed_count_keeps_the_key_and_its_window_behind_it(
+    broker: Broker, registry: Registry, topic: TopicFactory, ran: Callable[..., list[Record]]
+) -> None:
+    source, target = topic(), topic()
+    key_id = registry.register(f"{source}-key", json.dumps(SCHEMA), "JSON")
+    key = head_of(key_id) + encoded({"plate": "b"})
+    broker.produce(source, [Record(key, encoded(FAST), timestamp_ms=1_000), Record(key, encoded(FAST), timestamp_ms=1)])
+    sql = f"INSERT INTO {target} SELECT STREAM COUNT(*) AS n FROM {source} WHERE _key.plate = 'b' WINDOW BY TUMBLE 1d"
+
+    *_, last = ran(sql, target)
+
+    assert last.key == key + bytes(8)
+    assert json.loads(last.value or b"") == {"n": 2}
+
+
+@pytest.mark.parametrize("value", [b"\0", b"\0\0\0\0\1", b"\0\0\0\0\1{", b"\0\0\0\0\1[]"])
+def test_a_head_without_an_object_behind_it_is_malformed(
+    source: str,
+    value: bytes,
+    broker: Broker,
+    registry: Registry,
+    topic: TopicFactory,
+    engine: SparkEngine,
+    tmp_path: Path,
+) -> None:
+    target = topic()
+    broker.produce(source, [Record(b"k", value)])
+    sql = f"INSERT INTO {target} SELECT STREAM plate FROM {source}"
+    env = {"SQL_SCHEMA_REGISTRY_URL": registry.url}
+
+    with in_process(engine, broker.bootstrap, sql, f"json-{target}", tmp_path, **env) as running:
+        failed = running.wait_for(lambda s: s.state is State.FAILED)
+
+    assert failed.reason is not None
+    assert (failed.reason.code, failed.reason.params["offset"]) == ("RECORD_MALFORMED", 2)

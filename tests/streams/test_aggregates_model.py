@@ -1,0 +1,105 @@
+"""Aggregates that keep values against plain Python: for generated orders of arrival, lateness, batches and restarts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from lsql_runner.bind.catalog import Catalog
+from lsql_runner.declared import declared_topics
+from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.rows import TopicRecord
+from lsql_runner.pipeline import plan_text
+from tests.kit.aggregate_model import KEPT, Row, kept_of
+from tests.kit.window_model import Place, Window, values_of
+
+pytestmark = pytest.mark.timeout(240)  # each example is a streaming query with batches of its own
+
+TUMBLE = Window(size_ms=10_000, advance_ms=10_000, grace_ms=5_000)
+HOP = Window(size_ms=10_000, advance_ms=4_000, grace_ms=5_000)
+FIELDS = ", ".join(f"{call} AS {name}" for name, call in KEPT.items())
+PLAN = plan_text(
+    f"""
+    INSERT INTO always SELECT STREAM {FIELDS} FROM t GROUP BY g;
+    INSERT INTO tumbled SELECT STREAM {FIELDS} FROM t WINDOW BY TUMBLE 10s GRACE BY 5s GROUP BY g;
+    INSERT INTO hopped SELECT STREAM {FIELDS} FROM t WINDOW BY HOP 10s,4s GRACE BY 5s GROUP BY g;
+    """,
+    Catalog(
+        declared_topics(
+            {"t": {"key": {"format": "STRING"}, "value": {"format": "JSON", "schema": {"g": "string", "v": "int"}}}}
+        )
+    ),
+).plan
+
+Batches = list[list[Row]]
+# Few times and few values: ties of both are what goes wrong first.
+times = st.one_of(st.sampled_from([0, 1, 3_999, 4_000, 9_999, 10_000, 15_000, 20_000]), st.integers(0, 40_000))
+rows = st.builds(
+    Row,
+    st.sampled_from(["a", "b"]),
+    times,
+    st.integers(0, 2),
+    st.integers(0, 1_000),
+    st.one_of(st.none(), st.integers(-3, 3)),
+)
+arrivals = st.lists(rows, min_size=6, max_size=24, unique_by=lambda row: (row.partition, row.offset))
+REVERSED = [Row("a", 7_000 - n * 500, n % 2, 90 - n, n % 4) for n in range(12)]
+
+
+def divided(arrived: list[Row], size: int) -> Batches:
+    return [arrived[start : start + size] for start in range(0, len(arrived), size)]
+
+
+def changelogs(engine: MemoryEngine, batches: Batches, restarts: set[int]) -> dict[str, dict[Place, list[Any]]]:
+    """By target: the changelog of each window, or of each key as of a window that starts at 0."""
+    fed = [
+        [
+            TopicRecord("t", None, json.dumps({"g": r.key, "v": r.value}).encode(), r.at_ms, r.partition, r.offset)
+            for r in batch
+        ]
+        for batch in batches
+    ]
+    run = engine.run(PLAN, fed, restarts=restarts)
+    assert run.error is None
+    found: dict[str, dict[Place, list[Any]]] = {"always": {}, "tumbled": {}, "hopped": {}}
+    for record in run.records:
+        assert record.key is not None
+        assert record.value is not None
+        window = 0 if record.topic == "always" else int.from_bytes(record.key[-8:], "big", signed=True)
+        name = record.key if record.topic == "always" else record.key[:-8]
+        found[record.topic].setdefault((name.decode(), window), []).append(json.loads(record.value))
+    return found
+
+
+def always(batches: Batches) -> dict[Place, list[Any]]:
+    """The changelog of each key without a window."""
+    found: dict[Place, list[Any]] = {}
+    for number, batch in enumerate(batches):
+        for key in {row.key for row in batch}:
+            seen = [row for earlier in batches[: number + 1] for row in earlier if row.key == key]
+            found.setdefault((key, 0), []).append(kept_of(seen))
+    return found
+
+
+@given(arrived=arrivals, size=st.integers(2, 8), restarts=st.sets(st.integers(0, 3), max_size=2))
+@example(arrived=REVERSED, size=5, restarts={0})
+@example(arrived=[Row("a", 5, 0, n, None) for n in range(6)], size=3, restarts=set())
+@settings(
+    max_examples=7,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+def test_what_is_kept_is_what_the_model_keeps(
+    engine: MemoryEngine, arrived: list[Row], size: int, restarts: set[int]
+) -> None:
+    batches = divided(arrived, size)
+    found = changelogs(engine, batches, restarts)
+    assert found["always"] == always(batches)
+    assert found["tumbled"] == values_of(batches, TUMBLE, kept_of).changelogs
+    assert found["hopped"] == values_of(batches, HOP, kept_of).changelogs

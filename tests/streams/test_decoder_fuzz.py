@@ -1,0 +1,102 @@
+"""No byte string breaks a decoder: each gives a value, or says that the record is malformed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as F
+
+from lsql_runner.bind.catalog import Format, Serde, parse_format
+from lsql_runner.bind.text_formats import text_serde
+from lsql_runner.engine.failures import classify
+from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.serde import decode
+from lsql_runner.types import BYTES, INT, LONG, STRING, parse_type
+from tests.kit.evaluated import evaluator
+from tests.kit.mutations import bytes_near
+from tests.kit.spark_rows import records
+
+pytestmark = pytest.mark.timeout(600)
+
+SCALARS = "id: int, n: long, d: double, price: decimal(9,2), who: string, ok: boolean, day: date, at: timestamp"
+STRUCT = parse_type(f"struct<{SCALARS}, raw: bytes, tags: array<string>, inner: struct<x: long>, m: map<string, long>>")
+OBJECT = (
+    '{"id":1,"n":2,"d":0.5,"price":2.5,"who":"grün","ok":true,"day":"2026-03-01","at":"2026-03-01T12:00:00Z",'
+    '"raw":"yv4=","tags":["a",null],"inner":{"x":1},"m":{"k":7},"more":[{}]}'
+).encode()
+LINE = '1,2,0.5,2.5,"gr""ün",true,2026-03-01,2026-03-01T12:00:00Z'.encode()
+DOCUMENT = (
+    '<?xml version="1.0" encoding="UTF-8"?><o><id>1</id><n>2</n><d>0.5</d><price>2.5</price><who>gr&amp;<![CDATA[ün]]>'
+    "</who><ok>true</ok><day>2026-03-01</day><at>2026-03-01T12:00:00Z</at><tags>a</tags><tags/><inner><x>1</x></inner></o>"
+).encode()
+HEAD = b"\0\0\0\0\7"
+
+
+def serde(form: str, kind: Any, **rest: Any) -> Serde:
+    found = parse_format(form)
+    assert found is not None
+    return Serde(found, kind, **rest)
+
+
+@pytest.mark.parametrize(
+    ("read_as", "record"),
+    [
+        (serde("STRING", STRING), "grün".encode()),
+        (serde("BYTES", BYTES), b"\xca\xfe"),
+        (serde("INT", INT), bytes(4)),
+        (serde("LONG", LONG), bytes(8)),
+        (serde("JSON", STRUCT), OBJECT),
+        (serde("JSON", STRUCT, has_head=True), HEAD + OBJECT),
+        (serde("JSON", LONG), b"17"),
+        (serde("JSON", parse_type("array<struct<x: double>>")), b'[{"x":1e400},null]'),
+        (serde("TW[STRING]", STRING), b"key" + bytes(8)),
+        (serde("SW[JSON]", STRUCT, has_head=True), HEAD + OBJECT + bytes(16)),
+        (text_serde(Format("CSV"), parse_type(f"struct<{SCALARS}>"), {}), LINE),
+        (
+            text_serde(
+                Format("XML"), parse_type(f"struct<{SCALARS}, tags: array<string>, inner: struct<x: long>>"), {}
+            ),
+            DOCUMENT,
+        ),
+    ],
+    ids=["STRING", "BYTES", "INT", "LONG", "JSON", "JSON-id", "JSON-long", "JSON-array", "TW", "SW", "CSV", "XML"],
+)
+def test_any_bytes_are_a_value_or_malformed(engine: MemoryEngine, read_as: Serde, record: bytes) -> None:
+    evaluate = evaluator(engine.session, lambda raw: decode(raw, read_as, read_as.type))
+
+    @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(bytes_near(record))
+    @example(record)
+    @example(b"")
+    @example(b"\xff" * 8)
+    @example(b"\x80" + bytes(7))
+    @example(b"\x7f" + b"\xff" * 7)
+    @example(b"\xff" * 4)
+    @example(b"\xfe\xff\x00{")
+    @example(b"\x00\x00\xff\xfe{")
+    @example(b"\x00\x00\xff\xfe\x00{\x00}")
+    @example(b"[" * 5_000)
+    @example(b'{"inner":' * 5_000)
+    @example(b"<o>" * 5_000)
+    @example(b'{"d":' + b"9" * 5_000 + b"}")
+    @example(b'{"who":"\\ud800"}')
+    def check(data: bytes) -> None:
+        try:
+            evaluate(data)
+        except (PySparkException, Py4JError) as error:
+            failure = classify(str(error))
+            assert failure.kind == "malformed", failure
+            assert failure.reason
+
+    check()
+
+
+def test_the_record_that_is_changed_is_one(engine: MemoryEngine) -> None:
+    read_as = serde("JSON", STRUCT)
+    [row] = records(engine.session, OBJECT).select(decode(F.col("raw"), read_as, read_as.type).alias("v")).collect()
+
+    assert (row["v"]["who"], row["v"]["m"], row["v"]["inner"]["x"]) == ("grün", {"k": 7}, 1)

@@ -1,0 +1,111 @@
+"""SET keys that are Kafka's and RocksDB's, held to what the libraries themselves say of them."""
+
+from typing import Any
+
+import pytest
+from py4j.java_gateway import get_field  # type: ignore[import-untyped]
+from pyspark.sql import SparkSession
+
+from lsql_runner.bind.kafka_keys import (
+    CONSUMER_KEYS,
+    IGNORED_KEYS,
+    OWNED_KEYS,
+    PRODUCER_KEYS,
+    environment_name,
+    expected,
+)
+from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.state_options import tune_state
+
+WANTED = {"BOOLEAN": "true or false", "INT": "a whole number", "LONG": "a whole number"}
+OURS = {"consumer": {"auto.offset.reset"}, "producer": set[str]()}
+CLIENTS = {"consumer": CONSUMER_KEYS, "producer": PRODUCER_KEYS}
+CLASSES = {"consumer": "consumer.ConsumerConfig", "producer": "producer.ProducerConfig"}
+
+
+@pytest.fixture(scope="module")
+def types(engine: MemoryEngine) -> dict[str, dict[str, str]]:
+    """By client: what Kafka says its keys are, `INT`, `STRING` ..."""
+    jvm: Any = engine.session._jvm
+    found = {}
+    for client, name in CLASSES.items():
+        keys = definition(jvm, name).configKeys()
+        found[client] = {str(key): str(get_field(keys[key], "type").name()) for key in keys}
+    return found
+
+
+def definition(jvm: Any, name: str) -> Any:
+    """Kafka's own definition of a client's keys, a ConfigDef."""
+    package, _, config = name.partition(".")
+    return getattr(getattr(jvm.org.apache.kafka.clients, package), config).configDef()
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_every_key_of_a_client_has_a_place(client: str, types: dict[str, dict[str, str]]) -> None:
+    known = CLIENTS[client] | set(OWNED_KEYS) | set(IGNORED_KEYS) | OURS[client]
+
+    lost = {key for key in types[client] if key not in known and environment_name(key) is None}
+    assert {key for key in lost if not key.startswith("internal.")} == set()
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_key_that_is_passed_is_one_of_the_client_and_has_the_type_that_it_says(
+    client: str, types: dict[str, dict[str, str]]
+) -> None:
+    passed = {key: types[client][key] for key in CLIENTS[client]}
+
+    numbers_and_flags = {
+        key: str(expected(key, "x")).partition(" from")[0] for key, kind in passed.items() if kind in WANTED
+    }
+    assert numbers_and_flags == {key: WANTED[kind] for key, kind in passed.items() if kind in WANTED}
+    assert {kind for kind in passed.values() if kind not in WANTED} == {"STRING"}
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_choice_that_is_taken_is_one_that_the_client_takes(client: str, engine: MemoryEngine) -> None:
+    jvm: Any = engine.session._jvm
+    keys = definition(jvm, CLASSES[client]).configKeys()
+    choices = {key: wanted.split(" or ") for key in CLIENTS[client] if " or " in (wanted := expected(key, "x") or "")}
+
+    assert choices
+    for key, words in choices.items():
+        for word in words:
+            assert expected(key, word) is None
+            if expected(key, "x") != "true or false":
+                get_field(keys[key], "validator").ensureValid(key, word)
+
+
+def rocksdb(session: SparkSession) -> tuple[int, int, int, int, int]:
+    """What Spark's state stores would be made with: block, cache, buffer, buffers, files; in Spark's units."""
+    jvm: Any = session._jvm
+    state = jvm.org.apache.spark.sql.execution.streaming.state
+    none = jvm.org.apache.spark.api.python.PythonUtils.toScalaMap(jvm.java.util.HashMap())
+    session_state: Any = session._jsparkSession.sessionState()
+    conf = state.RocksDBConf.apply(state.StateStoreConf(session_state.conf(), none))
+    return (
+        conf.blockSizeKB(),
+        conf.blockCacheSizeMB(),
+        conf.writeBufferSizeMB(),
+        conf.maxWriteBufferNumber(),
+        conf.maxOpenFiles(),
+    )
+
+
+def test_state_stores_are_made_as_the_program_sets_them_and_otherwise_as_spark_does(engine: MemoryEngine) -> None:
+    usual = rocksdb(engine.session)
+
+    tune_state(
+        engine.session,
+        [
+            ("rocksdb.table.block.size", 8192),
+            ("rocksdb.table.block.cache.size", 16 << 20),
+            ("rocksdb.write.buffer.size", 32 << 20),
+            ("rocksdb.max.write.buffer", 3),
+            ("rocksdb.files.opened.max", 100),
+        ],
+    )
+    tuned = rocksdb(engine.session)
+    tune_state(engine.session, [])
+
+    assert tuned == (8, 16, 32, 3, 100)
+    assert rocksdb(engine.session) == usual != tuned
