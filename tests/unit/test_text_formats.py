@@ -87,3 +87,15 @@ def test_a_declaration_that_makes_no_sense_says_where(topic: object, said: str) 
         declared_topics({"t": topic})
 
     assert str(error.value).startswith(said)
+
+
+def test_a_schema_that_a_sample_showed_is_still_one_when_it_is_read_back() -> None:
+    declared = {"t": {"value": {"format": "JSON", "schema": {"a": "long"}}, "origin": "sampled"}}
+    topics = declared_topics(declared)
+    assert topics["t"].origin == "sampled"
+    assert declared_topics(as_declaration(topics)) == topics
+
+
+def test_where_a_schema_comes_from_is_one_of_two() -> None:
+    with pytest.raises(DeclarationError, match=r"t\.origin: declared or sampled"):
+        declared_topics({"t": {"value": {"format": "STRING"}, "origin": "guessed"}})

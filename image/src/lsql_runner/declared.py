@@ -7,7 +7,7 @@ A part may be left out: the key is then BYTES; an undeclared value is not allowe
 topic means knowing it. `schema` is one type as text, or an object of field names and types; an object
 within it is a struct. A field may be null unless its type ends in ` not null`. For AVRO it is the Avro
 schema, as JSON or as its text. CSV and XML may have `options`. JSON may have `"schema_id": true`: records begin with
-the id of a schema in the registry.
+the id of a schema in the registry. A topic with `"origin": "sampled"` has a schema that nobody declared.
 """
 
 from __future__ import annotations
@@ -50,10 +50,13 @@ def declared_topics(document: Any) -> dict[str, TopicSchema]:
 
 
 def _topic(name: str, body: Any) -> TopicSchema:
-    if not isinstance(body, Mapping) or set(body) - {"key", "value"} or "value" not in body:
-        raise DeclarationError(f'{name}: an object with "value" and, if wanted, "key"')
+    if not isinstance(body, Mapping) or set(body) - {"key", "value", "origin"} or "value" not in body:
+        raise DeclarationError(f'{name}: an object with "value" and, if wanted, "key" and "origin"')
+    origin = body.get("origin", "declared")
+    if origin not in ("declared", "sampled"):
+        raise DeclarationError(f"{name}.origin: declared or sampled")
     key = _serde(name, "key", body["key"]) if "key" in body else Serde(BYTES_FORMAT, BYTES)
-    return TopicSchema(name, key, _serde(name, "value", body["value"]), "declared")
+    return TopicSchema(name, key, _serde(name, "value", body["value"]), origin)
 
 
 def _serde(topic: str, part: OneOf["key", "value"], body: Any) -> Serde:
@@ -135,7 +138,12 @@ def _member(place: str, name: str, body: Any) -> Field:
 
 def as_declaration(schemas: Mapping[str, TopicSchema]) -> dict[str, Any]:
     """What `declared_topics` reads, from schemas however they were found."""
-    return {name: {"key": _as_part(s.key), "value": _as_part(s.value)} for name, s in schemas.items()}
+    return {name: {"key": _as_part(s.key), "value": _as_part(s.value)} | _origin(s) for name, s in schemas.items()}
+
+
+def _origin(schema: TopicSchema) -> dict[str, str]:
+    """Said of a schema that nobody declared."""
+    return {} if schema.origin == "declared" else {"origin": "sampled"}
 
 
 def _as_part(serde: Serde) -> dict[str, Any]:

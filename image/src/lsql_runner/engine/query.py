@@ -168,11 +168,11 @@ class _Progress:
         ended = batch_ended(progress, self._stores.get(progress["name"], ()))
         if ended is None:
             return
+        # Held while it is told: what follows may read the batch again, and who stops the plan has waited for that.
         with self._lock:
-            new = ended.batch_id > self._seen.get(ended.query, -1)
-            self._seen[ended.query] = max(ended.batch_id, self._seen.get(ended.query, -1))
-        if new:
-            self._on_batch(ended)
+            if ended.batch_id > self._seen.get(ended.query, -1):
+                self._seen[ended.query] = ended.batch_id
+                self._on_batch(ended)
 
     def onQueryStarted(self, event: JavaObject) -> None:
         """Nothing to tell: a query has started when `start` returns."""
