@@ -77,7 +77,10 @@ def test_an_aggregate_writes_the_newest_row_of_each_group(target: RowTarget) -> 
 
 
 def test_a_row_that_a_table_has_no_more_is_deleted(target: RowTarget) -> None:
-    sql = "SET autocreate=true; UPSERT INTO target.best SELECT TABLE _key AS id, name FROM people WHERE score > 1 PK id"
+    sql = (
+        "SET autocreate=true; UPSERT INTO target.best SELECT TABLE _key AS id, name FROM people "
+        "WHERE COALESCE(score, 0.0) > 1 PK id"
+    )
     target.write(sql, 0, [person(0, 1, ADA), person(1, 2, {**BO, "score": 3.0}), person(2, 3, ADA)])
     target.write(sql, 1, [person(3, 1, {**ADA, "score": 0.5}), person(4, 3, None)])
 
