@@ -1,7 +1,7 @@
 # Everything a contributor runs. `make` alone lists the targets.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup tools cluster-tools image test test-unit test-java test-streams test-differential test-kafka test-browser test-cluster test-chart test-image cluster-up \
+.PHONY: help setup tools cluster-tools image test test-unit test-java test-streams test-differential test-kafka test-sinks test-browser test-cluster test-chart test-image cluster-up \
 	cluster-down docs charts lint format typecheck imports golden demo bench lock clean
 
 BIN := .venv/bin
@@ -26,7 +26,7 @@ cluster-tools: setup ## Build a Kubernetes for tests, and install what it stands
 image: setup ## Build the image with podman; BASE_IMAGE=name builds on another Debian trixie
 	@$(BIN)/python -m ci.tools.image
 
-test: setup lint typecheck imports test-java test-unit test-streams test-kafka test-browser ## Everything CI runs, layer by layer
+test: setup lint typecheck imports test-java test-unit test-streams test-kafka test-sinks test-browser ## Everything CI runs, layer by layer
 
 test-unit: setup ## The pure tests: no JVM, no broker
 	$(PYTEST) $(PURE) $(ARGS)
@@ -40,6 +40,10 @@ test-differential: setup ## The programs against the same ones in Kafka Streams,
 test-kafka: setup ## The tests on a real Kafka broker, one of them behind a real Kerberos server
 	@ci/tools/kerberos.sh
 	$(PYTEST) tests/kafka $(ARGS)
+
+test-sinks: setup ## The sinks on real servers, PostgreSQL and Redis (Debian's)
+	@ci/tools/sink_servers.sh
+	$(PYTEST) tests/sinks $(ARGS)
 
 test-browser: setup ## The processor's page in a real Chromium (Debian's; CHROMIUM=path names another)
 	@ci/tools/chromium.sh

@@ -141,18 +141,19 @@ def own_package() -> bool:
 
 def runner_jars() -> bool:
     """Resolves the jars beside Spark's own and builds ours."""
-    pom, module = ROOT / "image/pom.xml", ROOT / "image/jvm"
+    pom, sinks, module = ROOT / "image/pom.xml", ROOT / "image/sinks-pom.xml", ROOT / "image/jvm"
     sources = [path for path in (module / "src/main").rglob("*") if path.is_file()]
 
     def build(folder: Path) -> None:
         copy_dependencies(pom, folder)
+        copy_dependencies(sinks, folder / "sinks")
         with tempfile.TemporaryDirectory(dir=CACHE, prefix="jvm-building-") as target:
             skip = "-Dmaven.test.skip=true"  # `make test-java` runs them; set-up needs the jar only
             maven("-f", module / "pom.xml", "package", skip, f"-Dlsql.target={target}")
             for jar in Path(target).glob("lsql-jvm-*.jar"):
                 jar.rename(folder / jar.name)
 
-    return cached_folder("jars", hash_of([pom, module / "pom.xml", *sources]), build)
+    return cached_folder("jars", hash_of([pom, sinks, module / "pom.xml", *sources]), build)
 
 
 def class_archive() -> bool:

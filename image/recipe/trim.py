@@ -91,7 +91,7 @@ def trim(environment: Path, patterns: list[str]) -> None:
     packages = next(environment.glob("lib/python3*/site-packages"))
     jars = packages / "pyspark/jars"
     drop_jars(jars, patterns)
-    for jar in [*jars.glob("*.jar"), *environment.glob("share/lsql-runner/jars/*.jar")]:
+    for jar in [*jars.glob("*.jar"), *environment.glob("share/lsql-runner/jars/**/*.jar")]:
         trim_jar(jar)
     for name in UNUSED_FOLDERS:
         shutil.rmtree(packages / name, ignore_errors=True)

@@ -101,5 +101,8 @@ _DECLARED = declared_topics(
         },
     }
 )
-CATALOG = Catalog(_DECLARED | {"found": replace(_DECLARED["readings"], topic="found", origin="sampled")})
+CATALOG = Catalog(
+    _DECLARED | {"found": replace(_DECLARED["readings"], topic="found", origin="sampled")},
+    sinks={"shop": "postgresql", "order_cache": "redis"},
+)
 """`found` holds what `readings` does, but nobody declared it."""

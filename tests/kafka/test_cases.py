@@ -20,7 +20,9 @@ from tests.kit.broker import Broker
 from tests.kit.registry import Registry
 
 ROOT = Path(__file__).parents[2]
-CASES = find_cases([ROOT / "sql-examples", ROOT / "tests/streams/cases"])
+FILES = find_cases([ROOT / "sql-examples", ROOT / "tests/streams/cases"])
+# Rows of sinks are not in topics: tests/sinks has them on real servers.
+CASES = [path for path in FILES if not load_case(path).sinks]
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -22,6 +22,7 @@ from lsql_runner.console.cli import cli as console_cli
 from lsql_runner.error_catalogue import CATALOGUE
 from lsql_runner.observe.metric_table import as_markdown
 from lsql_runner.settings import Settings
+from lsql_runner.sink_settings import SINK_PARTS
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs/reference"
@@ -117,6 +118,17 @@ def settings() -> str:
             "| `SASL_*`, `SSL_*` | none | text | Kafka client keys: lower case, `_` to `.`; "
             "`SASL_MECHANISM` is `sasl.mechanism`. |"
         ),
+        "",
+        "## Sinks",
+        "",
+        (
+            "A set of variables for each [sink](../guides/language.md#sinks). No message and no page shows a password; "
+            "an address that holds one is refused."
+        ),
+        "",
+        "| name | meaning |",
+        "|---|---|",
+        *(f"| `LSQL_SINK_<NAME>_{part}` | {_cell(meaning)} |" for part, meaning in SINK_PARTS.items()),
         "",
         "## SET: keys that are Kafka's",
         "",

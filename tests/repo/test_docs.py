@@ -124,7 +124,7 @@ def test_the_error_shown_in_the_readme_is_the_real_one() -> None:
 
 def outcome(body: str) -> str:
     try:
-        plan_parsed(parse(body), Catalog(TOPICS))
+        plan_parsed(parse(body), Catalog(TOPICS, sinks={"shop": "postgresql", "cache": "redis"}))
     except LsqlError as error:
         return error.code
     return "planned"

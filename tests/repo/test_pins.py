@@ -67,6 +67,10 @@ def test_our_java_is_built_against_the_kafka_client_it_runs_with() -> None:
     assert jars("image/jvm/pom.xml")["kafka-clients"] == jars("image/pom.xml")["kafka-clients"]
 
 
+def test_our_java_is_built_against_the_redis_client_it_runs_with() -> None:
+    assert jars("image/jvm/pom.xml")["jedis"] == jars("image/sinks-pom.xml")["jedis"]
+
+
 def test_windowed_keys_are_compared_with_kafka_streams_of_that_version() -> None:
     assert jars("image/jvm/pom.xml")["kafka-streams"] == jars("image/pom.xml")["kafka-clients"]
 
@@ -76,6 +80,7 @@ def test_windowed_keys_are_compared_with_kafka_streams_of_that_version() -> None
     [
         "spark-sql-api_2.13",
         "spark-sql_2.13",
+        "spark-core_2.13",
         "spark-catalyst_2.13",
         "spark-unsafe_2.13",
         "spark-common-utils_2.13",
@@ -100,12 +105,13 @@ def test_our_java_is_built_against_the_jars_of_the_spark_installed(name: str) ->
 
 
 def test_the_runner_resolves_no_jars_but_those_named() -> None:
-    dependencies = ET.parse(ROOT / "image/pom.xml").getroot().findall("m:dependencies/m:dependency", MAVEN)
+    poms = [ET.parse(ROOT / name).getroot() for name in ("image/pom.xml", "image/sinks-pom.xml")]
+    dependencies = [found for pom in poms for found in pom.findall("m:dependencies/m:dependency", MAVEN)]
     excluded = [
         [text(node, "m:groupId") + ":" + text(node, "m:artifactId") for node in nodes]
         for nodes in (dependency.findall("m:exclusions/m:exclusion", MAVEN) for dependency in dependencies)
     ]
-    assert excluded == [["*:*"]] * 5
+    assert excluded == [["*:*"]] * 8
 
 
 def test_the_build_tools_meet_what_the_package_asks_for() -> None:

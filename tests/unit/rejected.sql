@@ -62,10 +62,55 @@ INSERT INTO t SELECT STREAM id FROM payments ORDER BY id
 -- expect CLAUSE_UNSUPPORTED 1:46
 INSERT INTO t SELECT STREAM id FROM payments LIMIT 1
 ----
--- expect STATEMENT_UNSUPPORTED 1:1
+-- expect SINK_UNKNOWN 1:13
 UPSERT INTO t SELECT id FROM payments PK id
 ----
--- expect CLAUSE_UNSUPPORTED 1:39
+-- expect SINK_UNKNOWN 1:13
+INSERT INTO t SELECT id FROM payments AUTOCREATE
+----
+-- expect PK_MISSING 1:13
+UPSERT INTO shop SELECT id FROM payments
+----
+-- expect PK_MISSING 1:13
+INSERT INTO order_cache SELECT id FROM payments
+----
+-- expect PK_UNKNOWN 1:45
+UPSERT INTO shop SELECT id FROM payments PK id.x
+----
+-- expect NAME_TWICE 1:49
+UPSERT INTO shop SELECT id FROM payments PK id, id
+----
+-- expect CLAUSE_TWICE 1:48
+UPSERT INTO shop SELECT id FROM payments PK id PK id
+----
+-- expect SQL_SYNTAX 1:54
+UPSERT INTO shop SELECT id FROM payments PK id BATCH 0
+----
+-- expect SINK_CLAUSE 1:48
+UPSERT INTO shop SELECT id FROM payments PK id STOREAS HASH
+----
+-- expect SINK_CLAUSE 1:48
+UPSERT INTO shop SELECT id FROM payments PK id WITHFORMAT JSON
+----
+-- expect SINK_CLAUSE 1:55
+UPSERT INTO order_cache SELECT id FROM payments PK id AUTOCREATE
+----
+-- expect SINK_CLAUSE 1:55
+UPSERT INTO order_cache SELECT id FROM payments PK id STOREAS SortedSet(score=ts)
+----
+-- expect SINK_CLAUSE 1:55
+UPSERT INTO order_cache SELECT id FROM payments PK id WITHFORMAT JSON STOREAS HASH
+----
+-- expect SINK_CLAUSE 1:18
+INSERT INTO shop STORE VALUE AS JSON SELECT id FROM payments
+----
+-- expect SINK_FIELDS_MISSING 1:25
+UPSERT INTO shop SELECT NULL AS _value FROM payments PK id
+----
+-- expect CLAUSE_UNSUPPORTED 1:48
+UPSERT INTO shop SELECT id FROM payments PK id AUTOEVOLVE
+----
+-- expect SINK_UNKNOWN 1:13
 INSERT INTO t SELECT id FROM payments WITHFORMAT JSON
 ----
 -- expect ONE_STATEMENT_ONLY 1:42

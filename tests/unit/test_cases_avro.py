@@ -52,7 +52,7 @@ input:
 
 def test_what_the_program_writes_is_registered_as_in_production() -> None:
     found = prepared("")
-    [sink] = found.plan.sinks
+    [sink] = found.plan.topic_sinks
     version = found.registry.latest("o-value")
     assert version is not None
     assert (sink.value_id, sink.value_schema) == (version.schema.id, version.schema.text)

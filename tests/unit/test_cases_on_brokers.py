@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
+import pytest
+
 from lsql_runner.cases.leftovers import Leftovers
 from lsql_runner.cases.model import Case, parse_case
 from lsql_runner.cases.on_kafka import settings_of
@@ -54,6 +56,13 @@ def test_a_target_that_the_case_names_need_not_be_made_by_the_program() -> None:
         ("t", 1),
         ("o", 1),
     ]
+
+
+def test_a_case_with_a_sink_is_run_in_memory_only() -> None:
+    checked = case("expect: []\nsinks: {shop: postgresql}", f"sql: INSERT INTO shop SELECT STREAM a FROM t\n{TOPICS}")
+    with pytest.raises(LsqlError) as refusal:
+        wanted_topics(checked, prepare_case(checked))
+    assert (refusal.value.code, refusal.value.params["place"]) == ("CASE_INVALID", "sinks")
 
 
 def test_a_case_wants_the_subjects_of_all_that_is_in_avro() -> None:

@@ -137,7 +137,7 @@ def test_an_aggregate_may_be_null_where_all_that_it_is_taken_of_may(expression: 
 def written(projection: str, rest: str = "FROM readings") -> Any:
     """The Avro schema of the one field that is written."""
     plan = plan_text(f"INSERT INTO t STORE VALUE AS AVRO SELECT STREAM {projection} AS f {rest}", CATALOG).plan
-    return json.loads(plan.sinks[0].value_schema or "")["fields"][0]["type"]
+    return json.loads(plan.topic_sinks[0].value_schema or "")["fields"][0]["type"]
 
 
 @pytest.mark.parametrize(

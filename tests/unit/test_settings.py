@@ -9,6 +9,7 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTls
 from lsql_runner.settings import Settings, read_settings
+from lsql_runner.sink_connection import SinkConnection
 from lsql_runner.types import describe
 
 SQL = "INSERT INTO target SELECT STREAM * FROM source"
@@ -252,3 +253,56 @@ def test_files_that_values_came_from_are_known(tmp_path: Path) -> None:
 
     assert found.files == (secret,)
     assert dict(found.client_keys) == {"sasl.password": "s3cret", "sasl.username": "app"}
+
+
+# --- sinks ---
+
+
+def test_a_sink_is_a_set_of_variables(tmp_path: Path) -> None:
+    secret = tmp_path / "password"
+    secret.write_text("s3cret\n")
+
+    found = settings(
+        LSQL_SINK_ORDER_CACHE_URL="rediss://cache/2",
+        LSQL_SINK_SHOP_URL=" jdbc:postgresql://db:5432/shop?sslmode=verify-full ",
+        LSQL_SINK_SHOP_USER="runner",
+        LSQL_SINK_SHOP_PASSWORD_FILE=str(secret),
+    )
+
+    assert found.sinks == (
+        SinkConnection("order_cache", "redis", "rediss://cache/2"),
+        SinkConnection("shop", "postgresql", "jdbc:postgresql://db:5432/shop?sslmode=verify-full", "runner", "s3cret"),
+    )
+    assert found.files == (secret,)
+    assert "s3cret" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "db:5432",
+        "jdbc:mysql://db/shop",
+        "jdbc:postgresql:shop",
+        "jdbc:postgresql://db",
+        "jdbc:postgresql://runner:s3cret@db/shop",
+        "jdbc:postgresql://db/shop?user=runner&password=s3cret",
+        "jdbc:postgresql://db/shop?ssl=true&sslpassword=s3cret",
+        "redis://runner:s3cret@cache",
+        "redis://cache/zero",
+    ],
+)
+def test_an_address_that_is_none_or_holds_credentials_is_refused(url: str) -> None:
+    error = refused(LSQL_SINK_SHOP_URL=url)
+
+    assert error.code == ("ENV_INVALID" if url else "ENV_MISSING")
+    assert error.params["name"] == "LSQL_SINK_SHOP_URL"
+    assert "s3cret" not in str(error)
+
+
+def test_a_password_without_an_address_is_refused() -> None:
+    assert refused(LSQL_SINK_SHOP_PASSWORD="s3cret").code == "ENV_MISSING"
+
+
+def test_a_variable_of_a_sink_that_means_nothing_is_refused() -> None:
+    assert refused(LSQL_SINK_SHOP_TABLE="x").code == "ENV_UNKNOWN"

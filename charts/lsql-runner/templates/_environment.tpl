@@ -56,6 +56,10 @@ written, too: what runs is then to be read from the workload. Call as the creden
 {{- if .username -}}{{- $set = append $set (list "LSQL_SCHEMA_REGISTRY_USER" .username) -}}{{- end -}}
 {{- end -}}
 {{- end -}}
+{{- range $name, $sink := $values.sinks -}}
+{{- $set = append $set (list (printf "LSQL_SINK_%s_URL" (upper $name)) $sink.url) -}}
+{{- with $sink.username -}}{{- $set = append $set (list (printf "LSQL_SINK_%s_USER" (upper $name)) .) -}}{{- end -}}
+{{- end -}}
 {{- if hasPrefix "SASL_" $protocol -}}
 {{- $set = append $set (list "SASL_MECHANISM" $sasl.mechanism) -}}
 {{- if and $sasl.username (has $sasl.mechanism (list "PLAIN" "SCRAM-SHA-256" "SCRAM-SHA-512")) -}}

@@ -1,5 +1,5 @@
 {{/*
-Kafka and the schema registry: addresses, and the table of credentials from which the environment, the mounted files and
+Kafka, the schema registry and sinks: addresses, and the table of credentials from which the environment, the mounted files and
 the chart's own Secret are all made.
 */}}
 
@@ -103,6 +103,12 @@ chart keeps in a Secret of its own, whose name is `secret` then. Call with (dict
 {{- end -}}
 {{- range $name, $from := $kafka.clientConfigFrom -}}
 {{- $rows = append $rows (dict "file" (printf "kafka/%s" $name) "variable" (printf "%s_FILE" (include "lsql-runner.clientVariable" $name)) "secret" $from.secret "key" $from.key) -}}
+{{- end -}}
+{{- range $name, $sink := .root.Values.sinks -}}
+{{- if not $sink.username -}}
+{{- $rows = append $rows (dict "file" (printf "sinks/%s/username" $name) "variable" (printf "LSQL_SINK_%s_USER_FILE" (upper $name)) "secret" $sink.existingSecret "key" (ternary $sink.usernameKey "username" (hasKey $sink "usernameKey"))) -}}
+{{- end -}}
+{{- $rows = append $rows (dict "file" (printf "sinks/%s/password" $name) "variable" (printf "LSQL_SINK_%s_PASSWORD_FILE" (upper $name)) "inline" $sink.password "secret" $sink.existingSecret "key" (default "password" $sink.passwordKey)) -}}
 {{- end -}}
 {{- $used := list -}}
 {{- range $rows -}}

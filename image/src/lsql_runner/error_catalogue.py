@@ -60,6 +60,7 @@ CATALOGUE: dict[str, ErrorKind] = {
     ),
     "STATEMENT_UNSUPPORTED": ErrorKind("{statement} is not supported.", "Instead, {instead}."),
     "CLAUSE_UNSUPPORTED": ErrorKind("{clause} is not supported.", "Instead, {instead}."),
+    "CLAUSE_TWICE": ErrorKind("{clause} stands twice.", "Keep one of the two."),
     "FEATURE_UNSUPPORTED": ErrorKind("{feature}: not supported in this version.", "Instead, {instead}."),
     "GENERATIONS_MIXED": ErrorKind(
         "One SELECT mixes the legacy form ({legacy}) with the modern one ({modern}).",
@@ -182,6 +183,39 @@ CATALOGUE: dict[str, ErrorKind] = {
     ),
     "HEADER_NOT_CONSTANT": ErrorKind(
         "A header's name must be a literal string.", "Write _header.<name> or HEADERASSTRING('<name>')."
+    ),
+    # --- sinks ---
+    "SINK_UNKNOWN": ErrorKind(
+        "{clause} writes to a sink, and no sink {sink} is configured; there are: {known}.",
+        "Set {variable} to its server, as jdbc:postgresql://db:5432/shop or redis://cache:6379 (in the chart: "
+        "sinks.{sink}.url), or correct the name; to write to a topic, use INSERT INTO without {clause}.",
+    ),
+    "TARGET_AMBIGUOUS": ErrorKind(
+        "{target} is a topic, and {sink} is a sink.",
+        "Name the sink otherwise, or say that it is meant with a clause of its own, as PK or BATCH.",
+    ),
+    "SINK_CLAUSE": ErrorKind("{clause} means nothing to {sink}, a sink of kind {kind}.", "Instead, {instead}."),
+    "PK_MISSING": ErrorKind(
+        "{statement} into {sink} does not say which rows are the same.", "Add PK with one or more of {known}."
+    ),
+    "PK_UNKNOWN": ErrorKind("PK names {name}, which the SELECT does not give.", "Name one of {known}."),
+    "PK_NOT_OF_ROWS": ErrorKind(
+        "Rows of a table go again, and PK {key} does not tell which: they are known by {identity}.",
+        "Let PK name columns that are {identity}, all of it and as it is, as _key AS id; or write SELECT STREAM, where "
+        "each record is an event.",
+    ),
+    "SINK_ROWS_GO": ErrorKind(
+        "Rows of a table go again, and INSERT INTO {target} can take none away.",
+        "Write UPSERT INTO {target}, with PK and the columns that are {identity}; or write SELECT STREAM, where each "
+        "record is an event.",
+    ),
+    "SINK_ROWS_UNKNOWN": ErrorKind(
+        "Rows of this SELECT go again, and no column of {target} could tell which: what they are known by is in none.",
+        "Give windows one result each with SET emit='final'; name what is grouped by, as GROUP BY _key; or write to a "
+        "topic.",
+    ),
+    "SINK_FIELDS_MISSING": ErrorKind(
+        "{sink} stores named fields, and the SELECT gives {found}.", "Name them: SELECT _value AS text, ..."
     ),
     # --- formats and settings ---
     "FORMAT_UNSUPPORTED": ErrorKind("The format {format} is not supported here.", "Use one of {known}."),
@@ -319,6 +353,29 @@ CATALOGUE: dict[str, ErrorKind] = {
         "A group holds more than its state can: {reason}.",
         "Keep fewer values, group by more fields or in windows; where many values are counted, GROUP BY them instead.",
         RUNTIME,
+    ),
+    "SINK_UNREACHABLE": ErrorKind(
+        "The server of the sink {sink} does not answer at {url}: {why}.",
+        "Check the server, LSQL_SINK_*_URL and the network; it is tried again.",
+        RUNTIME,
+    ),
+    "SINK_REFUSED": ErrorKind(
+        "The server of the sink {sink} at {url} refuses this client: {why}.",
+        "Correct LSQL_SINK_*_USER and _PASSWORD, or give the user its rights; it is tried again.",
+        RUNTIME,
+    ),
+    "SINK_TABLE_MISFIT": ErrorKind(
+        "The table {table} of the sink {sink} does not take these rows: {why}.",
+        "Change the table or the SELECT's aliases; AUTOCREATE makes a table that is missing.",
+        RUNTIME,
+    ),
+    "SINK_RECORD_REFUSED": ErrorKind(
+        "{sink} refuses the row of the record at {topic}, partition {partition}, offset {offset}: {reason}.",
+        "Correct the table or what writes the record, or leave such records out with WHERE; then POST /start.",
+        RUNTIME,
+    ),
+    "SINK_ROW_REFUSED": ErrorKind(
+        "{sink} refuses the row {row}: {reason}.", "Correct the table or the program; then POST /start.", RUNTIME
     ),
     "OFFSETS_GONE": ErrorKind(
         "Records that were not read yet are gone from the brokers: {reason}.",

@@ -18,6 +18,8 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTls, registry_urls
 from lsql_runner.limits import SMALLEST_HEAP_MIB
+from lsql_runner.sink_connection import SinkConnection
+from lsql_runner.sink_settings import SINK_VARIABLE, read_sinks
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _SERVER = re.compile(r"(?:(?P<protocol>[A-Za-z_]+)://)?(?P<address>[^\s,/:]+:\d{1,5})\Z")
@@ -188,6 +190,7 @@ class Settings(BaseModel):
         le=100_000,
         description="Most records of a topic that are looked at to find its schema.",
     )
+    sinks: tuple[SinkConnection, ...] = Field((), description="LSQL_SINK_<NAME>_URL and its companions.")
     client_keys: tuple[tuple[str, str], ...] = Field((), description="SASL_* and SSL_* as Kafka client keys.")
     files: tuple[Path, ...] = Field((), description="The files that values were read from.")
 
@@ -233,6 +236,11 @@ class Settings(BaseModel):
         return RegistryConnection(urls, self.registry_user, self.registry_password, tls)
 
     @property
+    def sink_kinds(self) -> dict[str, str]:
+        """The kinds of the configured sinks, by name."""
+        return {sink.name: sink.kind for sink in self.sinks}
+
+    @property
     def declared(self) -> dict[str, TopicSchema]:
         """The topics of LSQL_TOPICS by name.
 
@@ -262,6 +270,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         LsqlError: ENV_UNKNOWN, ENV_INVALID, ENV_MISSING, FILE_UNREADABLE.
     """
     values: dict[str, Any] = {}
+    sinks: dict[str, str] = {}
     client_keys: dict[str, str] = {}
     files: list[Path] = []
     for name, value in environment.items():
@@ -278,6 +287,10 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
             values[target] = _content(value, errors) if from_file else value
         elif target.startswith(_PASSED_ON):
             client_keys[target.lower().replace("_", ".")] = _content(value) if from_file else value
+        elif SINK_VARIABLE.fullmatch(name):
+            if name.endswith("_FILE"):
+                files.append(Path(value))
+            sinks[name.removesuffix("_FILE")] = _content(value) if name.endswith("_FILE") else value
         elif name.startswith(_OURS):
             near = get_close_matches(name, NAMES, n=4, cutoff=0.5)
             raise LsqlError("ENV_UNKNOWN", name=name, near=", ".join(near) or ", ".join(NAMES))
@@ -288,7 +301,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
             expected="the program, as: INSERT INTO target SELECT STREAM * FROM source",
         )
     try:
-        return Settings(**values, client_keys=tuple(client_keys.items()), files=tuple(files))
+        return Settings(**values, sinks=read_sinks(sinks), client_keys=tuple(client_keys.items()), files=tuple(files))
     except ValidationError as error:
         raise _invalid(error, values) from None
 

@@ -88,6 +88,29 @@ class Topic(Model):
     partitions: Count | None
 
 
+class SinkColumn(Model):
+    name: str
+    type: str
+
+
+class Sink(Model):
+    """A table of a sink outside of Kafka that the program writes to."""
+
+    sink: str = Field(description="Name of the configured sink.")
+    kind: Literal["postgresql", "redis"]
+    table: str = Field(description="What it is called in the sink; in redis, what its keys begin with.")
+    mode: Literal["insert", "upsert"]
+    key: list[str] = Field(description="Columns that tell rows apart.")
+    columns: list[SinkColumn]
+    deletes: bool = Field(
+        description="Whether rows are deleted: by tombstones, or as rows of a table that are there no more."
+    )
+    delivery: Literal["exactly_once", "idempotent"] = Field(
+        description="What a batch that is written again does: nothing, by a mark beside the rows or by their key."
+    )
+    url: str = Field(description="Where its server is.")
+
+
 class Rates(Model):
     """Records per second in the last batch; 0 while there is nothing to read."""
 
@@ -130,6 +153,7 @@ class StreamReport(Model):
     generation: Count = Field(description="Which life of the state this is; 0 before there is one.")
     stateful: bool
     topics: list[Topic]
+    sinks: list[Sink]
     offsets: list[Offsets]
     lag: Count = Field(description="Over all partitions of which position and end are known.")
     records_in: Count = Field(description="Since the process began.")

@@ -14,6 +14,8 @@ from lsql_runner.api.models import (
     Offsets,
     Place,
     Rates,
+    Sink,
+    SinkColumn,
     StateName,
     StateReport,
     Store,
@@ -23,7 +25,7 @@ from lsql_runner.api.models import (
     topology_model,
 )
 from lsql_runner.errors import ErrorReport, LsqlError
-from lsql_runner.runtime.events import TopicUse
+from lsql_runner.runtime.events import SinkUse, TopicUse
 from lsql_runner.runtime.health import Health, Reason
 from lsql_runner.runtime.lifecycle import State
 from lsql_runner.runtime.port import Processor
@@ -55,6 +57,7 @@ def stream(processor: Processor, now_ms: int) -> StreamReport:
         generation=status.generation,
         stateful=status.stateful,
         topics=[_topic(t) for t in status.topics],
+        sinks=[_sink(s) for s in status.sinks],
         offsets=_offsets(status),
         lag=status.lag,
         records_in=status.records_in,
@@ -187,6 +190,20 @@ def _topic(use: TopicUse) -> Topic:
         value_type=use.value_type,
         schema_origin=use.schema_origin,
         partitions=use.partitions,
+    )
+
+
+def _sink(use: SinkUse) -> Sink:
+    return Sink(
+        sink=use.sink,
+        kind=cast(Any, use.kind),
+        table=use.table,
+        mode=cast(Any, use.mode),
+        key=list(use.key),
+        columns=[SinkColumn(name=name, type=kind) for name, kind in use.columns],
+        deletes=use.deletes,
+        delivery=cast(Any, use.delivery),
+        url=use.url,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Literal as OneOf
 from lsql_runner.bind.catalog import JSON_FORMAT, Serde, TopicSchema, windowed
 from lsql_runner.bind.expr import AggregateCall, Expr
 from lsql_runner.bind.settings import ProgramSettings
+from lsql_runner.types import DataType
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +166,43 @@ class BoundInsert:
 
 
 @dataclass(frozen=True, slots=True)
+class SinkTarget:
+    """What an INSERT writes to outside of Kafka."""
+
+    sink: str
+    """Name of the configured sink."""
+    kind: str
+    """`postgresql` or `redis`."""
+    name: str
+    """The target as the program writes it."""
+    table: str
+    """What it is called in the sink: a table, or what the keys begin with."""
+    mode: OneOf["insert", "upsert"]
+    columns: tuple[tuple[str, DataType], ...]
+    key: tuple[str, ...]
+    """The columns that tell rows apart; empty where none do."""
+    deletes: bool
+    """Whether rows are deleted: by tombstones whose key is the row's, or because a table has the row no more."""
+    creates: bool
+    """Whether a missing table is made."""
+    batch_rows: int
+    store: str
+    """How the sink stores a row, where it has several ways."""
+
+    @property
+    def delivery(self) -> str:
+        """What a batch that is written again does: `exactly_once` by a mark beside the rows, or `idempotent` by key."""
+        return "exactly_once" if self.mode == "insert" else "idempotent"
+
+
+@dataclass(frozen=True, slots=True)
+class BoundSinkInsert:
+    target: SinkTarget
+    select: BoundSelect
+
+
+@dataclass(frozen=True, slots=True)
 class BoundProgram:
-    inserts: tuple[BoundInsert, ...]
+    inserts: tuple[BoundInsert | BoundSinkInsert, ...]
     settings: ProgramSettings
     warnings: tuple[str, ...] = field(default=())

@@ -133,3 +133,5 @@ class Catalog:
 
     schemas: Mapping[str, TopicSchema] = field(default_factory=dict)
     existing: frozenset[str] | None = None
+    sinks: Mapping[str, str] = field(default_factory=dict)
+    """The kinds of the configured sinks, by name."""

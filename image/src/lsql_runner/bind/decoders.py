@@ -118,11 +118,3 @@ def source_topics(program: ast.Program) -> dict[str, Span]:
                 if source.name.name not in local:
                     found.setdefault(source.name.name, source.name.span)
     return found
-
-
-def target_topics(program: ast.Program) -> dict[str, Span]:
-    """The topics that a program writes, each with the first place that names it."""
-    found: dict[str, Span] = {}
-    for insert in program.inserts:
-        found.setdefault(insert.target.name, insert.target.span)
-    return found

@@ -8,15 +8,25 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 
-from lsql_runner.bind.bound import BoundInsert, BoundProgram, BoundSelect, BoundTopic, Fields, Part, Whole
+from lsql_runner.bind.bound import (
+    BoundInsert,
+    BoundProgram,
+    BoundSelect,
+    BoundSinkInsert,
+    BoundTopic,
+    Fields,
+    Part,
+    Whole,
+)
 from lsql_runner.bind.catalog import Catalog
 from lsql_runner.bind.declarations import with_declarations
-from lsql_runner.bind.decoders import source_formats, source_topics, target_topics
+from lsql_runner.bind.decoders import source_formats, source_topics
 from lsql_runner.bind.formats import output_serde, written
 from lsql_runner.bind.generations import Generation, generation_of
 from lsql_runner.bind.nulls import written_type
 from lsql_runner.bind.select import bind_select
 from lsql_runner.bind.settings import ProgramSettings, bind_settings, is_legacy
+from lsql_runner.bind.sinks import bind_sink_insert, sink_of
 from lsql_runner.errors import LsqlError
 from lsql_runner.sql import ast
 
@@ -58,9 +68,12 @@ def _check_topics(program: ast.Program, catalog: Catalog, settings: ProgramSetti
         if topic not in catalog.existing:
             near = ", ".join(get_close_matches(topic, sorted(catalog.existing), n=4, cutoff=0.5)) or "none"
             raise LsqlError("TOPIC_UNKNOWN", span, topic=topic, near=near)
-    for topic, span in target_topics(program).items():
+    for insert in program.inserts:
+        topic = insert.target.name
+        if sink_of(insert, catalog) is not None:
+            continue
         if topic not in catalog.existing and not settings.topic(topic).autocreate:
-            raise LsqlError("TARGET_UNKNOWN", span, topic=topic)
+            raise LsqlError("TARGET_UNKNOWN", insert.target.span, topic=topic)
 
 
 def _check_formats(program: ast.Program, catalog: Catalog) -> None:
@@ -87,11 +100,16 @@ def _bind_tables(
     return bound
 
 
-def _bind_insert(insert: ast.Insert, shared: Mapping[str, BoundSelect], context: _Context) -> BoundInsert:
+def _bind_insert(
+    insert: ast.Insert, shared: Mapping[str, BoundSelect], context: _Context
+) -> BoundInsert | BoundSinkInsert:
     tables = _bind_tables(insert.tables, shared, context, inside_insert=True)
     if insert.target.name in tables:
         raise LsqlError("NAME_SHADOWS_TOPIC", insert.target.span, name=insert.target.name)
+    sink = sink_of(insert, context.catalog)
     select = context.bind(insert.select, tables, inside_insert=bool(insert.tables))
+    if sink is not None:
+        return bind_sink_insert(insert, sink, select, context.settings)
     span = insert.select.projections[0].span.to(insert.select.projections[-1].span)
     key_type = written_type(select.key, select.shape.key.type)
     value_type = written_type(select.value, select.shape.value.type)

@@ -9,7 +9,7 @@ from difflib import ndiff
 from itertools import zip_longest
 from typing import Any
 
-from lsql_runner.bind.catalog import Format
+from lsql_runner.bind.catalog import JSON_FORMAT, Format
 from lsql_runner.cases.leaves import ValueMisfit, natural
 from lsql_runner.cases.model import Case, CaseRecord, ExpectedError, Headers
 from lsql_runner.cases.values import (
@@ -23,7 +23,7 @@ from lsql_runner.cases.values import (
     same_value,
 )
 from lsql_runner.errors import LsqlError, render, report
-from lsql_runner.plan.nodes import Plan
+from lsql_runner.plan.nodes import Plan, WriteSink
 
 BATCH_HEADER = "lsql.batch"
 """Set by the sink on every record; no case expects it."""
@@ -51,9 +51,10 @@ def output_formats(case: Case, plan: Plan) -> Forms:
     """
     found: dict[str, tuple[Format, Format]] = {}
     for sink in plan.sinks:
-        forms = (sink.key_format, sink.value_format)
-        if found.setdefault(sink.topic, forms) != forms:
-            why = f"two INSERTs write {sink.topic} in unlike formats"
+        # A row of a sink is shown as its key's columns and all of its columns, each an object.
+        forms = (JSON_FORMAT, JSON_FORMAT) if isinstance(sink, WriteSink) else (sink.key_format, sink.value_format)
+        if found.setdefault(sink.name, forms) != forms:
+            why = f"two INSERTs write {sink.name} in unlike formats"
             raise LsqlError("CASE_INVALID", path=str(case.path), place="the program", why=why)
     return found
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from lsql_runner.bind.catalog import PROTOBUF_FORMAT, Serde, TopicSchema
+from lsql_runner.bind.sinks import named_sink
 from lsql_runner.cases.leaves import NANOS_PER_MS, Instant, ValueMisfit
 from lsql_runner.cases.proto_values import message_of
 from lsql_runner.cases.yaml_text import load_yaml
@@ -112,6 +113,7 @@ class _Document(_Strict):
     name: str | None = None
     sql: str | None = None
     topics: dict[str, dict[str, Any]] = {}
+    sinks: dict[str, Literal["postgresql", "redis"]] = {}
     input: list[Any] = []
     expect: list[CaseRecord] | None = None
     expect_error: ExpectedError | None = None
@@ -133,6 +135,8 @@ class Case:
     writers: Writers
     existing: Mapping[str, int]
     """Partitions of every topic that the case names."""
+    sinks: Mapping[str, str]
+    """The kinds of the sinks that the program writes to, by name."""
     batches: tuple[tuple[InputRecord, ...], ...]
     idle_ms: Mapping[int, int]
     """Behind these batches, counted from 0, no record comes for so long."""
@@ -168,7 +172,8 @@ def parse_case(text: str, path: Path) -> Case:
     declared = _declared(declarations, path)
     _check_writers(writers, declared, path)
     batches, idle_ms = _batches(document.input, writers, path)
-    named = [record.topic for batch in batches for record in batch] + [r.topic for r in document.expect or ()]
+    expected = [r.topic for r in document.expect or () if named_sink(r.topic, document.sinks) is None]
+    named = [record.topic for batch in batches for record in batch] + expected
     existing = {name: partitions.get(name, 1) for name in (*document.topics, *named) if name}
     for batch in batches:
         for record in batch:
@@ -180,6 +185,7 @@ def parse_case(text: str, path: Path) -> Case:
         declared,
         writers,
         existing,
+        dict(document.sinks),
         batches,
         idle_ms,
         None if document.expect is None else tuple(document.expect),

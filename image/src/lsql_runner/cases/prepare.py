@@ -63,7 +63,7 @@ def prepare_case(case: Case) -> PreparedCase:
     registry = MemoryRegistry()
     batches = encode_batches(case, program, register_writers(case, registry))
     brokers = cast(Brokers, _CaseBrokers(case, batches))  # resolving a catalog asks for topics and samples only
-    catalog = resolve_catalog(program, brokers, Knowledge(case.declared, {}, registry=registry))
+    catalog = resolve_catalog(program, brokers, Knowledge(case.declared, {}, registry=registry, sinks=case.sinks))
     planned = plan_parsed(program, catalog)
     return PreparedCase(replace(planned, plan=registered(planned.plan, registry)), batches, registry)
 

@@ -16,9 +16,15 @@ def wanted_topics(case: Case, prepared: PreparedCase) -> list[TopicRequest]:
     """Every topic of a case: those that it names, and those that its program would make, as it would.
 
     Raises:
-        LsqlError: CASE_INVALID for a program that reads what it writes: its input would not be the case's alone.
+        LsqlError: CASE_INVALID for a program that writes to a sink, which a case does not bring along, or that reads
+            what it writes: its input would not be the case's alone.
     """
-    targets = dict.fromkeys(sink.topic for sink in prepared.plan.sinks)
+    if case.sinks:
+        why = (
+            f"it writes to the sink {next(iter(case.sinks))}, whose rows are only had in memory: run it without --kafka"
+        )
+        raise LsqlError("CASE_INVALID", path=str(case.path), place="sinks", why=why)
+    targets = dict.fromkeys(sink.topic for sink in prepared.plan.topic_sinks)
     both = [source.topic for source in prepared.plan.sources if source.topic in targets]
     if both:
         why = f"it reads {both[0]} and writes it too, so that on brokers its input would not be the case's alone"
@@ -38,7 +44,7 @@ def wanted_topics(case: Case, prepared: PreparedCase) -> list[TopicRequest]:
 def wanted_subjects(case: Case, prepared: PreparedCase) -> dict[str, str]:
     """Every subject that the case or its program registers a schema of, with its topic."""
     found = {subject_of(topic, part): topic for topic, part, _ in declared_schemas(case)}
-    for sink in prepared.plan.sinks:
+    for sink in prepared.plan.topic_sinks:
         for part, schema in (("key", sink.key_schema), ("value", sink.value_schema)):
             if schema is not None:
                 found[subject_of(sink.topic, part)] = sink.topic

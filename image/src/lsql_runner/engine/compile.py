@@ -50,16 +50,16 @@ partition, offset, timestamp, headers. A stream, a range of offsets, or rows in 
 
 
 def compile_query(query: Query, read: Reader) -> DataFrame:
-    """All records that a query writes: columns `topic`, `key`, `value` (binary), `ts` (LONG ms), `headers`."""
-    source = _shared(read)
-    frames = [compile_sink(sink, source) for sink in query.sinks]
+    """All records that a query writes to topics: `topic`, `key`, `value` (binary), `ts` (LONG ms), `headers`."""
+    source = shared(read)
+    frames = [compile_sink(sink, source) for sink in query.sinks if isinstance(sink, WriteTopic)]
     result = frames[0]
     for frame in frames[1:]:
         result = result.unionByName(frame)
     return result
 
 
-def _shared(read: Reader) -> Reader:
+def shared(read: Reader) -> Reader:
     """The same DataFrame for the same topic: Spark then reads, numbers and tracks it as one source."""
     frames: dict[str, DataFrame] = {}
 
@@ -189,7 +189,11 @@ def _(node: Aggregate, read: Reader) -> Relation:
 
 @compile_node.register
 def _(node: Project, read: Reader) -> Relation:
-    below = compile_node(node.input, read)
+    return compile_project(node, compile_node(node.input, read))
+
+
+def compile_project(node: Project, below: Relation) -> Relation:
+    """The relation that a projection makes of the one below it."""
     columns = below.columns_for(node_exprs(node))
     passed: dict[str, Column] = {name: below.ready[name] for name in passed_through(below.ready)}
     result = Relation(below.frame, {**passed, "ts": column(node.ts, columns)}, {}, _upsert(node, below))

@@ -14,8 +14,9 @@ from lsql_runner.engine.compile import Reader, compile_node, compile_sink
 from lsql_runner.engine.groups import aggregate_input
 from lsql_runner.engine.locate import Attempt, Culprit, Span, failure_of, locate
 from lsql_runner.engine.serde import decode
+from lsql_runner.engine.sink_rows import sink_rows
 from lsql_runner.errors import LsqlError
-from lsql_runner.plan.nodes import Aggregate, Plan, Stateful, WriteTopic, nodes
+from lsql_runner.plan.nodes import Aggregate, Plan, Stateful, Write, WriteSink, nodes
 
 Ranges = Mapping[Partition, Span]
 RangeReader = Callable[[Ranges], Reader]
@@ -43,7 +44,7 @@ def record_error(plan: Plan, ranges: Ranges, reader: RangeReader) -> LsqlError |
     return LsqlError("RECORD_MALFORMED", **place, part=part, format=str(form))
 
 
-def _attempt(sink: WriteTopic, reader: RangeReader) -> Attempt:
+def _attempt(sink: Write, reader: RangeReader) -> Attempt:
     """What a sink computes for the records of some ranges, before anything is kept or written."""
 
     def run(ranges: Ranges) -> DataFrame:
@@ -51,9 +52,10 @@ def _attempt(sink: WriteTopic, reader: RangeReader) -> Attempt:
         # What only an aggregate of a stream keeps can be had before it: the groups would hide which record it was.
         only = kept[0] if len(kept) == 1 else None
         stateful = only if isinstance(only, Aggregate) and not only.of_table else None
-        if stateful is None:
-            return compile_sink(sink, reader(ranges))
-        return aggregate_input(stateful, compile_node(stateful.input, reader(ranges)))[0]
+        rows = reader(ranges)
+        if stateful is not None:
+            return aggregate_input(stateful, compile_node(stateful.input, rows))[0]
+        return sink_rows(sink, rows) if isinstance(sink, WriteSink) else compile_sink(sink, rows)
 
     return run
 

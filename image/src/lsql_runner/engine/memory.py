@@ -25,7 +25,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from lsql_runner.batches import Partition
 from lsql_runner.bind.catalog import TopicSchema
 from lsql_runner.engine.avro import REGISTRY, give_schemas
-from lsql_runner.engine.compile import Reader, compile_query
+from lsql_runner.engine.compile import Reader, compile_query, shared
 from lsql_runner.engine.culprit import RangeReader, record_error
 from lsql_runner.engine.emission import output_mode, tune_emission
 from lsql_runner.engine.failures import classify
@@ -34,6 +34,7 @@ from lsql_runner.engine.locate import Span
 from lsql_runner.engine.progress import event_time_ms
 from lsql_runner.engine.rows import Headers, Rows, TopicRecord, as_bytes, headers_of
 from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
+from lsql_runner.engine.sink_rows import row_records
 from lsql_runner.engine.ticks import advance, reset
 from lsql_runner.errors import LsqlError
 from lsql_runner.plan.nodes import Aggregate, Plan, Query
@@ -129,6 +130,10 @@ class MemoryEngine:
                 return MemoryRun((), LsqlError("QUERY_FAILED", reason=classify(str(error)).reason))
             finally:
                 running.stop()
+
+    def reader(self, records: Sequence[TopicRecord]) -> Reader:
+        """Reads the records as one batch."""
+        return _of_topic(Rows(self.session).frame(records))
 
     def _death(self, plan: Plan, cause: str, records: Sequence[TopicRecord]) -> LsqlError:
         """What production says of the same death: the record, found by running ranges again."""
@@ -228,7 +233,10 @@ def _start(session: SparkSession, query: Query, stream: JavaObject, checkpoint: 
         collected.extend(frame.collect())
 
     tune_emission(session, query)
-    writer = compile_query(query, _of_topic(source)).writeStream.queryName(query.name).outputMode(output_mode(query))
+    read = shared(_of_topic(source))
+    sink = query.row_sink
+    records = compile_query(query, read) if sink is None else row_records(sink, read)
+    writer = records.writeStream.queryName(query.name).outputMode(output_mode(query))
     streaming = writer.option("checkpointLocation", str(checkpoint)).foreachBatch(collect).start()
     clocks = tuple(node.store for node in query.stores if isinstance(node, Aggregate) and node.final)
     return _RunningQuery(stream, streaming, collected, clocks)

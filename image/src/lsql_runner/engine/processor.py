@@ -20,6 +20,7 @@ from lsql_runner.engine.groups import aggregate_input, window_of
 from lsql_runner.engine.jvm import JvmOptions, SparkJvm
 from lsql_runner.engine.offset_log import newest_batch, planned_batch
 from lsql_runner.engine.query import Launch, RunningPlan
+from lsql_runner.engine.row_sink import RowSinks
 from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
 from lsql_runner.engine.sink import SinkOptions
 from lsql_runner.engine.source import SourceOptions, range_reader, stream_reader
@@ -46,6 +47,7 @@ class Job:
     """The schema registry that records in AVRO are read by."""
     rocksdb: tuple[tuple[str, int], ...] = ()
     """What the program sets of its state stores: keys of ROCKSDB_KEYS."""
+    row_sinks: RowSinks = RowSinks()
 
 
 class SparkEngine:
@@ -78,7 +80,7 @@ class SparkEngine:
         """Run a plan.
 
         Raises:
-            LsqlError: JVM_GONE, QUERY_FAILED.
+            LsqlError: JVM_GONE, QUERY_FAILED; SINK_UNREACHABLE, SINK_REFUSED, SINK_TABLE_MISFIT.
         """
         session = self.session
         if job.registry is not None:
@@ -88,7 +90,8 @@ class SparkEngine:
         reset_ticks(session)
 
         self._job = job
-        self._running = RunningPlan(session, Launch(job.plan, reader, job.sink, job.checkpoints, job.on_batch))
+        launch = Launch(job.plan, reader, job.sink, job.checkpoints, job.on_batch, job.row_sinks)
+        self._running = RunningPlan(session, launch)
 
     def death(self, positions: Mapping[Partition, int], ends: Mapping[Partition, int]) -> LsqlError | None:
         """What the plan died of; None while it runs.
@@ -98,8 +101,8 @@ class SparkEngine:
             ends: the end of each.
         """
         cause = None if self._running is None else self._running.death()
-        if cause is None:
-            return None
+        if cause is None or isinstance(cause, LsqlError):
+            return cause
         failure = classify(cause)
         LOG.debug("the engine's own words: %s", cause)
         if failure.kind == "data-loss":

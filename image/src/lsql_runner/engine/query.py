@@ -16,11 +16,15 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 from lsql_runner.batches import BatchEnded
-from lsql_runner.engine.compile import Reader, compile_query
+from lsql_runner.engine.compile import Reader, compile_query, shared
 from lsql_runner.engine.emission import output_mode, tune_emission
 from lsql_runner.engine.progress import OUTPUT_METRIC, batch_ended
+from lsql_runner.engine.row_sink import RowSinks, row_writer
 from lsql_runner.engine.sink import SinkOptions, batch_writer, sink_records
-from lsql_runner.plan.nodes import Plan, Query
+from lsql_runner.engine.sink_failures import sink_error
+from lsql_runner.engine.sink_rows import sink_rows
+from lsql_runner.errors import LsqlError
+from lsql_runner.plan.nodes import Plan, Query, WriteSink
 from lsql_runner.plan.stores import query_stores
 
 _STOP_DEADLINE_S = 30.0
@@ -35,13 +39,25 @@ class Launch:
     sink: SinkOptions
     checkpoints: Path | str
     on_batch: Callable[[BatchEnded], None]
+    row_sinks: RowSinks = RowSinks()
 
 
 class RunningPlan:
-    """All queries of a plan. They live and die together: a program has one lifecycle."""
+    """All queries of a plan. They live and die together: a program has one lifecycle.
+
+    Raises:
+        LsqlError: as `row_writer`; nothing runs then.
+    """
 
     def __init__(self, spark: SparkSession, launch: Launch) -> None:
         self._spark = spark
+        self._connections = launch.row_sinks.connections
+        # All targets are looked at before the first batch of any of them.
+        row_writers = {
+            query.name: row_writer(spark, launch.sink.app_id, query.name, query.row_sink, launch.row_sinks)
+            for query in launch.plan.queries
+            if query.row_sink is not None
+        }
         self._progress = _Progress(
             {q.name: tuple(s.name for s in query_stores(q)) for q in launch.plan.queries}, launch.on_batch
         )
@@ -49,29 +65,36 @@ class RunningPlan:
         self._queries: list[_Running] = []
         try:
             for query in launch.plan.queries:
-                self._queries.append(self._start(query, launch))
+                self._queries.append(self._start(query, launch, row_writers.get(query.name)))
         except BaseException:
             self.abandon()
             raise
 
-    def _start(self, query: Query, launch: Launch) -> _Running:
+    def _start(self, query: Query, launch: Launch, rows: JavaObject | None) -> _Running:
         tune_emission(self._spark, query)
-        records = sink_records(compile_query(query, launch.read))
+        sink = query.row_sink
+        if sink is not None:
+            records = sink_rows(sink, shared(launch.read))
+        else:
+            records = sink_records(compile_query(query, launch.read))
         writer = (
             records.observe(OUTPUT_METRIC, F.count(F.lit(1)).alias("records"))
             .writeStream.queryName(query.name)
             .outputMode(output_mode(query))
             .option("checkpointLocation", f"{launch.checkpoints}/{query.name}")
         )
-        batches = batch_writer(self._spark, query.name, launch.sink)
+        batches = rows or batch_writer(self._spark, query.name, launch.sink)
         writer._jwrite.foreachBatch(batches)  # pyspark's own takes a function of Python's
-        return _Running(writer.start(), batches)
+        return _Running(writer.start(), batches, sink)
 
-    def death(self) -> str | None:
-        """Why a query ended by itself, with all that caused it, in Spark's words; None while all run."""
+    def death(self) -> str | LsqlError | None:
+        """Why a query ended by itself, with all that caused it, in Spark's words, or as a sink's error; None while all
+        run."""
         for query in self._queries:
             if not query.streaming.isActive:
-                return _last_words(self._spark, query.streaming)
+                words = _last_words(self._spark, query.streaming)
+                told = None if query.sink is None else sink_error(words, query.sink, self._connections)
+                return told or words
         return None
 
     def stop(self) -> None:
@@ -98,10 +121,11 @@ class RunningPlan:
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    """A query at work, and the BatchWriter in the JVM that writes its batches."""
+    """A query at work, what writes its batches in the JVM (a BatchWriter or SinkWriter), and the sink that it has."""
 
     streaming: StreamingQuery
     batches: JavaObject
+    sink: WriteSink | None = None
 
 
 def _last_words(spark: SparkSession, query: StreamingQuery) -> str:

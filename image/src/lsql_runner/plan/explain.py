@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lsql_runner.bind.bound import SinkTarget
 from lsql_runner.bind.catalog import JSON_FORMAT, Format, Serde
 from lsql_runner.plan.nodes import (
     Aggregate,
@@ -16,7 +17,8 @@ from lsql_runner.plan.nodes import (
     Query,
     ReadTopic,
     Unnest,
-    WriteTopic,
+    Write,
+    WriteSink,
     inputs,
 )
 from lsql_runner.plan.text import show, show_duration, show_part
@@ -35,10 +37,13 @@ def _query(query: Query) -> Iterator[str]:
         yield from _sink(query, sink)
 
 
-def _sink(query: Query, sink: WriteTopic) -> Iterator[str]:
-    yield f"  write {sink.topic}"
-    yield f"    key   {_serde(_written(sink.key_format, sink.input.key_type, sink.key_schema))}"
-    yield f"    value {_serde(_written(sink.value_format, sink.input.value_type, sink.value_schema))}"
+def _sink(query: Query, sink: Write) -> Iterator[str]:
+    if isinstance(sink, WriteSink):
+        yield from _target(sink.target, sink.input.of_table)
+    else:
+        yield f"  write {sink.topic}"
+        yield f"    key   {_serde(_written(sink.key_format, sink.input.key_type, sink.key_schema))}"
+        yield f"    value {_serde(_written(sink.value_format, sink.input.value_type, sink.value_schema))}"
     yield from _tree(query, sink.input, 2)
 
 
@@ -56,6 +61,24 @@ def _window(node: Project) -> str:
 
 def _written(form: Format, kind: DataType, schema: str | None) -> Serde:
     return Serde(form, kind, has_head=schema is not None and form.bare == JSON_FORMAT)
+
+
+def _target(target: SinkTarget, is_table: bool) -> Iterator[str]:
+    """What an INSERT does in a sink; where its server is belongs to the surroundings, and not to the plan."""
+    stored = f" as {target.store}" if target.store else ""
+    made = ", made if missing" if target.creates else ""
+    yield f"  {target.mode} {target.table} in sink {target.sink} ({target.kind}){stored}{made}"
+    yield f"    key     {', '.join(target.key) or 'none'}"
+    yield f"    columns {', '.join(f'{name} {describe(kind)}' for name, kind in target.columns)}"
+    if target.mode == "upsert":
+        yield f"    deletes {_deletes(target, is_table)}"
+    yield f"    {target.delivery.replace('_', ' ')}, {target.batch_rows} rows a request"
+
+
+def _deletes(target: SinkTarget, is_table: bool) -> str:
+    if is_table:
+        return "rows that are there no more" if target.deletes else "none: a row that came stays"
+    return "by tombstones" if target.deletes else "none: the key is not of the record key alone"
 
 
 def _serde(serde: Serde) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from lsql_runner.bind.bound import Fields, JoinKind, Part, Whole, WindowSpec, part_exprs
+from lsql_runner.bind.bound import Fields, JoinKind, Part, SinkTarget, Whole, WindowSpec, part_exprs
 from lsql_runner.bind.catalog import Format, Serde, TopicSchema
 from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, HeaderValue, walk
 from lsql_runner.bind.functions.table import AGGREGATES
@@ -289,17 +289,54 @@ class WriteTopic:
     """The schema's id at the registry, once it is registered there."""
     value_id: int | None = None
 
+    @property
+    def name(self) -> str:
+        return self.topic
+
+
+@dataclass(frozen=True, slots=True)
+class WriteSink:
+    """Every row of the input as a row of a sink."""
+
+    input: Project
+    target: SinkTarget
+
+    @property
+    def name(self) -> str:
+        return self.target.name
+
+    def __post_init__(self) -> None:
+        kind = self.input.value_type
+        names = kind.names if isinstance(kind, Struct) else ()
+        if names != tuple(name for name, _ in self.target.columns):
+            raise InvalidPlan(f"a row of {self.target.name} has not the columns {', '.join(names)}")
+        if not set(self.target.key) <= set(names):
+            raise InvalidPlan(f"the key {', '.join(self.target.key)} is not among {', '.join(names)}")
+
+
+Write = WriteTopic | WriteSink
+
 
 @dataclass(frozen=True, slots=True)
 class Query:
     """What runs as one streaming query: one loop of batches, one checkpoint, one position.
 
-    All stateless INSERTs of a program share one query; each stateful one has its own, since the
-    watermark that closes its windows must not depend on the others' topics.
+    All stateless INSERTs into topics share one query; each stateful one has its own, since the
+    watermark that closes its windows must not depend on the others' topics, and so has each INSERT into a sink: its
+    server may be slow, or away.
     """
 
     name: str
-    sinks: tuple[WriteTopic, ...]
+    sinks: tuple[Write, ...]
+
+    def __post_init__(self) -> None:
+        if self.row_sink is not None and len(self.sinks) > 1:
+            raise InvalidPlan(f"the query {self.name} writes to a sink and elsewhere")
+
+    @property
+    def row_sink(self) -> WriteSink | None:
+        """The sink that the query writes to; None if it writes to topics."""
+        return next((sink for sink in self.sinks if isinstance(sink, WriteSink)), None)
 
     @property
     def stateful(self) -> bool:
@@ -324,8 +361,18 @@ class Plan:
     queries: tuple[Query, ...]
 
     @property
-    def sinks(self) -> tuple[WriteTopic, ...]:
+    def sinks(self) -> tuple[Write, ...]:
+        """All that is written, topics and sinks."""
         return tuple(sink for query in self.queries for sink in query.sinks)
+
+    @property
+    def topic_sinks(self) -> tuple[WriteTopic, ...]:
+        return tuple(sink for sink in self.sinks if isinstance(sink, WriteTopic))
+
+    @property
+    def row_sinks(self) -> tuple[WriteSink, ...]:
+        """What is written outside of Kafka."""
+        return tuple(sink for sink in self.sinks if isinstance(sink, WriteSink))
 
     @property
     def sources(self) -> tuple[TopicSchema, ...]:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lsql_runner.bind.bound import BoundInsert, BoundJoin, BoundProgram, BoundSelect, BoundTopic, part_exprs
+from lsql_runner.bind.bound import (
+    BoundInsert,
+    BoundJoin,
+    BoundProgram,
+    BoundSelect,
+    BoundSinkInsert,
+    BoundTopic,
+    part_exprs,
+)
 from lsql_runner.bind.expr import ColumnRef, Expr
 from lsql_runner.bind.join_scope import side_column
 from lsql_runner.bind.select import RECORD_TIME
@@ -21,6 +29,8 @@ from lsql_runner.plan.nodes import (
     ReadTopic,
     Stateful,
     Unnest,
+    Write,
+    WriteSink,
     WriteTopic,
     nodes,
 )
@@ -38,16 +48,18 @@ def plan_program(program: BoundProgram) -> Plan:
     return plan
 
 
-def group_queries(sinks: tuple[WriteTopic, ...]) -> Plan:
-    """All stateless sinks into one query, each stateful one into its own."""
-    stateless = tuple(sink for sink in sinks if not _is_stateful(sink))
+def group_queries(sinks: tuple[Write, ...]) -> Plan:
+    """All stateless INSERTs into topics in one query, each stateful one and each into a sink in its own."""
+    stateless = tuple(sink for sink in sinks if isinstance(sink, WriteTopic) and not _is_stateful(sink))
     queries = [Query("stateless", stateless)] if stateless else []
     for number, sink in enumerate(sink for sink in sinks if _is_stateful(sink)):
         queries.append(Query(f"stateful-{number}", (sink,)))
+    rows = [sink for sink in sinks if isinstance(sink, WriteSink) and not _is_stateful(sink)]
+    queries += [Query(f"sink-{number}", (sink,)) for number, sink in enumerate(rows)]
     return Plan(tuple(queries))
 
 
-def _is_stateful(sink: WriteTopic) -> bool:
+def _is_stateful(sink: Write) -> bool:
     return any(isinstance(node, Stateful) for node in nodes(sink.input))
 
 
@@ -62,9 +74,12 @@ class _StoreNamer:
         return f"{kind}-{self._count - 1}"
 
 
-def _plan_insert(insert: BoundInsert, namer: _StoreNamer) -> WriteTopic:
+def _plan_insert(insert: BoundInsert | BoundSinkInsert, namer: _StoreNamer) -> Write:
+    node = _plan_select(insert.select, namer)
+    if isinstance(insert, BoundSinkInsert):
+        return WriteSink(node, insert.target)
     return WriteTopic(
-        _plan_select(insert.select, namer),
+        node,
         insert.target,
         insert.key.format,
         insert.value.format,

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, Node, Plan, Project, ReadTopic, Unnest, inputs
+from lsql_runner.bind.bound import SinkTarget
+from lsql_runner.plan.nodes import (
+    Aggregate,
+    Filter,
+    Having,
+    Join,
+    Node,
+    Plan,
+    Project,
+    ReadTopic,
+    Unnest,
+    WriteSink,
+    inputs,
+)
 from lsql_runner.plan.text import show, show_duration, show_part
 from lsql_runner.types import describe
 
@@ -12,13 +25,16 @@ from lsql_runner.types import describe
 def topology(plan: Plan) -> dict[str, Any]:
     """`{"nodes": [{"id", "kind", "label", "detail"}], "edges": [{"from", "to"}]}`, sources first.
 
-    A topic that several queries read or that is both read and written is one node.
+    A topic that several queries read or that is both read and written is one node; a table of a sink is one.
     """
     graph = _Graph()
     for query in plan.queries:
         for number, sink in enumerate(query.sinks):
             last = graph.chain(sink.input, f"{query.name}/{number}")
-            target = graph.topic(sink.topic, f"{sink.key_format} key, {sink.value_format} value")
+            if isinstance(sink, WriteSink):
+                target = graph.sink(sink.target)
+            else:
+                target = graph.topic(sink.topic, f"{sink.key_format} key, {sink.value_format} value")
             graph.edge(last, target)
     return {"nodes": list(graph.nodes.values()), "edges": graph.edges}
 
@@ -31,6 +47,12 @@ class _Graph:
     def topic(self, name: str, detail: str) -> str:
         identity = f"topic/{name}"
         self.nodes.setdefault(identity, {"id": identity, "kind": "topic", "label": name, "detail": detail})
+        return identity
+
+    def sink(self, target: SinkTarget) -> str:
+        identity = f"sink/{target.sink}/{target.table}"
+        detail = f"{target.kind}, {target.mode}" + (f" by {', '.join(target.key)}" if target.key else "")
+        self.nodes.setdefault(identity, {"id": identity, "kind": "sink", "label": target.name, "detail": detail})
         return identity
 
     def edge(self, start: str, end: str) -> None:

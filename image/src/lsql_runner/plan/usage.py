@@ -19,6 +19,8 @@ from lsql_runner.plan.nodes import (
     Query,
     ReadTopic,
     Unnest,
+    Write,
+    WriteSink,
     inputs,
 )
 from lsql_runner.types import Array, DataType, Field, Struct
@@ -71,7 +73,14 @@ def node_exprs(node: Node) -> tuple[Expr, ...]:
 
 def fields_read(query: Query, topic: str) -> DataType:
     """The part of a topic's value that a query decodes; an empty struct if it only passes it through."""
-    return _union([kind for sink in query.sinks for read, kind in _reads(sink.input, ()) if read.schema.topic == topic])
+    return _union(
+        [kind for sink in query.sinks for read, kind in _reads(sink.input, _taken(sink)) if read.schema.topic == topic]
+    )
+
+
+def _taken(sink: Write) -> tuple[Expr, ...]:
+    """What a sink takes out of its records: a value may pass to a topic as bytes, but in a row it is columns."""
+    return (ColumnRef("value", (), sink.input.value_type),) if isinstance(sink, WriteSink) else ()
 
 
 def _reads(node: Node, wanted: tuple[Expr, ...]) -> Iterator[tuple[ReadTopic, DataType]]:

@@ -91,6 +91,26 @@ class TopicUse:
 
 
 @dataclass(frozen=True, slots=True)
+class SinkUse:
+    """One table of a sink that the program writes to."""
+
+    sink: str
+    kind: str
+    """`postgresql` or `redis`."""
+    table: str
+    mode: str
+    """`insert` or `upsert`."""
+    key: tuple[str, ...]
+    columns: tuple[tuple[str, str], ...]
+    """Names and types."""
+    deletes: bool
+    """Whether rows are deleted, by tombstones or as a table's that are there no more."""
+    delivery: str
+    """`exactly_once` or `idempotent`."""
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
 class Planned:
     """The program was bound to its topics."""
 
@@ -102,6 +122,7 @@ class Planned:
     warnings: tuple[str, ...] = field(default=())
     starts: dict[str, dict[Partition, int]] = field(default_factory=dict)
     """By query: the next offset to read, where no batch of this process has ended yet."""
+    sinks: tuple[SinkUse, ...] = ()
 
 
 Event = (

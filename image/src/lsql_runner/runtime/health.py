@@ -29,8 +29,8 @@ def assess(status: Status, now_ms: int, stuck_after_ms: int) -> Health:
     """Health of the processor.
 
     Waiting for a first record and being stopped by a person are healthy; so is an idle topic. Not healthy:
-    `jvm-gone`, `broker-unreachable`, `broker-refused` (no rights), `failed` (only a person can start it again),
-    `query-died` (restarting), `query-stuck` (no batch ended for `stuck_after_ms` while the lag grew).
+    `jvm-gone`, `broker-unreachable`, `broker-refused` (no rights), `sink-unreachable`, `failed` (only a person can
+    start it again), `query-died` (restarting), `query-stuck` (no batch ended for `stuck_after_ms` while the lag grew).
     """
     reasons: list[Reason] = []
     if status.jvm_error is not None:
@@ -38,6 +38,8 @@ def assess(status: Status, now_ms: int, stuck_after_ms: int) -> Health:
     if status.broker_error is not None:
         refused = status.broker_error.code == "BROKER_REFUSED"
         reasons.append(Reason("broker-refused" if refused else "broker-unreachable", status.broker_error.message))
+    if status.state is State.WAITING and status.reason is not None and status.reason.code == "SINK_UNREACHABLE":
+        reasons.append(Reason("sink-unreachable", status.reason.message))
     if status.state is State.FAILED:
         text = status.reason.message if status.reason else "the processor failed"
         reasons.append(Reason("failed", text))

@@ -22,7 +22,7 @@ def plan_from_environment(environment: Mapping[str, str]) -> Planned:
     settings = read_settings(environment)
     program = parse(settings.sql)
     if not settings.bootstrap_servers:
-        return plan_parsed(program, Catalog(settings.declared))
+        return plan_parsed(program, Catalog(settings.declared, sinks=settings.sink_kinds))
     with ExitStack() as stack:
         brokers = stack.enter_context(closing(brokers_of(settings)))
         registry = registry_of(settings)

@@ -9,6 +9,7 @@ from queue import Empty, SimpleQueue
 
 from lsql_runner.batches import BatchEnded, Partition
 from lsql_runner.engine.processor import Job, SparkEngine
+from lsql_runner.engine.row_sink import RowSinks
 from lsql_runner.engine.sink import SinkOptions
 from lsql_runner.engine.source import SourceOptions
 from lsql_runner.errors import LsqlError
@@ -40,7 +41,7 @@ class PlanRun:
     """The queries of a plan, watched. Making one starts it.
 
     Raises:
-        LsqlError: JVM_GONE, QUERY_FAILED; nothing is left running then.
+        LsqlError: JVM_GONE, QUERY_FAILED, SINK_UNREACHABLE and the like; nothing is left running then.
     """
 
     def __init__(self, prepared: Prepared, around: Surroundings) -> None:
@@ -123,5 +124,6 @@ def job_of(prepared: Prepared, settings: Settings, state: StateDir, on_batch: Ca
         consumer=bound.consumer,
     )
     sink = SinkOptions(settings.connection, settings.app_id, bound.producer, prepared.largest_batch)
+    row_sinks = RowSinks({s.name: s for s in settings.sinks}, settings.jars_dir / "sinks")
     checkpoints = state.checkpoints(prepared.generation)
-    return Job(prepared.plan, source, sink, checkpoints, on_batch, settings.registry, bound.rocksdb)
+    return Job(prepared.plan, source, sink, checkpoints, on_batch, settings.registry, bound.rocksdb, row_sinks)

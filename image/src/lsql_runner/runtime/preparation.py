@@ -81,7 +81,7 @@ def plan_on_brokers(
         LsqlError: what is wrong with the program or the topics, BROKER_UNREACHABLE, SCHEMA_WAITING.
     """
     known = {} if pinned is None else pinned.schemas
-    knowledge = Knowledge(settings.declared, known, settings.sample_records, registry)
+    knowledge = Knowledge(settings.declared, known, settings.sample_records, registry, settings.sink_kinds)
     return plan_parsed(program, resolve_catalog(program, brokers, knowledge))
 
 
@@ -153,7 +153,7 @@ def _starts(
 def _ready_targets(planned: Planned, brokers: Brokers) -> int | None:
     """Make the targets that are missing; the largest batch that all of them take."""
     existing = brokers.topics()
-    targets = list(dict.fromkeys(sink.topic for sink in planned.plan.sinks))
+    targets = list(dict.fromkeys(sink.topic for sink in planned.plan.topic_sinks))
     for topic in targets:
         if topic not in existing:
             made = planned.bound.settings.topic(topic)
@@ -181,8 +181,26 @@ def _positions_before(prepared: Prepared, brokers: Brokers) -> dict[str, dict[Pa
     return found
 
 
-def planned_event(prepared: Prepared, brokers: Brokers) -> events.Planned:
-    """The event that tells which topics and stores the program uses, and where it begins.
+def _sink_uses(plan: Plan, settings: Settings) -> tuple[events.SinkUse, ...]:
+    urls = {sink.name: sink.url for sink in settings.sinks}
+    return tuple(
+        events.SinkUse(
+            target.sink,
+            target.kind,
+            target.table,
+            target.mode,
+            target.key,
+            tuple((name, describe(kind)) for name, kind in target.columns),
+            target.deletes,
+            target.delivery,
+            urls.get(target.sink, ""),
+        )
+        for target in (sink.target for sink in plan.row_sinks)
+    )
+
+
+def planned_event(prepared: Prepared, settings: Settings, brokers: Brokers) -> events.Planned:
+    """The event that tells which topics, stores and sinks the program uses, and where it begins.
 
     Raises:
         LsqlError: BROKER_UNREACHABLE, BROKER_REFUSED.
@@ -210,7 +228,7 @@ def planned_event(prepared: Prepared, brokers: Brokers) -> events.Planned:
             describe(sink.input.value_type),
             "program",
         )
-        for sink in prepared.plan.sinks
+        for sink in prepared.plan.topic_sinks
     ]
     stores = tuple(store.name for query in prepared.plan.queries for store in query_stores(query))
     return events.Planned(
@@ -221,4 +239,5 @@ def planned_event(prepared: Prepared, brokers: Brokers) -> events.Planned:
         stateful=prepared.plan.stateful,
         warnings=prepared.warnings,
         starts=_positions_before(prepared, brokers),
+        sinks=_sink_uses(prepared.plan, settings),
     )

@@ -15,7 +15,7 @@ from lsql_runner.bind.proto_text import ProtoError, parse_proto
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.infer import infer_serde
 from lsql_runner.kafka.registry import RegisteredSchema, SchemaKind, SchemaReference, SchemaRegistry
-from lsql_runner.plan.nodes import Plan, WriteTopic
+from lsql_runner.plan.nodes import Plan, Write, WriteSink, WriteTopic
 from lsql_runner.types import DataType
 
 _KINDS: dict[str, SchemaKind] = {"AVRO": "AVRO", "JSON": "JSON", "PROTOBUF": "PROTOBUF"}
@@ -133,7 +133,9 @@ def registered(plan: Plan, registry: SchemaRegistry | None) -> Plan:
         LsqlError: REGISTRY_MISSING, SCHEMA_INCOMPATIBLE, REGISTRY_UNREACHABLE and the like.
     """
 
-    def with_ids(sink: WriteTopic) -> WriteTopic:
+    def with_ids(sink: Write) -> Write:
+        if isinstance(sink, WriteSink):
+            return sink
         for part, kind, text in _schemas(sink):
             asked, subject = _asked(registry, sink.topic), subject_of(sink.topic, part)
             schema = _numbered(asked, subject, kind, text)
@@ -155,7 +157,7 @@ def check_outputs(plan: Plan, registry: SchemaRegistry | None) -> None:
     Raises:
         LsqlError: as `registered`.
     """
-    for sink in plan.sinks:
+    for sink in plan.topic_sinks:
         for part, kind, text in _schemas(sink):
             subject = subject_of(sink.topic, part)
             asked = _asked(registry, sink.topic)

@@ -6,7 +6,7 @@ The program, then the configuration, then what was pinned beside the checkpoint,
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from lsql_runner.bind.catalog import (
     BYTES_FORMAT,
@@ -40,6 +40,8 @@ class Knowledge:
     pinned: Mapping[str, TopicSchema]
     sample_records: int = 1000
     registry: SchemaRegistry | None = None
+    sinks: Mapping[str, str] = field(default_factory=dict)
+    """The kinds of the configured sinks, by name."""
 
 
 def resolve_catalog(program: ast.Program, brokers: Brokers, knowledge: Knowledge) -> Catalog:
@@ -61,7 +63,7 @@ def resolve_catalog(program: ast.Program, brokers: Brokers, knowledge: Knowledge
             if knowledge.registry is None and formats & {*OF_REGISTRY}:
                 raise LsqlError("REGISTRY_MISSING", topic=topic)  # for the schemas that the records name
             schemas[topic] = replace(schema, partitions=existing[topic])
-    return Catalog(schemas, frozenset(existing))
+    return Catalog(schemas, frozenset(existing), knowledge.sinks)
 
 
 def _schema(topic: str, named: SourceFormats, brokers: Brokers, knowledge: Knowledge) -> TopicSchema:

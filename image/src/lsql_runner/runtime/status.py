@@ -18,6 +18,7 @@ from lsql_runner.runtime.events import (
     Partition,
     Planned,
     QueryDied,
+    SinkUse,
     StateChanged,
     StoreReport,
     TopicUse,
@@ -54,6 +55,7 @@ class Status:
     generation: int = 0
     stateful: bool = False
     topics: tuple[TopicUse, ...] = ()
+    sinks: tuple[SinkUse, ...] = ()
     warnings: tuple[str, ...] = ()
     records_in: int = 0
     records_out: int = 0
@@ -202,6 +204,7 @@ def _(event: Planned, status: Status) -> Status:
         status,
         positions={query: known.get(query, start) for query, start in event.starts.items()},
         topics=event.topics,
+        sinks=event.sinks,
         generation=event.generation,
         stateful=event.stateful,
         warnings=status.warnings + new,

@@ -38,7 +38,7 @@ _WAIT_S = 1.0
 """Between two tries while something outside is awaited."""
 _BACKOFF_S = (1, 2, 4, 8, 15, 30, 60)
 
-_AWAITED = ("BROKER_UNREACHABLE", "REGISTRY_UNREACHABLE", "SCHEMA_WAITING")
+_AWAITED = ("BROKER_UNREACHABLE", "REGISTRY_UNREACHABLE", "SCHEMA_WAITING", "SINK_UNREACHABLE")
 """Errors at a start that end by themselves, without anything being wrong with the program."""
 _TRIED_AGAIN = (
     "BROKER_REFUSED",
@@ -47,11 +47,19 @@ _TRIED_AGAIN = (
     "REGISTRY_REFUSED",
     "SCHEMA_INCOMPATIBLE",
     "SCHEMA_UNKNOWN",
+    "SINK_REFUSED",
     "STATE_DIR_UNWRITABLE",
     "TOPIC_REFUSED",
 )
 """Errors at a start that others may put right; a restart with backoff finds out."""
-_FINAL = ("RECORD_MALFORMED", "RECORD_REFUSED", "GROUP_TOO_LARGE", "OFFSETS_GONE")
+_FINAL = (
+    "RECORD_MALFORMED",
+    "RECORD_REFUSED",
+    "GROUP_TOO_LARGE",
+    "OFFSETS_GONE",
+    "SINK_RECORD_REFUSED",
+    "SINK_ROW_REFUSED",
+)
 """Deaths that would only come again."""
 
 
@@ -211,7 +219,7 @@ class Supervisor:
         """Try to run the plan, from STARTING."""
         try:
             prepared, self._prepared = self._prepared or self._prepare(), None
-            self._emit(planned_event(prepared, self._parts.brokers))
+            self._emit(planned_event(prepared, self._parts.settings, self._parts.brokers))
             self._run = PlanRun(prepared, self._around)
             self._move(Trigger.RUN)
         except LsqlError as error:

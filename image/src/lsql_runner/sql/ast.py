@@ -325,6 +325,36 @@ class WithStatement:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreAs:
+    """`STOREAS <kind>`, with options where it has some: `STOREAS SortedSet(score=ts)`."""
+
+    name: str
+    options: tuple[tuple[str, str], ...] = ()
+    span: Span = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Kcql:
+    """What the connector language (KCQL) adds to an INSERT: its target is a sink then, and not a topic."""
+
+    upsert: bool = False
+    """UPSERT INTO: a row replaces the one of the same key."""
+    key: tuple[Path, ...] = ()
+    """`PK a, b`: what tells rows apart."""
+    value_format: FormatName | None = None
+    """`WITHFORMAT f`."""
+    store_as: StoreAs | None = None
+    batch: int | None = None
+    """`BATCH n`: most rows that one request carries."""
+    autocreate: bool = False
+    clauses: tuple[tuple[str, Span], ...] = field(default=(), compare=False, repr=False)
+
+    def place_of(self, clause: str) -> Span:
+        """Where the clause called `clause` (as `PK`) begins; the first of all if it is not there."""
+        return next((place for name, place in self.clauses if name == clause), self.clauses[0][1])
+
+
+@dataclass(frozen=True, slots=True)
 class Insert:
     target: Ident
     select: Select
@@ -332,6 +362,8 @@ class Insert:
     value_format: FormatName | None = None
     tables: tuple[CommonTable, ...] = ()
     """The legacy form: WITH inside the INSERT."""
+    kcql: Kcql | None = None
+    """Where it is a statement of the connector language."""
     clauses: tuple[tuple[str, Span], ...] = field(default=(), compare=False, repr=False)
     span: Span = _place()
 

@@ -9,6 +9,7 @@ from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.sql.create import read_create_table, read_format
 from lsql_runner.sql.cursor import Cursor, shorten
+from lsql_runner.sql.kcql import read_kcql
 from lsql_runner.sql.lexer import Kind
 from lsql_runner.sql.select import read_select, read_topic
 
@@ -19,10 +20,6 @@ _SET_KEY = re.compile(r"[\w.\-]+")
 _BARE_VALUE = re.compile(r"[^\s;]+")
 
 _FOREIGN_STATEMENTS = {
-    "UPSERT": (
-        "UPSERT INTO (a connector statement, KCQL)",
-        "write INSERT INTO <topic> SELECT ... ; sinks other than topics are not in this version",
-    ),
     "UPDATE": ("UPDATE", "write INSERT INTO <topic> SELECT ... ; a topic's records cannot be changed"),
     "DELETE": ("DELETE", "write a tombstone: INSERT INTO <topic> SELECT STREAM NULL AS _value ..."),
     "DROP": ("DROP", "delete topics with Kafka's own tools"),
@@ -80,14 +77,14 @@ def _read_statement(cursor: Cursor) -> ast.Statement:
             return ast.WithStatement(tables, token.span.to(cursor.last))
         case "CREATE":
             return read_create_table(cursor)
-        case "INSERT":
+        case "INSERT" | "UPSERT":
             return _read_insert(cursor)
         case "SELECT":
             raise LsqlError("INSERT_MISSING", token.span)
         case word if word in _FOREIGN_STATEMENTS:
             statement, instead = _FOREIGN_STATEMENTS[word]
             raise LsqlError("STATEMENT_UNSUPPORTED", token.span, statement=statement, instead=instead)
-    cursor.refuse("SET, CREATE TABLE, WITH or INSERT INTO")
+    cursor.refuse("SET, CREATE TABLE, WITH, INSERT INTO or UPSERT INTO")
 
 
 # --- SET ---
@@ -150,7 +147,8 @@ def _read_table(cursor: Cursor) -> ast.CommonTable:
 
 
 def _read_insert(cursor: Cursor) -> ast.Insert:
-    start = cursor.expect_word("INSERT").span
+    word = cursor.next()
+    start, upsert = word.span, word.span if word.upper == "UPSERT" else None
     cursor.expect_word("INTO")
     target = read_topic(cursor, "the name of the target topic")
     clauses: list[tuple[str, Span]] = []
@@ -168,4 +166,5 @@ def _read_insert(cursor: Cursor) -> ast.Insert:
         clauses.append(("WITH", cursor.peek().span))
         tables = _read_tables(cursor)
     select = read_select(cursor)
-    return ast.Insert(target, select, key_format, value_format, tables, tuple(clauses), start.to(cursor.last))
+    kcql = read_kcql(cursor, upsert)
+    return ast.Insert(target, select, key_format, value_format, tables, kcql, tuple(clauses), start.to(cursor.last))

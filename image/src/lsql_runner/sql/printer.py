@@ -34,14 +34,31 @@ def _(statement: ast.WithStatement) -> str:
 
 @_statement.register
 def _(statement: ast.Insert) -> str:
-    parts = [f"INSERT INTO {_topic(statement.target)}"]
+    kcql = statement.kcql
+    parts = [f"{'UPSERT' if kcql is not None and kcql.upsert else 'INSERT'} INTO {_topic(statement.target)}"]
     stores = [("KEY", statement.key_format), ("VALUE", statement.value_format)]
     named = [f"{word} AS {_format(form)}" for word, form in stores if form is not None]
     if named:
         parts.append("STORE " + " ".join(named))
     if statement.tables:
         parts.append(_tables(statement.tables))
-    return " ".join([*parts, print_select(statement.select)])
+    return " ".join([*parts, print_select(statement.select), *([] if kcql is None else _kcql(kcql))])
+
+
+def _kcql(kcql: ast.Kcql) -> list[str]:
+    parts: list[str] = []
+    if kcql.key:
+        parts.append("PK " + ", ".join(print_expression(path) for path in kcql.key))
+    if kcql.value_format is not None:
+        parts.append(f"WITHFORMAT {_format(kcql.value_format)}")
+    if kcql.store_as is not None:
+        options = [f"{name}={quoted(value, _QUOTE)}" if value else name for name, value in kcql.store_as.options]
+        parts.append(f"STOREAS {kcql.store_as.name}" + (f"({', '.join(options)})" if options else ""))
+    if kcql.batch is not None:
+        parts.append(f"BATCH {kcql.batch}")
+    if kcql.autocreate:
+        parts.append("AUTOCREATE")
+    return parts
 
 
 @_statement.register

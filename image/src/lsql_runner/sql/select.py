@@ -25,9 +25,6 @@ _UNKNOWN_CLAUSES = {
     "UNION": "write one INSERT INTO for each SELECT: they share the target",
     "ORDER": "a stream has no end to sort at; order is kept for each key",
     "LIMIT": "a stream has no end; filter with WHERE",
-    "WITHFORMAT": "WITHFORMAT belongs to connector statements (KCQL); write STORE VALUE AS <format> after the target",
-    "STOREAS": "STOREAS belongs to connector statements (KCQL), which are not in this version",
-    "PK": "PK belongs to connector statements (KCQL), which are not in this version",
 }
 
 

@@ -6,9 +6,9 @@ import static org.apache.spark.sql.functions.concat;
 import static org.apache.spark.sql.functions.lit;
 import static org.apache.spark.sql.functions.struct;
 
+import com.lsqlrunner.sink.BatchGate;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
-import org.apache.spark.api.java.function.VoidFunction2;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -19,10 +19,8 @@ import org.apache.spark.sql.Row;
  *
  * <p>It lives here and not in Python, which would have to be called, and would have to ask back a hundred times, in the
  * middle of each batch.
- *
- * <p>{@link #stop} lets a batch under way end; a batch that begins later fails, and nothing of it is written.
  */
-public final class BatchWriter implements VoidFunction2<Dataset<Row>, Long> {
+public final class BatchWriter extends BatchGate {
   /** The header that names a record's batch: {@code <app id>/<query>/<batch id>}, UTF-8. */
   public static final String HEADER = "lsql.batch";
 
@@ -32,9 +30,6 @@ public final class BatchWriter implements VoidFunction2<Dataset<Row>, Long> {
 
   @SuppressWarnings("serial") // It stays in this JVM.
   private final Map<String, String> settings;
-
-  private boolean stopping;
-  private boolean writing;
 
   /**
    * @param query {@code <app id>/<query>}
@@ -46,44 +41,18 @@ public final class BatchWriter implements VoidFunction2<Dataset<Row>, Long> {
   }
 
   @Override
-  public void call(Dataset<Row> records, Long batchId) {
-    begin();
-    try {
-      Column headers = concat(col("headers"), array(header(batchId)));
-      records
-          .select(col("topic"), col("key"), col("value"), headers.as("headers"))
-          .write()
-          .format("kafka")
-          .options(settings)
-          .save();
-    } finally {
-      end();
-    }
+  protected void write(Dataset<Row> records, long batchId) {
+    Column headers = concat(col("headers"), array(header(batchId)));
+    records
+        .select(col("topic"), col("key"), col("value"), headers.as("headers"))
+        .write()
+        .format("kafka")
+        .options(settings)
+        .save();
   }
 
   private Column header(long batchId) {
     byte[] name = (query + "/" + batchId).getBytes(StandardCharsets.UTF_8);
     return struct(lit(HEADER).as("key"), lit(name).as("value"));
-  }
-
-  private synchronized void begin() {
-    if (stopping) {
-      throw new IllegalStateException("a stop was asked for; nothing of this batch is written");
-    }
-    writing = true;
-  }
-
-  private synchronized void end() {
-    writing = false;
-  }
-
-  /** From now on no batch begins. */
-  public synchronized void stop() {
-    stopping = true;
-  }
-
-  /** Whether a batch is being written. */
-  public synchronized boolean isWriting() {
-    return writing;
   }
 }

@@ -1,0 +1,38 @@
+"""What a sink's writer in the JVM says of a failure, as an error for people."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+
+from lsql_runner.errors import LsqlError
+from lsql_runner.plan.nodes import WriteSink
+from lsql_runner.sink_connection import SinkConnection
+
+_SAID = re.compile(r"\[LSQL_SINK\] (?=\{)")
+
+
+def sink_error(text: str, sink: WriteSink, connections: Mapping[str, SinkConnection]) -> LsqlError | None:
+    """The error that com.lsqlrunner.sink.SinkFailure told within a longer text; None if it told none."""
+    found = _SAID.search(text)
+    if found is None:
+        return None
+    said, _ = json.JSONDecoder().raw_decode(text, found.end())
+    target, why = sink.target, str(said["why"]) or "no reason was given"
+    why = why.rstrip(".")
+    url = connections[target.sink].url
+    match said["kind"]:
+        case "UNREACHABLE":
+            return LsqlError("SINK_UNREACHABLE", sink=target.sink, url=url, why=why)
+        case "REFUSED":
+            return LsqlError("SINK_REFUSED", sink=target.sink, url=url, why=why)
+        case "MISFIT":
+            return LsqlError("SINK_TABLE_MISFIT", sink=target.sink, table=target.table, why=why)
+        case "ROW" if "topic" in said:
+            place = {"topic": said["topic"], "partition": said["partition"], "offset": said["offset"]}
+            return LsqlError("SINK_RECORD_REFUSED", sink=target.sink, reason=why, **place)
+        case "ROW":
+            row = str(said.get("row", "(one of a batch, at its commit)"))
+            return LsqlError("SINK_ROW_REFUSED", sink=target.sink, row=row, reason=why)
+    return LsqlError("QUERY_FAILED", reason=f"the sink {target.sink}: {why}")

@@ -1,0 +1,148 @@
+"""Rows for sinks: the columns that a SELECT gives, each by itself, in the form that the sink's client takes."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from lsql_runner.bind.bound import Fields
+from lsql_runner.bind.catalog import JSON_FORMAT, STRING_FORMAT
+from lsql_runner.engine.compile import Reader, compile_node, compile_project
+from lsql_runner.engine.expressions import column
+from lsql_runner.engine.relation import Relation
+from lsql_runner.engine.schema import HEADERS, INT, LONG, STRING
+from lsql_runner.engine.serde import encode
+from lsql_runner.plan.nodes import WriteSink
+from lsql_runner.plan.usage import node_exprs
+from lsql_runner.types import (
+    BOOLEAN,
+    BYTES,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    TIMESTAMP,
+    DataType,
+    Decimal,
+    Scalar,
+    Struct,
+    describe,
+)
+from lsql_runner.types import INT as LSQL_INT
+from lsql_runner.types import LONG as LSQL_LONG
+from lsql_runner.types import STRING as LSQL_STRING
+
+_BY_NAME = (LSQL_INT, LSQL_LONG, FLOAT, DOUBLE, LSQL_STRING, BOOLEAN, BYTES)
+
+Named = tuple[str, str, Column]
+"""A column of a row: its name, its type as com.lsqlrunner.sink.SinkTable calls it, its value."""
+
+
+def sink_rows(sink: WriteSink, read: Reader) -> DataFrame:
+    """The rows of a sink: topic, partition, offset (null for results of an aggregate), deleted, then `row_columns`."""
+    relation, values, deleted = _evaluated(sink, read)
+    place = [
+        relation.ready.get(name, F.lit(None).cast(kind)).alias(name)
+        for name, kind in (("topic", STRING), ("partition", INT), ("offset", LONG))
+    ]
+    named = [value.alias(f"c{number}") for number, (_, _, value) in enumerate(_columns(sink, values))]
+    return relation.frame.select(*place, deleted.alias("deleted"), *named)
+
+
+def row_columns(sink: WriteSink) -> tuple[list[str], list[str]]:
+    """Names and types of the columns of `sink_rows` that are the table's."""
+    target = sink.target
+    if target.kind == "redis":
+        rest = ["value"] if target.store == "STRING" else [name for name, _ in target.columns]
+        kinds = ["bytes" if target.store == "STRING" else "string" for _ in rest]
+        return [*target.key, *rest], ["string" for _ in target.key] + kinds
+    return [name for name, _ in target.columns], [_type_name(kind) for _, kind in target.columns]
+
+
+def row_records(sink: WriteSink, read: Reader) -> DataFrame:
+    """The rows as records of `compile_query`: key and value in JSON; a row that goes has no value. For cases."""
+    relation, values, deleted = _evaluated(sink, read)
+    target = sink.target
+    keyed = F.struct(*(values[name].alias(name) for name in target.key))
+    key_type = Struct(tuple(f for f in _struct(sink).fields if f.name in target.key))
+    key = encode(keyed, JSON_FORMAT, key_type) if target.key else F.lit(None).cast("binary")
+    whole = F.struct(*(values[name].alias(name) for name, _ in target.columns))
+    value = F.when(~deleted, encode(whole, JSON_FORMAT, _struct(sink)))
+    return relation.frame.select(
+        F.lit(target.name).alias("topic"),
+        key.alias("key"),
+        value.alias("value"),
+        relation.ready["ts"].alias("ts"),
+        F.lit(None).cast(HEADERS).alias("headers"),
+    )
+
+
+def _struct(sink: WriteSink) -> Struct:
+    kind = sink.input.value_type
+    assert isinstance(kind, Struct)
+    return kind
+
+
+def _evaluated(sink: WriteSink, read: Reader) -> tuple[Relation, dict[str, Column], Column]:
+    """The relation of the projection, its columns by name, and whether the row goes.
+
+    Columns are computed by themselves and not taken out of the record's new value: of a tombstone there is none, but
+    its key is known. So is the key of a table's row that is there no more, and of a group's.
+    """
+    project = sink.input
+    below = compile_node(project.input, read)
+    relation = compile_project(project, below)
+    read_columns = below.columns_for(node_exprs(project))
+    part = project.value
+    own = dict(part.fields) if isinstance(part, Fields) else {}
+    rest = [name for name, _ in sink.target.columns if name not in own]
+    whole = below.whole("value") if rest else None
+    values: dict[str, Column] = {}
+    for name, _ in sink.target.columns:
+        if name in own:
+            values[name] = column(own[name], read_columns)
+        else:
+            assert whole is not None
+            values[name] = whole.getField(name)
+    if relation.upsert is not None:
+        return relation, values, ~relation.upsert.present
+    raw = below.undecoded["value"].raw if "value" in below.undecoded else below.ready.get("value")
+    return relation, values, F.lit(False) if raw is None else raw.isNull()
+
+
+def _columns(sink: WriteSink, values: dict[str, Column]) -> list[Named]:
+    target = sink.target
+    kinds = dict(target.columns)
+    names, types = row_columns(sink)
+    if target.kind != "redis":
+        return [(name, kind, _plain(values[name], kinds[name])) for name, kind in zip(names, types, strict=True)]
+    key: list[Named] = [(name, "string", _text(values[name], kinds[name])) for name in target.key]
+    if target.store == "STRING":
+        whole = F.struct(*(values[name].alias(name) for name, _ in target.columns))
+        return [*key, ("value", "bytes", encode(whole, JSON_FORMAT, _struct(sink)))]
+    return [*key, *((name, "string", _text(values[name], kind)) for name, kind in target.columns)]
+
+
+def _type_name(kind: DataType) -> str:
+    if kind in _BY_NAME or kind in (DATE, TIMESTAMP):
+        assert isinstance(kind, Scalar)
+        return kind.name
+    return describe(kind) if isinstance(kind, Decimal) else "json"
+
+
+def _plain(value: Column, kind: DataType) -> Column:
+    """A value as the JVM's writer takes it: moments as numbers, so that no time zone has a say; structures as JSON."""
+    if kind == DATE:
+        return F.unix_date(value)
+    if kind == TIMESTAMP:
+        return F.unix_micros(value)
+    if kind in _BY_NAME or isinstance(kind, Decimal):
+        return value
+    return F.decode(encode(value, JSON_FORMAT, kind), "UTF-8")
+
+
+def _text(value: Column, kind: DataType) -> Column:
+    """A value as text: as in a record of format STRING, structures as JSON, bytes in base64."""
+    if kind == BYTES:
+        return F.base64(value)
+    form = STRING_FORMAT if isinstance(kind, Scalar | Decimal) else JSON_FORMAT
+    return F.decode(encode(value, form, kind), "UTF-8")

@@ -1,0 +1,102 @@
+"""What the connector language (KCQL) says behind a SELECT: PK, WITHFORMAT, STOREAS, BATCH, AUTOCREATE, in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from lsql_runner.errors import LsqlError
+from lsql_runner.spans import Span
+from lsql_runner.sql import ast
+from lsql_runner.sql.cursor import Cursor
+from lsql_runner.sql.expressions import read_path
+from lsql_runner.sql.lexer import Kind
+
+MAX_BATCH = 100_000
+
+_UNSUPPORTED = {
+    "AUTOEVOLVE": "change the table by hand before the program that needs it",
+    "CAPITALIZE": "name the columns with AS",
+    "WITHTYPE": "leave it out: rows have one form in each sink",
+    "WITHKEY": "name key columns with PK",
+    "TTL": "let the server expire keys",
+}
+"""Clauses of other connectors, with what to do instead."""
+
+
+def read_kcql(cursor: Cursor, upsert: Span | None) -> ast.Kcql | None:
+    """The clauses of the connector language; None for a statement that has none and is no UPSERT.
+
+    Args:
+        cursor: behind the SELECT.
+        upsert: the place of the word UPSERT; None for an INSERT.
+
+    Raises:
+        LsqlError: SQL_SYNTAX, CLAUSE_TWICE, CLAUSE_UNSUPPORTED.
+    """
+    found = ast.Kcql(upsert is not None)
+    clauses: list[tuple[str, Span]] = [] if upsert is None else [("UPSERT", upsert)]
+    while (read := _CLAUSES.get(cursor.peek().upper)) is not None:
+        word = cursor.next()
+        earlier = next((place for name, place in clauses if name == word.upper), None)
+        if earlier is not None:
+            raise LsqlError("CLAUSE_TWICE", word.span, [("the first", earlier)], clause=word.upper)
+        clauses.append((word.upper, word.span))
+        found = read(cursor, found)
+    word = cursor.peek()
+    if word.upper in _UNSUPPORTED:
+        raise LsqlError("CLAUSE_UNSUPPORTED", word.span, clause=word.upper, instead=_UNSUPPORTED[word.upper])
+    return replace(found, clauses=tuple(clauses)) if clauses else None
+
+
+def _key(cursor: Cursor, found: ast.Kcql) -> ast.Kcql:
+    paths = [read_path(cursor)]
+    while cursor.take_symbol(","):
+        paths.append(read_path(cursor))
+    return replace(found, key=tuple(paths))
+
+
+def _format(cursor: Cursor, found: ast.Kcql) -> ast.Kcql:
+    name = cursor.expect(Kind.WORD, "a format, as JSON")
+    return replace(found, value_format=ast.FormatName(name.upper, None, name.span))
+
+
+def _store(cursor: Cursor, found: ast.Kcql) -> ast.Kcql:
+    name = cursor.expect(Kind.WORD, "how to store, as HASH")
+    options: list[tuple[str, str]] = []
+    if cursor.take_symbol("("):
+        while True:
+            key = cursor.ident("the name of an option").name
+            options.append((key, _option(cursor) if cursor.take_symbol("=") else ""))
+            if not cursor.take_symbol(","):
+                break
+        cursor.expect_symbol(")")
+    return replace(found, store_as=ast.StoreAs(name.text, tuple(options), name.span.to(cursor.last)))
+
+
+def _option(cursor: Cursor) -> str:
+    token = cursor.peek()
+    if token.kind not in (Kind.WORD, Kind.QUOTED_NAME, Kind.STRING, Kind.NUMBER):
+        cursor.refuse("a value")
+    return cursor.next().value
+
+
+def _batch(cursor: Cursor, found: ast.Kcql) -> ast.Kcql:
+    cursor.take_symbol("=")
+    number = cursor.peek()
+    if number.kind is not Kind.NUMBER or not number.text.isdigit() or not 1 <= int(number.text) <= MAX_BATCH:
+        cursor.refuse(f"a whole number from 1 to {MAX_BATCH}")
+    return replace(found, batch=int(cursor.next().text))
+
+
+def _autocreate(cursor: Cursor, found: ast.Kcql) -> ast.Kcql:
+    return replace(found, autocreate=True)
+
+
+_CLAUSES: dict[str, Callable[[Cursor, ast.Kcql], ast.Kcql]] = {
+    "PK": _key,
+    "WITHFORMAT": _format,
+    "STOREAS": _store,
+    "BATCH": _batch,
+    "AUTOCREATE": _autocreate,
+}

@@ -1,0 +1,1 @@
+UPSERT INTO warehouse.orders SELECT id, currency FROM payments PK id

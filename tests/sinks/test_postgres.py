@@ -1,0 +1,252 @@
+"""What PostgreSQL does beyond the contract: exactly-once inserts, types, refusals, tables that do not fit."""
+
+from __future__ import annotations
+
+import pytest
+
+from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.rows import TopicRecord
+from lsql_runner.errors import LsqlError
+from lsql_runner.sink_connection import SinkConnection
+from tests.kit.postgres import PASSWORD, USER, Postgres
+from tests.kit.process import free_port
+from tests.kit.row_targets import PostgresTarget, RealTarget, person
+
+pytestmark = pytest.mark.timeout(180)
+
+INSERT = "INSERT INTO target.log SELECT _key AS id, name FROM people AUTOCREATE BATCH 2"
+UPSERT = "UPSERT INTO target.people SELECT _key AS id, name FROM people PK id"
+ADA = {"name": "Ada"}
+
+
+@pytest.fixture
+def target(engine: MemoryEngine, postgres: Postgres) -> PostgresTarget:
+    return PostgresTarget(engine, postgres)
+
+
+def batch(*keys: int, start: int = 0) -> list[TopicRecord]:
+    return [person(start + n, key, ADA, partition=key % 2) for n, key in enumerate(keys)]
+
+
+def refusal(target: RealTarget, sql: str, records: list[TopicRecord]) -> LsqlError:
+    with pytest.raises(LsqlError) as found:
+        target.write(sql, 0, records)
+    return found.value
+
+
+# --- inserts without a key ---
+
+
+def test_a_batch_of_inserts_that_comes_again_is_written_once(target: PostgresTarget) -> None:
+    target.write(INSERT, 0, batch(1, 2, 1))
+    target.write(INSERT, 0, batch(1, 2, 1))
+    target.write(INSERT, 1, batch(1))
+
+    assert [row["id"] for row in target.rows("log")] == [1, 1, 1, 2]
+
+
+def test_only_the_partitions_that_a_batch_had_not_finished_are_written_again(target: PostgresTarget) -> None:
+    target.write(INSERT, 0, batch(1, 3))  # partition 1 had ended when the process died
+
+    target.write(INSERT, 0, batch(1, 3, 2))
+
+    assert [row["id"] for row in target.rows("log")] == [1, 2, 3]
+
+
+def test_batches_of_a_new_checkpoint_are_new(target: PostgresTarget) -> None:
+    target.write(INSERT, 7, batch(1), run="first")
+
+    target.write(INSERT, 0, batch(2, 1), run="second")
+
+    assert [row["id"] for row in target.rows("log")] == [1, 1, 2]
+
+
+def test_a_refused_row_leaves_nothing_of_its_task_and_the_next_try_writes_all(
+    target: PostgresTarget, postgres: Postgres
+) -> None:
+    postgres.sql("CREATE TABLE log (id bigint CHECK (id < 5), name text)")
+
+    error = refusal(target, INSERT, batch(1, 3, 1, 5, 1))
+
+    assert (error.code, error.params["topic"], error.params["partition"], error.params["offset"]) == (
+        "SINK_RECORD_REFUSED",
+        "people",
+        1,
+        3,
+    )
+    assert "violates check constraint" in str(error.params["reason"])
+    assert postgres.rows("log") == []
+    postgres.sql("ALTER TABLE log DROP CONSTRAINT log_id_check")
+    target.write(INSERT, 0, batch(1, 3, 1, 5, 1))
+    assert len(postgres.rows("log")) == 5
+
+
+def test_an_insert_takes_no_tombstone(target: PostgresTarget) -> None:
+    error = refusal(target, INSERT, [person(0, 1, None)])
+
+    assert (error.code, error.params["offset"]) == ("SINK_RECORD_REFUSED", 0)
+    assert "tombstone" in str(error.params["reason"])
+
+
+def test_an_insert_with_a_key_refuses_a_second_row_of_it(target: PostgresTarget, postgres: Postgres) -> None:
+    sql = "INSERT INTO target.log SELECT _key AS id, name FROM people PK id AUTOCREATE"
+    target.write(sql, 0, batch(1))
+
+    with pytest.raises(LsqlError) as found:
+        target.write(sql, 1, batch(3, 1, start=1))
+
+    assert (found.value.code, found.value.params["offset"]) == ("SINK_RECORD_REFUSED", 2)
+    assert [row["id"] for row in postgres.rows("log")] == [1]
+
+
+# --- keys ---
+
+
+def test_a_null_in_the_key_is_refused_with_its_record(target: PostgresTarget, postgres: Postgres) -> None:
+    postgres.sql("CREATE TABLE people (id bigint PRIMARY KEY, name text)")
+
+    error = refusal(target, UPSERT, [person(0, 1, ADA), person(1, None, ADA)])
+
+    assert (error.code, error.params["offset"]) == ("SINK_RECORD_REFUSED", 1)
+    assert error.params["reason"] == "the key column id is null"
+
+
+def test_a_tombstone_whose_key_is_in_the_value_is_refused(target: PostgresTarget) -> None:
+    sql = "UPSERT INTO target.people SELECT name, score FROM people PK name AUTOCREATE"
+
+    error = refusal(target, sql, [person(0, 1, None)])
+
+    assert error.code == "SINK_RECORD_REFUSED"
+    assert "tombstone" in str(error.params["reason"])
+
+
+def test_the_row_of_an_aggregate_is_named_by_its_key(target: PostgresTarget, postgres: Postgres) -> None:
+    postgres.sql("CREATE TABLE totals (name text PRIMARY KEY, n integer CHECK (n < 2))")
+    sql = "UPSERT INTO target.totals SELECT STREAM name, COUNT(*) AS n FROM people GROUP BY name PK name"
+
+    error = refusal(target, sql, batch(1, 3))
+
+    assert (error.code, error.params["row"]) == ("SINK_ROW_REFUSED", "name=Ada")
+
+
+# --- types ---
+
+
+def test_each_type_has_its_column(target: PostgresTarget, postgres: Postgres) -> None:
+    sql = (
+        "UPSERT INTO target.typed SELECT _key AS l, CAST(_key AS int) AS i, score AS d, CAST(score AS float) AS f, "
+        "CAST(score AS decimal(10,2)) AS m, name AS s, _key = 1 AS b, tags AS a, TO_TIMESTAMP(_key) AS t, "
+        "CAST('2024-02-29' AS date) AS day FROM people PK l AUTOCREATE"
+    )
+    target.write(sql, 0, [person(0, 1, {"name": "grün 🦊", "score": 1.25, "tags": ["x", None]}), person(1, 2, {})])
+
+    types = postgres.sql(
+        "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute "
+        "WHERE attrelid = 'typed'::regclass AND attnum > 0 ORDER BY attnum"
+    )
+    assert dict(line.split("|") for line in types.splitlines()) == {
+        "l": "bigint",
+        "i": "integer",
+        "d": "double precision",
+        "f": "real",
+        "m": "numeric(10,2)",
+        "s": "text",
+        "b": "boolean",
+        "a": "jsonb",
+        "t": "timestamp with time zone",
+        "day": "date",
+    }
+    full, empty = target.rows("typed")
+    assert full == {
+        "l": 1,
+        "i": 1,
+        "d": 1.25,
+        "f": 1.25,
+        "m": 1.25,
+        "s": "grün 🦊",
+        "b": True,
+        "a": ["x", None],
+        "t": "1970-01-01T00:00:00.001+00:00",
+        "day": "2024-02-29",
+    }
+    assert (empty["d"], empty["m"], empty["s"], empty["a"]) == (None, None, None, None)
+
+
+def test_text_becomes_what_the_column_of_a_table_is(target: PostgresTarget, postgres: Postgres) -> None:
+    postgres.sql("CREATE TABLE people (id integer PRIMARY KEY, name uuid, at timestamp DEFAULT '2024-01-01')")
+    uuid = "6ecd8c99-4036-403d-bf84-cf8400f67836"
+    target.write(UPSERT, 0, [person(0, 1, {"name": uuid})])
+
+    assert postgres.rows("people") == [{"id": 1, "name": uuid, "at": "2024-01-01T00:00:00"}]
+    error = refusal(target, UPSERT, [person(1, 2, {"name": uuid}), person(2, 3, ADA), person(3, 4, ADA)])
+    assert (error.code, error.params["offset"]) == ("SINK_RECORD_REFUSED", 2)
+    assert 'invalid input syntax for type uuid: "Ada"' in str(error.params["reason"])
+
+
+def test_names_are_the_programs_own(target: PostgresTarget, postgres: Postgres) -> None:
+    postgres.sql('CREATE SCHEMA "Sales"')
+    sql = 'UPSERT INTO `target.Sales.my "table"` SELECT _key AS Id, name AS `first name` FROM people PK Id AUTOCREATE'
+    target.write(sql, 0, batch(1))
+
+    assert postgres.rows('"Sales"."my ""table"""') == [{"Id": 1, "first name": "Ada"}]
+
+
+# --- before anything is written ---
+
+
+@pytest.mark.parametrize(
+    ("made", "why"),
+    [
+        ("SELECT 1", "it does not exist"),
+        ("CREATE TABLE people (id bigint PRIMARY KEY)", "it has no column name, it has id"),
+        ("CREATE TABLE people (id bigint, name text)", "no primary key or unique constraint is on exactly id"),
+        ("CREATE TABLE people (id bigint, name text, PRIMARY KEY (id, name))", "no primary key or unique constraint"),
+    ],
+    ids=["missing", "column", "no key", "another key"],
+)
+def test_a_table_that_does_not_fit_is_refused(target: PostgresTarget, postgres: Postgres, made: str, why: str) -> None:
+    postgres.sql(made)
+
+    error = refusal(target, UPSERT, batch(1))
+
+    assert (error.code, error.params["table"]) == ("SINK_TABLE_MISFIT", "people")
+    assert why in str(error.params["why"])
+
+
+def test_a_silent_server_is_no_bad_record(engine: MemoryEngine) -> None:
+    url = f"jdbc:postgresql://127.0.0.1:{free_port()}/postgres"
+    away = RealTarget(engine, SinkConnection("target", "postgresql", url, USER, PASSWORD))
+
+    error = refusal(away, UPSERT, batch(1))
+
+    assert (error.code, error.params["url"]) == ("SINK_UNREACHABLE", url)
+
+
+@pytest.mark.parametrize(
+    ("user", "password", "database"),
+    [(USER, "wrong", "postgres"), ("nobody", PASSWORD, "postgres"), (USER, PASSWORD, "elsewhere")],
+    ids=["password", "user", "database"],
+)
+def test_a_client_that_is_refused_is_no_bad_record(
+    engine: MemoryEngine, postgres: Postgres, user: str, password: str, database: str
+) -> None:
+    url = f"jdbc:postgresql://127.0.0.1:{postgres.port}/{database}"
+    stranger = RealTarget(engine, SinkConnection("target", "postgresql", url, user, password))
+
+    error = refusal(stranger, UPSERT, batch(1))
+
+    assert error.code == "SINK_REFUSED"
+    assert password not in str(error)
+
+
+def test_a_server_that_was_restarted_is_used_again(engine: MemoryEngine) -> None:
+    with Postgres() as server:
+        target = PostgresTarget(engine, server)
+        target.write(INSERT, 0, batch(1))
+        server.stop()
+        assert refusal(target, INSERT, batch(1)).code == "SINK_UNREACHABLE"
+
+        server.start()
+        target.write(INSERT, 1, batch(1))
+
+        assert len(server.rows("log")) == 2

@@ -1,0 +1,170 @@
+"""A processor between a real broker and real servers: killed in the middle, cut off from its server, refused."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.kit import postgres as pg
+from tests.kit import redis as rd
+from tests.kit.broker import Broker
+from tests.kit.postgres import Postgres
+from tests.kit.records import Record
+from tests.kit.redis import Redis
+from tests.kit.runner import Runner
+
+pytestmark = pytest.mark.timeout(900)
+
+KEYS = 500
+BACKLOG = 60_000
+DEADLINE_S = 240
+
+
+def variables(postgres: Postgres, redis: Redis | None = None) -> dict[str, str]:
+    found = {
+        "LSQL_SINK_SHOP_URL": postgres.url,
+        "LSQL_SINK_SHOP_USER": pg.USER,
+        "LSQL_SINK_SHOP_PASSWORD": pg.PASSWORD,
+    }
+    if redis is not None:
+        found |= {"LSQL_SINK_CACHE_URL": redis.url, "LSQL_SINK_CACHE_PASSWORD": rd.PASSWORD}
+    return found
+
+
+class Feed:
+    """A topic of two partitions, and how often each number went in."""
+
+    def __init__(self, broker: Broker) -> None:
+        mark = uuid.uuid4().hex[:8]
+        self.broker, self.topic, self.table = broker, f"in-{mark}", f"t_{mark}"
+        self.fed = 0
+        broker.create_topic(self.topic, 2)
+
+    def feed(self, count: int) -> None:
+        numbers = range(self.fed, self.fed + count)
+        self.broker.produce(self.topic, [_record(number) for number in numbers])
+        self.fed += count
+
+    def delete(self, key: int) -> None:
+        self.broker.produce(self.topic, [Record(str(key).encode(), None, partition=key % 2)])
+        self.fed += 1
+
+
+def _record(number: int) -> Record:
+    key = number % KEYS
+    return Record(str(key).encode(), json.dumps({"n": number}).encode(), partition=key % 2)
+
+
+def wait_until(condition: Callable[[], bool], deadline_s: float = DEADLINE_S) -> None:
+    deadline = time.monotonic() + deadline_s
+    while not condition():
+        assert time.monotonic() < deadline, "not in time"
+        time.sleep(0.01)
+
+
+def test_a_process_killed_in_mid_batch_leaves_each_row_once(
+    broker: Broker, postgres: Postgres, redis: Redis, tmp_path: Path
+) -> None:
+    feed = Feed(broker)
+    sql = (
+        "SET autocreate=true; SET _ktype='STRING'; "
+        f"INSERT INTO shop.{feed.table}_log SELECT n FROM {feed.topic} WHERE n >= 0; "
+        f"UPSERT INTO shop.{feed.table} SELECT _key AS id, n FROM {feed.topic} PK id; "
+        # Keys that both partitions write at once.
+        f"UPSERT INTO shop.{feed.table}_buckets SELECT n % 51 AS bucket, n FROM {feed.topic} WHERE n >= 0 "
+        "PK bucket BATCH 40; "
+        f"UPSERT INTO cache.{feed.table} SELECT _key AS id, n FROM {feed.topic} PK id"
+    )
+    feed.feed(10)
+    runner = Runner(broker.bootstrap, sql, f"kill-{feed.topic}", tmp_path, **variables(postgres, redis))
+    with runner:
+        runner.read_to(feed.fed, DEADLINE_S)
+        assert {(s["sink"], s["kind"], s["table"], s["delivery"]) for s in runner.stream()["sinks"]} == {
+            ("shop", "postgresql", f"{feed.table}_log", "exactly_once"),
+            ("shop", "postgresql", feed.table, "idempotent"),
+            ("shop", "postgresql", f"{feed.table}_buckets", "idempotent"),
+            ("cache", "redis", feed.table, "idempotent"),
+        }
+        feed.feed(BACKLOG)
+        writing = (
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'lsql kill-%' "
+            f"AND state <> 'idle' AND query LIKE 'INSERT INTO \"{feed.table}_log\"%'"
+        )
+        wait_until(lambda: int(postgres.sql(writing)) > 0)
+        runner.kill()
+        assert len(postgres.rows(f"{feed.table}_log")) < feed.fed
+
+        runner.start()
+        feed.delete(3)
+        assert runner.read_to(feed.fed, DEADLINE_S)["restarts"] == 0
+
+    written = Counter(row["n"] for row in postgres.rows(f"{feed.table}_log"))
+    assert written == Counter(range(feed.fed - 1))
+    newest = {str(n % KEYS): n for n in range(feed.fed - 1)}
+    del newest["3"]
+    assert {row["id"]: row["n"] for row in postgres.rows(feed.table)} == newest
+    assert sorted(row["bucket"] for row in postgres.rows(f"{feed.table}_buckets")) == list(range(51))
+    keys = [key for key in redis.all_keys() if key.startswith(f"{feed.table}:")]
+    assert {key.split(":")[1] for key in keys} == newest.keys()
+    assert json.loads(redis.ask("GET", f"{feed.table}:7")) == {"id": "7", "n": newest["7"]}
+    assert runner.traces() == []
+
+
+def test_a_server_that_is_away_is_awaited_and_nothing_is_lost_or_doubled(broker: Broker, tmp_path: Path) -> None:
+    feed = Feed(broker)
+    feed.feed(10)
+    sql = f"INSERT INTO shop.{feed.table} SELECT n FROM {feed.topic} AUTOCREATE"
+    with Postgres() as server:
+        runner = Runner(broker.bootstrap, sql, f"away-{feed.topic}", tmp_path, **variables(server))
+        with runner:
+            runner.read_to(feed.fed, DEADLINE_S)
+            runner.wait_for(lambda s: s["recordsOut"] == feed.fed, what="the count of rows")
+            server.stop()
+            feed.feed(10)
+            waiting = runner.wait_for(lambda s: s["state"] == "waiting", deadline_s=DEADLINE_S, what="waiting")
+            assert waiting["reason"]["code"] == "SINK_UNREACHABLE"
+            assert pg.PASSWORD not in json.dumps(waiting)
+            assert runner.health() == (503, ["sink-unreachable"])
+
+            server.start()
+            runner.read_to(feed.fed, DEADLINE_S)
+
+        assert sorted(row["n"] for row in server.rows(feed.table)) == list(range(feed.fed))
+        assert runner.traces() == []
+
+
+def test_a_row_that_the_server_refuses_stops_the_processor_until_it_is_put_right(
+    broker: Broker, postgres: Postgres, tmp_path: Path
+) -> None:
+    feed = Feed(broker)
+    feed.feed(10)
+    postgres.sql(f"CREATE TABLE {feed.table} (n bigint CHECK (n <> 4))")
+    sql = f"INSERT INTO shop.{feed.table} SELECT n FROM {feed.topic}"
+    with Runner(broker.bootstrap, sql, f"refused-{feed.topic}", tmp_path, **variables(postgres)) as runner:
+        failed = runner.reach("failed", DEADLINE_S)
+        assert failed["reason"]["code"] == "SINK_RECORD_REFUSED"
+        place = failed["reason"]["params"]
+        assert (place["topic"], place["partition"], place["offset"]) == (feed.topic, 0, 2)
+
+        postgres.sql(f"ALTER TABLE {feed.table} DROP CONSTRAINT {feed.table}_n_check")
+        assert runner.post("/start").status == 202
+        runner.read_to(feed.fed, DEADLINE_S)
+
+    assert sorted(row["n"] for row in postgres.rows(feed.table)) == list(range(feed.fed))
+    assert runner.traces() == []
+
+
+def test_a_table_that_is_missing_is_told_before_anything_is_written(
+    broker: Broker, postgres: Postgres, tmp_path: Path
+) -> None:
+    feed = Feed(broker)
+    feed.feed(1)
+    sql = f"UPSERT INTO shop.{feed.table} SELECT n FROM {feed.topic} PK n"
+    with Runner(broker.bootstrap, sql, f"missing-{feed.topic}", tmp_path, **variables(postgres)) as runner:
+        assert runner.reach("failed", DEADLINE_S)["reason"]["code"] == "SINK_TABLE_MISFIT"
