@@ -33,9 +33,11 @@ public final class KeepValues extends TypedImperativeAggregate<Kept> implements 
   private final Expression value;
 
   /** What the records are ordered by, longs that are never null; empty where the order does not count. */
+  @SuppressWarnings("serial")
   private final Expression[] place;
 
   /** Last of all children, where there is one: an int, 1 for a value that comes, -1 for one that goes. */
+  @SuppressWarnings("serial")
   private final Expression sign;
 
   private final int mutableOffset;

@@ -18,7 +18,10 @@ import scala.collection.immutable.Seq;
 public abstract class Decoding extends UnaryFunction {
   private static final long serialVersionUID = 1L;
 
+  @SuppressWarnings("serial") // Spark's types can be serialized, which is not written in their class.
   private final DataType declared;
+
+  @SuppressWarnings("serial")
   private final DataType type;
   private final String[] parameters;
 
