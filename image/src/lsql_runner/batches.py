@@ -23,6 +23,16 @@ class StoreReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Caught:
+    """Records of a topic that had an error of one code, in one batch: `dead` letters, or `skipped`."""
+
+    fate: str
+    topic: str
+    code: str
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
 class BatchEnded:
     """One micro-batch ended and its position is in the checkpoint.
 
@@ -41,3 +51,4 @@ class BatchEnded:
     stores: tuple[StoreReport, ...] = ()
     watermark_ms: int | None = None
     event_time_max_ms: int | None = None
+    caught: tuple[Caught, ...] = ()

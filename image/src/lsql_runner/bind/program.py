@@ -12,6 +12,7 @@ from lsql_runner.bind.bound import BoundInsert, BoundProgram, BoundSelect, Bound
 from lsql_runner.bind.catalog import Catalog
 from lsql_runner.bind.declarations import with_declarations
 from lsql_runner.bind.decoders import source_formats, source_topics, target_topics
+from lsql_runner.bind.error_policies import check_queue
 from lsql_runner.bind.formats import output_serde, written
 from lsql_runner.bind.generations import Generation, generation_of
 from lsql_runner.bind.nulls import written_type
@@ -52,6 +53,7 @@ class _Context:
 
 
 def _check_topics(program: ast.Program, catalog: Catalog, settings: ProgramSettings) -> None:
+    check_queue(settings.errors, {*source_topics(program), *target_topics(program)})
     if catalog.existing is None:
         return
     for topic, span in source_topics(program).items():
@@ -61,6 +63,9 @@ def _check_topics(program: ast.Program, catalog: Catalog, settings: ProgramSetti
     for topic, span in target_topics(program).items():
         if topic not in catalog.existing and not settings.topic(topic).autocreate:
             raise LsqlError("TARGET_UNKNOWN", span, topic=topic)
+    queue = settings.errors.queue
+    if queue is not None and queue not in catalog.existing and not settings.topic(queue).autocreate:
+        raise LsqlError("TARGET_UNKNOWN", settings.errors.queue_span, topic=queue)
 
 
 def _check_formats(program: ast.Program, catalog: Catalog) -> None:

@@ -18,7 +18,7 @@ def wanted_topics(case: Case, prepared: PreparedCase) -> list[TopicRequest]:
     Raises:
         LsqlError: CASE_INVALID for a program that reads what it writes: its input would not be the case's alone.
     """
-    targets = dict.fromkeys(sink.topic for sink in prepared.plan.sinks)
+    targets = prepared.plan.targets
     both = [source.topic for source in prepared.plan.sources if source.topic in targets]
     if both:
         why = f"it reads {both[0]} and writes it too, so that on brokers its input would not be the case's alone"

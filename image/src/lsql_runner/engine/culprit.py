@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from lsql_runner.batches import Partition
 from lsql_runner.bind.catalog import Format, TopicSchema
-from lsql_runner.engine.compile import Reader, compile_node, compile_sink
+from lsql_runner.engine.compile import Reader, compile_node, compile_sink, source_of
 from lsql_runner.engine.groups import aggregate_input
 from lsql_runner.engine.locate import Attempt, Culprit, Span, failure_of, locate
 from lsql_runner.engine.serde import decode
@@ -53,7 +53,7 @@ def _attempt(sink: WriteTopic, reader: RangeReader) -> Attempt:
         stateful = only if isinstance(only, Aggregate) and not only.of_table else None
         if stateful is None:
             return compile_sink(sink, reader(ranges))
-        return aggregate_input(stateful, compile_node(stateful.input, reader(ranges)))[0]
+        return aggregate_input(stateful, compile_node(stateful.input, source_of(sink, reader(ranges))))[0]
 
     return run
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from lsql_runner.batches import BatchEnded, Partition, StoreReport
+from lsql_runner.batches import BatchEnded, Caught, Partition, StoreReport
 
 OUTPUT_METRIC = "output"
+ERRORS_METRIC = "errors-"
+"""Before a number: how many records had an error; each count is named `<fate>/<code>/<topic>`."""
 
 
 def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded | None:
@@ -24,7 +27,8 @@ def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded
     times = progress.get("eventTime") or {}
     started_ms = _epoch_ms(progress["timestamp"])
     duration = int(progress["batchDuration"])
-    observed = (progress.get("observedMetrics") or {}).get(OUTPUT_METRIC) or {}
+    metrics = progress.get("observedMetrics") or {}
+    observed = metrics.get(OUTPUT_METRIC) or {}
     return BatchEnded(
         at_ms=started_ms + duration,
         query=str(progress["name"]),
@@ -37,7 +41,17 @@ def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded
         stores=tuple(_store(name, report) for name, report in zip(stores, progress["stateOperators"], strict=False)),
         watermark_ms=_event_time(times.get("watermark")),
         event_time_max_ms=_event_time(times.get("max")),
+        caught=tuple(_caught(metrics)),
     )
+
+
+def _caught(metrics: dict[str, Any]) -> Iterator[Caught]:
+    """The counts of errors that are not zero."""
+    for name, found in metrics.items():
+        for kind, records in (found or {}).items() if name.startswith(ERRORS_METRIC) else ():
+            fate, code, topic = kind.split("/", 2)
+            if int(records):
+                yield Caught(fate, topic, code, int(records))
 
 
 def _positions(sources: list[dict[str, Any]]) -> dict[Partition, int]:

@@ -54,7 +54,7 @@ class RunningPlan:
             raise
 
     def _start(self, query: Query, launch: Launch) -> _Running:
-        records = sink_records(compile_query(query, launch.read))
+        records = sink_records(compile_query(query, launch.read, launch.sink.outlet), launch.sink.queue)
         writer = (
             records.observe(OUTPUT_METRIC, F.count(F.lit(1)).alias("records"))
             .writeStream.queryName(query.name)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from lsql_runner.bind.bound import Fields, JoinKind, Part, Whole, WindowSpec, part_exprs
 from lsql_runner.bind.catalog import Format, Serde, TopicSchema
+from lsql_runner.bind.error_policies import ErrorPolicies
 from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, HeaderValue, walk
 from lsql_runner.bind.functions.table import AGGREGATES
 from lsql_runner.bind.grouping import group_column
@@ -286,6 +287,16 @@ class WriteTopic:
     key_id: int | None = None
     """The schema's id at the registry, once it is registered there."""
     value_id: int | None = None
+    errors: ErrorPolicies = ErrorPolicies()
+    """What becomes of records that it cannot take or write."""
+
+    @property
+    def stateful(self) -> bool:
+        return any(isinstance(node, Stateful) for node in nodes(self.input))
+
+
+DEAD_LETTERS = "dead-letters"
+"""The query that writes the dead letters of stateful INSERTs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +309,8 @@ class Query:
 
     name: str
     sinks: tuple[WriteTopic, ...]
+    letters_of: tuple[WriteTopic, ...] = ()
+    """Stateful INSERTs of other queries: this one writes the dead letters of the records that they leave out."""
 
     @property
     def stateful(self) -> bool:
@@ -310,7 +323,7 @@ class Query:
     @property
     def sources(self) -> tuple[TopicSchema, ...]:
         found: dict[str, TopicSchema] = {}
-        for sink in self.sinks:
+        for sink in (*self.sinks, *self.letters_of):
             found |= {n.schema.topic: n.schema for n in nodes(sink.input) if isinstance(n, ReadTopic)}
         return tuple(found.values())
 
@@ -324,6 +337,17 @@ class Plan:
     @property
     def sinks(self) -> tuple[WriteTopic, ...]:
         return tuple(sink for query in self.queries for sink in query.sinks)
+
+    @property
+    def dead_letter_queue(self) -> str | None:
+        """The topic of dead letters, where the program has one."""
+        return next((sink.errors.queue for sink in self.sinks if sink.errors.queue is not None), None)
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Every topic that is written: those of the INSERTs, then that of dead letters."""
+        queue = () if self.dead_letter_queue is None else (self.dead_letter_queue,)
+        return tuple(dict.fromkeys((*(sink.topic for sink in self.sinks), *queue)))
 
     @property
     def sources(self) -> tuple[TopicSchema, ...]:

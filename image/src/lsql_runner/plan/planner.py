@@ -9,6 +9,7 @@ from lsql_runner.bind.expr import ColumnRef, Expr
 from lsql_runner.bind.join_scope import side_column
 from lsql_runner.bind.select import RECORD_TIME
 from lsql_runner.plan.nodes import (
+    DEAD_LETTERS,
     Aggregate,
     Filter,
     Having,
@@ -19,10 +20,8 @@ from lsql_runner.plan.nodes import (
     Project,
     Query,
     ReadTopic,
-    Stateful,
     Unnest,
     WriteTopic,
-    nodes,
 )
 from lsql_runner.plan.rules import RULES
 from lsql_runner.plan.usage import narrowed, paths_into
@@ -32,23 +31,30 @@ from lsql_runner.types import BYTES
 def plan_program(program: BoundProgram) -> Plan:
     """The plan of a program, with every rule applied in order."""
     namer = _StoreNamer()
-    plan = group_queries(tuple(_plan_insert(insert, namer) for insert in program.inserts))
+    errors = program.settings.errors
+    plan = group_queries(tuple(replace(_plan_insert(insert, namer), errors=errors) for insert in program.inserts))
     for rule in RULES:
         plan = rule(plan)
-    return plan
+    return with_letters(plan)
+
+
+def with_letters(plan: Plan) -> Plan:
+    """The plan with a query of its own for the dead letters of stateful INSERTs, where they write any.
+
+    What one adds up it cannot write as it is as well. The query is none of those that there are, so that a program
+    keeps its state when its policy changes.
+    """
+    asking = tuple(sink for sink in plan.sinks if sink.stateful and sink.errors.read == "dlq")
+    return Plan((*plan.queries, Query(DEAD_LETTERS, (), asking))) if asking else plan
 
 
 def group_queries(sinks: tuple[WriteTopic, ...]) -> Plan:
     """All stateless sinks into one query, each stateful one into its own."""
-    stateless = tuple(sink for sink in sinks if not _is_stateful(sink))
+    stateless = tuple(sink for sink in sinks if not sink.stateful)
     queries = [Query("stateless", stateless)] if stateless else []
-    for number, sink in enumerate(sink for sink in sinks if _is_stateful(sink)):
+    for number, sink in enumerate(sink for sink in sinks if sink.stateful):
         queries.append(Query(f"stateful-{number}", (sink,)))
     return Plan(tuple(queries))
-
-
-def _is_stateful(sink: WriteTopic) -> bool:
-    return any(isinstance(node, Stateful) for node in nodes(sink.input))
 
 
 class _StoreNamer:

@@ -105,6 +105,7 @@ def job_of(prepared: Prepared, settings: Settings, state: StateDir, on_batch: Ca
         continue_on_data_loss=settings.on_data_loss == "continue",
         consumer=bound.consumer,
     )
-    sink = SinkOptions(settings.connection, settings.app_id, bound.producer, prepared.largest_batch)
+    queue = prepared.plan.dead_letter_queue
+    sink = SinkOptions(settings.connection, settings.app_id, bound.producer, queue, prepared.takes)
     checkpoints = state.checkpoints(prepared.generation)
     return Job(prepared.plan, source, sink, checkpoints, on_batch, settings.registry, bound.rocksdb)
