@@ -123,7 +123,7 @@ def compile_sink(sink: WriteTopic, read: Reader, outlet: Outlet = Outlet()) -> D
     value = _encoded(relation, "value", sink.value_format, sink.input.value_type, None, value_out)
     headers = relation.ready.get("headers", F.lit(None).cast(HEADERS)).alias("headers")
     ts, key, value = relation.ready["ts"].alias("ts"), key.alias("key"), value.alias("value")
-    if not sink.errors.catches:
+    if not sink.errors.catches or (sink.stateful and sink.errors.write == "fail"):
         return relation.frame.select(F.lit(sink.topic).alias("topic"), key, value, ts, headers)
     origin = relation.origin or origin_of_row(sink, relation, key)
     record = fit(F.struct(key, value, headers), outlet.rooms.get(sink.topic) if sink.errors.write != "fail" else None)
