@@ -78,9 +78,9 @@ def test_windowed_keys_are_compared_with_kafka_streams_of_that_version() -> None
 @pytest.mark.parametrize(
     "name",
     [
+        "spark-core_2.13",
         "spark-sql-api_2.13",
         "spark-sql_2.13",
-        "spark-core_2.13",
         "spark-catalyst_2.13",
         "spark-unsafe_2.13",
         "spark-common-utils_2.13",

@@ -23,6 +23,16 @@ class StoreReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Caught:
+    """Records of a topic that had an error of one code, in one batch: `dead` letters, or `skipped`."""
+
+    fate: str
+    topic: str
+    code: str
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
 class BatchEnded:
     """One micro-batch ended and its position is in the checkpoint.
 
@@ -43,3 +53,4 @@ class BatchEnded:
     event_time_max_ms: int | None = None
     late_records: int = 0
     """Those that came too late, as far as the engine's own operators counted them: sessions."""
+    caught: tuple[Caught, ...] = ()

@@ -82,7 +82,7 @@ def validate(path: str | None) -> int:
     for warning in planned.bound.warnings:
         click.echo(f"warning: {warning}", err=True)
     sources = ", ".join(source.topic for source in planned.plan.sources)
-    targets = ", ".join(dict.fromkeys(sink.name for sink in planned.plan.sinks))
+    targets = ", ".join((*planned.plan.targets, *(sink.name for sink in planned.plan.row_sinks)))
     click.echo(f"ok: {sources} -> {targets}")
     return 0
 

@@ -349,6 +349,11 @@ CATALOGUE: dict[str, ErrorKind] = {
         "Guard the expression (CASE, COALESCE, a WHERE before it); then start again.",
         RUNTIME,
     ),
+    "RECORD_TOO_LARGE": ErrorKind(
+        "The record made of the one at {topic}, partition {partition}, offset {offset} is too large: {reason}.",
+        "Let the target take larger ones (max.message.bytes, and max.request.size of the producer), or write less.",
+        RUNTIME,
+    ),
     "GROUP_TOO_LARGE": ErrorKind(
         "A group holds more than its state can: {reason}.",
         "Keep fewer values, group by more fields or in windows; where many values are counted, GROUP BY them instead.",

@@ -130,6 +130,15 @@ class Batch(Model):
     phases_ms: dict[str, int]
 
 
+class Caught(Model):
+    """Records of one topic with an error of one code, since the process began."""
+
+    fate: Literal["dead", "skipped"] = Field(description="Whether they went to the dead letter queue or were left out.")
+    topic: str
+    code: str
+    records: Count
+
+
 class StreamReport(Model):
     """The processor: its program, where it stands and what ails it."""
 
@@ -163,6 +172,9 @@ class StreamReport(Model):
     last_batch: Batch | None
     watermark: datetime | None = Field(description="The least over the queries that have one.")
     late_records_dropped: Count
+    dead_letters: Count = Field(description="Records with an error that went to the dead letter queue.")
+    skipped_records: Count = Field(description="Records with an error that were left out.")
+    caught: list[Caught] = Field(description="The same by topic and error code.")
 
 
 class StateReport(Model):

@@ -7,6 +7,7 @@ from typing import Any, NoReturn, cast
 
 from lsql_runner.api.models import (
     Batch,
+    Caught,
     DatedError,
     Error,
     HealthReason,
@@ -67,6 +68,12 @@ def stream(processor: Processor, now_ms: int) -> StreamReport:
         last_batch=_batch(status),
         watermark=_maybe(min(status.watermarks_ms.values(), default=None)),
         late_records_dropped=status.late_records_dropped,
+        dead_letters=status.records_caught("dead"),
+        skipped_records=status.records_caught("skipped"),
+        caught=[
+            Caught(fate=cast(Any, fate), topic=topic, code=code, records=records)
+            for (fate, topic, code), records in sorted(status.caught.items())
+        ],
     )
 
 

@@ -85,12 +85,11 @@ OWNED_KEYS: dict[str, str] = {
     "security.providers": "leave it out: set SSL_* and SASL_* in the environment",
     "transactional.id": "leave it out: there are no transactions in this version",
     "transaction.timeout.ms": "leave it out: there are no transactions in this version",
-    "default.deserialization.exception.handler": "leave it out: bad records stop the processor in this version",
-    "deserialization.exception.handler": "leave it out: bad records stop the processor in this version",
-    "default.production.exception.handler": "leave it out: bad records stop the processor in this version",
-    "production.exception.handler": "leave it out: bad records stop the processor in this version",
-    "processing.exception.handler": "leave it out: bad records stop the processor in this version",
-    "dead.letter.queue": "leave it out: bad records stop the processor in this version",
+    "default.deserialization.exception.handler": "SET error.policy='fail', 'continue' or 'dlq'",
+    "deserialization.exception.handler": "SET error.policy='fail', 'continue' or 'dlq'",
+    "default.production.exception.handler": "SET error.policy='fail', 'continue' or 'dlq'",
+    "production.exception.handler": "SET error.policy='fail', 'continue' or 'dlq'",
+    "processing.exception.handler": "SET error.policy='fail', 'continue' or 'dlq'",
     "rocksdb.config.setter": "SET the rocksdb.* keys that are taken here",
 }
 """Keys that have another home here, with what to do instead."""

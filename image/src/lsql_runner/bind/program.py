@@ -21,6 +21,7 @@ from lsql_runner.bind.bound import (
 from lsql_runner.bind.catalog import Catalog
 from lsql_runner.bind.declarations import with_declarations
 from lsql_runner.bind.decoders import source_formats, source_topics
+from lsql_runner.bind.error_policies import check_queue
 from lsql_runner.bind.formats import output_serde, written
 from lsql_runner.bind.generations import Generation, generation_of
 from lsql_runner.bind.nulls import written_type
@@ -62,6 +63,8 @@ class _Context:
 
 
 def _check_topics(program: ast.Program, catalog: Catalog, settings: ProgramSettings) -> None:
+    targets = {insert.target.name for insert in program.inserts if sink_of(insert, catalog) is None}
+    check_queue(settings.errors, {*source_topics(program), *targets})
     if catalog.existing is None:
         return
     for topic, span in source_topics(program).items():
@@ -74,6 +77,9 @@ def _check_topics(program: ast.Program, catalog: Catalog, settings: ProgramSetti
             continue
         if topic not in catalog.existing and not settings.topic(topic).autocreate:
             raise LsqlError("TARGET_UNKNOWN", insert.target.span, topic=topic)
+    queue = settings.errors.queue
+    if queue is not None and queue not in catalog.existing and not settings.topic(queue).autocreate:
+        raise LsqlError("TARGET_UNKNOWN", settings.errors.queue_span, topic=queue)
 
 
 def _check_formats(program: ast.Program, catalog: Catalog) -> None:
@@ -109,6 +115,13 @@ def _bind_insert(
     sink = sink_of(insert, context.catalog)
     select = context.bind(insert.select, tables, inside_insert=bool(insert.tables))
     if sink is not None:
+        if context.settings.errors.catches:
+            raise LsqlError(
+                "FEATURE_UNSUPPORTED",
+                insert.target.span,
+                feature="SET error.policy other than fail with a sink",
+                instead="write to a topic, and from that to the sink in a second processor",
+            )
         return bind_sink_insert(insert, sink, select, context.settings)
     span = insert.select.projections[0].span.to(insert.select.projections[-1].span)
     key_type = written_type(select.key, select.shape.key.type)

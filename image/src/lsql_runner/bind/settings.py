@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
+from lsql_runner.bind.error_policies import POLICIES, ErrorPolicies, bind_error_policies
 from lsql_runner.bind.kafka_keys import (
     CONSUMER_KEYS,
     IGNORED_KEYS,
@@ -79,6 +80,7 @@ class ProgramSettings:
     producer: tuple[tuple[str, str], ...] = ()
     rocksdb: tuple[tuple[str, int], ...] = ()
     """Of ROCKSDB_KEYS, with values in the units of the key (bytes, or a number)."""
+    errors: ErrorPolicies = ErrorPolicies()
     warnings: tuple[str, ...] = field(default=())
 
     def topic(self, name: str) -> TopicSettings:
@@ -94,6 +96,7 @@ def bind_settings(statements: Iterable[SetStatement]) -> ProgramSettings:
     """
     settings = ProgramSettings()
     seen: dict[str, SetStatement] = {}
+    policies: dict[str, SetStatement] = {}
     later: list[SetStatement] = []
     for statement in statements:
         first = seen.setdefault(statement.key, statement)
@@ -107,13 +110,16 @@ def bind_settings(statements: Iterable[SetStatement]) -> ProgramSettings:
                 first=first.value,
                 second=statement.value,
             )
-        if _topic_override(statement.key):
+        if statement.key in POLICIES:
+            policies[statement.key] = statement  # one depends on the other
+        elif _topic_override(statement.key):
             later.append(statement)  # an override starts from the defaults, wherever these are set
         else:
             settings = _apply(settings, statement)
     for statement in later:
         settings = _apply_override(settings, statement)
-    return settings
+    errors, warnings = bind_error_policies(policies)
+    return replace(settings, errors=errors, warnings=(*settings.warnings, *warnings))
 
 
 _LEGACY_KEYS = frozenset({"autocreate", "partitions", "replication", "_ktype", "_vtype"})
@@ -174,6 +180,7 @@ def _apply_client(settings: ProgramSettings, statement: SetStatement) -> Program
 def _near(key: str) -> str:
     known = [
         *_WORDS,
+        *POLICIES,
         *_TOPIC_WORDS,
         *(f"defaults.topic.{word}" for word in (*_TOPIC_WORDS, *TOPIC_KEYS)),
         *CONSUMER_KEYS,
@@ -312,8 +319,5 @@ _WORDS: dict[str, Callable[[ProgramSettings, SetStatement], ProgramSettings]] = 
     "_ktype": lambda settings, s: replace(settings, key_decoder=s.value.upper()),
     "_vtype": lambda settings, s: replace(settings, value_decoder=s.value.upper()),
     "emit": lambda settings, s: replace(settings, emits_final=_one_of(s, "changes", "final") == "final"),
-    "error.policy": _only("fail", "continue", "dlq"),
-    "error.policy.read": _only("fail", "continue", "dlq"),
-    "error.policy.write": _only("fail", "continue", "dlq"),
     "processing.guarantee": _only("at_least_once", "exactly_once", "exactly_once_beta", "exactly_once_v2"),
 }

@@ -9,7 +9,7 @@ from difflib import ndiff
 from itertools import zip_longest
 from typing import Any
 
-from lsql_runner.bind.catalog import JSON_FORMAT, Format
+from lsql_runner.bind.catalog import BYTES_FORMAT, JSON_FORMAT, Format
 from lsql_runner.cases.leaves import ValueMisfit, natural
 from lsql_runner.cases.model import Case, CaseRecord, ExpectedError, Headers
 from lsql_runner.cases.values import (
@@ -25,8 +25,8 @@ from lsql_runner.cases.values import (
 from lsql_runner.errors import LsqlError, render, report
 from lsql_runner.plan.nodes import Plan, WriteSink
 
-BATCH_HEADER = "lsql.batch"
-"""Set by the sink on every record; no case expects it."""
+NOT_COMPARED = ("lsql.batch", "lsql.error.processor", "lsql.error.time")
+"""Headers that are others with each run; no case expects them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,8 @@ def output_formats(case: Case, plan: Plan) -> Forms:
         if found.setdefault(sink.name, forms) != forms:
             why = f"two INSERTs write {sink.name} in unlike formats"
             raise LsqlError("CASE_INVALID", path=str(case.path), place="the program", why=why)
+    if plan.dead_letter_queue is not None:
+        found[plan.dead_letter_queue] = (BYTES_FORMAT, BYTES_FORMAT)
     return found
 
 
@@ -116,7 +118,7 @@ class _Found:
 
     @staticmethod
     def of(record: ActualRecord, forms: tuple[Format, Format], schemas: Schemas) -> _Found:
-        headers = tuple(header for header in record.headers if header[0] != BATCH_HEADER)
+        headers = tuple(header for header in record.headers if header[0] not in NOT_COMPARED)
         key, value = (
             _decoded(data, form, schemas) for data, form in zip((record.key, record.value), forms, strict=True)
         )

@@ -265,7 +265,7 @@ class KafkaCases:
 
     def _written(self, case: Case, prepared: PreparedCase) -> Iterator[ActualRecord]:
         counts = self._brokers.topics()
-        for topic in dict.fromkeys(sink.topic for sink in prepared.plan.topic_sinks):
+        for topic in prepared.plan.targets:
             ends = self._brokers.ends(Partition(topic, number) for number in range(counts.get(topic, 0)))
             ranges = {place: (0, end) for place, end in ends.items() if end > 0}
             with self._broken_off(case, "its output was read"):

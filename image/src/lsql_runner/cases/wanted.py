@@ -24,7 +24,7 @@ def wanted_topics(case: Case, prepared: PreparedCase) -> list[TopicRequest]:
             f"it writes to the sink {next(iter(case.sinks))}, whose rows are only had in memory: run it without --kafka"
         )
         raise LsqlError("CASE_INVALID", path=str(case.path), place="sinks", why=why)
-    targets = dict.fromkeys(sink.topic for sink in prepared.plan.topic_sinks)
+    targets = prepared.plan.targets
     both = [source.topic for source in prepared.plan.sources if source.topic in targets]
     if both:
         why = f"it reads {both[0]} and writes it too, so that on brokers its input would not be the case's alone"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import singledispatch
 
 from pyspark.sql import Column, DataFrame
@@ -12,11 +12,13 @@ from pyspark.sql import functions as F
 from lsql_runner.bind.bound import Fields, Part, Single, Whole
 from lsql_runner.bind.catalog import JSON_FORMAT, Format, Serde, TopicSchema
 from lsql_runner.bind.scope import lateral_column
+from lsql_runner.engine.attempts import ORIGIN, Origin, fit, rules
+from lsql_runner.engine.dead_letters import Outlet, collecting, counted, origin_of_row, outcome, sifts
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.groups import compile_stream_aggregate
 from lsql_runner.engine.joins import compile_join
-from lsql_runner.engine.relation import Relation, Undecoded, Upsert
-from lsql_runner.engine.schema import HEADERS
+from lsql_runner.engine.relation import Relation, Sift, Undecoded, Upsert
+from lsql_runner.engine.schema import HEADERS, spark_type
 from lsql_runner.engine.serde import (
     SchemaOutput,
     Window,
@@ -38,6 +40,8 @@ from lsql_runner.plan.nodes import (
     Query,
     ReadTopic,
     Unnest,
+    Write,
+    WriteSink,
     WriteTopic,
     passed_through,
 )
@@ -49,14 +53,49 @@ Reader = Callable[[TopicSchema], DataFrame]
 partition, offset, timestamp, headers. A stream, a range of offsets, or rows in memory."""
 
 
-def compile_query(query: Query, read: Reader) -> DataFrame:
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a sink reads, and how faults of its records are caught."""
+
+    read: Reader
+    rules: str | None = None
+    """What `attempts.rules` gave; None where a fault stops the query."""
+    sift: Sift | None = None
+
+
+def source_of(sink: Write, read: Reader, sift: Sift | None = None) -> Source:
+    """The source of a sink, which catches faults as its policies say.
+
+    Args:
+        sift: what becomes of the records with one, where they are kept in a state, if not what the policy says.
+    """
+    if isinstance(sink, WriteSink):
+        return Source(read)
+    if not sink.stateful:
+        by = rules(read=sink.errors.read != "fail", write=sink.errors.write != "fail")
+        return Source(read, by if sink.errors.catches else None, None)
+    if sink.errors.read == "fail":
+        return Source(read)
+    return Source(read, rules(read=True, write=False), sift or sifts(sink))
+
+
+def compile_query(query: Query, read: Reader, outlet: Outlet = Outlet()) -> DataFrame:  # noqa: B008, it is frozen
     """All records that a query writes to topics: `topic`, `key`, `value` (binary), `ts` (LONG ms), `headers`."""
     source = shared(read)
-    frames = [compile_sink(sink, source) for sink in query.sinks if isinstance(sink, WriteTopic)]
+    frames = [compile_sink(sink, source, outlet) for sink in query.sinks if isinstance(sink, WriteTopic)]
+    for sink in query.letters_of:
+        frames += compile_letters(sink, source, outlet)
     result = frames[0]
     for frame in frames[1:]:
         result = result.unionByName(frame)
-    return result
+    return counted(result, query) if "fate" in result.columns else result
+
+
+def compile_letters(sink: WriteTopic, read: Reader, outlet: Outlet) -> list[DataFrame]:
+    """The dead letters of the records that a stateful sink leaves out, with their outcome."""
+    found: list[DataFrame] = []
+    compile_node(sink.input, source_of(sink, read, collecting(sink, outlet, found)))
+    return found
 
 
 def shared(read: Reader) -> Reader:
@@ -71,21 +110,22 @@ def shared(read: Reader) -> Reader:
     return reader
 
 
-def compile_sink(sink: WriteTopic, read: Reader) -> DataFrame:
-    """The records of one INSERT, encoded."""
-    relation = compile_node(sink.input, read)
+def compile_sink(sink: WriteTopic, read: Reader, outlet: Outlet = Outlet()) -> DataFrame:  # noqa: B008, it is frozen
+    """The records of one INSERT, encoded; with their outcome where it catches faults."""
+    relation = compile_node(sink.input, source_of(sink, read))
     window = _window(relation)
     key_out, value_out = _output(sink.key_schema, sink.key_id), _output(sink.value_schema, sink.value_id)
     key = _encoded(relation, "key", sink.key_format, sink.input.key_type, window, key_out)
     value = _encoded(relation, "value", sink.value_format, sink.input.value_type, None, value_out)
-    headers = relation.ready.get("headers")
-    return relation.frame.select(
-        F.lit(sink.topic).alias("topic"),
-        key.alias("key"),
-        value.alias("value"),
-        relation.ready["ts"].alias("ts"),
-        (F.lit(None).cast(HEADERS) if headers is None else headers).alias("headers"),
-    )
+    headers = relation.ready.get("headers", F.lit(None).cast(HEADERS)).alias("headers")
+    ts, key, value = relation.ready["ts"].alias("ts"), key.alias("key"), value.alias("value")
+    if not sink.errors.catches or (sink.stateful and sink.errors.write == "fail"):
+        return relation.frame.select(F.lit(sink.topic).alias("topic"), key, value, ts, headers)
+    origin = relation.origin or origin_of_row(sink, relation, key)
+    record = fit(F.struct(key, value, headers), outlet.rooms.get(sink.topic) if sink.errors.write != "fail" else None)
+    tried, written = replace(relation, origin=origin).attempt(F.struct(ts, record.alias("record")))
+    assert tried.origin is not None
+    return outcome(tried.frame, sink.errors, tried.origin, outlet, sink.topic, written)
 
 
 def _output(schema: str | None, schema_id: int | None) -> SchemaOutput | None:
@@ -125,14 +165,14 @@ def _with_or_without_head(part: Undecoded, output: SchemaOutput | None) -> Undec
 
 
 @singledispatch
-def compile_node(node: Node, read: Reader) -> Relation:
+def compile_node(node: Node, source: Source) -> Relation:
     """The relation that a node gives."""
     raise TypeError(f"no such node: {type(node).__name__}")
 
 
 @compile_node.register
-def _(node: ReadTopic, read: Reader) -> Relation:
-    frame = read(node.schema)
+def _(node: ReadTopic, source: Source) -> Relation:
+    frame = source.read(node.schema)
     ready = {
         "raw_key": F.col("key"),
         "raw_value": F.col("value"),
@@ -147,13 +187,18 @@ def _(node: ReadTopic, read: Reader) -> Relation:
         "value": Undecoded(F.col("value"), node.schema.value),
     }
     upsert = Upsert(F.col("key"), F.col("value").isNotNull())
-    return Relation(frame, ready, undecoded, upsert)
+    record = {name: F.col(name) for name in ORIGIN if name != "ts"} | {"ts": ready["ts"]}
+    origin = None if source.rules is None else Origin(record, source.rules)
+    return Relation(frame, ready, undecoded, upsert, origin, source.sift)
 
 
 @compile_node.register
-def _(node: Filter, read: Reader) -> Relation:
-    below = compile_node(node.input, read)
+def _(node: Filter, source: Source) -> Relation:
+    below = compile_node(node.input, source)
     condition = column(node.condition, below.columns_for([node.condition]))
+    if not node.of_table and below.origin is not None:
+        tried, holds = below.attempt(condition)
+        return replace(tried, frame=tried.frame.where(failed(tried) | holds))
     if not node.of_table:
         return replace(below, frame=below.frame.where(condition))
     assert below.upsert is not None
@@ -162,41 +207,53 @@ def _(node: Filter, read: Reader) -> Relation:
 
 
 @compile_node.register
-def _(node: Unnest, read: Reader) -> Relation:
-    below = compile_node(node.input, read)
-    elements = F.posexplode(column(node.array, below.columns_for([node.array])))
-    return below.materialized(elements, (node.position, lateral_column(node.alias)))
+def _(node: Unnest, source: Source) -> Relation:
+    below = compile_node(node.input, source)
+    array = column(node.array, below.columns_for([node.array]))
+    if below.origin is not None:
+        below, array = below.attempt(array)
+        lost = F.array(F.lit(None)).cast(spark_type(node.array.type))  # one element, or its row would be gone
+        array = F.when(failed(below), lost).otherwise(array)
+    return below.materialized(F.posexplode(array), (node.position, lateral_column(node.alias)))
+
+
+def failed(relation: Relation) -> Column:
+    """Whether a row has an error. Something was attempted before."""
+    assert relation.origin is not None
+    assert relation.origin.error is not None
+    return relation.origin.error.isNotNull()
 
 
 @compile_node.register
-def _(node: Join, read: Reader) -> Relation:
+def _(node: Join, source: Source) -> Relation:
     sides = (node.left, node.right)
-    left, right = (compile_node(side.input, read) for side in sides)
+    left, right = (compile_node(side.input, source) for side in sides)
     return compile_join(node, left, right)
 
 
 @compile_node.register
-def _(node: Having, read: Reader) -> Relation:
-    return compile_having(node, compile_node(node.input, read))
+def _(node: Having, source: Source) -> Relation:
+    return compile_having(node, compile_node(node.input, source))
 
 
 @compile_node.register
-def _(node: Aggregate, read: Reader) -> Relation:
+def _(node: Aggregate, source: Source) -> Relation:
     if node.of_table:
-        return compile_table_aggregate(node, compile_node(node.input, read))
-    return compile_stream_aggregate(node, compile_node(node.input, read))
+        return compile_table_aggregate(node, compile_node(node.input, source))
+    return compile_stream_aggregate(node, compile_node(node.input, source))
 
 
 @compile_node.register
-def _(node: Project, read: Reader) -> Relation:
-    return compile_project(node, compile_node(node.input, read))
+def _(node: Project, source: Source) -> Relation:
+    return compile_project(node, compile_node(node.input, source))
 
 
 def compile_project(node: Project, below: Relation) -> Relation:
     """The relation that a projection makes of the one below it."""
     columns = below.columns_for(node_exprs(node))
     passed: dict[str, Column] = {name: below.ready[name] for name in passed_through(below.ready)}
-    result = Relation(below.frame, {**passed, "ts": column(node.ts, columns)}, {}, _upsert(node, below))
+    ready = {**passed, "ts": column(node.ts, columns)}
+    result = Relation(below.frame, ready, {}, _upsert(node, below), below.origin, below.sift)
     for name, part in (("key", node.key), ("value", node.value)):
         result = _with_part(result, name, part, below, columns, node)
     return result if not node.of_table else _without_absent(result)

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from lsql_runner.batches import Partition
 from lsql_runner.bind.catalog import Format, TopicSchema
-from lsql_runner.engine.compile import Reader, compile_node, compile_sink
+from lsql_runner.engine.compile import Reader, compile_node, compile_sink, source_of
 from lsql_runner.engine.groups import aggregate_input
 from lsql_runner.engine.locate import Attempt, Culprit, Span, failure_of, locate
 from lsql_runner.engine.serde import decode
@@ -54,7 +54,7 @@ def _attempt(sink: Write, reader: RangeReader) -> Attempt:
         stateful = only if isinstance(only, Aggregate) and not only.of_table else None
         rows = reader(ranges)
         if stateful is not None:
-            return aggregate_input(stateful, compile_node(stateful.input, rows))[0]
+            return aggregate_input(stateful, compile_node(stateful.input, source_of(sink, rows)))[0]
         return sink_rows(sink, rows) if isinstance(sink, WriteSink) else compile_sink(sink, rows)
 
     return run

@@ -12,8 +12,13 @@ from typing import Literal as OneOf
 
 Kind = OneOf["malformed", "refused", "too-large", "data-loss", "passing"]
 
-_MALFORMED = ("MALFORMED_RECORD_IN_PARSING", "MALFORMED_CHARACTER_CODING")
-_REFUSED = (
+MALFORMED = ("MALFORMED_RECORD_IN_PARSING", "MALFORMED_CHARACTER_CODING")
+MISFIT = "LSQL_VALUE_DOES_NOT_FIT_SCHEMA"
+"""A value that the schema it is written with cannot hold."""
+RECORD_TOO_LARGE = "LSQL_RECORD_TOO_LARGE"
+"""A record that its topic would not take, found before it is sent."""
+
+REFUSED = (
     "CAST_INVALID_INPUT",
     "CAST_OVERFLOW",
     "DIVIDE_BY_ZERO",
@@ -38,18 +43,21 @@ _REFUSED = (
     "INVALID_INDEX_OF_ZERO",
     "COLLECTION_SIZE_LIMIT_EXCEEDED",
     "CANNOT_CONVERT_JSON_ROOT_FIELD",
-    "LSQL_VALUE_DOES_NOT_FIT_SCHEMA",
+    MISFIT,
 )
-_REGISTRY = ("LSQL_REGISTRY_UNREACHABLE", "LSQL_REGISTRY_REFUSED")
+REGISTRY = ("LSQL_REGISTRY_UNREACHABLE", "LSQL_REGISTRY_REFUSED")
 """A record that nobody could judge: what our own decoding says where the schema registry does not help."""
 
-_TOO_LARGE = ("LSQL_GROUP_TOO_LARGE",)
+TOO_LARGE = ("LSQL_GROUP_TOO_LARGE",)
 """A group that our own aggregates refuse to keep."""
 
 _DATA_LOSS = ("KAFKA_DATA_LOSS", "Some data may have been lost", "OffsetOutOfRange")
 
-_NOT_THE_FORMAT = re.compile(r"expected \d+ bytes(?: or more)?, found \d+")
+NOT_THE_FORMAT = re.compile(r"expected \d+ bytes(?: or more)?, found \d+")
 """What our own decoding says of bytes that are not of the format."""
+
+REASON_END = r"\s*SQLSTATE:|\s+Use `?try_|\s+If necessary set|\s+To return NULL|\s+Parse Mode:"
+"""What Spark says behind the reason."""
 
 _CONDITION = re.compile(r"\[(?P<name>[A-Z][A-Z0-9_]+)(?:\.[A-Z0-9_]+)?\]\s*(?P<text>[^\n]*)")
 
@@ -69,18 +77,18 @@ def classify(text: str) -> Failure:
     """What the text of an exception says."""
     if any(word in text for word in _DATA_LOSS):
         return Failure("data-loss", _last_condition(text, ()) or "the offsets to read next are no longer there")
-    registry = _last_condition(text, _REGISTRY)
+    registry = _last_condition(text, REGISTRY)
     if registry:
         return Failure("passing", registry)
-    too_large = _last_condition(text, _TOO_LARGE)
+    too_large = _last_condition(text, TOO_LARGE)
     if too_large:
         return Failure("too-large", too_large)
-    malformed = _last_condition(text, _MALFORMED)
+    malformed = _last_condition(text, MALFORMED)
     if malformed:
         return Failure("malformed", malformed)
-    refused = _last_condition(text, _REFUSED)
+    refused = _last_condition(text, REFUSED)
     if refused:
-        return Failure("malformed" if _NOT_THE_FORMAT.fullmatch(refused) else "refused", refused)
+        return Failure("malformed" if NOT_THE_FORMAT.fullmatch(refused) else "refused", refused)
     return Failure("passing", _innermost_cause(text) or _last_condition(text, ()) or _first_line(text))
 
 
@@ -101,7 +109,7 @@ def _last_condition(text: str, names: tuple[str, ...]) -> str:
 
 
 def _clean(sentence: str) -> str:
-    sentence = re.split(r"\s*SQLSTATE:|\s+Use `?try_|\s+If necessary set|\s+To return NULL|\s+Parse Mode:", sentence)[0]
+    sentence = re.split(REASON_END, sentence)[0]
     return sentence.strip().rstrip(".")[:300] or "no reason was given"
 
 

@@ -64,7 +64,7 @@ def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[s
         selected["event_time"] = F.timestamp_millis(time)
     if _is_session(node):
         selected |= {"at_partition": below.ready["partition"], "at_offset": below.ready["offset"]}
-    rows = below.frame.select(*(value.alias(name) for name, value in selected.items()))
+    rows = below.taken_in(*(value.alias(name) for name, value in selected.items()))
     if node.window is None:
         return rows, types
     if node.final and rows.isStreaming:

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from lsql_runner.batches import BatchEnded, Partition
 from lsql_runner.engine.avro import REGISTRY, register_registry
-from lsql_runner.engine.compile import compile_node
+from lsql_runner.engine.compile import compile_node, source_of
 from lsql_runner.engine.culprit import record_error
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.groups import aggregate_input, window_of
@@ -133,11 +133,11 @@ class SparkEngine:
         watermark_ms = before.watermark_ms
         total = 0
         for sink in next(q for q in self._job.plan.queries if q.name == event.query).sinks:
-            reader = range_reader(self.session, self._job.source.kafka, ranges)
+            source = source_of(sink, range_reader(self.session, self._job.source.kafka, ranges))
             for node in nodes(sink.input):
                 if isinstance(node, Aggregate) and node.window is not None and node.window.kind != "SESSION":
                     plain = replace(node, grace_ms=0)
-                    rows = aggregate_input(plain, compile_node(plain.input, reader))[0].select(window_of(node))
+                    rows = aggregate_input(plain, compile_node(plain.input, source))[0].select(window_of(node))
                     total += rows.where(F.unix_millis(F.col("window.end")) <= F.lit(watermark_ms)).count()
         return total
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from lsql_runner.batches import BatchEnded, Partition, StoreReport
+from lsql_runner.batches import BatchEnded, Caught, Partition, StoreReport
 from lsql_runner.engine.ticks import TICKS
 
 OUTPUT_METRIC = "output"
 LATE_METRIC = "late-"
 """Before a store's name: how many records a batch had that came too late for it."""
+ERRORS_METRIC = "errors-"
+"""Before a number: how many records had an error; each count is named `<fate>/<code>/<topic>`."""
 
 
 def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded | None:
@@ -27,7 +30,8 @@ def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded
     times = progress.get("eventTime") or {}
     started_ms = _epoch_ms(progress["timestamp"])
     duration = int(progress["batchDuration"])
-    observed = (progress.get("observedMetrics") or {}).get(OUTPUT_METRIC) or {}
+    metrics = progress.get("observedMetrics") or {}
+    observed = metrics.get(OUTPUT_METRIC) or {}
     return BatchEnded(
         at_ms=started_ms + duration,
         query=str(progress["name"]),
@@ -40,7 +44,8 @@ def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded
         stores=tuple(_store(name, report) for name, report in zip(stores, progress["stateOperators"], strict=False)),
         watermark_ms=event_time_ms(times.get("watermark")),
         event_time_max_ms=event_time_ms(times.get("max")),
-        late_records=_late(progress.get("observedMetrics") or {}),
+        late_records=_late(metrics),
+        caught=tuple(_caught(metrics)),
     )
 
 
@@ -51,6 +56,15 @@ def _late(observed: dict[str, Any]) -> int:
 def _ticks(sources: list[dict[str, Any]]) -> int:
     """Rows that are no records."""
     return sum(int(source["numInputRows"]) for source in sources if TICKS in source["description"])
+
+
+def _caught(metrics: dict[str, Any]) -> Iterator[Caught]:
+    """The counts of errors that are not zero."""
+    for name, found in metrics.items():
+        for kind, records in (found or {}).items() if name.startswith(ERRORS_METRIC) else ():
+            fate, code, topic = kind.split("/", 2)
+            if int(records):
+                yield Caught(fate, topic, code, int(records))
 
 
 def _positions(sources: list[dict[str, Any]]) -> dict[Partition, int]:

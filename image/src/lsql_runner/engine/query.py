@@ -76,7 +76,7 @@ class RunningPlan:
         if sink is not None:
             records = sink_rows(sink, shared(launch.read))
         else:
-            records = sink_records(compile_query(query, launch.read))
+            records = sink_records(compile_query(query, launch.read, launch.sink.outlet), launch.sink.queue)
         writer = (
             records.observe(OUTPUT_METRIC, F.count(F.lit(1)).alias("records"))
             .writeStream.queryName(query.name)

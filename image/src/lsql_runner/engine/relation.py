@@ -7,7 +7,7 @@ for a filter and the rest for what passes costs less than parsing everything onc
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from pyspark.sql import Column, DataFrame
@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 from lsql_runner.bind.catalog import Serde
 from lsql_runner.bind.expr import Expr
+from lsql_runner.engine.attempts import Origin, attempt, not_null
 from lsql_runner.engine.serde import decode
 from lsql_runner.plan.usage import narrowed, paths_into
 
@@ -37,6 +38,10 @@ class Upsert:
     """BOOLEAN, never null: whether the table has this row from now on. One that goes has the columns it had."""
 
 
+Sift = Callable[[DataFrame, Origin], DataFrame]
+"""Takes rows and their origin, with an error for those that are to be left out."""
+
+
 @dataclass(frozen=True, slots=True)
 class Relation:
     frame: DataFrame
@@ -45,6 +50,11 @@ class Relation:
     """`key`, `value`: decoded where an expression looks into them."""
     upsert: Upsert | None = None
     """What the rows are to a table that is made of them; None for rows that no table can be made of."""
+    origin: Origin | None = None
+    """Where faults of records are caught: the record that each row was made of. Then rows with an error are among the
+    others, and all that is computed has to be attempted."""
+    sift: Sift | None = None
+    """What becomes of the rows with an error where something is kept; there wherever an origin is."""
 
     def columns_for(self, exprs: Iterable[Expr]) -> dict[str, Column]:
         """The columns that the expressions read, with as little decoding as they allow."""
@@ -77,10 +87,32 @@ class Relation:
     def with_undecoded(self, name: str, part: Undecoded) -> Relation:
         return replace(self, undecoded={**self.undecoded, name: part})
 
+    def attempt(self, value: Column) -> tuple[Relation, Column]:
+        """The same rows with the error that computing a value gave, and the value. There is an origin."""
+        assert self.origin is not None
+        name = f"attempt_{self.origin.attempts}"
+        frame = self.frame.select("*", attempt(value, self.origin.error, self.origin.rules).alias(name))
+        return replace(self, frame=frame, origin=self.origin.after(name)), F.col(name)["value"]
+
+    def taken_in(self, *columns: Column) -> DataFrame:
+        """The columns, all with names, as a frame of what an operator keeps: without the rows that have an error."""
+        plain = self.frame.select(*columns)
+        if self.origin is None or self.sift is None:
+            return plain
+        tried, values = self.attempt(F.struct(*columns))
+        assert tried.origin is not None
+        good = self.sift(tried.frame, tried.origin)
+        never = {f.name for f in plain.schema.fields if not f.nullable}  # what is kept has a type that says so
+        fields = ((name, values.getField(name)) for name in plain.columns)
+        return good.select(*((not_null(value) if name in never else value).alias(name) for name, value in fields))
+
     def materialized(self, generator: Column, names: tuple[str, ...]) -> Relation:
         """The same columns, and those that a generator makes, as columns of a new DataFrame."""
         raw = {f"raw_{name}": part.raw for name, part in self.undecoded.items()}
-        kept = (value.alias(name) for name, value in (raw | self.ready).items())
+        of_origin = {} if self.origin is None else {f"origin_{k}": value for k, value in self.origin.columns.items()}
+        kept = (value.alias(name) for name, value in (raw | self.ready | of_origin).items())
         frame = self.frame.select(*kept, generator.alias(*names))
         undecoded = {name: replace(part, raw=F.col(f"raw_{name}")) for name, part in self.undecoded.items()}
-        return Relation(frame, {name: F.col(f"`{name}`") for name in (*self.ready, *names)}, undecoded)
+        ready = {name: F.col(f"`{name}`") for name in (*self.ready, *names)}
+        origin = None if self.origin is None else self.origin.renamed("origin_")
+        return Relation(frame, ready, undecoded, origin=origin, sift=self.sift)

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import BinaryType
 
 from lsql_runner.engine.aggregates import KEEP_VALUES, RETRACT_VALUES
+from lsql_runner.engine.attempts import ATTEMPT, FIT, NOT_NULL, ONCE
 from lsql_runner.engine.avro import DECODE_AVRO, ENCODE_AVRO
 from lsql_runner.engine.packed import PACK_ROW, UNPACK_ROW
 from lsql_runner.engine.protobuf import DECODE_PROTOBUF, ENCODE_PROTOBUF
@@ -97,6 +98,10 @@ def open_session(options: SessionOptions) -> SparkSession:
     jvm.com.lsqlrunner.protobuf.DecodeProtobuf.register(session._jsparkSession, DECODE_PROTOBUF)
     jvm.com.lsqlrunner.protobuf.EncodeProtobuf.register(session._jsparkSession, ENCODE_PROTOBUF)
     jvm.com.lsqlrunner.json.EncodeJson.register(session._jsparkSession, ENCODE_JSON)
+    jvm.com.lsqlrunner.errors.Attempt.register(session._jsparkSession, ATTEMPT)
+    jvm.com.lsqlrunner.errors.Once.register(session._jsparkSession, ONCE)
+    jvm.com.lsqlrunner.errors.Fit.register(session._jsparkSession, FIT)
+    jvm.com.lsqlrunner.errors.NotNull.register(session._jsparkSession, NOT_NULL)
     jvm.com.lsqlrunner.aggregate.KeepValues.register(session._jsparkSession, KEEP_VALUES, RETRACT_VALUES)
     jvm.com.lsqlrunner.text.DecodeCsv.register(session._jsparkSession, DECODE_CSV)
     jvm.com.lsqlrunner.text.DecodeXml.register(session._jsparkSession, DECODE_XML)

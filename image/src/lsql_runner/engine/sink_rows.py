@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from lsql_runner.bind.bound import Fields
 from lsql_runner.bind.catalog import JSON_FORMAT, STRING_FORMAT
-from lsql_runner.engine.compile import Reader, compile_node, compile_project
+from lsql_runner.engine.compile import Reader, compile_node, compile_project, source_of
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.relation import Relation
 from lsql_runner.engine.schema import HEADERS, INT, LONG, STRING
@@ -89,7 +89,7 @@ def _evaluated(sink: WriteSink, read: Reader) -> tuple[Relation, dict[str, Colum
     its key is known. So is the key of a table's row that is there no more, and of a group's.
     """
     project = sink.input
-    below = compile_node(project.input, read)
+    below = compile_node(project.input, source_of(sink, read))
     relation = compile_project(project, below)
     read_columns = below.columns_for(node_exprs(project))
     part = project.value

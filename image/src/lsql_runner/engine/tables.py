@@ -29,7 +29,7 @@ def track(relation: Relation, row: Mapping[str, Column], wanted: Column | None =
     """
     assert relation.upsert is not None
     present = relation.upsert.present if wanted is None else relation.upsert.present & F.coalesce(wanted, F.lit(False))
-    upserts = relation.frame.select(
+    upserts = relation.taken_in(
         relation.upsert.identity.alias("id"),
         *arrival(relation),
         F.when(present, packed(row)).alias(_ROW),

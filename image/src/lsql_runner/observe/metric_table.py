@@ -124,6 +124,20 @@ METRICS: tuple[MetricSpec, ...] = (
         ("query",),
         by_event=True,
     ),
+    MetricSpec(
+        "lsql_dead_letters_total",
+        "counter",
+        "Records with an error that were written to the dead letter queue, by the topic they came from.",
+        ("topic", "code"),
+        by_event=True,
+    ),
+    MetricSpec(
+        "lsql_skipped_records_total",
+        "counter",
+        "Records with an error that were left out, by the topic they came from.",
+        ("topic", "code"),
+        by_event=True,
+    ),
     MetricSpec("lsql_state_rows", "gauge", "Rows of a state store at the end of the last batch.", ("query", "store")),
     MetricSpec(
         "lsql_state_memory_bytes",

@@ -34,6 +34,8 @@ from lsql_runner.runtime.status import Status
 BUCKETS_S = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 """From a real-time batch to one that is in trouble."""
 
+_CAUGHT = {"dead": "lsql_dead_letters_total", "skipped": "lsql_skipped_records_total"}
+
 Sample = tuple[tuple[str, ...], float]
 """Label values in the order of the table, and the value."""
 
@@ -76,6 +78,8 @@ class Metrics:
         self._counters["lsql_records_out_total"].labels(event.query).inc(event.records_out)
         self._counters["lsql_batches_total"].labels(event.query).inc()
         self._histograms["lsql_batch_duration_seconds"].labels(event.query).observe(event.duration_ms / 1000)
+        for one in event.caught:
+            self._counters[_CAUGHT[one.fate]].labels(one.topic, one.code).inc(one.records)
         phases = self._histograms["lsql_batch_phase_duration_seconds"]
         for phase, duration_ms in event.phases_ms.items():
             phases.labels(event.query, phase).observe(duration_ms / 1000)

@@ -19,7 +19,9 @@ from lsql_runner.plan.nodes import (
     Unnest,
     Write,
     WriteSink,
+    WriteTopic,
     inputs,
+    nodes,
 )
 from lsql_runner.plan.text import show, show_duration, show_part
 from lsql_runner.plan.usage import fields_read
@@ -35,6 +37,9 @@ def _query(query: Query) -> Iterator[str]:
     yield f"query {query.name}" + (" (keeps state)" if query.stateful else "")
     for sink in query.sinks:
         yield from _sink(query, sink)
+    for sink in query.letters_of:
+        yield f"  write {sink.errors.queue}: dead letters of {sink.topic}"
+        yield f"    read {', '.join(source.topic for source in query.sources if _reads(sink, source.topic))}"
 
 
 def _sink(query: Query, sink: Write) -> Iterator[str]:
@@ -44,7 +49,13 @@ def _sink(query: Query, sink: Write) -> Iterator[str]:
         yield f"  write {sink.topic}"
         yield f"    key   {_serde(_written(sink.key_format, sink.input.key_type, sink.key_schema))}"
         yield f"    value {_serde(_written(sink.value_format, sink.input.value_type, sink.value_schema))}"
+        if sink.errors.catches:
+            yield f"    errors {sink.errors}"
     yield from _tree(query, sink.input, 2)
+
+
+def _reads(sink: WriteTopic, topic: str) -> bool:
+    return any(isinstance(node, ReadTopic) and node.schema.topic == topic for node in nodes(sink.input))
 
 
 def _tree(query: Query, node: Node, depth: int) -> Iterator[str]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from lsql_runner.bind.bound import Fields, JoinKind, Part, SinkTarget, Whole, WindowSpec, part_exprs
 from lsql_runner.bind.catalog import Format, Serde, TopicSchema
+from lsql_runner.bind.error_policies import ErrorPolicies
 from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, HeaderValue, walk
 from lsql_runner.bind.functions.table import AGGREGATES
 from lsql_runner.bind.grouping import group_column
@@ -288,10 +289,16 @@ class WriteTopic:
     key_id: int | None = None
     """The schema's id at the registry, once it is registered there."""
     value_id: int | None = None
+    errors: ErrorPolicies = ErrorPolicies()
+    """What becomes of records that it cannot take or write."""
 
     @property
     def name(self) -> str:
         return self.topic
+
+    @property
+    def stateful(self) -> bool:
+        return keeps_state(self.input)
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +312,10 @@ class WriteSink:
     def name(self) -> str:
         return self.target.name
 
+    @property
+    def stateful(self) -> bool:
+        return keeps_state(self.input)
+
     def __post_init__(self) -> None:
         kind = self.input.value_type
         names = kind.names if isinstance(kind, Struct) else ()
@@ -315,6 +326,9 @@ class WriteSink:
 
 
 Write = WriteTopic | WriteSink
+
+DEAD_LETTERS = "dead-letters"
+"""The query that writes the dead letters of stateful INSERTs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +342,8 @@ class Query:
 
     name: str
     sinks: tuple[Write, ...]
+    letters_of: tuple[WriteTopic, ...] = ()
+    """Stateful INSERTs of other queries: this one writes the dead letters of the records that they leave out."""
 
     def __post_init__(self) -> None:
         if self.row_sink is not None and len(self.sinks) > 1:
@@ -349,7 +365,7 @@ class Query:
     @property
     def sources(self) -> tuple[TopicSchema, ...]:
         found: dict[str, TopicSchema] = {}
-        for sink in self.sinks:
+        for sink in (*self.sinks, *self.letters_of):
             found |= {n.schema.topic: n.schema for n in nodes(sink.input) if isinstance(n, ReadTopic)}
         return tuple(found.values())
 
@@ -375,6 +391,17 @@ class Plan:
         return tuple(sink for sink in self.sinks if isinstance(sink, WriteSink))
 
     @property
+    def dead_letter_queue(self) -> str | None:
+        """The topic of dead letters, where the program has one."""
+        return next((sink.errors.queue for sink in self.topic_sinks if sink.errors.queue is not None), None)
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Every topic that is written: those of the INSERTs, then that of dead letters."""
+        queue = () if self.dead_letter_queue is None else (self.dead_letter_queue,)
+        return tuple(dict.fromkeys((*(sink.topic for sink in self.topic_sinks), *queue)))
+
+    @property
     def sources(self) -> tuple[TopicSchema, ...]:
         return tuple({s.topic: s for query in self.queries for s in query.sources}.values())
 
@@ -388,6 +415,11 @@ def nodes(node: Node) -> Iterator[Node]:
     yield node
     for below in inputs(node):
         yield from nodes(below)
+
+
+def keeps_state(node: Node) -> bool:
+    """Whether a node or one below it does."""
+    return any(isinstance(part, Stateful) for part in nodes(node))
 
 
 def inputs(node: Node) -> tuple[Node, ...]:

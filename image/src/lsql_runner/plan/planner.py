@@ -13,10 +13,12 @@ from lsql_runner.bind.bound import (
     BoundTopic,
     part_exprs,
 )
+from lsql_runner.bind.error_policies import ErrorPolicies
 from lsql_runner.bind.expr import ColumnRef, Expr
 from lsql_runner.bind.join_scope import side_column
 from lsql_runner.bind.select import RECORD_TIME
 from lsql_runner.plan.nodes import (
+    DEAD_LETTERS,
     Aggregate,
     Filter,
     Having,
@@ -27,12 +29,10 @@ from lsql_runner.plan.nodes import (
     Project,
     Query,
     ReadTopic,
-    Stateful,
     Unnest,
     Write,
     WriteSink,
     WriteTopic,
-    nodes,
 )
 from lsql_runner.plan.rules import RULES
 from lsql_runner.plan.usage import narrowed, paths_into
@@ -42,25 +42,32 @@ from lsql_runner.types import BYTES
 def plan_program(program: BoundProgram) -> Plan:
     """The plan of a program, with every rule applied in order."""
     namer = _StoreNamer()
-    plan = group_queries(tuple(_plan_insert(insert, namer) for insert in program.inserts))
+    errors = program.settings.errors
+    plan = group_queries(tuple(_plan_insert(insert, namer, errors) for insert in program.inserts))
     for rule in RULES:
         plan = rule(plan)
-    return plan
+    return with_letters(plan)
+
+
+def with_letters(plan: Plan) -> Plan:
+    """The plan with a query of its own for the dead letters of stateful INSERTs, where they write any.
+
+    What one adds up it cannot write as it is as well. The query is none of those that there are, so that a program
+    keeps its state when its policy changes.
+    """
+    asking = tuple(sink for sink in plan.topic_sinks if sink.stateful and sink.errors.read == "dlq")
+    return Plan((*plan.queries, Query(DEAD_LETTERS, (), asking))) if asking else plan
 
 
 def group_queries(sinks: tuple[Write, ...]) -> Plan:
     """All stateless INSERTs into topics in one query, each stateful one and each into a sink in its own."""
-    stateless = tuple(sink for sink in sinks if isinstance(sink, WriteTopic) and not _is_stateful(sink))
+    stateless = tuple(sink for sink in sinks if isinstance(sink, WriteTopic) and not sink.stateful)
     queries = [Query("stateless", stateless)] if stateless else []
-    for number, sink in enumerate(sink for sink in sinks if _is_stateful(sink)):
+    for number, sink in enumerate(sink for sink in sinks if sink.stateful):
         queries.append(Query(f"stateful-{number}", (sink,)))
-    rows = [sink for sink in sinks if isinstance(sink, WriteSink) and not _is_stateful(sink)]
+    rows = [sink for sink in sinks if isinstance(sink, WriteSink) and not sink.stateful]
     queries += [Query(f"sink-{number}", (sink,)) for number, sink in enumerate(rows)]
     return Plan(tuple(queries))
-
-
-def _is_stateful(sink: Write) -> bool:
-    return any(isinstance(node, Stateful) for node in nodes(sink.input))
 
 
 class _StoreNamer:
@@ -74,7 +81,7 @@ class _StoreNamer:
         return f"{kind}-{self._count - 1}"
 
 
-def _plan_insert(insert: BoundInsert | BoundSinkInsert, namer: _StoreNamer) -> Write:
+def _plan_insert(insert: BoundInsert | BoundSinkInsert, namer: _StoreNamer, errors: ErrorPolicies) -> Write:
     node = _plan_select(insert.select, namer)
     if isinstance(insert, BoundSinkInsert):
         return WriteSink(node, insert.target)
@@ -85,6 +92,7 @@ def _plan_insert(insert: BoundInsert | BoundSinkInsert, namer: _StoreNamer) -> W
         insert.value.format,
         insert.key.schema,
         insert.value.schema,
+        errors=errors,
     )
 
 

@@ -32,10 +32,14 @@ def topology(plan: Plan) -> dict[str, Any]:
         for number, sink in enumerate(query.sinks):
             last = graph.chain(sink.input, f"{query.name}/{number}")
             if isinstance(sink, WriteSink):
-                target = graph.sink(sink.target)
-            else:
-                target = graph.topic(sink.topic, f"{sink.key_format} key, {sink.value_format} value")
-            graph.edge(last, target)
+                graph.edge(last, graph.sink(sink.target))
+                continue
+            graph.edge(last, graph.topic(sink.topic, f"{sink.key_format} key, {sink.value_format} value"))
+            if sink.errors.write == "dlq" or (sink.errors.read == "dlq" and not sink.stateful):
+                graph.edge(last, graph.topic(str(sink.errors.queue), "dead letters"))
+        queue = "" if not query.letters_of else graph.topic(str(query.letters_of[0].errors.queue), "dead letters")
+        for source in query.sources if queue else ():
+            graph.edge(f"topic/{source.topic}", queue)
     return {"nodes": list(graph.nodes.values()), "edges": graph.edges}
 
 

@@ -123,7 +123,8 @@ def job_of(prepared: Prepared, settings: Settings, state: StateDir, on_batch: Ca
         continue_on_data_loss=settings.on_data_loss == "continue",
         consumer=bound.consumer,
     )
-    sink = SinkOptions(settings.connection, settings.app_id, bound.producer, prepared.largest_batch)
     row_sinks = RowSinks({s.name: s for s in settings.sinks}, settings.jars_dir / "sinks")
+    queue = prepared.plan.dead_letter_queue
+    sink = SinkOptions(settings.connection, settings.app_id, bound.producer, queue, prepared.takes)
     checkpoints = state.checkpoints(prepared.generation)
     return Job(prepared.plan, source, sink, checkpoints, on_batch, settings.registry, bound.rocksdb, row_sinks)

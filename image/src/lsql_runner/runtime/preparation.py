@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 
 from lsql_runner.batches import Partition
+from lsql_runner.bind.catalog import BYTES_FORMAT
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.brokers import Brokers, TopicRequest
 from lsql_runner.kafka.choice import open_brokers
@@ -15,7 +16,7 @@ from lsql_runner.kafka.registry import RestRegistry, SchemaRegistry
 from lsql_runner.pipeline import Planned, plan_parsed
 from lsql_runner.plan.explain import explain
 from lsql_runner.plan.fingerprint import Fingerprint, changes, fingerprint
-from lsql_runner.plan.nodes import Plan
+from lsql_runner.plan.nodes import DEAD_LETTERS, Plan
 from lsql_runner.plan.stores import query_stores
 from lsql_runner.plan.topology import topology
 from lsql_runner.runtime import events
@@ -39,8 +40,8 @@ class Prepared:
     """Where to begin each source partition when the checkpoint is empty."""
     partitions: Mapping[str, int]
     reset: str
-    largest_batch: int | None
-    """Bytes of records that every target takes at once, as far as the brokers tell."""
+    takes: Mapping[str, int | None]
+    """By target, the bytes of the largest batch that it takes, as far as the brokers tell."""
     warnings: tuple[str, ...]
 
     @property
@@ -99,9 +100,11 @@ def prepare(
     planned = replace(planned, plan=registered(planned.plan, registry))
     mark = fingerprint(planned.plan)
     generation, warnings = _generation(planned.plan, mark, pinned, settings, state)
+    if pinned is not None and pinned.fingerprint.dead_letters != mark.dead_letters:
+        state.drop_checkpoint(generation, DEAD_LETTERS)
     committed = brokers.group_positions(settings.app_id, source_partitions(planned.plan))
     starts = _starts(planned.plan, generation, committed, pinned, settings, state)
-    largest_batch = _ready_targets(planned, brokers)
+    takes = _ready_targets(planned, brokers)
     schemas = {source.topic: source for source in planned.plan.sources}
     versions = {"lsql-runner": version("lsql-runner"), "pyspark": version("pyspark")}
     state.pin(Pinned(settings.sql, mark, schemas, generation, versions))
@@ -109,7 +112,7 @@ def prepare(
     partitions = {source.topic: source.partitions or 0 for source in planned.plan.sources}
     reset = planned.bound.settings.auto_offset_reset
     warnings = (*planned.bound.warnings, *warnings)
-    return Prepared(planned, generation, starts, partitions, reset, largest_batch, warnings)
+    return Prepared(planned, generation, starts, partitions, reset, takes, warnings)
 
 
 def source_partitions(plan: Plan) -> list[Partition]:
@@ -150,15 +153,15 @@ def _starts(
     return {} if settings.state_on_loss == "rebuild" else committed
 
 
-def _ready_targets(planned: Planned, brokers: Brokers) -> int | None:
-    """Make the targets that are missing; the largest batch that all of them take."""
+def _ready_targets(planned: Planned, brokers: Brokers) -> Mapping[str, int | None]:
+    """Make the targets that are missing; the largest batch that each of them takes."""
     existing = brokers.topics()
-    targets = list(dict.fromkeys(sink.topic for sink in planned.plan.topic_sinks))
+    targets = planned.plan.targets
     for topic in targets:
         if topic not in existing:
             made = planned.bound.settings.topic(topic)
             brokers.create(TopicRequest(topic, made.partitions, made.replication, made.config))
-    return brokers.largest_batch(targets)
+    return {topic: brokers.largest_batch([topic]) for topic in targets}
 
 
 def described(prepared: Prepared) -> Described:
@@ -230,6 +233,10 @@ def planned_event(prepared: Prepared, settings: Settings, brokers: Brokers) -> e
         )
         for sink in prepared.plan.topic_sinks
     ]
+    queue = prepared.plan.dead_letter_queue
+    if queue is not None:
+        as_it_came = str(BYTES_FORMAT)
+        targets.append(events.TopicUse(queue, "target", as_it_came, as_it_came, "bytes", "bytes", "program"))
     stores = tuple(store.name for query in prepared.plan.queries for store in query_stores(query))
     return events.Planned(
         at_ms=now_ms(),

@@ -119,6 +119,10 @@ class StateDir:
             if folder.is_dir() and folder.name.isdigit() and int(folder.name) < generation:
                 shutil.rmtree(folder, ignore_errors=True)
 
+    def drop_checkpoint(self, generation: int, query: str) -> None:
+        """Let a query begin anew."""
+        shutil.rmtree(self.checkpoints(generation) / query, ignore_errors=True)
+
     # --- stop and start by a person ---
 
     def stopped_by(self) -> str | None:

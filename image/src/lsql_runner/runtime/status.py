@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import singledispatch
 from threading import Lock
 
+from lsql_runner.batches import Caught
 from lsql_runner.errors import ErrorReport
 from lsql_runner.runtime.events import (
     BatchEnded,
@@ -62,6 +63,8 @@ class Status:
     rates: dict[str, Rates] = field(default_factory=dict)
     """By query: what its last batch read and wrote; empty while there is nothing to read."""
     late_records_dropped: int = 0
+    caught: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    """By fate (`dead`, `skipped`), topic and error code: records with an error that did not stop the processor."""
     batches: int = 0
     last_batch: BatchEnded | None = None
     last_batch_at_ms: dict[str, int] = field(default_factory=dict)
@@ -84,6 +87,10 @@ class Status:
     @property
     def records_out_per_s(self) -> float:
         return sum(rates.records_out_per_s for rates in self.rates.values())
+
+    def records_caught(self, fate: str) -> int:
+        """How many records had a fate."""
+        return sum(records for (its, _, _), records in self.caught.items() if its == fate)
 
     @property
     def committed(self) -> dict[Partition, int]:
@@ -142,6 +149,7 @@ def _(event: BatchEnded, status: Status) -> Status:
         status,
         records_in=status.records_in + event.records_in,
         records_out=status.records_out + event.records_out,
+        caught=_with_caught(status.caught, event.caught),
         rates=status.rates | {event.query: rates},
         batches=status.batches + 1,
         last_batch=event,
@@ -153,6 +161,14 @@ def _(event: BatchEnded, status: Status) -> Status:
         progress_at_ms=event.at_ms,
     )
     return replace(after, lag_at_progress=after.lag)
+
+
+def _with_caught(before: dict[tuple[str, str, str], int], new: tuple[Caught, ...]) -> dict[tuple[str, str, str], int]:
+    found = dict(before)
+    for one in new:
+        kind = one.fate, one.topic, one.code
+        found[kind] = found.get(kind, 0) + one.records
+    return found
 
 
 @advance.register

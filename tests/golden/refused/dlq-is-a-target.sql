@@ -1,0 +1,2 @@
+SET autocreate=true; SET error.policy.write=dlq; SET dead.letter.queue='big';
+INSERT INTO big SELECT STREAM currency FROM payments

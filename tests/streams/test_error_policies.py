@@ -1,0 +1,190 @@
+"""Error policies where a case file cannot say it: what does not fit a schema or a topic, and what is counted."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from lsql_runner.bind.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
+from lsql_runner.engine.attempts import attempt, fit, is_first, room_of, rules
+from lsql_runner.engine.avro import decode_avro, register_registry
+from lsql_runner.engine.memory import MemoryEngine, MemoryRun
+from lsql_runner.engine.rows import TopicRecord
+from lsql_runner.engine.schema import HEADERS
+from lsql_runner.pipeline import plan_text
+from lsql_runner.plan.nodes import Plan, WriteTopic
+from lsql_runner.types import INT, STRING, Field, Struct
+from tests.kit.process import free_port
+
+NO_NULL = json.dumps({"type": "record", "name": "R", "fields": [{"name": "a", "type": "int"}]})
+
+
+def plan(policies: str, select: str = "SELECT STREAM a FROM t") -> Plan:
+    """An INSERT in AVRO whose schema, other than a program's, takes no null."""
+    kind = Struct((Field("a", INT), Field("g", STRING)))
+    topic = TopicSchema("t", Serde(STRING_FORMAT, STRING), Serde(JSON_FORMAT, kind))
+    text = f"SET autocreate=true; {policies} INSERT INTO o STORE VALUE AS AVRO {select}"
+    [query, *others] = plan_text(text, Catalog({"t": topic})).plan.queries
+    [sink] = query.sinks
+    assert isinstance(sink, WriteTopic)
+    strict = replace(sink, value_schema=NO_NULL, value_id=1)
+    return Plan((replace(query, sinks=(strict,)), *others))
+
+
+def run(engine: MemoryEngine, program: Plan, *values: str) -> MemoryRun:
+    return engine.run(program, [[TopicRecord("t", b"k", v.encode(), 7, 0, n) for n, v in enumerate(values)]])
+
+
+DLQ = "SET dead.letter.queue='dead';"
+
+
+@pytest.mark.parametrize(
+    ("policies", "written"),
+    [
+        (f"SET error.policy='dlq'; {DLQ}", ["o", "dead", "o"]),
+        (f"SET error.policy.write='dlq'; {DLQ}", ["o", "dead", "o"]),
+        ("SET error.policy.write='continue';", ["o", "o"]),
+        (f"SET error.policy='dlq'; SET error.policy.write='continue'; {DLQ}", ["o", "o"]),
+    ],
+)
+def test_what_does_not_fit_its_schema_goes_by_the_policy_of_writing(
+    engine: MemoryEngine, policies: str, written: list[str]
+) -> None:
+    found = run(engine, plan(policies), '{"a":1}', '{"a":null}', '{"a":2}')
+
+    assert found.error is None
+    assert [record.topic for record in found.records] == written
+    letters = [record for record in found.records if record.topic == "dead"]
+    assert all((r.key, r.value, r.timestamp_ms) == (b"k", b'{"a":null}', 7) for r in letters)
+    assert all(dict(r.headers)["lsql.error.code"] == b"RECORD_REFUSED" for r in letters)
+
+
+def test_a_policy_of_reading_says_nothing_of_writing(engine: MemoryEngine) -> None:
+    found = run(engine, plan("SET error.policy.read='continue';"), "no JSON", '{"a":null}')
+
+    assert found.error is not None
+    assert (found.error.code, found.error.params["offset"]) == ("RECORD_REFUSED", 1)
+
+
+def test_a_group_that_does_not_fit_is_a_dead_letter_with_its_key_and_its_row(engine: MemoryEngine) -> None:
+    program = plan(f"SET error.policy='dlq'; {DLQ}", "SELECT STREAM CAST(SUM(a) AS int) AS a FROM t GROUP BY g")
+
+    found = run(engine, program, '{"g":"x","a":1}', '{"g":"y"}')
+
+    assert found.error is None
+    records = {(r.topic, r.key): r for r in found.records}
+    assert records.keys() == {("o", b"x"), ("dead", b"y")}
+    letter = records["dead", b"y"]
+    assert letter.value == b'{"a":null}'
+    assert dict(letter.headers).keys() == {
+        "lsql.error.topic",
+        "lsql.error.code",
+        "lsql.error.message",
+        "lsql.error.processor",
+        "lsql.error.time",
+    }
+
+
+def test_a_registry_that_does_not_answer_is_no_error_of_a_record(session: SparkSession) -> None:
+    register_registry("away", {"urls": f"http://127.0.0.1:{free_port()}", "timeout_ms": "500"})
+    record = F.lit(bytes([0, 0, 0, 0, 1, 2]))
+    rows = session.range(1).select(attempt(decode_avro(record, NO_NULL, "away"), None, rules(read=True, write=True)))
+
+    with pytest.raises(Exception, match="LSQL_REGISTRY_UNREACHABLE"):
+        rows.collect()
+
+
+def test_a_fault_that_no_rule_names_is_thrown(session: SparkSession) -> None:
+    cast = F.concat(F.lit("x"), F.col("id").cast("string")).cast("int")
+    rows = session.range(1).select(attempt(cast, None, rules(read=False, write=True)))
+
+    with pytest.raises(Exception, match="CAST_INVALID_INPUT"):
+        rows.collect()
+
+
+def test_an_earlier_error_stays_and_nothing_is_computed_then(session: SparkSession) -> None:
+    by = rules(read=True, write=True)
+    first = session.range(1).select(attempt(F.raise_error(F.lit("one")), None, by).alias("a"))
+
+    [[found]] = first.select(attempt(F.raise_error(F.lit("two")), F.col("a.error"), by).alias("b")).collect()
+
+    assert found.value is None
+    assert found.error.message == "USER_RAISED_EXCEPTION: one"
+
+
+def test_an_attempt_is_computed_once_for_each_row_wherever_it_is_used(session: SparkSession) -> None:
+    by = rules(read=True, write=True)
+    tried = session.range(50).select("id", attempt(F.expr("uuid()"), None, by).alias("a"))
+
+    rows = tried.where(F.col("a.value").isNotNull()).select("id", "a.value", F.col("a.value").alias("same")).collect()
+
+    assert len({row["value"] for row in rows}) == 50
+    assert all(row["value"] == row["same"] for row in rows)
+
+
+def test_rows_of_one_record_are_told_once(session: SparkSession) -> None:
+    rows = session.createDataFrame([("a",), ("a",), ("b",), ("a",)], "x string").coalesce(1)
+
+    found = rows.select(is_first(F.encode("x", "UTF-8")).alias("first")).collect()
+
+    assert [row["first"] for row in found] == [True, False, True, True]
+
+
+NOISE = random.Random(1).randbytes(512)
+"""More than fits, also when it is compressed."""
+
+ROOM = room_of(batch_bytes=400, request_bytes=3_000, header_bytes=50, compression="lz4")
+
+
+@pytest.mark.parametrize(
+    ("value", "fits"),
+    [
+        (b"x" * 200, True),
+        (b"x" * 2_000, True),  # the broker sees it compressed
+        (NOISE, False),
+        (b"x" * 3_000, False),  # the producer does not
+        (None, True),
+    ],
+)
+def test_a_record_is_too_large_where_the_broker_or_the_producer_says_so(
+    session: SparkSession, value: bytes | None, fits: bool
+) -> None:
+    rows = session.createDataFrame([(b"k", value)], "key binary, value binary")
+    record = F.struct("key", "value", F.lit(None).cast(HEADERS).alias("headers"))
+
+    [[found]] = rows.select(attempt(fit(record, ROOM), None, rules(read=False, write=True))).collect()
+
+    if fits:
+        assert found.value.value == value
+    else:
+        assert (found.error.side, found.error.code) == ("write", "RECORD_TOO_LARGE")
+
+
+@pytest.mark.parametrize(
+    ("key", "header", "kept", "omitted"),
+    [
+        (b"k", b"h", (b"k", ["h", "lsql.error.code"]), b"value"),
+        (NOISE, b"h", (None, ["lsql.error.code"]), b"key,value,headers"),
+        (b"k", NOISE, (None, ["lsql.error.code"]), b"key,value,headers"),
+    ],
+)
+def test_a_dead_letter_that_is_too_large_arrives_without_what_is_too_much(
+    session: SparkSession, key: bytes, header: bytes, kept: tuple[bytes | None, list[str]], omitted: bytes
+) -> None:
+    headers = [("h", header), ("lsql.error.code", b"RECORD_REFUSED")]
+    rows = session.createDataFrame(
+        [(key, NOISE, headers)],
+        "key binary, value binary, headers array<struct<key: string, value: binary>>",
+    )
+
+    [[found]] = rows.select(fit(F.struct("key", "value", "headers"), ROOM, shortens=True)).collect()
+
+    *before, last = found.headers
+    assert (found.key, [h.key for h in before]) == kept
+    assert found.value is None
+    assert (last.key, bytes(last.value)) == ("lsql.error.omitted", omitted)
