@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lsql_runner.bind.catalog import Format
@@ -225,6 +225,8 @@ def grown(inner: st.SearchStrategy[tuple[Any, Any]]) -> st.SearchStrategy[tuple[
 
 
 @given(st.recursive(typed, grown, max_leaves=6))
+@example((MILLIS, -62135596800001))  # before the year 1
+@example((MILLIS, 253402300800000))  # behind the year 9999
 def test_what_is_written_is_the_same_when_it_is_read(pair: tuple[Any, Any]) -> None:
     schema, value = pair
     found = avro(schema).decode(avro(schema).encode(value))

@@ -14,6 +14,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_COUNTED = re.compile(r"(?P<nanos>-?\d{1,30}) ns since 1970 UTC")
+"""How a moment is told that no calendar has."""
 _FRACTION = re.compile(r"(?P<seconds>.*:\d\d)[.,](?P<fraction>\d{1,9})(?P<zone>.*)")
 NANOS_PER_MS = 1_000_000
 
@@ -37,6 +39,8 @@ class Instant:
         """
         if isinstance(value, int) and not isinstance(value, bool):
             return Instant(value * NANOS_PER_MS)
+        if isinstance(value, str) and (counted := _COUNTED.fullmatch(value)):
+            return Instant(int(counted["nanos"]))
         if isinstance(value, str):
             found = _FRACTION.fullmatch(value)
             whole, fraction = (found["seconds"] + found["zone"], found["fraction"]) if found else (value, "")
@@ -53,7 +57,7 @@ class Instant:
         seconds, nanos = divmod(self.nanos, 1_000_000_000)
         try:
             text = (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S").zfill(19)
-        except OverflowError:  # calendars of computers end with the year 9999
+        except OverflowError:  # calendars of computers begin with the year 1 and end with the year 9999
             return f"{self.nanos} ns since 1970 UTC"
         return text + (f".{nanos:09}".rstrip("0") if nanos else "") + "Z"
 
