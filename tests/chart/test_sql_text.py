@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.kit.helm import Object, ToolFailed, environment, one, render
@@ -57,6 +57,7 @@ TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1
 @pytest.mark.timeout(180)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(TEXT, min_size=1, max_size=5))
+@example(texts=["y"])
 def test_any_text_arrives(texts: list[str], base: dict[str, object]) -> None:
     text = " $(X) ".join(texts)
     assert program(render({**base, "sql": text})) == text

@@ -25,6 +25,13 @@ TIMEOUT_S = 120
 Object = dict[str, Any]
 
 
+class _Quoting(yaml.SafeDumper):
+    """Writes every text in quotes: `y` alone would be true to Helm, as YAML 1.1 has it, and text to others."""
+
+
+_Quoting.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
+
+
 class ToolFailed(AssertionError):
     """A tool ended with an error; `said` is what it wrote."""
 
@@ -84,7 +91,7 @@ def template(
     """What `helm template` prints. `values` come after the options' values files, and so before them in rank."""
     with tempfile.TemporaryDirectory(prefix="lsql-values-") as scratch:
         file = Path(scratch) / "values.yaml"
-        file.write_text(yaml.safe_dump(values or {}), encoding="utf-8")
+        file.write_text(yaml.dump(values or {}, Dumper=_Quoting), encoding="utf-8")
         argv = [tool(helm), "template", release, chart, "--namespace=fleet", *options, f"--values={file}"]
         return run(argv)
 
