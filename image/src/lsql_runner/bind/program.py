@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
 
-from lsql_runner.bind.bound import BoundInsert, BoundProgram, BoundSelect, BoundTopic, Fields, Part, Whole
+from lsql_runner.bind.bound import BoundInsert, BoundProgram, BoundSelect, BoundTopic, keeps_source
 from lsql_runner.bind.catalog import Catalog
 from lsql_runner.bind.declarations import with_declarations
 from lsql_runner.bind.decoders import source_formats, source_topics, target_topics
@@ -101,14 +101,9 @@ def _bind_insert(insert: ast.Insert, shared: Mapping[str, BoundSelect], context:
     plain = re.sub(r"\W|^(?=\d)", "_", insert.target.name, flags=re.ASCII)
     key_settings = replace(topic.key, record=topic.key.record or f"{plain}_key")
     value_settings = replace(topic.value, record=topic.value.record or plain)
-    key = written(key, "The key", key_settings, _is_open(select.key), span)
-    value = written(value, "The value", value_settings, _is_open(select.value), span)
+    key = written(key, "The key", key_settings, keeps_source(select.key), span)
+    value = written(value, "The value", value_settings, keeps_source(select.value), span)
     return BoundInsert(insert.target.name, key, value, select)
-
-
-def _is_open(part: Part) -> bool:
-    """Whether a part may hold fields that its type does not name: those that pass through."""
-    return isinstance(part, Whole) or (isinstance(part, Fields) and part.extends)
 
 
 def _source(tables: Mapping[str, BoundSelect], catalog: Catalog, source: ast.Source) -> BoundTopic | BoundSelect:
