@@ -80,10 +80,14 @@ def train(archive: Path) -> None:
         raise SystemExit(f"training: the JVM has written no {archive}")
 
 
+_NO_PROFILES = ("-XX:+UnlockDiagnosticVMOptions", "-XX:-AOTRecordTraining")
+"""No start reads the compilers' profiles (`_LATE_OPTIMIZING` in engine/jvm.py): the cache need not hold them."""
+
+
 def writing(archive: Path) -> tuple[str, ...]:
     """The options of a JVM that writes an archive when it ends."""
     if archive.suffix == ".aot":
-        return (f"-XX:AOTCacheOutput={archive}", "-Xlog:aot=off", "-Xlog:cds=off")
+        return (f"-XX:AOTCacheOutput={archive}", *_NO_PROFILES, "-Xlog:aot=off", "-Xlog:cds=off")
     return (f"-XX:ArchiveClassesAtExit={archive}", "-Xlog:cds=off", "-Xlog:cds+dynamic=off")
 
 

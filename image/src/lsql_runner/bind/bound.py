@@ -34,6 +34,11 @@ class Fields:
 Part = Whole | Single | Fields
 
 
+def keeps_source(part: Part) -> bool:
+    """Whether the source's own part is in it, with fields that its type need not name."""
+    return isinstance(part, Whole) or (isinstance(part, Fields) and part.extends)
+
+
 def part_exprs(part: Part) -> tuple[Expr, ...]:
     match part:
         case Single(expr):
@@ -71,6 +76,10 @@ class WindowSpec:
     kind: OneOf["TUMBLE", "HOP", "SESSION"]
     size_ms: int
     advance_ms: int
+
+    @property
+    def is_session(self) -> bool:
+        return self.kind == "SESSION"
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,4 +166,4 @@ def grouped_key_serde(serde: Serde, window: WindowSpec | None) -> Serde:
     """The serde of an aggregate's key: inside a window it gains the window's start, inside a session also its end."""
     if window is None:
         return serde
-    return replace(serde, format=windowed(serde.format, "SW" if window.kind == "SESSION" else "TW"))
+    return replace(serde, format=windowed(serde.format, "SW" if window.is_session else "TW"))

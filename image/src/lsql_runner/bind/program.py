@@ -8,16 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 
-from lsql_runner.bind.bound import (
-    BoundInsert,
-    BoundProgram,
-    BoundSelect,
-    BoundSinkInsert,
-    BoundTopic,
-    Fields,
-    Part,
-    Whole,
-)
+from lsql_runner.bind.bound import BoundInsert, BoundProgram, BoundSelect, BoundSinkInsert, BoundTopic, keeps_source
 from lsql_runner.bind.catalog import Catalog
 from lsql_runner.bind.declarations import with_declarations
 from lsql_runner.bind.decoders import source_formats, source_topics
@@ -132,14 +123,9 @@ def _bind_insert(
     plain = re.sub(r"\W|^(?=\d)", "_", insert.target.name, flags=re.ASCII)
     key_settings = topic.key.named(f"{plain}_key")
     value_settings = topic.value.named(plain)
-    key = written(key, "The key", key_settings, _is_open(select.key), span)
-    value = written(value, "The value", value_settings, _is_open(select.value), span)
+    key = written(key, "The key", key_settings, keeps_source(select.key), span)
+    value = written(value, "The value", value_settings, keeps_source(select.value), span)
     return BoundInsert(insert.target.name, key, value, select)
-
-
-def _is_open(part: Part) -> bool:
-    """Whether a part may hold fields that its type does not name: those that pass through."""
-    return isinstance(part, Whole) or (isinstance(part, Fields) and part.extends)
 
 
 def _source(tables: Mapping[str, BoundSelect], catalog: Catalog, source: ast.Source) -> BoundTopic | BoundSelect:

@@ -28,7 +28,7 @@ def rows_go(select: BoundSelect) -> bool:
     """Whether a row of the result may be taken away after it came."""
     group = select.grouping
     if group is not None:
-        is_session = group.window is not None and group.window.kind == "SESSION"
+        is_session = group.window is not None and group.window.is_session
         return select.reads_table or (not group.final and (is_session or select.having is not None))
     if not select.reads_table:
         return False

@@ -30,7 +30,6 @@ from lsql_runner.engine.records import read_records, write_records
 from lsql_runner.errors import LsqlError, render
 from lsql_runner.kafka.brokers import Brokers, TopicRequest
 from lsql_runner.kafka.registry import SchemaRegistry
-from lsql_runner.plan.nodes import Aggregate
 from lsql_runner.runtime.preparation import brokers_of, registry_of, source_partitions
 from lsql_runner.runtime.supervisor import Supervisor
 from lsql_runner.service import processor_on
@@ -286,12 +285,7 @@ class KafkaCases:
 
 def _graces_ms(prepared: PreparedCase) -> dict[str, int]:
     """By query with final results, how late its records may be."""
-    return {
-        query.name: node.grace_ms
-        for query in prepared.plan.queries
-        for node in query.stores
-        if isinstance(node, Aggregate) and node.final
-    }
+    return {query.name: node.grace_ms for query in prepared.plan.queries for node in query.final_groups}
 
 
 def _begins_at_the_end(prepared: PreparedCase) -> bool:

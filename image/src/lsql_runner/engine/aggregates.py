@@ -54,10 +54,13 @@ def retracted(wanted: AggregateCall, value: Column | None, place: Sequence[Colum
     if wanted.function not in ("SUM", "AVG"):
         return call(RETRACT_VALUES, F.lit(wanted.function), F.lit(wanted.limit or 1), value, *place, sign).cast(kind)
     count = _counted(value, sign)
-    summed = kind if wanted.function == "SUM" else None
-    signed = value * sign if summed is None else value.cast(summed) * sign.cast(summed)
-    total = F.sum(F.coalesce(signed, F.lit(0)))
-    return F.when(count > 0, total if wanted.function == "SUM" else total / count).cast(kind)
+    if wanted.function == "AVG":
+        return F.when(count > 0, _added_up(value * sign) / count).cast(kind)
+    return F.when(count > 0, _added_up(value.cast(kind) * sign.cast(kind))).cast(kind)
+
+
+def _added_up(signed: Column) -> Column:
+    return F.sum(F.coalesce(signed, F.lit(0)))
 
 
 def _counted(value: Column | None, sign: Column) -> Column:

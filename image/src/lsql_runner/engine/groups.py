@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pyspark.sql import Column, DataFrame
@@ -23,7 +24,7 @@ from lsql_runner.plan.usage import node_exprs
 
 def compile_stream_aggregate(node: Aggregate, below: Relation) -> Relation:
     """One row for each group, and window, that a batch changed."""
-    if node.window is not None and node.window.kind == "SESSION":
+    if _is_session(node):
         return _sessions(node, below)
     rows, keys = aggregate_input(node, below)
     calls = [column.cast(kind).alias(slot) for slot, column, kind in _calls(node)]
@@ -35,7 +36,7 @@ def compile_stream_aggregate(node: Aggregate, below: Relation) -> Relation:
     if node.window is not None:
         ready["window_start"] = F.unix_millis(F.col("window.start"))
     group = [ready[name] for name in (*keys, *(["window_start"] if node.window is not None else []))]
-    return Relation(grouped, ready, _raw_key(node, F.col("raw_key")), Upsert(identity_of(group), F.lit(True)))
+    return Relation(grouped, ready, raw_key_part(node, F.col("raw_key")), Upsert(identity_of(group), F.lit(True)))
 
 
 def window_of(node: Aggregate) -> Column:
@@ -55,8 +56,7 @@ def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[s
     columns = below.columns_for(node_exprs(node))
     time = column(node.event_time, columns)
     time = F.coalesce(time, F.raise_error(F.lit("the event time is null")).cast(LONG))
-    keys = {group_column(name): column(expr, columns) for name, expr in node.keys} or {"raw_key": columns["raw_key"]}
-    types = {group_column(name): spark_type(expr.type) for name, expr in node.keys} or {"raw_key": BINARY}
+    keys, types = group_columns(node, columns)
     arguments = {f"arg_{slot}": column(call.arg, columns) for slot, call in node.calls if call.arg is not None}
     place = {name: below.ready[name].cast(LONG) for name in node.place}
     selected = {**keys, **arguments, **place, "ts": time}
@@ -67,14 +67,25 @@ def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[s
     rows = below.taken_in(*(value.alias(name) for name, value in selected.items()))
     if node.window is None:
         return rows, types
-    if node.final and rows.isStreaming:
+    ticks = node.final and rows.isStreaming
+    if ticks:
         rows = with_ticks(rows, "event_time", node.store)
     rows = rows.withWatermark("event_time", f"{node.grace_ms} milliseconds")
-    return (without_ticks(rows, "event_time") if node.final and rows.isStreaming else rows), types
+    return (without_ticks(rows, "event_time") if ticks else rows), types
+
+
+def group_columns(
+    node: Aggregate, columns: Mapping[str, Column]
+) -> tuple[dict[str, Column], dict[str, spark.DataType]]:
+    """What rows are grouped by, over the columns below: by name the value and its type."""
+    if not node.keys:
+        return {"raw_key": columns["raw_key"]}, {"raw_key": BINARY}
+    keys = {group_column(name): column(expr, columns) for name, expr in node.keys}
+    return keys, {group_column(name): spark_type(expr.type) for name, expr in node.keys}
 
 
 def _is_session(node: Aggregate) -> bool:
-    return node.window is not None and node.window.kind == "SESSION"
+    return node.window is not None and node.window.is_session
 
 
 def _calls(node: Aggregate) -> list[tuple[str, Column, spark.DataType]]:
@@ -87,7 +98,8 @@ def _calls(node: Aggregate) -> list[tuple[str, Column, spark.DataType]]:
     return found
 
 
-def _raw_key(node: Aggregate, raw: Column) -> dict[str, Undecoded]:
+def raw_key_part(node: Aggregate, raw: Column) -> dict[str, Undecoded]:
+    """The key of groups that are the records' own keys: `raw` has its bytes."""
     return {} if node.keys else {"key": Undecoded(raw, key_serde(node))}
 
 
@@ -122,7 +134,7 @@ def _sessions(node: Aggregate, below: Relation) -> Relation:
     ready |= {name: F.col(name) for name in ("ts", "window_start", "window_end")}
     identity = identity_of([F.col("id"), F.col("window_start"), F.col("window_end")])
     present = F.col("result").isNotNull()
-    return Relation(frame, ready, _raw_key(node, F.col("key_of.raw_key")), Upsert(identity, present))
+    return Relation(frame, ready, raw_key_part(node, F.col("key_of.raw_key")), Upsert(identity, present))
 
 
 def _session_operator(records: DataFrame, reduced: DataFrame, arguments: int, node: Aggregate) -> DataFrame:

@@ -37,7 +37,7 @@ from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
 from lsql_runner.engine.sink_rows import row_records
 from lsql_runner.engine.ticks import advance, reset
 from lsql_runner.errors import LsqlError
-from lsql_runner.plan.nodes import Aggregate, Plan, Query
+from lsql_runner.plan.nodes import Plan, Query
 
 # Short runs: starting and compiling quickly is worth more than running fast in the long run.
 _QUICK_JVM = ("-XX:TieredStopAtLevel=1",)
@@ -111,15 +111,15 @@ class MemoryEngine:
             idle_ms: behind these batches no record comes for so long.
         """
         with tempfile.TemporaryDirectory(dir=self._jvm.scratch) as checkpoints:
-            running = _Running(self.session)
+            running, pauses = _Running(self.session), idle_ms or {}
             give_schemas(REGISTRY, schemas or {})
             reset(self.session)
             try:
                 running.start(plan, Path(checkpoints))
                 for number, batch in enumerate(batches):
                     cause = running.feed(number, batch)
-                    if cause is None and number in (idle_ms or {}):
-                        cause = running.pass_time(number, (idle_ms or {})[number])
+                    if cause is None and number in pauses:
+                        cause = running.pass_time(number, pauses[number])
                     if cause is not None:
                         read = [record for earlier in batches[: number + 1] for record in earlier]
                         return MemoryRun(running.written(), self._death(plan, str(cause), read))
@@ -238,7 +238,7 @@ def _start(session: SparkSession, query: Query, stream: JavaObject, checkpoint: 
     records = compile_query(query, read) if sink is None else row_records(sink, read)
     writer = records.writeStream.queryName(query.name).outputMode(output_mode(query))
     streaming = writer.option("checkpointLocation", str(checkpoint)).foreachBatch(collect).start()
-    clocks = tuple(node.store for node in query.stores if isinstance(node, Aggregate) and node.final)
+    clocks = tuple(node.store for node in query.final_groups)
     return _RunningQuery(stream, streaming, collected, clocks)
 
 

@@ -135,7 +135,7 @@ class SparkEngine:
         for sink in next(q for q in self._job.plan.queries if q.name == event.query).sinks:
             source = source_of(sink, range_reader(self.session, self._job.source.kafka, ranges))
             for node in nodes(sink.input):
-                if isinstance(node, Aggregate) and node.window is not None and node.window.kind != "SESSION":
+                if isinstance(node, Aggregate) and node.window is not None and not node.window.is_session:
                     plain = replace(node, grace_ms=0)
                     rows = aggregate_input(plain, compile_node(plain.input, source))[0].select(window_of(node))
                     total += rows.where(F.unix_millis(F.col("window.end")) <= F.lit(watermark_ms)).count()
@@ -146,7 +146,7 @@ class SparkEngine:
         assert self._job is not None
         found: dict[str, int] = {}
         for query in self._job.plan.queries:
-            grace = [node.grace_ms for node in query.stores if isinstance(node, Aggregate) and node.final]
+            grace = [node.grace_ms for node in query.final_groups]
             batch = newest_batch(self._job.checkpoints / query.name) if grace else None
             if batch is not None and batch.watermark_ms > 0:
                 found[query.name] = batch.watermark_ms + grace[0]

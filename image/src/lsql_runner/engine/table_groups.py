@@ -6,13 +6,13 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
-from lsql_runner.bind.grouping import group_column
 from lsql_runner.engine.aggregates import retracted
 from lsql_runner.engine.expressions import column
+from lsql_runner.engine.groups import group_columns, raw_key_part
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
-from lsql_runner.engine.schema import BINARY, LONG, spark_type
+from lsql_runner.engine.schema import LONG, spark_type
 from lsql_runner.engine.tables import identity_of, newest, signed, track
-from lsql_runner.plan.nodes import Aggregate, Having, key_serde
+from lsql_runner.plan.nodes import Aggregate, Having
 from lsql_runner.plan.usage import node_exprs
 
 
@@ -20,8 +20,7 @@ def compile_table_aggregate(node: Aggregate, below: Relation) -> Relation:
     """Groups that a row leaves again when it changes or goes. A group without rows is not there."""
     assert below.upsert is not None
     columns = below.columns_for(node_exprs(node))
-    keys = {group_column(name): column(expr, columns) for name, expr in node.keys} or {"raw_key": columns["raw_key"]}
-    types = {group_column(name): spark_type(expr.type) for name, expr in node.keys} or {"raw_key": BINARY}
+    keys, types = group_columns(node, columns)
     row = dict(keys)
     for slot, call in node.calls:
         if call.arg is not None:
@@ -37,9 +36,8 @@ def compile_table_aggregate(node: Aggregate, below: Relation) -> Relation:
         results.append(retracted(call, value, [F.col(name) for name in place], F.col("sign")).alias(slot))
     grouped = rows.groupBy(*(F.col(f"`{name}`") for name in keys)).agg(*results)
     ready = {name: F.col(f"`{name}`") for name in (*keys, "ts", *(slot for slot, *_ in node.calls))}
-    undecoded = {} if node.keys else {"key": Undecoded(F.col("raw_key"), key_serde(node))}
     upsert = Upsert(identity_of([ready[name] for name in keys]), F.col("rows") > 0)
-    return Relation(grouped, ready, undecoded, upsert)
+    return Relation(grouped, ready, raw_key_part(node, F.col("raw_key")), upsert)
 
 
 def place_of(node: Aggregate, below: Relation) -> dict[str, Column]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from lsql_runner.bind.bound import Fields, JoinKind, Part, SinkTarget, Whole, WindowSpec, part_exprs
+from lsql_runner.bind.bound import JoinKind, Part, SinkTarget, WindowSpec, keeps_source, part_exprs
 from lsql_runner.bind.catalog import Format, Serde, TopicSchema
 from lsql_runner.bind.error_policies import ErrorPolicies
 from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, HeaderValue, walk
@@ -117,7 +117,7 @@ class Aggregate:
     def columns(self) -> Columns:
         groups = {group_column(name): expr.type for name, expr in self.keys} or {"raw_key": BYTES}
         window = {} if self.window is None else {"window_start": LONG}
-        if self.window is not None and self.window.kind == "SESSION":
+        if self.window is not None and self.window.is_session:
             window["window_end"] = LONG
         return {**groups, **window, **{slot: call.type for slot, call in self.calls}, "ts": LONG}
 
@@ -242,8 +242,11 @@ class Project:
     def __post_init__(self) -> None:
         check(self.input, self.ts, *part_exprs(self.key), *part_exprs(self.value))
         for part, raw in ((self.key, "raw_key"), (self.value, "raw_value")):
-            passes = isinstance(part, Whole) or (isinstance(part, Fields) and part.extends)
-            if passes and raw not in self.input.columns and raw.removeprefix("raw_") not in self.input.columns:
+            if (
+                keeps_source(part)
+                and raw not in self.input.columns
+                and raw.removeprefix("raw_") not in self.input.columns
+            ):
                 raise InvalidPlan(f"{raw} cannot pass through: it is not below")
 
     @property
@@ -251,7 +254,7 @@ class Project:
         below = self.input.columns
         found: dict[str, DataType] = {"key": self.key_type, "value": self.value_type, "ts": LONG}
         for part, raw in ((self.key, "raw_key"), (self.value, "raw_value")):
-            if raw in below and (isinstance(part, Whole) or (isinstance(part, Fields) and part.extends)):
+            if raw in below and keeps_source(part):
                 found[raw] = BYTES
         return found | {name: below[name] for name in passed_through(below)}
 
@@ -361,6 +364,11 @@ class Query:
     @property
     def stores(self) -> tuple[Stateful, ...]:
         return tuple(node for sink in self.sinks for node in nodes(sink.input) if isinstance(node, Stateful))
+
+    @property
+    def final_groups(self) -> tuple[Aggregate, ...]:
+        """Those whose windows have one result, when they are over."""
+        return tuple(node for node in self.stores if isinstance(node, Aggregate) and node.final)
 
     @property
     def sources(self) -> tuple[TopicSchema, ...]:

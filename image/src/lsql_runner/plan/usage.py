@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from lsql_runner.bind.bound import Whole, part_exprs
+from lsql_runner.bind.bound import keeps_source, part_exprs
 from lsql_runner.bind.expr import ColumnRef, Expr, rewrite, walk
 from lsql_runner.bind.join_scope import side_column
 from lsql_runner.plan.nodes import (
@@ -95,7 +95,7 @@ def _reads(node: Node, wanted: tuple[Expr, ...]) -> Iterator[tuple[ReadTopic, Da
                 yield from _reads(side.input, own)
         case Aggregate():
             yield from _reads(node.input, node_exprs(node))
-        case Project() if not (isinstance(node.value, Whole) or getattr(node.value, "extends", False)):
+        case Project() if not keeps_source(node.value):
             yield from _reads(node.input, node_exprs(node))
         case _:
             yield from _reads(inputs(node)[0], (*wanted, *node_exprs(node)))

@@ -52,8 +52,7 @@ class IdleClocks:
         self._clocks = [
             _Clock(node.store, query.name, _pace(node), newest_ms.get(query.name), now_ms)
             for query in plan.queries
-            for node in query.stores
-            if isinstance(node, Aggregate) and node.final
+            for node in query.final_groups
         ]
 
     def batch_ended(self, event: BatchEnded) -> None:
