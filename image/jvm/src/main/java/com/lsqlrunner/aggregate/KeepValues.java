@@ -1,5 +1,6 @@
 package com.lsqlrunner.aggregate;
 
+import com.lsqlrunner.expression.Functions;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -63,16 +64,14 @@ public final class KeepValues extends TypedImperativeAggregate<Kept> implements 
    * retracting(kind, limit, value, place..., sign)}.
    */
   public static void register(SparkSession session, String name, String retracting) {
-    var functions = session.sessionState().functionRegistry();
-    functions.createOrReplaceTempFunction(
-        name, arguments -> of(CollectionConverters.asJava(arguments), null), "java_udf");
-    functions.createOrReplaceTempFunction(
+    Functions.register(session, name, arguments -> of(arguments.all(), null));
+    Functions.register(
+        session,
         retracting,
         arguments -> {
-          List<Expression> all = CollectionConverters.asJava(arguments);
+          List<Expression> all = arguments.all();
           return of(all.subList(0, all.size() - 1), all.get(all.size() - 1));
-        },
-        "java_udf");
+        });
   }
 
   private static Expression of(List<Expression> arguments, Expression sign) {

@@ -1,6 +1,7 @@
 package com.lsqlrunner.avro;
 
 import com.lsqlrunner.expression.Decoding;
+import com.lsqlrunner.expression.Functions;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.types.DataType;
@@ -24,16 +25,8 @@ public final class DecodeAvro extends Decoding {
    * Registry#register} was told are literals. It fails on a schema that Spark has no type for.
    */
   public static void register(SparkSession session, String name) {
-    session
-        .sessionState()
-        .functionRegistry()
-        .createOrReplaceTempFunction(
-            name,
-            arguments -> {
-              String schema = text(arguments, 1);
-              return new DecodeAvro(arguments.head(), schema, text(arguments, 2), typeOf(schema));
-            },
-            "java_udf");
+    Functions.register(
+        session, name, arguments -> new DecodeAvro(arguments.first(), arguments.text(1), arguments.text(2), typeOf(arguments.text(1))));
   }
 
   /** The type of what is decoded: Spark's, in its JSON. */

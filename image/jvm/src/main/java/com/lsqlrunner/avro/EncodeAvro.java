@@ -1,10 +1,10 @@
 package com.lsqlrunner.avro;
 
+import com.lsqlrunner.expression.Functions;
 import com.lsqlrunner.expression.UnaryFunction;
 import java.util.Objects;
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
 import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
 import org.apache.spark.sql.classic.SparkSession;
@@ -27,18 +27,13 @@ public final class EncodeAvro extends UnaryFunction {
 
   /** Gives a session the function {@code name(value, schema, id)}; the schema and its id are literals. */
   public static void register(SparkSession session, String name) {
-    session
-        .sessionState()
-        .functionRegistry()
-        .createOrReplaceTempFunction(
-            name,
-            arguments -> {
-              String schema = ((Literal) arguments.apply(1)).value().toString();
-              int id = ((Number) ((Literal) arguments.apply(2)).value()).intValue();
-              CatalystTypes.parsed(schema);
-              return new EncodeAvro(arguments.head(), schema, id);
-            },
-            "java_udf");
+    Functions.register(
+        session,
+        name,
+        arguments -> {
+          CatalystTypes.parsed(arguments.text(1));
+          return new EncodeAvro(arguments.first(), arguments.text(1), arguments.number(2));
+        });
   }
 
   /** Says, before anything runs, which field does not fit the schema. */

@@ -1,5 +1,6 @@
 package com.lsqlrunner.errors;
 
+import com.lsqlrunner.expression.Functions;
 import java.io.Serializable;
 import java.util.List;
 import java.util.Objects;
@@ -7,7 +8,6 @@ import org.apache.spark.TaskContext;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
-import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback;
@@ -54,16 +54,8 @@ public final class Attempt extends Expression implements CodegenFallback, Serial
    * type, and a literal that {@link Faults#of} reads.
    */
   public static void register(SparkSession session, String name) {
-    session
-        .sessionState()
-        .functionRegistry()
-        .createOrReplaceTempFunction(
-            name,
-            arguments -> {
-              String rules = ((Literal) arguments.apply(2)).value().toString();
-              return new Attempt(arguments.head(), arguments.apply(1), rules);
-            },
-            "java_udf");
+    Functions.register(
+        session, name, arguments -> new Attempt(arguments.first(), arguments.all().get(1), arguments.text(2)));
   }
 
   @Override

@@ -1,11 +1,11 @@
 package com.lsqlrunner.errors;
 
+import com.lsqlrunner.expression.Functions;
 import com.lsqlrunner.expression.UnaryFunction;
 import java.util.Objects;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
-import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
 import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
 import org.apache.spark.sql.catalyst.util.ArrayData;
@@ -38,16 +38,8 @@ public final class Fit extends UnaryFunction {
 
   /** Gives a session the function {@code name(record, room, shortens)}, the last two literals; see {@link Room#of}. */
   public static void register(SparkSession session, String name) {
-    session
-        .sessionState()
-        .functionRegistry()
-        .createOrReplaceTempFunction(
-            name,
-            arguments -> {
-              String room = ((Literal) arguments.apply(1)).value().toString();
-              return new Fit(arguments.head(), room, (Boolean) ((Literal) arguments.apply(2)).value());
-            },
-            "java_udf");
+    Functions.register(
+        session, name, arguments -> new Fit(arguments.first(), arguments.text(1), (Boolean) arguments.value(2)));
   }
 
   /** The record that can be written. */

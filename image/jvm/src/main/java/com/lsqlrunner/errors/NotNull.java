@@ -1,5 +1,6 @@
 package com.lsqlrunner.errors;
 
+import com.lsqlrunner.expression.Functions;
 import org.apache.spark.sql.catalyst.expressions.KnownNotNull;
 import org.apache.spark.sql.classic.SparkSession;
 
@@ -9,9 +10,6 @@ public final class NotNull {
 
   /** Gives a session the function {@code name(value)}. */
   public static void register(SparkSession session, String name) {
-    session
-        .sessionState()
-        .functionRegistry()
-        .createOrReplaceTempFunction(name, arguments -> new KnownNotNull(arguments.head()), "java_udf");
+    Functions.register(session, name, arguments -> new KnownNotNull(arguments.first()));
   }
 }

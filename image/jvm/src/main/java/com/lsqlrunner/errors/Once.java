@@ -1,5 +1,6 @@
 package com.lsqlrunner.errors;
 
+import com.lsqlrunner.expression.Functions;
 import com.lsqlrunner.expression.UnaryFunction;
 import java.util.Arrays;
 import java.util.Objects;
@@ -25,10 +26,7 @@ public final class Once extends UnaryFunction {
 
   /** Gives a session the function {@code name(bytes)}. */
   public static void register(SparkSession session, String name) {
-    session
-        .sessionState()
-        .functionRegistry()
-        .createOrReplaceTempFunction(name, arguments -> new Once(arguments.head()), "java_udf");
+    Functions.register(session, name, arguments -> new Once(arguments.first()));
   }
 
   /** Whether these bytes are new. */

@@ -4,12 +4,10 @@ import java.util.Arrays;
 import java.util.Objects;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
 import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
 import org.apache.spark.sql.errors.QueryExecutionErrors;
 import org.apache.spark.sql.types.DataType;
-import scala.collection.immutable.Seq;
 
 /**
  * A record's bytes to a value. What {@link Malformed} says of bytes becomes Spark's own condition, and so does a null where
@@ -78,11 +76,6 @@ public abstract class Decoding extends UnaryFunction {
 
   protected final String parameter(int place) {
     return parameters[place];
-  }
-
-  /** The text of an argument that is a literal. */
-  protected static String text(Seq<Expression> arguments, int place) {
-    return ((Literal) arguments.apply(place)).value().toString();
   }
 
   @Override

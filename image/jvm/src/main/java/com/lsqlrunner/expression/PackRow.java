@@ -28,10 +28,7 @@ public final class PackRow extends UnaryFunction {
 
   /** Gives a session the function {@code name(struct)}. */
   public static void register(SparkSession session, String name) {
-    session
-        .sessionState()
-        .functionRegistry()
-        .createOrReplaceTempFunction(name, arguments -> new PackRow(arguments.head()), "java_udf");
+    Functions.register(session, name, arguments -> new PackRow(arguments.first()));
   }
 
   @Override

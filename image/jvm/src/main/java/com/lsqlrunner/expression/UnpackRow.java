@@ -3,7 +3,6 @@ package com.lsqlrunner.expression;
 import java.util.Objects;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
 import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
@@ -24,16 +23,7 @@ public final class UnpackRow extends UnaryFunction {
 
   /** Gives a session the function {@code name(bytes, schema)}; the schema is a literal, in the JSON of Spark's types. */
   public static void register(SparkSession session, String name) {
-    session
-        .sessionState()
-        .functionRegistry()
-        .createOrReplaceTempFunction(
-            name,
-            arguments -> {
-              String schema = ((Literal) arguments.apply(1)).value().toString();
-              return new UnpackRow(arguments.head(), ((StructType) DataType.fromJson(schema)).asNullable());
-            },
-            "java_udf");
+    Functions.register(session, name, arguments -> new UnpackRow(arguments.first(), arguments.type(1).asNullable()));
   }
 
   /** The struct in these bytes. */

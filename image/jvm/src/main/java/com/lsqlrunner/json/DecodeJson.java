@@ -2,6 +2,7 @@ package com.lsqlrunner.json;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
+import com.lsqlrunner.expression.Functions;
 import com.lsqlrunner.expression.Required;
 import com.lsqlrunner.expression.UnaryFunction;
 import java.io.IOException;
@@ -10,7 +11,6 @@ import java.util.List;
 import java.util.Objects;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
 import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
 import org.apache.spark.sql.catalyst.json.JSONOptions;
@@ -52,16 +52,7 @@ public final class DecodeJson extends UnaryFunction {
 
   /** Gives a session the function {@code name(bytes, schema)}; the schema is a literal, in the JSON of Spark's types. */
   public static void register(SparkSession session, String name) {
-    session
-        .sessionState()
-        .functionRegistry()
-        .createOrReplaceTempFunction(
-            name,
-            arguments -> {
-              String schema = ((Literal) arguments.apply(1)).value().toString();
-              return new DecodeJson(arguments.head(), (StructType) DataType.fromJson(schema));
-            },
-            "java_udf");
+    Functions.register(session, name, arguments -> new DecodeJson(arguments.first(), arguments.type(1)));
   }
 
   /** The struct in a record. A record without any JSON is as malformed as one with half of it. */

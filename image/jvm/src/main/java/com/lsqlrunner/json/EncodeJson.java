@@ -1,5 +1,6 @@
 package com.lsqlrunner.json;
 
+import com.lsqlrunner.expression.Functions;
 import com.lsqlrunner.expression.UnaryFunction;
 import java.io.CharArrayWriter;
 import java.nio.charset.StandardCharsets;
@@ -35,10 +36,7 @@ public final class EncodeJson extends UnaryFunction {
 
   /** Gives a session the function {@code name(struct)}. */
   public static void register(SparkSession session, String name) {
-    session
-        .sessionState()
-        .functionRegistry()
-        .createOrReplaceTempFunction(name, arguments -> new EncodeJson(arguments.head()), "java_udf");
+    Functions.register(session, name, arguments -> new EncodeJson(arguments.first()));
   }
 
   @Override

@@ -2,9 +2,9 @@ package com.lsqlrunner.protobuf;
 
 import com.lsqlrunner.avro.Registry;
 import com.lsqlrunner.expression.Decoding;
+import com.lsqlrunner.expression.Functions;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.classic.SparkSession;
-import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 
 /**
@@ -26,16 +26,8 @@ public final class DecodeProtobuf extends Decoding {
    * Registry#register} was told.
    */
   public static void register(SparkSession session, String name) {
-    session
-        .sessionState()
-        .functionRegistry()
-        .createOrReplaceTempFunction(
-            name,
-            arguments -> {
-              StructType type = (StructType) DataType.fromJson(text(arguments, 1));
-              return new DecodeProtobuf(arguments.head(), type, text(arguments, 2), text(arguments, 3));
-            },
-            "java_udf");
+    Functions.register(
+        session, name, arguments -> new DecodeProtobuf(arguments.first(), arguments.type(1), arguments.text(2), arguments.text(3)));
   }
 
   @Override

@@ -1,12 +1,12 @@
 package com.lsqlrunner.protobuf;
 
 import com.lsqlrunner.avro.Misfit;
+import com.lsqlrunner.expression.Functions;
 import com.lsqlrunner.expression.UnaryFunction;
 import java.util.Objects;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
 import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
 import org.apache.spark.sql.classic.SparkSession;
@@ -33,17 +33,8 @@ public final class EncodeProtobuf extends UnaryFunction {
    * and the id of its schema are literals.
    */
   public static void register(SparkSession session, String name) {
-    session
-        .sessionState()
-        .functionRegistry()
-        .createOrReplaceTempFunction(
-            name,
-            arguments -> {
-              String message = ((Literal) arguments.apply(1)).value().toString();
-              int id = ((Number) ((Literal) arguments.apply(2)).value()).intValue();
-              return new EncodeProtobuf(arguments.head(), message, id);
-            },
-            "java_udf");
+    Functions.register(
+        session, name, arguments -> new EncodeProtobuf(arguments.first(), arguments.text(1), arguments.number(2)));
   }
 
   /** Says, before anything runs, which field does not fit the message. */

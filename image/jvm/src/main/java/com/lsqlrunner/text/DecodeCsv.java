@@ -1,11 +1,11 @@
 package com.lsqlrunner.text;
 
 import com.lsqlrunner.expression.Decoding;
+import com.lsqlrunner.expression.Functions;
 import java.util.List;
 import java.util.Map;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.classic.SparkSession;
-import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 
 /**
@@ -26,16 +26,8 @@ public final class DecodeCsv extends Decoding {
    * to read in the JSON of Spark's types, the names of all columns as a JSON array, and an object of options.
    */
   public static void register(SparkSession session, String name) {
-    session
-        .sessionState()
-        .functionRegistry()
-        .createOrReplaceTempFunction(
-            name,
-            arguments -> {
-              StructType type = (StructType) DataType.fromJson(text(arguments, 1));
-              return new DecodeCsv(arguments.head(), type, text(arguments, 2), text(arguments, 3));
-            },
-            "java_udf");
+    Functions.register(
+        session, name, arguments -> new DecodeCsv(arguments.first(), arguments.type(1), arguments.text(2), arguments.text(3)));
   }
 
   @Override

@@ -1,9 +1,9 @@
 package com.lsqlrunner.text;
 
 import com.lsqlrunner.expression.Decoding;
+import com.lsqlrunner.expression.Functions;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.classic.SparkSession;
-import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 
 /**
@@ -24,16 +24,8 @@ public final class DecodeXml extends Decoding {
    * options, are literals.
    */
   public static void register(SparkSession session, String name) {
-    session
-        .sessionState()
-        .functionRegistry()
-        .createOrReplaceTempFunction(
-            name,
-            arguments -> {
-              StructType type = (StructType) DataType.fromJson(text(arguments, 1));
-              return new DecodeXml(arguments.head(), type, Options.map(text(arguments, 2)).get("row_tag"));
-            },
-            "java_udf");
+    Functions.register(
+        session, name, arguments -> new DecodeXml(arguments.first(), arguments.type(1), Options.map(arguments.text(2)).get("row_tag")));
   }
 
   @Override
