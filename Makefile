@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help setup tools cluster-tools image test test-unit test-java test-streams test-differential test-kafka test-sinks test-browser test-cluster test-chart test-image cluster-up \
-	cluster-down docs charts lint format typecheck imports golden demo bench lock clean
+	cluster-down docs charts lint format typecheck imports golden demo bench bench-operators lock clean
 
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest
@@ -96,6 +96,9 @@ demo: setup ## A broker, a processor and a page to look at; SQL=file.sql runs yo
 
 bench: setup ## Throughput and latency, side by side with the peers
 	$(BIN)/python -m bench
+
+bench-operators: setup ## What a core does in a second, operator by operator: joins, tables, sessions, formats
+	$(BIN)/python -m bench.operators $(ARGS)
 
 lock: ## Write the lock files anew from the .in files; UPGRADE=1 moves every pin
 	@python=$$(ci/tools/check-prerequisites.sh) && ci/tools/lock.sh "$$python" $(if $(UPGRADE),--upgrade)

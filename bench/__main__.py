@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import signal
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from typing import Any
 
 from bench.contenders import COMMIT_INTERVAL_MS, SIDES, STREAMS_VERSION, WORKLOADS, Task, Workload, build_streams
 from bench.figures import Figures, Pairs, figures, table
+from bench.machine import machine
 from bench.run import BenchFailed, Run, run
 from bench.vessels import Expected, preload
 from tests.kit.broker import Broker
@@ -78,12 +78,12 @@ def _bench(broker: Broker, options: argparse.Namespace) -> int:
         pairs, runs = _compare(broker, WORKLOADS[name], expected, options)
         results.append(pairs)
         details += runs
-    machine = _machine()
-    print(f"\n{table(results)}\n\nEach cell: min / median / max of {options.runs}. {machine}")
+    on = machine()
+    print(f"\n{table(results)}\n\nEach cell: min / median / max of {options.runs}. {on}")
     print(_setup_line(options))
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}.json"
-    document = {"machine": machine, "options": vars(options), "runs": details}
+    document = {"machine": on, "options": vars(options), "runs": details}
     path.write_text(json.dumps(document, indent=1), encoding="utf-8")
     _say(f"all samples: {path}")
     return 0
@@ -145,16 +145,6 @@ def _one(
         done = run(SIDES[side](task), task, broker, expected, deadline_s=180 + options.records / 10_000)
     broker.delete_topic(name)
     return done
-
-
-def _machine() -> str:
-    """The processor, its cores, the memory."""
-    processor = platform.machine()
-    with open("/proc/cpuinfo", encoding="utf-8") as file:
-        processor = next((line.partition(": ")[2].strip() for line in file if line.startswith("model name")), processor)
-    memory_gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    cores = len(os.sched_getaffinity(0))
-    return f"Machine: {processor}, {cores} cores, {memory_gib:.0f} GiB, the broker on the same cores."
 
 
 def _setup_line(options: argparse.Namespace) -> str:

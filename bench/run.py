@@ -46,10 +46,10 @@ def run(process: Process, task: Task, broker: Broker, expected: Expected, deadli
     asker = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": task.group, "enable.auto.commit": False})
     places = [TopicPartition(task.source, partition) for partition in ends]
     try:
-        _position(asker, places)  # connects, so that the first question of the run is answered at once
+        position(asker, places)  # connects, so that the first question of the run is answered at once
         start = time.monotonic()
         with process:
-            samples = _watch(process, lambda: _position(asker, places), start, sum(ends.values()), deadline_s)
+            samples = watch(process, lambda: position(asker, places), start, sum(ends.values()), deadline_s)
             memory = peak_mib(process.pid)
     finally:
         asker.close()
@@ -64,7 +64,7 @@ def run(process: Process, task: Task, broker: Broker, expected: Expected, deadli
     return Run(tuple(samples), written, memory, heads)
 
 
-def _watch(process: Process, position: Callable[[], int], start: float, count: int, deadline_s: float) -> list[Sample]:
+def watch(process: Process, position: Callable[[], int], start: float, count: int, deadline_s: float) -> list[Sample]:
     """Samples of the group's position, one for each move, until it is at the end."""
     samples = [Sample(0.0, 0, 0.0)]
     while samples[-1].committed < count:
@@ -80,7 +80,7 @@ def _watch(process: Process, position: Callable[[], int], start: float, count: i
     return samples
 
 
-def _position(asker: Consumer, places: list[TopicPartition]) -> int:
+def position(asker: Consumer, places: list[TopicPartition]) -> int:
     """How many records of the source the group has behind it."""
     try:
         found = asker.committed(places, timeout=10)

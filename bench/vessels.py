@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from confluent_kafka import Producer
+from bench.feed import send
 
 VESSELS = 2000
 INTERVAL_MS = 6000
@@ -79,33 +79,6 @@ def preload(bootstrap: str, topic: str, count: int) -> Expected:
     span_ms = (count // VESSELS + 10) * INTERVAL_MS
     now_ms = int(time.time() * 1000)
     start_ms = (now_ms - span_ms) // WINDOW_MS * WINDOW_MS
-    producer = Producer(
-        {
-            "bootstrap.servers": bootstrap,
-            "log_level": 3,  # the broker's coordinator may still be starting; the producer then asks again
-            "enable.idempotence": True,
-            "compression.type": "lz4",
-            "linger.ms": 50,
-            "batch.size": 1_000_000,
-            "queue.buffering.max.messages": 500_000,
-            "partitioner": "murmur2_random",
-        }
-    )
     expected = Expected()
-    deadline = time.monotonic() + 60 + count / 20_000
-    for key, value, at in reports(count, start_ms, expected):
-        while True:
-            try:
-                producer.produce(topic, value, key, timestamp=at)
-                break
-            except BufferError:
-                producer.poll(0.1)
-                _not_after(deadline)
-    while producer.flush(1):
-        _not_after(deadline)
+    send(bootstrap, topic, reports(count, start_ms, expected), count)
     return expected
-
-
-def _not_after(deadline: float) -> None:
-    if time.monotonic() > deadline:
-        raise TimeoutError("the input could not be written in time")

@@ -1,0 +1,180 @@
+"""`python -m bench.operators`: what a core does in a second, operator by operator, on this engine alone."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from confluent_kafka import Consumer, TopicPartition
+
+from bench.figures import Figures, figures
+from bench.inputs import AVRO_CLICKS, CLICKS, PROFILES, USERS_NOW, Input, preload
+from bench.machine import machine
+from bench.run import BenchFailed, position, watch
+from tests.kit.broker import Broker
+from tests.kit.process import Process, ProcessFailed, free_port
+from tests.kit.registry import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What is measured: a title, the inputs, and SQL with `{target}`."""
+
+    title: str
+    inputs: tuple[Input, ...]
+    sql: str
+
+
+_FILTER = "INSERT INTO {{target}} SELECT STREAM user, page, ms FROM `{source}` WHERE ms >= 900"
+_GROUPED = (
+    "INSERT INTO {{target}} SELECT STREAM COUNT(*) AS n, SUM(bytes) AS s FROM clicks WINDOW BY {window} GROUP BY user"
+)
+_JOINED = (
+    "INSERT INTO {{target}} SELECT {kind} u.points, p.name FROM users AS u JOIN profiles AS p ON u._key = p._key{end}"
+)
+_TABLE = "INSERT INTO {{target}} SELECT TABLE {calls} FROM users GROUP BY country"
+
+PROGRAMS = {
+    "filter-json": Program("filter, JSON", (CLICKS,), _FILTER.format(source=CLICKS.topic)),
+    "filter-avro": Program("filter, AVRO to AVRO", (AVRO_CLICKS,), _FILTER.format(source=AVRO_CLICKS.topic)),
+    "tumble": Program(
+        "COUNT, SUM in TUMBLE 1m",
+        (CLICKS,),
+        _GROUPED.format(window="TUMBLE 1m"),
+    ),
+    "session": Program(
+        "COUNT, SUM in SESSION 30s",
+        (CLICKS,),
+        _GROUPED.format(window="SESSION 30s"),
+    ),
+    "session-closed": Program(
+        "COUNT, SUM in SESSION 10s, each of one record",
+        (CLICKS,),
+        _GROUPED.format(window="SESSION 10s"),
+    ),
+    "table-sum": Program(
+        "COUNT, SUM over a table", (USERS_NOW,), _TABLE.format(calls="COUNT(*) AS n, SUM(points) AS s")
+    ),
+    "table-max": Program("MAX over a table", (USERS_NOW,), _TABLE.format(calls="MAX(points) AS m")),
+    "stream-table": Program(
+        "stream JOIN table",
+        (USERS_NOW, PROFILES),
+        "WITH p AS (SELECT TABLE * FROM profiles); "
+        "INSERT INTO {target} SELECT STREAM u.points, p.name FROM users AS u JOIN p ON u._key = p._key",
+    ),
+    "table-table": Program("table JOIN table", (USERS_NOW, PROFILES), _JOINED.format(kind="TABLE", end="")),
+    "stream-stream": Program(
+        "stream JOIN stream WITHIN 10s",
+        (USERS_NOW, PROFILES),
+        _JOINED.format(kind="STREAM", end=" WITHIN 10s"),
+    ),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run it all; 1 if a program failed. Ended, it ends all that it started."""
+    options = _options(arguments)
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ending, signal.default_int_handler)
+    wanted = [PROGRAMS[name] for name in options.program or PROGRAMS]
+    try:
+        heap = ("-Xms1g", "-Xmx1g", "-XX:TieredStopAtLevel=4")
+        with Broker({"log.cleaner.enable": "false"}, heap) as broker, Registry() as registry:
+            for source in dict.fromkeys(each for program in wanted for each in program.inputs):
+                _say(f"writing {options.records:,} records to {source.topic}")
+                preload(broker, registry, source, options.records, options.partitions)
+            found: dict[str, list[Figures]] = {program.title: [] for program in wanted}
+            for number in range(options.runs):
+                for place, program in enumerate(wanted):
+                    result = _run(program, broker, registry, options, f"bench-{place}-{number}")
+                    found[program.title].append(result)
+                    _say(_line(program.title, [result]))
+    except (BenchFailed, ProcessFailed) as error:
+        print(f"failed: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        _say("ended")
+        return 1
+    print(
+        "\n| program | records/s, warm | records/s of one core, warm | seconds to the first commit |\n|---|---|---|---|"
+    )
+    for title, results in found.items():
+        print(_line(title, results))
+    print(f"\n{options.records:,} records of each topic, {options.runs} runs (min / median / max). {machine()}")
+    return 0
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.operators", description="This engine, operator by operator.")
+    parser.add_argument("--records", type=int, default=1_000_000, help="records of each topic (default 1000000)")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each program (default 3)")
+    parser.add_argument("--partitions", type=int, default=4, help="partitions of each topic (default 4)")
+    parser.add_argument("--batch", type=int, default=200_000, help="records in a batch, at most (default 200000)")
+    parser.add_argument("--program", choices=sorted(PROGRAMS), action="append", help="only this one")
+    return parser.parse_args(arguments)
+
+
+def _run(program: Program, broker: Broker, registry: Registry, options: argparse.Namespace, name: str) -> Figures:
+    """One run with an application id, an output topic and a state directory of its own."""
+    broker.create_topic(name, options.partitions)
+    topics = {
+        each.topic: {"key": {"format": "STRING"}, "value": {"format": "JSON", "schema": dict(each.fields)}}
+        for each in program.inputs
+        if not each.is_avro  # the registry knows
+    }
+    places = [TopicPartition(each.topic, number) for each in program.inputs for number in range(options.partitions)]
+    asker = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": name, "enable.auto.commit": False})
+    total = options.records * len(program.inputs)
+    with TemporaryDirectory(prefix="lsql-bench-") as state:
+        settings = {
+            "SQL": program.sql.format(target=f"`{name}`"),
+            "SQL_APP_ID": name,
+            "SQL_BOOTSTRAP_SERVERS": broker.bootstrap,
+            "SQL_SCHEMA_REGISTRY_URL": registry.url,
+            "SQL_STATE_STORE_DIR": state,
+            "SQL_PORT": str(free_port()),
+            "LSQL_TOPICS": json.dumps(topics),
+            "LSQL_MAX_RECORDS_PER_BATCH": str(options.batch),
+            "ROOT_LOG_LEVEL": "WARN",
+        }
+        process = Process(
+            [Path(sys.prefix, "bin", "lsql"), "run"], name="lsql", probe=lambda: True, env=settings, grace_s=30
+        )
+        try:
+            position(asker, places)  # connects, so that the first question of the run is answered at once
+            start = time.monotonic()
+            with process:
+                samples = watch(process, lambda: position(asker, places), start, total, 180 + total / 5_000)
+        finally:
+            asker.close()
+    if not sum(broker.end_offsets(name).values()):
+        raise BenchFailed(f"{program.title}: nothing was written")
+    broker.delete_topic(name)
+    return figures(samples, total)
+
+
+def _line(title: str, results: Sequence[Figures]) -> str:
+    rates = sorted(each.warm_per_s or 0 for each in results)
+    cores = sorted(1e6 / each.warm_cpu_us if each.warm_cpu_us else 0 for each in results)
+    first = sorted(each.first_commit_s for each in results)
+    cells = (_cell(rates, "{:,.0f}"), _cell(cores, "{:,.0f}"), _cell(first, "{:.1f}"))
+    return f"| {title} | {' | '.join(cells)} |"
+
+
+def _cell(values: Sequence[float], written: str) -> str:
+    return " / ".join(written.format(values[place]) for place in sorted({0, len(values) // 2, len(values) - 1}))
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
