@@ -12,7 +12,7 @@ CHECKED := $(wildcard image/src image/recipe/train.py tests ci/tools ci/cluster 
 export PYTHON
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Make .venv: locked Python packages, the runner (editable), JVM jars. Does nothing when nothing changed
 	@python=$$(ci/tools/check-prerequisites.sh) && "$$python" ci/tools/setup.py
