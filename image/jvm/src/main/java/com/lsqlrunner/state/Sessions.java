@@ -42,6 +42,7 @@ import scala.jdk.javaapi.CollectionConverters;
 public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
   private static final long serialVersionUID = 1L;
   private static final int ROW = 4;
+  private static final long NO_TIMER = Long.MIN_VALUE;
 
   private static final StructType RESULTS =
       new StructType()
@@ -93,7 +94,8 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
 
   @Override
   public Iterator<Row> handleInputRows(byte[] id, Iterator<Row> records, TimerValues timers) {
-    List<Session> before = read(open.get());
+    Open kept = read(open.get());
+    List<Session> before = kept.sessions;
     List<Session> sessions = new ArrayList<>(before);
     List<Session> gone = new ArrayList<>();
     List<Row> results = new ArrayList<>();
@@ -104,7 +106,7 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
         results.add(RowFactory.create(id, null, null, time, null, true));
       }
     }
-    keep(sessions);
+    keep(sessions, kept.timerMs);
     if (!isFinal) {
       for (Session session : gone) {
         if (before.contains(session)) {
@@ -124,14 +126,14 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
   public Iterator<Row> handleExpiredTimer(byte[] id, TimerValues timers, ExpiredTimerInfo expired) {
     List<Session> left = new ArrayList<>();
     List<Row> results = new ArrayList<>();
-    for (Session session : read(open.get())) {
+    for (Session session : read(open.get()).sessions) {
       if (session.end + gapMs >= timers.getCurrentWatermarkInMs()) {
         left.add(session);
       } else if (isFinal) {
         results.add(result(id, session));
       }
     }
-    keep(left);
+    keep(left, NO_TIMER);
     return CollectionConverters.asScala(results.iterator());
   }
 
@@ -188,39 +190,50 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
     return true;
   }
 
-  /** Writes the sessions to the state, and asks to be called when the first of them can change no more. */
-  private void keep(List<Session> sessions) {
-    for (Iterator<Object> set = getHandle().listTimers(); set.hasNext(); ) {
-      getHandle().deleteTimer((Long) set.next());
-    }
+  /**
+   * Writes the sessions to the state, and asks to be called when the first of them can change no more. A group has one
+   * timer. It is moved only to an earlier time: one that comes too early sets the next, which costs less than to move it
+   * with each record.
+   */
+  private void keep(List<Session> sessions, long timerMs) {
     if (sessions.isEmpty()) {
       open.clear();
       return;
     }
-    open.update(written(sessions));
-    getHandle().registerTimer(sessions.stream().mapToLong(session -> session.end).min().orElseThrow() + gapMs + 1);
+    long wantedMs = sessions.stream().mapToLong(session -> session.end).min().orElseThrow() + gapMs + 1;
+    long setMs = timerMs;
+    if (timerMs == NO_TIMER || wantedMs < timerMs) {
+      if (timerMs != NO_TIMER) {
+        getHandle().deleteTimer(timerMs);
+      }
+      getHandle().registerTimer(wantedMs);
+      setMs = wantedMs;
+    }
+    open.update(written(sessions, setMs));
   }
 
-  private List<Session> read(byte[] bytes) {
+  private Open read(byte[] bytes) {
     List<Session> sessions = new ArrayList<>();
     if (bytes == null) {
-      return sessions;
+      return new Open(sessions, NO_TIMER);
     }
     try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes))) {
+      long timerMs = in.readLong();
       for (int left = in.readInt(); left > 0; left--) {
         long start = in.readLong();
         long end = in.readLong();
         sessions.add(new Session(start, end, aggregates.buffer(in.readNBytes(in.readInt()))));
       }
-      return sessions;
+      return new Open(sessions, timerMs);
     } catch (IOException error) {
       throw new UncheckedIOException(error);
     }
   }
 
-  private byte[] written(List<Session> sessions) {
+  private byte[] written(List<Session> sessions, long timerMs) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (DataOutputStream out = new DataOutputStream(bytes)) {
+      out.writeLong(timerMs);
       out.writeInt(sessions.size());
       for (Session session : sessions) {
         byte[] buffer = aggregates.bytes(session.buffer);
@@ -234,6 +247,9 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
     }
     return bytes.toByteArray();
   }
+
+  /** What the state has of a group: its sessions that may still change, and when its timer is. */
+  private record Open(List<Session> sessions, long timerMs) {}
 
   /** Known by its object: two sessions of a group never have the same bounds. */
   private static final class Session {
