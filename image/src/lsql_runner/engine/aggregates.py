@@ -11,9 +11,11 @@ from pyspark.sql import functions as F
 from lsql_runner.bind.expr import AggregateCall
 from lsql_runner.engine.call import call
 from lsql_runner.engine.schema import spark_type
+from lsql_runner.types import LONG, DataType, Decimal, is_integer
 
 KEEP_VALUES = "lsql_keep_values"
 RETRACT_VALUES = "lsql_retract_values"
+EXACT_SUM = "lsql_exact_sum"
 """Our own JVM aggregates of these names are registered with each session."""
 
 _NATIVE: dict[str, Callable[[Column], Column]] = {
@@ -23,6 +25,51 @@ _NATIVE: dict[str, Callable[[Column], Column]] = {
     "MIN": F.min,
     "MAX": F.max,
 }
+
+
+_ROOM_FOR_SUMS = 28
+"""Digits of a decimal whose sums have ten more: it takes that many records that a group does not have."""
+
+
+def can_overflow(wanted: AggregateCall, of_table: bool) -> bool:
+    """Whether Spark's own sum of a group may fail by the values of few records. Then it fails where nothing catches it.
+
+    A sum of INTs takes four thousand million records for that; those of DOUBLEs have an infinity. Over a table the
+    signed values may overflow as well.
+    """
+    if wanted.function not in ("SUM", "AVG") or wanted.arg is None:
+        return False
+    kind = wanted.arg.type
+    if of_table:
+        return is_integer(kind) or isinstance(kind, Decimal)
+    if isinstance(kind, Decimal):
+        return kind.precision > _ROOM_FOR_SUMS
+    return wanted.function == "SUM" and kind == LONG  # a mean of whole numbers is added up in doubles
+
+
+def exact(wanted: AggregateCall, value: Column, sign: Column | None = None) -> Column:
+    """A SUM or AVG that no value makes fail, as text for `result`.
+
+    Args:
+        wanted: the aggregate.
+        value: its argument, in each row.
+        sign: as for `retracted`, over the rows of a table.
+    """
+    digits = _SUM if wanted.function == "SUM" else _digits_of_mean(wanted.type)
+    return call(EXACT_SUM, F.lit(digits), value, *([] if sign is None else [sign]))
+
+
+_SUM, _AS_DOUBLE = -2, -1
+
+
+def _digits_of_mean(kind: DataType) -> int:
+    return kind.scale if isinstance(kind, Decimal) else _AS_DOUBLE
+
+
+def result(wanted: AggregateCall, text: Column) -> Column:
+    """What `exact` gave, in the aggregate's type. It fails where that type cannot hold it."""
+    kind = spark_type(wanted.type)
+    return text.cast("decimal(38,0)").cast(kind) if wanted.type == LONG else text.cast(kind)
 
 
 def aggregated(wanted: AggregateCall, value: Column, place: Sequence[Column]) -> Column:

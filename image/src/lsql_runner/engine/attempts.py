@@ -42,7 +42,8 @@ class Origin:
     """The record that a row was made of, and the error of a row that has no values any more."""
 
     record: Mapping[str, Column]
-    """ORIGIN, over the frame: `key` and `value` as they came, `ts` in milliseconds since 1970 UTC."""
+    """ORIGIN, over the frame: `key` and `value` as they came, `ts` in milliseconds since 1970 UTC. Empty for a row that
+    an operator made, a group or a pair: it stands for itself."""
     rules: str
     error: Column | None = None
     """A FAULT, null for rows that are well; None before the first attempt."""
@@ -59,6 +60,11 @@ class Origin:
         record = {name: F.col(f"{prefix}{name}") for name in self.record}
         error = None if self.error is None else F.col(f"{prefix}error")
         return replace(self, record=record, error=error, unnested=True)
+
+    @property
+    def of_operator(self) -> bool:
+        """Whether no record is behind the row, but an operator that keeps something."""
+        return not self.record
 
     @property
     def columns(self) -> dict[str, Column]:

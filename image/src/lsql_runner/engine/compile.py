@@ -13,10 +13,20 @@ from lsql_runner.bind.bound import Fields, Part, Single, Whole
 from lsql_runner.bind.catalog import JSON_FORMAT, Format, Serde, TopicSchema
 from lsql_runner.bind.scope import lateral_column
 from lsql_runner.engine.attempts import ORIGIN, Origin, fit, rules
-from lsql_runner.engine.dead_letters import Outlet, collecting, counted, origin_of_row, outcome, sifts
+from lsql_runner.engine.conditions import failed, where
+from lsql_runner.engine.dead_letters import (
+    Outlet,
+    collecting,
+    counted,
+    origin_of_row,
+    outcome,
+    rules_of_rows,
+    sifts,
+    sifts_of_rows,
+)
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.groups import compile_stream_aggregate
-from lsql_runner.engine.joins import compile_join
+from lsql_runner.engine.joins import compile_join, residual
 from lsql_runner.engine.relation import Relation, Sift, Undecoded, Upsert
 from lsql_runner.engine.schema import HEADERS, spark_type
 from lsql_runner.engine.serde import (
@@ -61,6 +71,19 @@ class Source:
     rules: str | None = None
     """What `attempts.rules` gave; None where a fault stops the query."""
     sift: Sift | None = None
+    rules_of_rows: str | None = None
+    """The same for what operators make of the records, groups and pairs."""
+    sift_of_rows: Sift | None = None
+
+    @property
+    def catches_rows(self) -> bool:
+        return self.rules_of_rows is not None
+
+    def above(self, relation: Relation) -> Relation:
+        """What an operator gives, whose rows are no records any more."""
+        if self.rules_of_rows is None:
+            return relation
+        return replace(relation, origin=Origin({}, self.rules_of_rows), sift=self.sift_of_rows)
 
 
 def source_of(sink: Write, read: Reader, sift: Sift | None = None) -> Source:
@@ -74,9 +97,12 @@ def source_of(sink: Write, read: Reader, sift: Sift | None = None) -> Source:
     if not sink.stateful:
         by = rules(read=sink.errors.read != "fail", write=sink.errors.write != "fail")
         return Source(read, by if sink.errors.catches else None, None)
-    if sink.errors.read == "fail":
-        return Source(read)
-    return Source(read, rules(read=True, write=False), sift or sifts(sink))
+    found = Source(read)
+    if sink.errors.read != "fail":
+        found = replace(found, rules=rules(read=True, write=False), sift=sift or sifts(sink))
+    if sink.errors.write != "fail":
+        found = replace(found, rules_of_rows=rules_of_rows(), sift_of_rows=sifts_of_rows(sink))
+    return found
 
 
 def compile_query(query: Query, read: Reader, outlet: Outlet = Outlet()) -> DataFrame:  # noqa: B008, it is frozen
@@ -94,7 +120,8 @@ def compile_query(query: Query, read: Reader, outlet: Outlet = Outlet()) -> Data
 def compile_letters(sink: WriteTopic, read: Reader, outlet: Outlet) -> list[DataFrame]:
     """The dead letters of the records that a stateful sink leaves out, with their outcome."""
     found: list[DataFrame] = []
-    compile_node(sink.input, source_of(sink, read, collecting(sink, outlet, found)))
+    source = source_of(sink, read, collecting(sink, outlet, found))
+    compile_node(sink.input, replace(source, rules_of_rows=None))
     return found
 
 
@@ -121,7 +148,9 @@ def compile_sink(sink: WriteTopic, read: Reader, outlet: Outlet = Outlet()) -> D
     ts, key, value = relation.ready["ts"].alias("ts"), key.alias("key"), value.alias("value")
     if not sink.errors.catches or (sink.stateful and sink.errors.write == "fail"):
         return relation.frame.select(F.lit(sink.topic).alias("topic"), key, value, ts, headers)
-    origin = relation.origin or origin_of_row(sink, relation, key)
+    origin = relation.origin
+    if origin is None or origin.of_operator:
+        origin = origin_of_row(sink, relation, key)
     record = fit(F.struct(key, value, headers), outlet.rooms.get(sink.topic) if sink.errors.write != "fail" else None)
     tried, written = replace(relation, origin=origin).attempt(F.struct(ts, record.alias("record")))
     assert tried.origin is not None
@@ -196,14 +225,7 @@ def _(node: ReadTopic, source: Source) -> Relation:
 def _(node: Filter, source: Source) -> Relation:
     below = compile_node(node.input, source)
     condition = column(node.condition, below.columns_for([node.condition]))
-    if not node.of_table and below.origin is not None:
-        tried, holds = below.attempt(condition)
-        return replace(tried, frame=tried.frame.where(failed(tried) | holds))
-    if not node.of_table:
-        return replace(below, frame=below.frame.where(condition))
-    assert below.upsert is not None
-    present = below.upsert.present & F.coalesce(condition, F.lit(False))
-    return replace(below, upsert=replace(below.upsert, present=present))
+    return where(below, condition, node.of_table)
 
 
 @compile_node.register
@@ -217,18 +239,13 @@ def _(node: Unnest, source: Source) -> Relation:
     return below.materialized(F.posexplode(array), (node.position, lateral_column(node.alias)))
 
 
-def failed(relation: Relation) -> Column:
-    """Whether a row has an error. Something was attempted before."""
-    assert relation.origin is not None
-    assert relation.origin.error is not None
-    return relation.origin.error.isNotNull()
-
-
 @compile_node.register
 def _(node: Join, source: Source) -> Relation:
     sides = (node.left, node.right)
     left, right = (compile_node(side.input, source) for side in sides)
-    return compile_join(node, left, right)
+    joined = source.above(compile_join(node, left, right))
+    condition = residual(node, joined)
+    return joined if condition is None else where(joined, condition, node.is_table)
 
 
 @compile_node.register
@@ -238,9 +255,8 @@ def _(node: Having, source: Source) -> Relation:
 
 @compile_node.register
 def _(node: Aggregate, source: Source) -> Relation:
-    if node.of_table:
-        return compile_table_aggregate(node, compile_node(node.input, source))
-    return compile_stream_aggregate(node, compile_node(node.input, source))
+    compiled = compile_table_aggregate if node.of_table else compile_stream_aggregate
+    return source.above(compiled(node, compile_node(node.input, source), source.catches_rows))
 
 
 @compile_node.register

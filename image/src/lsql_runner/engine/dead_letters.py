@@ -7,7 +7,7 @@ Rows on their way out have the columns of `compile_query` and three more: `fate`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -136,9 +136,14 @@ def _letter(policies: ErrorPolicies, origin: Origin, outlet: Outlet) -> Column:
     return fit(whole, outlet.rooms.get(str(policies.queue)), shortens=True)
 
 
+def rules_of_rows() -> str:
+    """Which faults of groups and pairs are caught, for `attempt`: all are of what is written."""
+    return rules(read=True, write=True, all_are="write")
+
+
 def origin_of_row(sink: WriteTopic, relation: Relation, key: Column) -> Origin:
     """The origin of what is no record of a topic: the row itself, its key encoded, its value as JSON."""
-    by = rules(read=True, write=True, all_are="write")
+    by = rules_of_rows()
     value = encode(relation.whole("value"), JSON_FORMAT, sink.input.value_type)
     record = {
         "key": attempt(key, None, by)["value"],
@@ -149,7 +154,9 @@ def origin_of_row(sink: WriteTopic, relation: Relation, key: Column) -> Origin:
         "ts": relation.ready["ts"],
         "headers": F.lit(None).cast(HEADERS),
     }
-    return Origin(record, by)
+    row = Origin(record, by)
+    known = relation.origin  # of what was attempted since an operator made the row
+    return row if known is None else replace(row, error=known.error, attempts=known.attempts)
 
 
 # --- how many ---
@@ -213,6 +220,23 @@ def sifts(sink: WriteTopic) -> Sift:
             codes = [_count("skipped", code, topic) for code in READ_CODES for topic in _sources(sink)]
             frame = with_fates(frame, sink.errors, origin).observe(f"{ERRORS_METRIC}{number}", *codes)
         return frame.where(origin.error.isNull())
+
+    return sift
+
+
+def sifts_of_rows(sink: WriteTopic) -> Sift:
+    """Leaves groups and pairs with an error out of what the next operator keeps, and counts them."""
+    number = 0
+
+    def sift(frame: DataFrame, origin: Origin) -> DataFrame:
+        nonlocal number
+        assert origin.error is not None
+        number += 1
+        codes = [
+            F.count(F.when(origin.error["code"] == code, F.lit(1))).alias(f"{_FATES['continue']}/{code}/{sink.topic}")
+            for code in READ_CODES
+        ]
+        return frame.observe(f"{ERRORS_METRIC}of-rows-{number}", *codes).where(origin.error.isNull())
 
     return sift
 

@@ -3,36 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
+from lsql_runner.bind.expr import AggregateCall
 from lsql_runner.bind.grouping import group_column
-from lsql_runner.engine.aggregates import aggregated
+from lsql_runner.engine.aggregates import aggregated, can_overflow, exact, result
+from lsql_runner.engine.event_time import within_reach
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.packed import packed, unpacked
 from lsql_runner.engine.progress import LATE_METRIC
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
-from lsql_runner.engine.schema import BINARY, LONG, spark_type
+from lsql_runner.engine.schema import BINARY, LONG, STRING, spark_type
 from lsql_runner.engine.tables import identity_of
 from lsql_runner.engine.ticks import with_ticks, without_ticks
 from lsql_runner.plan.nodes import Aggregate, key_serde
 from lsql_runner.plan.usage import node_exprs
 
 
-def compile_stream_aggregate(node: Aggregate, below: Relation) -> Relation:
-    """One row for each group, and window, that a batch changed."""
+def compile_stream_aggregate(node: Aggregate, below: Relation, catches: bool = False) -> Relation:
+    """One row for each group, and window, that a batch changed.
+
+    Args:
+        catches: what fails of a group is caught above: then nothing fails here.
+    """
     if _is_session(node):
-        return _sessions(node, below)
+        return _sessions(node, below, catches)
     rows, keys = aggregate_input(node, below)
-    calls = [column.cast(kind).alias(slot) for slot, column, kind in _calls(node)]
+    found = _results(node, catches)
+    calls = [one.value.cast(one.kind).alias(slot) for slot, one in found.items()]
     groups = [F.col(f"`{name}`") for name in keys]
     if node.window is not None:
         groups.append(window_of(node))
     grouped = rows.groupBy(*groups).agg(F.max("ts").alias("ts"), *calls)
-    ready = {name: F.col(f"`{name}`") for name in (*keys, "ts", *(slot for slot, _ in node.calls))}
+    ready = {name: F.col(f"`{name}`") for name in (*keys, "ts")}
+    ready |= {slot: one.of(F.col(slot)) for slot, one in found.items()}
     if node.window is not None:
         ready["window_start"] = F.unix_millis(F.col("window.start"))
     group = [ready[name] for name in (*keys, *(["window_start"] if node.window is not None else []))]
@@ -56,6 +65,7 @@ def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[s
     columns = below.columns_for(node_exprs(node))
     time = column(node.event_time, columns)
     time = F.coalesce(time, F.raise_error(F.lit("the event time is null")).cast(LONG))
+    time = time if node.window is None else within_reach(time)
     keys, types = group_columns(node, columns)
     arguments = {f"arg_{slot}": column(call.arg, columns) for slot, call in node.calls if call.arg is not None}
     place = {name: below.ready[name].cast(LONG) for name in node.place}
@@ -88,13 +98,30 @@ def _is_session(node: Aggregate) -> bool:
     return node.window is not None and node.window.is_session
 
 
-def _calls(node: Aggregate) -> list[tuple[str, Column, spark.DataType]]:
-    """Each aggregate over the rows of `aggregate_input`: its column, itself, and the type that it is to have."""
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """An aggregate over the rows of `aggregate_input`, and the type in which it leaves the operator."""
+
+    call: AggregateCall
+    value: Column
+    kind: spark.DataType
+    is_exact: bool
+
+    def of(self, left: Column) -> Column:
+        """The result, of the column in which it left."""
+        return result(self.call, left) if self.is_exact else left
+
+
+def _results(node: Aggregate, catches: bool) -> dict[str, _Result]:
+    """Each aggregate by the column that it goes to."""
     place = [F.col("ts"), *(F.col(name) for name in node.place)]
-    found = []
+    found = {}
     for slot, call in node.calls:
         value = F.lit(1) if call.arg is None else F.col(f"arg_{slot}")
-        found.append((slot, aggregated(call, value, place), spark_type(call.type)))
+        if catches and can_overflow(call, of_table=False):
+            found[slot] = _Result(call, exact(call, value), STRING, is_exact=True)
+        else:
+            found[slot] = _Result(call, aggregated(call, value, place), spark_type(call.type), is_exact=False)
     return found
 
 
@@ -103,12 +130,13 @@ def raw_key_part(node: Aggregate, raw: Column) -> dict[str, Undecoded]:
     return {} if node.keys else {"key": Undecoded(raw, key_serde(node))}
 
 
-def _sessions(node: Aggregate, below: Relation) -> Relation:
+def _sessions(node: Aggregate, below: Relation, catches: bool) -> Relation:
     """Sessions of our own: Spark's neither tell of a session that grew nor take away what it was before."""
     assert node.window is not None
     rows, keys = aggregate_input(node, below)
     arguments = [name for name in rows.columns if name.startswith("arg_") or name in node.place]
-    calls = [value.alias(slot) for slot, value, _ in _calls(node)]
+    found = _results(node, catches)
+    calls = [one.value.alias(slot) for slot, one in found.items()]
     reduced = rows.select(F.col("ts"), *(F.col(name) for name in arguments)).groupBy().agg(*calls)
     records = rows.select(
         packed({name: F.col(f"`{name}`") for name in keys}).alias("id"),
@@ -130,7 +158,7 @@ def _sessions(node: Aggregate, below: Relation) -> Relation:
         results.alias("r"),
     )
     ready = {name: F.col(f"key_of.`{name}`") for name in keys}
-    ready |= {slot: F.col(f"r.{slot}").cast(kind) for slot, _, kind in _calls(node)}
+    ready |= {slot: one.of(F.col(f"r.{slot}").cast(one.kind)) for slot, one in found.items()}
     ready |= {name: F.col(name) for name in ("ts", "window_start", "window_end")}
     identity = identity_of([F.col("id"), F.col("window_start"), F.col("window_end")])
     present = F.col("result").isNotNull()

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from lsql_runner.bind.join_scope import side_column
+from lsql_runner.engine.event_time import within_reach
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.packed import packed, unpacked
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
@@ -49,7 +50,7 @@ class _Side:
 
 
 def compile_join(node: Join, left: Relation, right: Relation) -> Relation:
-    """The joined rows, with the columns that the node names."""
+    """The joined rows, with the columns that the node names; `residual` says which of them are to stay."""
     sides = _side(node.left, left), _side(node.right, right)
     if node.is_table:
         return _tables(node, *sides)
@@ -101,7 +102,7 @@ def _streams(node: Join, left: _Side, right: _Side) -> Relation:
     within_ms = node.within_ms or 0
     frames = []
     for side, name in ((left, "l"), (right, "r")):
-        time = F.timestamp_millis(side.relation.ready["ts"])
+        time = F.timestamp_millis(within_reach(side.relation.ready["ts"]))
         # In a full join Spark takes null for equal to null; in the others it leaves null out first.
         alone = identity_of([F.lit(_ALONE), F.lit(name), *arrival(side.relation)])
         identity = F.coalesce(side.identity, alone) if node.kind == "FULL" else side.identity
@@ -115,7 +116,7 @@ def _streams(node: Join, left: _Side, right: _Side) -> Relation:
         F.col("r_time") - apart, F.col("r_time") + apart
     )
     joined = frames[0].join(frames[1], condition, node.kind.lower())
-    return _with_residual(node, _unpacked(node, joined, left, right, "l_row", "r_row", None))
+    return _unpacked(node, joined, left, right, "l_row", "r_row", None)
 
 
 def _unpacked(
@@ -126,12 +127,9 @@ def _unpacked(
     )
 
 
-def _with_residual(node: Join, joined: Relation) -> Relation:
-    if node.residual is None:
-        return joined
-    condition = column(node.residual, joined.columns_for([node.residual]))
-    frame = joined.frame.where(condition)
-    return Relation(frame, joined.ready, joined.undecoded, joined.upsert)
+def residual(node: Join, joined: Relation) -> Column | None:
+    """What else is asked of the joined rows: a BOOLEAN over them; None for nothing."""
+    return None if node.residual is None else column(node.residual, joined.columns_for([node.residual]))
 
 
 def _stream_and_table(node: Join, left: _Side, right: _Side) -> Relation:
@@ -154,7 +152,7 @@ def _stream_and_table(node: Join, left: _Side, right: _Side) -> Relation:
     joined = _unpacked(node, lookup(both, is_outer), left, right, *names, None)
     # The row of the table may be newer: it is read ahead of a stream that is far behind.
     time = unpacked(F.col("streamed"), stream.schema).getField(_AT)
-    return _with_residual(node, joined.with_ready("ts", time))
+    return joined.with_ready("ts", time)
 
 
 def _table_rows(side: _Side, flag: str, value: bool, is_kept: bool) -> DataFrame:
@@ -225,14 +223,7 @@ def _tables(node: Join, left: _Side, right: _Side) -> Relation:
         unpacked(columns["right"], right.schema),
         Upsert(F.col("id"), present),
     )
-    result = result.with_ready("ts", F.greatest(result.ready["ts"], F.col("ts")))
-    if node.residual is None:
-        return result
-    assert result.upsert is not None
-    condition = F.coalesce(column(node.residual, result.columns_for([node.residual])), F.lit(False))
-    return Relation(
-        result.frame, result.ready, result.undecoded, Upsert(result.upsert.identity, result.upsert.present & condition)
-    )
+    return result.with_ready("ts", F.greatest(result.ready["ts"], F.col("ts")))
 
 
 def _pair(verb: str) -> Column:

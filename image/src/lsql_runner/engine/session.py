@@ -13,7 +13,7 @@ from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 from pyspark.sql.types import BinaryType
 
-from lsql_runner.engine.aggregates import KEEP_VALUES, RETRACT_VALUES
+from lsql_runner.engine.aggregates import EXACT_SUM, KEEP_VALUES, RETRACT_VALUES
 from lsql_runner.engine.attempts import ATTEMPT, FIT, NOT_NULL, ONCE
 from lsql_runner.engine.avro import DECODE_AVRO, ENCODE_AVRO
 from lsql_runner.engine.packed import PACK_ROW, UNPACK_ROW
@@ -103,6 +103,7 @@ def open_session(options: SessionOptions) -> SparkSession:
     jvm.com.lsqlrunner.errors.Fit.register(session._jsparkSession, FIT)
     jvm.com.lsqlrunner.errors.NotNull.register(session._jsparkSession, NOT_NULL)
     jvm.com.lsqlrunner.aggregate.KeepValues.register(session._jsparkSession, KEEP_VALUES, RETRACT_VALUES)
+    jvm.com.lsqlrunner.aggregate.ExactSum.register(session._jsparkSession, EXACT_SUM)
     jvm.com.lsqlrunner.text.DecodeCsv.register(session._jsparkSession, DECODE_CSV)
     jvm.com.lsqlrunner.text.DecodeXml.register(session._jsparkSession, DECODE_XML)
     session.udf.registerJavaFunction(EXTEND_JSON, "com.lsqlrunner.json.ExtendJson", BinaryType())

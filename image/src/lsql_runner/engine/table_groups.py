@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
-from lsql_runner.engine.aggregates import retracted
+from lsql_runner.engine.aggregates import can_overflow, exact, result, retracted
+from lsql_runner.engine.attempts import FAULT, attempt
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.groups import group_columns, raw_key_part
+from lsql_runner.engine.packed import unpacked
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
 from lsql_runner.engine.schema import LONG, spark_type
 from lsql_runner.engine.tables import identity_of, newest, signed, track
@@ -16,8 +20,12 @@ from lsql_runner.plan.nodes import Aggregate, Having
 from lsql_runner.plan.usage import node_exprs
 
 
-def compile_table_aggregate(node: Aggregate, below: Relation) -> Relation:
-    """Groups that a row leaves again when it changes or goes. A group without rows is not there."""
+def compile_table_aggregate(node: Aggregate, below: Relation, catches: bool = False) -> Relation:
+    """Groups that a row leaves again when it changes or goes. A group without rows is not there.
+
+    Args:
+        catches: what fails of a group is caught above: then nothing fails here.
+    """
     assert below.upsert is not None
     columns = below.columns_for(node_exprs(node))
     keys, types = group_columns(node, columns)
@@ -31,11 +39,15 @@ def compile_table_aggregate(node: Aggregate, below: Relation) -> Relation:
     types |= dict.fromkeys(place, LONG)
     rows = signed(track(below, row), spark.StructType([spark.StructField(name, kind) for name, kind in types.items()]))
     results = [F.max("ts").alias("ts"), F.sum("sign").alias("rows")]
+    ready = {name: F.col(f"`{name}`") for name in (*keys, "ts", *(slot for slot, *_ in node.calls))}
     for slot, call in node.calls:
         value = None if call.arg is None else F.col(f"arg_{slot}")
-        results.append(retracted(call, value, [F.col(name) for name in place], F.col("sign")).alias(slot))
+        if catches and value is not None and can_overflow(call, of_table=True):
+            results.append(exact(call, value, F.col("sign")).alias(slot))
+            ready[slot] = result(call, F.col(slot))
+        else:
+            results.append(retracted(call, value, [F.col(name) for name in place], F.col("sign")).alias(slot))
     grouped = rows.groupBy(*(F.col(f"`{name}`") for name in keys)).agg(*results)
-    ready = {name: F.col(f"`{name}`") for name in (*keys, "ts", *(slot for slot, *_ in node.calls))}
     upsert = Upsert(identity_of([ready[name] for name in keys]), F.col("rows") > 0)
     return Relation(grouped, ready, raw_key_part(node, F.col("raw_key")), upsert)
 
@@ -53,6 +65,47 @@ def compile_having(node: Having, below: Relation) -> Relation:
     kinds = [spark.StructField(name, spark_type(kind)) for name, kind in node.input.columns.items() if name != "ts"]
     condition = column(node.condition, below.columns_for([node.condition]))
     row = {name: below.ready[name] for name in names if name != "ts"}
+    if below.origin is not None:
+        return _attempted_having(node, below, condition, spark.StructType(kinds))
     frame, columns, present = newest(track(below, row, condition), spark.StructType(kinds))
     undecoded = {name: Undecoded(F.col("row.raw_key"), part.serde) for name, part in below.undecoded.items()}
     return Relation(frame, {**columns, "ts": F.col("ts")}, undecoded, Upsert(F.col("id"), present))
+
+
+def _attempted_having(node: Having, below: Relation, condition: Column, schema: spark.StructType) -> Relation:
+    """The same where errors are caught. A group that the condition fails on, or that is to stay and cannot be computed,
+    is not there; its row is told with the error, once for each change."""
+    assert below.origin is not None
+    assert below.upsert is not None
+    # A group that is gone has nothing to judge: what is left of it may well divide by its count.
+    tried, holds = below.attempt(F.when(below.upsert.present, condition))
+    assert tried.origin is not None
+    assert tried.origin.error is not None
+    slots = [slot for slot, _ in node.input.calls]
+    results = attempt(F.struct(*(below.ready[slot].alias(slot) for slot in slots)), None, below.origin.rules)
+    frame = tried.frame.select("*", results.alias("results"))
+    error = F.coalesce(tried.origin.error, F.col("results.error"))
+    row = {name: F.col(f"results.value.{name}") if name in slots else below.ready[name] for name in schema.names}
+    groups = replace(tried, frame=frame, origin=None, sift=None)
+    changes = track(groups, {**row, _ERROR: error}, tried.origin.error.isNotNull() | F.coalesce(holds, F.lit(False)))
+    known = spark.StructType([*schema.fields, spark.StructField(_ERROR, FAULT)])
+    told = changes.select("id", "ts", F.explode(_told(known)).alias("told"))
+    columns = {name: F.col(f"told.row.`{name}`") for name in schema.names}
+    undecoded = {name: Undecoded(columns["raw_key"], part.serde) for name, part in below.undecoded.items()}
+    origin = replace(tried.origin, error=F.col(f"told.row.{_ERROR}"))
+    upsert = Upsert(F.col("id"), F.col("told.present"))
+    return Relation(told, {**columns, "ts": F.col("ts")}, undecoded, upsert, origin, below.sift)
+
+
+_ERROR = "error"
+
+
+def _told(schema: spark.StructType) -> Column:
+    """What is told of a change of a group, as an array of `row` and `present`: what it was, where it is no more, and
+    what it is, well or with an error."""
+    before, after = (unpacked(F.col(image), schema) for image in ("before", "after"))
+    was_there = F.col("before").isNotNull() & before[_ERROR].isNull()
+    is_there = F.col("after").isNotNull() & after[_ERROR].isNull()
+    gone = F.when(was_there & ~is_there, F.struct(before.alias("row"), F.lit(False).alias("present")))
+    now = F.when(F.col("after").isNotNull(), F.struct(after.alias("row"), F.lit(True).alias("present")))
+    return F.filter(F.array(gone, now), lambda one: one.isNotNull())

@@ -127,14 +127,15 @@ METRICS: tuple[MetricSpec, ...] = (
     MetricSpec(
         "lsql_dead_letters_total",
         "counter",
-        "Records with an error that were written to the dead letter queue, by the topic they came from.",
+        "Records with an error that were written to the dead letter queue, by the topic they came from; of groups and "
+        "pairs, by their target.",
         ("topic", "code"),
         by_event=True,
     ),
     MetricSpec(
         "lsql_skipped_records_total",
         "counter",
-        "Records with an error that were left out, by the topic they came from.",
+        "Records with an error that were left out, by the topic they came from; of groups and pairs, by their target.",
         ("topic", "code"),
         by_event=True,
     ),

@@ -46,9 +46,10 @@ def fingerprint(plan: Plan) -> Fingerprint:
         stores = []
         for store in query.stores:
             lines = [line for node in nodes(store) for line in _lines(query, node)]
-            if any(isinstance(sink, WriteTopic) and sink.errors.write != "fail" for sink in query.sinks):
-                # Spark lays a group out as what is above asks for it: it asks otherwise where encoding is attempted.
-                lines.append("what it writes is attempted")
+            # Spark lays a group out as what is above asks for it, which an attempt does otherwise, and a dead letter
+            # otherwise again. Sums are others there too, and HAVING remembers more.
+            policies = dict.fromkeys(sink.errors.write for sink in query.sinks if isinstance(sink, WriteTopic))
+            lines += [f"what is made of it is attempted: {policy}" for policy in policies if policy != "fail"]
             stores.append((store.store, "\n".join(lines)))
         found.append((query.name, QueryFingerprint(tuple(s.topic for s in query.sources), tuple(stores))))
     return Fingerprint(tuple(found))

@@ -7,7 +7,6 @@ import java.util.Objects;
 import org.apache.spark.TaskContext;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback;
@@ -15,7 +14,6 @@ import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
-import org.apache.spark.unsafe.types.UTF8String;
 import scala.collection.immutable.IndexedSeq;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
@@ -60,41 +58,19 @@ public final class Attempt extends Expression implements CodegenFallback, Serial
 
   @Override
   public Object eval(InternalRow row) {
-    Object failed = earlier.eval(row);
-    if (failed != null) {
-      return new GenericInternalRow(new Object[] {null, failed});
-    }
-    if (projection == null) {
+    if (faults == null) {
       faults = Faults.of(rules);
+    }
+    return Tried.of(earlier.eval(row), () -> computed(row), faults);
+  }
+
+  private Object computed(InternalRow row) {
+    if (projection == null) {
       projection = UnsafeProjection.create(value);
       projection.initialize(TaskContext.getPartitionId());
     }
-    try {
-      InternalRow computed = projection.apply(row);
-      Object found = computed.isNullAt(0) ? null : computed.get(0, value.dataType());
-      return new GenericInternalRow(new Object[] {found, null});
-    } catch (Throwable error) { // Scala does not declare what it throws
-      Fault fault = faults.find(error);
-      if (fault == null) {
-        throw Attempt.<RuntimeException>thrown(error);
-      }
-      return new GenericInternalRow(new Object[] {null, row(fault)});
-    }
-  }
-
-  private static InternalRow row(Fault fault) {
-    return new GenericInternalRow(
-        new Object[] {
-          UTF8String.fromString(fault.side()),
-          UTF8String.fromString(fault.code()),
-          UTF8String.fromString(fault.message())
-        });
-  }
-
-  /** Throws an exception that Java would want to be declared; Spark's own are such. */
-  @SuppressWarnings("unchecked")
-  private static <E extends Throwable> RuntimeException thrown(Throwable error) throws E {
-    throw (E) error;
+    InternalRow computed = projection.apply(row);
+    return computed.isNullAt(0) ? null : computed.get(0, value.dataType());
   }
 
   @Override

@@ -1,0 +1,76 @@
+package com.lsqlrunner.aggregate;
+
+import java.math.BigInteger;
+
+/** What was added up, and how many values that were: of a table those that came less those that went. */
+final class Total {
+  private static final int VERSION = 1;
+
+  /** The sum is both: what fits a long is added without an object for each value. */
+  private long small;
+
+  private BigInteger large = BigInteger.ZERO;
+  private long count;
+
+  void add(long value, boolean goes) {
+    if (goes && value == Long.MIN_VALUE) {
+      add(BigInteger.valueOf(value), true);
+      return;
+    }
+    addSmall(goes ? -value : value);
+    count += goes ? -1 : 1;
+  }
+
+  void add(BigInteger value, boolean goes) {
+    large = goes ? large.subtract(value) : large.add(value);
+    count += goes ? -1 : 1;
+  }
+
+  void add(Total other) {
+    addSmall(other.small);
+    large = large.add(other.large);
+    count += other.count;
+  }
+
+  private void addSmall(long value) {
+    long sum = small + value;
+    if (((small ^ sum) & (value ^ sum)) < 0) {
+      large = large.add(BigInteger.valueOf(small));
+      sum = value;
+    }
+    small = sum;
+  }
+
+  BigInteger sum() {
+    return large.add(BigInteger.valueOf(small));
+  }
+
+  long count() {
+    return count;
+  }
+
+  byte[] write() {
+    StateBytes to = StateBytes.empty();
+    to.writeByte(VERSION);
+    to.writeLong(count);
+    to.writeBytes(sum().toByteArray());
+    return to.toBytes();
+  }
+
+  static Total read(byte[] bytes) {
+    StateBytes from = StateBytes.of(bytes);
+    int version = from.readByte();
+    if (version != VERSION) {
+      throw new IllegalStateException("a sum has the unknown version " + version);
+    }
+    Total total = new Total();
+    total.count = from.readLong();
+    BigInteger sum = new BigInteger(from.readBytes());
+    if (sum.bitLength() < Long.SIZE) {
+      total.small = sum.longValue();
+    } else {
+      total.large = sum;
+    }
+    return total;
+  }
+}
