@@ -29,7 +29,10 @@ def compile_table_aggregate(node: Aggregate, below: Relation) -> Relation:
     place = place_of(node, below)
     row |= place
     types |= dict.fromkeys(place, LONG)
-    rows = signed(track(below, row), spark.StructType([spark.StructField(name, kind) for name, kind in types.items()]))
+    rows = signed(
+        track(below, f"{node.store}-rows", row),
+        spark.StructType([spark.StructField(name, kind) for name, kind in types.items()]),
+    )
     results = [F.max("ts").alias("ts"), F.sum("sign").alias("rows")]
     for slot, call in node.calls:
         value = None if call.arg is None else F.col(f"arg_{slot}")
@@ -53,6 +56,6 @@ def compile_having(node: Having, below: Relation) -> Relation:
     kinds = [spark.StructField(name, spark_type(kind)) for name, kind in node.input.columns.items() if name != "ts"]
     condition = column(node.condition, below.columns_for([node.condition]))
     row = {name: below.ready[name] for name in names if name != "ts"}
-    frame, columns, present = newest(track(below, row, condition), spark.StructType(kinds))
+    frame, columns, present = newest(track(below, node.store, row, condition), spark.StructType(kinds))
     undecoded = {name: Undecoded(F.col("row.raw_key"), part.serde) for name, part in below.undecoded.items()}
     return Relation(frame, {**columns, "ts": F.col("ts")}, undecoded, Upsert(F.col("id"), present))

@@ -13,17 +13,21 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from lsql_runner.engine.packed import packed, unpacked
-from lsql_runner.engine.relation import Relation
+from lsql_runner.engine.progress import ERRORS_METRIC, caught_as
+from lsql_runner.engine.relation import Relation, Upsert
 from lsql_runner.engine.schema import LONG
 from lsql_runner.types import Array, DataType, Struct
+
+WITHOUT_KEY = "RECORD_WITHOUT_KEY"
 
 _ROW = "row"
 
 
-def track(relation: Relation, row: Mapping[str, Column], wanted: Column | None = None) -> DataFrame:
+def track(relation: Relation, store: str, row: Mapping[str, Column], wanted: Column | None = None) -> DataFrame:
     """The changes of a table: columns `id`, `ts`, `before`, `after` (packed rows of `row`; null where there is none).
 
     Args:
+        store: the name of what is remembered.
         row: what is remembered of each row.
         wanted: a row for which this does not hold is none.
     """
@@ -33,8 +37,22 @@ def track(relation: Relation, row: Mapping[str, Column], wanted: Column | None =
         relation.upsert.identity.alias("id"),
         *arrival(relation),
         F.when(present, packed(row)).alias(_ROW),
-    ).where(F.col("id").isNotNull())
-    return _operator(upserts, "Track", False)
+    )
+    return _operator(with_identity(upserts, "id", relation.upsert, store), "Track", False)
+
+
+def with_identity(rows: DataFrame, column: str, upsert: Upsert, store: str) -> DataFrame:
+    """The rows that are some row of a table. Records without a key are none: they are left out, and counted.
+
+    Args:
+        column: has the identity of `upsert`.
+        store: the name of what takes the rows in, another one for each place in a query where this is asked.
+    """
+    identity = F.col(column)
+    if upsert.topic is not None:
+        name = caught_as("skipped", WITHOUT_KEY, upsert.topic)
+        rows = rows.observe(f"{ERRORS_METRIC}{store}", F.count(F.when(identity.isNull(), F.lit(1))).alias(name))
+    return rows.where(identity.isNotNull())
 
 
 def arrival(relation: Relation) -> list[Column]:
