@@ -60,3 +60,35 @@ def test_records_without_a_key_are_counted_where_they_are_rows_of_a_table(
     assert status.last_error is None
     assert status.caught == {("skipped", names[name], WITHOUT_KEY): count for name, count in caught.items()}
     assert status.records_caught("skipped") == sum(caught.values())
+
+
+def test_a_group_that_lost_its_last_row_is_in_the_state_no_more(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+) -> None:
+    source, target = topic(), topic()
+    sql = f"INSERT INTO {target} SELECT TABLE COUNT(*) AS n, MAX(name) AS last FROM {source} GROUP BY country"
+
+    def feed(count: int, country: str) -> None:
+        broker.produce(source, [user(b"%d" % n, country.format(n), n) for n in range(count)])
+
+    feed(10, "c{}")
+    with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path) as running:
+        running.read_to(10)
+        feed(10, "all")
+        status = running.read_to(20)
+        assert {name: store.rows for name, store in status.stores["stateful-0"].items()} == {
+            "aggregate-0": 1,
+            "aggregate-0-rows": 10,
+        }
+        feed(2, "c{}")
+        status = running.read_to(22)
+        assert status.stores["stateful-0"]["aggregate-0"].rows == 3
+
+    written: dict[bytes | None, list[object]] = {}
+    for record in broker.consume_all(target):
+        written.setdefault(record.key, []).append(None if record.value is None else json.loads(record.value))
+    one = [{"n": 1, "last": f"n{number}"} for number in range(10)]
+    assert written.pop(b"all") == [{"n": 10, "last": "n9"}, {"n": 8, "last": "n9"}]
+    assert written == {
+        b"c%d" % number: [one[number], None, one[number]] if number < 2 else [one[number], None] for number in range(10)
+    }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
@@ -9,9 +11,10 @@ from pyspark.sql import types as spark
 from lsql_runner.engine.aggregates import retracted
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.groups import group_columns, raw_key_part
+from lsql_runner.engine.packed import unpacked
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
 from lsql_runner.engine.schema import LONG, spark_type
-from lsql_runner.engine.tables import identity_of, newest, signed, track
+from lsql_runner.engine.tables import groups, newest, signed, track
 from lsql_runner.plan.nodes import Aggregate, Having
 from lsql_runner.plan.usage import node_exprs
 
@@ -29,18 +32,29 @@ def compile_table_aggregate(node: Aggregate, below: Relation) -> Relation:
     place = place_of(node, below)
     row |= place
     types |= dict.fromkeys(place, LONG)
-    rows = signed(
-        track(below, f"{node.store}-rows", row),
-        spark.StructType([spark.StructField(name, kind) for name, kind in types.items()]),
-    )
-    results = [F.max("ts").alias("ts"), F.sum("sign").alias("rows")]
+    changes = track(below, f"{node.store}-rows", row)
+    sums = [F.max("ts").alias("ts"), F.sum("sign").alias("rows")]
+    results: dict[str, Column] = {}
     for slot, call in node.calls:
         value = None if call.arg is None else F.col(f"arg_{slot}")
-        results.append(retracted(call, value, [F.col(name) for name in place], F.col("sign")).alias(slot))
-    grouped = rows.groupBy(*(F.col(f"`{name}`") for name in keys)).agg(*results)
-    ready = {name: F.col(f"`{name}`") for name in (*keys, "ts", *(slot for slot, *_ in node.calls))}
-    upsert = Upsert(identity_of([ready[name] for name in keys]), F.col("rows") > 0)
-    return Relation(grouped, ready, raw_key_part(node, F.col("raw_key")), upsert)
+        wanted = retracted(call, value, [F.col(name) for name in place], F.col("sign"))
+        names = [f"{slot}_{number}" for number in range(len(wanted.sums))]
+        sums += [part.alias(name) for part, name in zip(wanted.sums, names, strict=True)]
+        results[slot] = wanted.result(*(F.col(f"sums.`{name}`") for name in names))
+    added_up = signed(changes, _schema(types)).groupBy().agg(*sums)
+    group = _schema({name: types[name] for name in keys})
+    frame = groups(changes, group, added_up).select(
+        "id",
+        unpacked(F.col("id"), group).alias("key_of"),
+        unpacked(F.col("result"), added_up.schema).alias("sums"),
+    )
+    ready = {name: F.col(f"key_of.`{name}`") for name in keys} | results | {"ts": F.col("sums.ts")}
+    upsert = Upsert(F.col("id"), F.col("sums.rows") > 0)
+    return Relation(frame, ready, raw_key_part(node, F.col("key_of.raw_key")), upsert)
+
+
+def _schema(types: Mapping[str, spark.DataType]) -> spark.StructType:
+    return spark.StructType([spark.StructField(name, kind) for name, kind in types.items()])
 
 
 def place_of(node: Aggregate, below: Relation) -> dict[str, Column]:

@@ -65,16 +65,24 @@ def arrival(relation: Relation) -> list[Column]:
 
 
 def signed(changes: DataFrame, schema: spark.StructType) -> DataFrame:
-    """What changes put into an aggregate: the columns of `schema`, `ts`, and `sign`, -1 for a row that is taken out."""
-    rows = changes.select("ts", F.explode(F.array(_signed(-1, "before"), _signed(1, "after"))).alias("signed"))
-    rows = rows.where(F.col("signed.row").isNotNull()).select(
-        "ts", F.col("signed.sign").alias("sign"), unpacked(F.col("signed.row"), schema).alias(_ROW)
-    )
+    """What the aggregates of `groups` are over: `ts`, `sign` (1 for a row that comes, -1 for one that goes), and the
+    columns of `schema`. To say what is to be computed, not to be run."""
+    rows = changes.select("ts", F.lit(1).alias("sign"), unpacked(F.col("after"), schema).alias(_ROW))
     return rows.select("ts", "sign", *(F.col(f"{_ROW}.`{name}`").alias(name) for name in schema.names))
 
 
-def _signed(sign: int, image: str) -> Column:
-    return F.struct(F.lit(sign).alias("sign"), F.col(image).alias(_ROW))
+def groups(changes: DataFrame, keys: spark.StructType, aggregated: DataFrame) -> DataFrame:
+    """The groups that changes of rows are in: `id` and `result`, the columns of `keys` and of `aggregated`, packed. One
+    without rows is among them in the batch in which it lost the last, and is not remembered.
+
+    Args:
+        keys: what rows are grouped by, the first columns of each.
+        aggregated: `agg` of what `signed` gave; the second result is the sum of the signs.
+    """
+    session = changes.sparkSession
+    jvm: Any = session._jvm
+    kind = session._jsparkSession.parseDataType(keys.json())
+    return DataFrame(jvm.com.lsqlrunner.state.TableGroups.of(changes._jdf, aggregated._jdf, kind), session)
 
 
 def newest(changes: DataFrame, schema: spark.StructType) -> tuple[DataFrame, dict[str, Column], Column]:
