@@ -1,4 +1,4 @@
-"""What a change of the error policies does to the state: pure, from the text of a program."""
+"""Which checkpoints a plan may go on with: pure, from the text of a program."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from lsql_runner.bind.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde,
 from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.fingerprint import Fingerprint, changes, fingerprint
 from lsql_runner.types import LONG, STRING, Field, Struct
+from tests.golden.catalog import CATALOG as GOLDEN
 
 KIND = Struct((Field("g", STRING), Field("a", LONG)))
 CATALOG = Catalog({"t": TopicSchema("t", Serde(STRING_FORMAT, STRING), Serde(JSON_FORMAT, KIND))})
@@ -35,3 +36,28 @@ def test_a_program_without_state_may_change_its_policy() -> None:
     insert = "INSERT INTO o SELECT STREAM a FROM t"
 
     assert changes(of(FAIL, insert), of(DLQ, insert)) == ()
+
+
+def test_groups_of_a_table_that_spark_itself_kept_do_not_fit() -> None:
+    """Its rows of a state would be read as buffers that they are not."""
+    kept_by_spark = [
+        "aggregate a table in store aggregate-0",
+        "by    currency = currency",
+        "agg_0 = COUNT(*) long",
+        "read payments",
+    ]
+    was = {"stateful-0": {"sources": ["payments"], "stores": {"aggregate-0": "\n".join(kept_by_spark)}}}
+    now = fingerprint(plan_text("INSERT INTO out SELECT TABLE COUNT(*) FROM payments GROUP BY currency", GOLDEN).plan)
+
+    assert changes(Fingerprint.from_json(was), now) == ("the aggregate of stateful-0 is another one",)
+    assert [
+        line for line in now.as_json()["stateful-0"]["stores"]["aggregate-0"].split("\n") if line not in kept_by_spark
+    ] == ["groups with rows, each in one value"]
+
+
+def test_groups_of_a_stream_go_on_with_the_state_of_earlier_releases() -> None:
+    kept = "aggregate in store aggregate-0\nby    currency = currency\nagg_0 = COUNT(*) long\nread payments"
+    was = {"stateful-0": {"sources": ["payments"], "stores": {"aggregate-0": kept}}}
+    now = fingerprint(plan_text("INSERT INTO out SELECT STREAM COUNT(*) FROM payments GROUP BY currency", GOLDEN).plan)
+
+    assert changes(Fingerprint.from_json(was), now) == ()

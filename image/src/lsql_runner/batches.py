@@ -24,7 +24,7 @@ class StoreReport:
 
 @dataclass(frozen=True, slots=True)
 class Caught:
-    """Records of a topic that had an error of one code, in one batch: `dead` letters, or `skipped`."""
+    """Records of a topic that were not taken for one reason, in one batch: `dead` letters, or `skipped`."""
 
     fate: str
     topic: str

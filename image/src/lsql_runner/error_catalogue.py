@@ -354,6 +354,11 @@ CATALOGUE: dict[str, ErrorKind] = {
         "Let the target take larger ones (max.message.bytes, and max.request.size of the producer), or write less.",
         RUNTIME,
     ),
+    "RECORD_WITHOUT_KEY": ErrorKind(
+        "A record of {topic}, which is read as a table, has no key, so that it is no row: it is left out and counted.",
+        "Let what writes it give a key, or read the topic as a stream.",
+        RUNTIME,
+    ),
     "GROUP_TOO_LARGE": ErrorKind(
         "A group holds more than its state can: {reason}.",
         "Keep fewer values, group by more fields or in windows; where many values are counted, GROUP BY them instead.",

@@ -131,7 +131,7 @@ class Batch(Model):
 
 
 class Caught(Model):
-    """Records of one topic with an error of one code, since the process began."""
+    """Records of one topic that were caught for one reason, since the process began. `code` is one of the errors'."""
 
     fate: Literal["dead", "skipped"] = Field(description="Whether they went to the dead letter queue or were left out.")
     topic: str
@@ -173,7 +173,9 @@ class StreamReport(Model):
     watermark: datetime | None = Field(description="The least over the queries that have one.")
     late_records_dropped: Count
     dead_letters: Count = Field(description="Records with an error that went to the dead letter queue.")
-    skipped_records: Count = Field(description="Records with an error that were left out.")
+    skipped_records: Count = Field(
+        description="Records that were left out, because of an error or as rows of a table without a key."
+    )
     caught: list[Caught] = Field(description="The same by topic and error code.")
 
 

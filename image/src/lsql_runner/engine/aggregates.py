@@ -4,6 +4,7 @@ or keeps a bounded number of values."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -85,8 +86,18 @@ def aggregated(wanted: AggregateCall, value: Column, place: Sequence[Column]) ->
     return call(KEEP_VALUES, F.lit(wanted.function), F.lit(wanted.limit or 1), value, *place)
 
 
-def retracted(wanted: AggregateCall, value: Column | None, place: Sequence[Column], sign: Column) -> Column:
-    """The result of an aggregate over the rows of a group of a table, which come and go.
+@dataclass(frozen=True, slots=True)
+class Retracted:
+    """An aggregate over rows that come and go, by aggregates that rows can be taken out of."""
+
+    sums: tuple[Column, ...]
+    """Each an aggregate by itself."""
+    result: Callable[..., Column]
+    """The result, of a column for each of these."""
+
+
+def retracted(wanted: AggregateCall, value: Column | None, place: Sequence[Column], sign: Column) -> Retracted:
+    """An aggregate over the rows of a group of a table.
 
     Args:
         wanted: the aggregate.
@@ -96,18 +107,27 @@ def retracted(wanted: AggregateCall, value: Column | None, place: Sequence[Colum
     """
     kind = spark_type(wanted.type)
     if wanted.function == "COUNT":
-        return _counted(value, sign).cast(kind)
+        return Retracted((_counted(value, sign),), lambda count: count.cast(kind))
     assert value is not None
     if wanted.function not in ("SUM", "AVG"):
-        return call(RETRACT_VALUES, F.lit(wanted.function), F.lit(wanted.limit or 1), value, *place, sign).cast(kind)
+        kept = call(RETRACT_VALUES, F.lit(wanted.function), F.lit(wanted.limit or 1), value, *place, sign)
+        return Retracted((kept,), lambda values: values.cast(kind))
     count = _counted(value, sign)
     if wanted.function == "AVG":
-        return F.when(count > 0, _added_up(value * sign) / count).cast(kind)
-    return F.when(count > 0, _added_up(value.cast(kind) * sign.cast(kind))).cast(kind)
+        total = _added_up(value, sign)
+        return Retracted((count, total), lambda count, total: F.when(count > 0, total / count).cast(kind))
+    total = _added_up(value.cast(kind), sign)
+    return Retracted((count, total), lambda count, total: F.when(count > 0, total).cast(kind))
 
 
-def _added_up(signed: Column) -> Column:
-    return F.sum(F.coalesce(signed, F.lit(0)))
+def exactly_retracted(wanted: AggregateCall, value: Column, sign: Column) -> Retracted:
+    """The same of a SUM or AVG that no value makes fail; its result may, see `exact`."""
+    return Retracted((exact(wanted, value, sign),), lambda text: result(wanted, text))
+
+
+def _added_up(value: Column, sign: Column) -> Column:
+    # Not multiplied by the sign: the product of decimals has fewer digits behind the point.
+    return F.sum(F.when(sign < 0, -value).otherwise(value))
 
 
 def _counted(value: Column | None, sign: Column) -> Column:

@@ -215,7 +215,7 @@ def _(node: ReadTopic, source: Source) -> Relation:
         "key": Undecoded(F.col("key"), node.schema.key),
         "value": Undecoded(F.col("value"), node.schema.value),
     }
-    upsert = Upsert(F.col("key"), F.col("value").isNotNull())
+    upsert = Upsert(F.col("key"), F.col("value").isNotNull(), node.schema.topic)
     record = {name: F.col(name) for name in ORIGIN if name != "ts"} | {"ts": ready["ts"]}
     origin = None if source.rules is None else Origin(record, source.rules)
     return Relation(frame, ready, undecoded, upsert, origin, source.sift)

@@ -16,7 +16,7 @@ from lsql_runner.bind.catalog import JSON_FORMAT
 from lsql_runner.bind.error_policies import ErrorPolicies, Policy
 from lsql_runner.engine.attempts import MALFORMED, READ_CODES, WRITE_CODES, Origin, attempt, fit, is_first, rules
 from lsql_runner.engine.packed import packed
-from lsql_runner.engine.progress import ERRORS_METRIC
+from lsql_runner.engine.progress import ERRORS_METRIC, caught_as
 from lsql_runner.engine.relation import Relation, Sift
 from lsql_runner.engine.schema import HEADERS, STRING
 from lsql_runner.engine.serde import encode
@@ -185,7 +185,7 @@ def counts(sinks: Iterable[WriteTopic]) -> Iterator[Column]:
 
 def _count(fate: str, code: str, topic: str) -> Column:
     same = (F.col("fate") == fate) & (F.col("error_code") == code) & (F.col("error_topic") == topic)
-    return F.count(F.when(same, F.lit(1))).alias(f"{fate}/{code}/{topic}")
+    return F.count(F.when(same, F.lit(1))).alias(caught_as(fate, code, topic))
 
 
 def _sources(sink: WriteTopic) -> dict[str, None]:

@@ -24,6 +24,7 @@ from lsql_runner.engine.tables import (
     newest,
     settle,
     track,
+    with_identity,
 )
 from lsql_runner.plan.nodes import Join, JoinSide, key_serde
 from lsql_runner.plan.stores import is_tracked
@@ -144,7 +145,7 @@ def _stream_and_table(node: Join, left: _Side, right: _Side) -> Relation:
         F.lit(None).cast("binary").alias("part"),
         stream.row.alias("row"),
     ).where(F.col("id").isNotNull())
-    rows_of_table = _table_rows(table, "is_table", True, False)
+    rows_of_table = _table_rows(table, _store(node, table), "is_table", True, False)
     # In the order of the sides: so the engine numbers its operators.
     both = rows_of_table.unionByName(records) if node.left.is_table else records.unionByName(rows_of_table)
     rows = "found", "streamed"
@@ -155,10 +156,16 @@ def _stream_and_table(node: Join, left: _Side, right: _Side) -> Relation:
     return joined.with_ready("ts", time)
 
 
-def _table_rows(side: _Side, flag: str, value: bool, is_kept: bool) -> DataFrame:
+def _store(node: Join, side: _Side) -> str:
+    """The name of what is kept of a side."""
+    return f"{node.store}-{'left' if side.side is node.left else 'right'}"
+
+
+def _table_rows(side: _Side, store: str, flag: str, value: bool, is_kept: bool) -> DataFrame:
     """A table's upserts by what it is joined by: `id`, `ts`, `partition`, `offset`, the flag, `part`, `row`.
 
     Args:
+        store: the name of what is kept of the side.
         is_kept: a row that has nothing to be joined by is there as well, by itself.
     """
     relation = side.relation
@@ -172,9 +179,9 @@ def _table_rows(side: _Side, flag: str, value: bool, is_kept: bool) -> DataFrame
             part.alias("part"),
             F.when(relation.upsert.present, side.row).alias("row"),
         )
-        return rows.where(F.col("id").isNotNull() & F.col("part").isNotNull())
+        return with_identity(rows, "part", relation.upsert, store).where(F.col("id").isNotNull())
     identity = F.coalesce(side.identity, identity_of([F.lit(_ALONE), part])) if is_kept else side.identity
-    changes = track(relation, {"id": identity, "row": side.row})
+    changes = track(relation, store, {"id": identity, "row": side.row})
     schema = spark.StructType(
         [spark.StructField("id", spark.BinaryType()), spark.StructField("row", spark.BinaryType())]
     )
@@ -201,7 +208,9 @@ def _table_rows(side: _Side, flag: str, value: bool, is_kept: bool) -> DataFrame
 
 def _tables(node: Join, left: _Side, right: _Side) -> Relation:
     keeps_left, keeps_right = node.kind in ("LEFT", "FULL"), node.kind in ("RIGHT", "FULL")
-    both = _table_rows(left, "is_left", True, keeps_left).unionByName(_table_rows(right, "is_left", False, keeps_right))
+    both = _table_rows(left, _store(node, left), "is_left", True, keeps_left).unionByName(
+        _table_rows(right, _store(node, right), "is_left", False, keeps_right)
+    )
     pairs = join_tables(both, keeps_left, keeps_right)
     part = F.coalesce("left_part", "right_part") if node.right.by_key else F.coalesce("right_part", "left_part")
     schema = spark.StructType(

@@ -14,7 +14,12 @@ OUTPUT_METRIC = "output"
 LATE_METRIC = "late-"
 """Before a store's name: how many records a batch had that came too late for it."""
 ERRORS_METRIC = "errors-"
-"""Before a number: how many records had an error; each count is named `<fate>/<code>/<topic>`."""
+"""Before a number or a store's name: how many records were caught; each count has the name that `caught_as` gives."""
+
+
+def caught_as(fate: str, code: str, topic: str) -> str:
+    """The name of a count of records of a topic: what became of them, and why."""
+    return f"{fate}/{code}/{topic}"
 
 
 def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded | None:
@@ -59,7 +64,7 @@ def _ticks(sources: list[dict[str, Any]]) -> int:
 
 
 def _caught(metrics: dict[str, Any]) -> Iterator[Caught]:
-    """The counts of errors that are not zero."""
+    """The counts that are not zero."""
     for name, found in metrics.items():
         for kind, records in (found or {}).items() if name.startswith(ERRORS_METRIC) else ():
             fate, code, topic = kind.split("/", 2)

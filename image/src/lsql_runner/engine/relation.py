@@ -36,6 +36,8 @@ class Upsert:
     """BINARY: which row of the table it is; null for a record without a key, of which no table can have a row."""
     present: Column
     """BOOLEAN, never null: whether the table has this row from now on. One that goes has the columns it had."""
+    topic: str | None = None
+    """Whose records the rows are, which may have no key; None where each row has an identity."""
 
 
 Sift = Callable[[DataFrame, Origin], DataFrame]

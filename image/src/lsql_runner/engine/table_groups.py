@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
-from lsql_runner.engine.aggregates import can_overflow, exact, result, retracted
+from lsql_runner.engine.aggregates import can_overflow, exactly_retracted, retracted
 from lsql_runner.engine.attempts import FAULT, attempt
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.groups import group_columns, raw_key_part
 from lsql_runner.engine.packed import unpacked
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
 from lsql_runner.engine.schema import LONG, spark_type
-from lsql_runner.engine.tables import identity_of, newest, signed, track
+from lsql_runner.engine.tables import groups, newest, signed, track
 from lsql_runner.plan.nodes import Aggregate, Having
 from lsql_runner.plan.usage import node_exprs
 
@@ -37,19 +38,32 @@ def compile_table_aggregate(node: Aggregate, below: Relation, catches: bool = Fa
     place = place_of(node, below)
     row |= place
     types |= dict.fromkeys(place, LONG)
-    rows = signed(track(below, row), spark.StructType([spark.StructField(name, kind) for name, kind in types.items()]))
-    results = [F.max("ts").alias("ts"), F.sum("sign").alias("rows")]
-    ready = {name: F.col(f"`{name}`") for name in (*keys, "ts", *(slot for slot, *_ in node.calls))}
+    changes = track(below, f"{node.store}-rows", row)
+    sums = [F.max("ts").alias("ts"), F.sum("sign").alias("rows")]
+    results: dict[str, Column] = {}
     for slot, call in node.calls:
         value = None if call.arg is None else F.col(f"arg_{slot}")
         if catches and value is not None and can_overflow(call, of_table=True):
-            results.append(exact(call, value, F.col("sign")).alias(slot))
-            ready[slot] = result(call, F.col(slot))
+            wanted = exactly_retracted(call, value, F.col("sign"))
         else:
-            results.append(retracted(call, value, [F.col(name) for name in place], F.col("sign")).alias(slot))
-    grouped = rows.groupBy(*(F.col(f"`{name}`") for name in keys)).agg(*results)
-    upsert = Upsert(identity_of([ready[name] for name in keys]), F.col("rows") > 0)
-    return Relation(grouped, ready, raw_key_part(node, F.col("raw_key")), upsert)
+            wanted = retracted(call, value, [F.col(name) for name in place], F.col("sign"))
+        names = [f"{slot}_{number}" for number in range(len(wanted.sums))]
+        sums += [part.alias(name) for part, name in zip(wanted.sums, names, strict=True)]
+        results[slot] = wanted.result(*(F.col(f"sums.`{name}`") for name in names))
+    added_up = signed(changes, _schema(types)).groupBy().agg(*sums)
+    group = _schema({name: types[name] for name in keys})
+    frame = groups(changes, group, added_up).select(
+        "id",
+        unpacked(F.col("id"), group).alias("key_of"),
+        unpacked(F.col("result"), added_up.schema).alias("sums"),
+    )
+    ready = {name: F.col(f"key_of.`{name}`") for name in keys} | results | {"ts": F.col("sums.ts")}
+    upsert = Upsert(F.col("id"), F.col("sums.rows") > 0)
+    return Relation(frame, ready, raw_key_part(node, F.col("key_of.raw_key")), upsert)
+
+
+def _schema(types: Mapping[str, spark.DataType]) -> spark.StructType:
+    return spark.StructType([spark.StructField(name, kind) for name, kind in types.items()])
 
 
 def place_of(node: Aggregate, below: Relation) -> dict[str, Column]:
@@ -67,7 +81,7 @@ def compile_having(node: Having, below: Relation) -> Relation:
     row = {name: below.ready[name] for name in names if name != "ts"}
     if below.origin is not None:
         return _attempted_having(node, below, condition, spark.StructType(kinds))
-    frame, columns, present = newest(track(below, row, condition), spark.StructType(kinds))
+    frame, columns, present = newest(track(below, node.store, row, condition), spark.StructType(kinds))
     undecoded = {name: Undecoded(F.col("row.raw_key"), part.serde) for name, part in below.undecoded.items()}
     return Relation(frame, {**columns, "ts": F.col("ts")}, undecoded, Upsert(F.col("id"), present))
 
@@ -86,8 +100,9 @@ def _attempted_having(node: Having, below: Relation, condition: Column, schema: 
     frame = tried.frame.select("*", results.alias("results"))
     error = F.coalesce(tried.origin.error, F.col("results.error"))
     row = {name: F.col(f"results.value.{name}") if name in slots else below.ready[name] for name in schema.names}
-    groups = replace(tried, frame=frame, origin=None, sift=None)
-    changes = track(groups, {**row, _ERROR: error}, tried.origin.error.isNotNull() | F.coalesce(holds, F.lit(False)))
+    judged = replace(tried, frame=frame, origin=None, sift=None)
+    wanted = tried.origin.error.isNotNull() | F.coalesce(holds, F.lit(False))
+    changes = track(judged, node.store, {**row, _ERROR: error}, wanted)
     known = spark.StructType([*schema.fields, spark.StructField(_ERROR, FAULT)])
     told = changes.select("id", "ts", F.explode(_told(known)).alias("told"))
     columns = {name: F.col(f"told.row.`{name}`") for name in schema.names}

@@ -13,17 +13,21 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from lsql_runner.engine.packed import packed, unpacked
-from lsql_runner.engine.relation import Relation
+from lsql_runner.engine.progress import ERRORS_METRIC, caught_as
+from lsql_runner.engine.relation import Relation, Upsert
 from lsql_runner.engine.schema import LONG
 from lsql_runner.types import Array, DataType, Struct
+
+WITHOUT_KEY = "RECORD_WITHOUT_KEY"
 
 _ROW = "row"
 
 
-def track(relation: Relation, row: Mapping[str, Column], wanted: Column | None = None) -> DataFrame:
+def track(relation: Relation, store: str, row: Mapping[str, Column], wanted: Column | None = None) -> DataFrame:
     """The changes of a table: columns `id`, `ts`, `before`, `after` (packed rows of `row`; null where there is none).
 
     Args:
+        store: the name of what is remembered.
         row: what is remembered of each row.
         wanted: a row for which this does not hold is none.
     """
@@ -33,8 +37,22 @@ def track(relation: Relation, row: Mapping[str, Column], wanted: Column | None =
         relation.upsert.identity.alias("id"),
         *arrival(relation),
         F.when(present, packed(row)).alias(_ROW),
-    ).where(F.col("id").isNotNull())
-    return _operator(upserts, "Track", False)
+    )
+    return _operator(with_identity(upserts, "id", relation.upsert, store), "Track", False)
+
+
+def with_identity(rows: DataFrame, column: str, upsert: Upsert, store: str) -> DataFrame:
+    """The rows that are some row of a table. Records without a key are none: they are left out, and counted.
+
+    Args:
+        column: has the identity of `upsert`.
+        store: the name of what takes the rows in, another one for each place in a query where this is asked.
+    """
+    identity = F.col(column)
+    if upsert.topic is not None:
+        name = caught_as("skipped", WITHOUT_KEY, upsert.topic)
+        rows = rows.observe(f"{ERRORS_METRIC}{store}", F.count(F.when(identity.isNull(), F.lit(1))).alias(name))
+    return rows.where(identity.isNotNull())
 
 
 def arrival(relation: Relation) -> list[Column]:
@@ -47,16 +65,24 @@ def arrival(relation: Relation) -> list[Column]:
 
 
 def signed(changes: DataFrame, schema: spark.StructType) -> DataFrame:
-    """What changes put into an aggregate: the columns of `schema`, `ts`, and `sign`, -1 for a row that is taken out."""
-    rows = changes.select("ts", F.explode(F.array(_signed(-1, "before"), _signed(1, "after"))).alias("signed"))
-    rows = rows.where(F.col("signed.row").isNotNull()).select(
-        "ts", F.col("signed.sign").alias("sign"), unpacked(F.col("signed.row"), schema).alias(_ROW)
-    )
+    """What the aggregates of `groups` are over: `ts`, `sign` (1 for a row that comes, -1 for one that goes), and the
+    columns of `schema`. To say what is to be computed, not to be run."""
+    rows = changes.select("ts", F.lit(1).alias("sign"), unpacked(F.col("after"), schema).alias(_ROW))
     return rows.select("ts", "sign", *(F.col(f"{_ROW}.`{name}`").alias(name) for name in schema.names))
 
 
-def _signed(sign: int, image: str) -> Column:
-    return F.struct(F.lit(sign).alias("sign"), F.col(image).alias(_ROW))
+def groups(changes: DataFrame, keys: spark.StructType, aggregated: DataFrame) -> DataFrame:
+    """The groups that changes of rows are in: `id` and `result`, the columns of `keys` and of `aggregated`, packed. One
+    without rows is among them in the batch in which it lost the last, and is not remembered.
+
+    Args:
+        keys: what rows are grouped by, the first columns of each.
+        aggregated: `agg` of what `signed` gave; the second result is the sum of the signs.
+    """
+    session = changes.sparkSession
+    jvm: Any = session._jvm
+    kind = session._jsparkSession.parseDataType(keys.json())
+    return DataFrame(jvm.com.lsqlrunner.state.TableGroups.of(changes._jdf, aggregated._jdf, kind), session)
 
 
 def newest(changes: DataFrame, schema: spark.StructType) -> tuple[DataFrame, dict[str, Column], Column]:

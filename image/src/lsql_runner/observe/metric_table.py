@@ -135,7 +135,8 @@ METRICS: tuple[MetricSpec, ...] = (
     MetricSpec(
         "lsql_skipped_records_total",
         "counter",
-        "Records with an error that were left out, by the topic they came from; of groups and pairs, by their target.",
+        "Records that were left out, because of an error or as rows of a table without a key "
+        "(RECORD_WITHOUT_KEY), by the topic they came from; of groups and pairs, by their target.",
         ("topic", "code"),
         by_event=True,
     ),

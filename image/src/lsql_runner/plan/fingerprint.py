@@ -6,7 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from lsql_runner.plan.explain import explain_node
-from lsql_runner.plan.nodes import DEAD_LETTERS, Node, Plan, Query, ReadTopic, WriteTopic, nodes
+from lsql_runner.plan.nodes import DEAD_LETTERS, Aggregate, Node, Plan, Query, ReadTopic, WriteTopic, nodes
+
+_OF_TABLE = "groups with rows, each in one value"
+"""How groups of a table's rows are kept. Another layout needs another line, so that none is read as what it is not: the
+first, without a line, was that of Spark's own aggregation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,10 @@ def _lines(query: Query, node: Node) -> list[str]:
     """A node as far as it decides what is in a store. How a topic's schema was found decides nothing."""
     if isinstance(node, ReadTopic):
         return [f"read {node.schema.topic}"]
-    return [line.strip() for line in explain_node(query, node)]
+    lines = [line.strip() for line in explain_node(query, node)]
+    if isinstance(node, Aggregate) and node.of_table:
+        lines.append(_OF_TABLE)
+    return lines
 
 
 def changes(old: Fingerprint, new: Fingerprint) -> tuple[str, ...]:

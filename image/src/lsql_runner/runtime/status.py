@@ -64,7 +64,7 @@ class Status:
     """By query: what its last batch read and wrote; empty while there is nothing to read."""
     late_records_dropped: int = 0
     caught: dict[tuple[str, str, str], int] = field(default_factory=dict)
-    """By fate (`dead`, `skipped`), topic and error code: records with an error that did not stop the processor."""
+    """By fate (`dead`, `skipped`), topic and error code: records that were not taken and did not stop the processor."""
     batches: int = 0
     last_batch: BatchEnded | None = None
     last_batch_at_ms: dict[str, int] = field(default_factory=dict)

@@ -65,6 +65,11 @@ final class Aggregates implements Serializable {
     return new Aggregates(functions, new ArrayList<>(CollectionConverters.asJava(found.child().output())));
   }
 
+  /** How many columns a row has that is put in. */
+  int arguments() {
+    return input.size();
+  }
+
   /** A buffer that nothing has been put into. */
   InternalRow[] empty() {
     InternalRow[] buffer = new InternalRow[slots().size()];

@@ -1,0 +1,112 @@
+package com.lsqlrunner.state;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.api.java.function.MapPartitionsFunction;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.BoundReference;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.expressions.JoinedRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers$;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * {@link Changes} to what they do to groups: a row that goes is taken out of its group, one that comes is put in. Many
+ * changes of a group make one buffer of it, so that a large group is no large shuffle.
+ *
+ * <p>Out: {@code id} (BINARY, the packed group), {@code buffer} (BINARY). A group may come several times.
+ */
+final class AddUpChanges implements MapPartitionsFunction<Row, Row> {
+  private static final long serialVersionUID = 1L;
+
+  static final StructType SUMS =
+      new StructType().add("id", DataTypes.BinaryType).add("buffer", DataTypes.BinaryType);
+  static final int BUFFER = 1;
+
+  /** After so many changes what is added up goes on: each may be of a group of its own, and all are in memory. */
+  private static final int MOST_CHANGES = 10_000;
+
+  private final Aggregates aggregates;
+  private final StructType keys;
+
+  private transient UnsafeProjection group;
+
+  /**
+   * @param keys the columns that are grouped by, the first of a row
+   */
+  AddUpChanges(Aggregates aggregates, StructType keys) {
+    this.aggregates = aggregates;
+    this.keys = keys;
+  }
+
+  @Override
+  public Iterator<Row> call(Iterator<Row> changes) {
+    return new Iterator<>() {
+      private Iterator<Row> sums = Collections.emptyIterator();
+
+      @Override
+      public boolean hasNext() {
+        while (!sums.hasNext() && changes.hasNext()) {
+          sums = addedUp(changes).iterator();
+        }
+        return sums.hasNext();
+      }
+
+      @Override
+      public Row next() {
+        return sums.next();
+      }
+    };
+  }
+
+  private List<Row> addedUp(Iterator<Row> changes) {
+    Map<UnsafeRow, InternalRow[]> groups = new HashMap<>();
+    for (int left = MOST_CHANGES; left > 0 && changes.hasNext(); left--) {
+      Row change = changes.next();
+      add(groups, change, -1, change.getAs(Changes.BEFORE));
+      add(groups, change, 1, change.getAs(Changes.AFTER));
+    }
+    List<Row> sums = new ArrayList<>(groups.size());
+    groups.forEach((id, buffer) -> sums.add(RowFactory.create(id.getBytes(), aggregates.bytes(buffer))));
+    return sums;
+  }
+
+  private void add(Map<UnsafeRow, InternalRow[]> groups, Row change, int sign, byte[] packed) {
+    if (packed == null) {
+      return;
+    }
+    UnsafeRow row = new UnsafeRow(aggregates.arguments() - 2);
+    row.pointTo(packed, packed.length);
+    UnsafeRow id = group().apply(row);
+    InternalRow[] buffer = groups.get(id);
+    if (buffer == null) {
+      buffer = aggregates.empty();
+      groups.put(id.copy(), buffer);
+    }
+    InternalRow signed = new GenericInternalRow(new Object[] {change.getLong(Order.TS), sign});
+    aggregates.add(buffer, new JoinedRow(signed, row));
+  }
+
+  /** Of a row what it is grouped by. Numbers that are equal are one group, whatever their bytes, as in Spark's own. */
+  private UnsafeProjection group() {
+    if (group == null) {
+      List<Expression> columns = new ArrayList<>();
+      for (int i = 0; i < keys.length(); i++) {
+        columns.add(NormalizeFloatingNumbers$.MODULE$.normalize(new BoundReference(i, keys.apply(i).dataType(), true)));
+      }
+      group = UnsafeProjection.create(CollectionConverters.asScala(columns).toSeq());
+    }
+    return group;
+  }
+}

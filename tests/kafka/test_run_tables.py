@@ -1,0 +1,94 @@
+"""Tables of a processor on a real broker: what its state holds, and the records that are no rows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lsql_runner.engine.processor import SparkEngine
+from tests.conftest import TopicFactory
+from tests.kit.broker import Broker
+from tests.kit.in_process import in_process
+from tests.kit.records import Record
+
+pytestmark = pytest.mark.timeout(400)
+
+WITHOUT_KEY = "RECORD_WITHOUT_KEY"
+
+
+def user(key: bytes | None, country: str | None, number: int = 1) -> Record:
+    """A user, who is in a country, or is gone."""
+    value = None if country is None else json.dumps({"country": country, "name": f"n{number}"}).encode()
+    return Record(key, value, partition=0)
+
+
+@pytest.mark.parametrize(
+    ("select", "caught"),
+    [
+        pytest.param("TABLE COUNT(*) AS n FROM {users} GROUP BY country", {"users": 2}, id="an aggregate"),
+        pytest.param(
+            "TABLE u.country, o.name FROM {users} AS u LEFT JOIN {others} AS o ON u._key = o._key",
+            {"users": 2, "others": 1},
+            id="tables by their keys",
+        ),
+        pytest.param(
+            "TABLE u.country, o.name FROM {users} AS u JOIN {others} AS o ON u.country = o._key",
+            {"users": 2, "others": 1},
+            id="tables by a field",
+        ),
+        pytest.param(
+            "STREAM u.country, o.name FROM {users} AS u JOIN table_of_others AS o ON u._key = o._key",
+            {"others": 1},
+            id="a stream with a table",
+        ),
+    ],
+)
+def test_records_without_a_key_are_counted_where_they_are_rows_of_a_table(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, select: str, caught: dict[str, int]
+) -> None:
+    names = {"users": topic(), "others": topic(), "target": topic()}
+    broker.produce(names["users"], [user(None, "a"), user(b"1", "a"), user(None, None), user(b"2", "b")])
+    broker.produce(names["others"], [user(b"1", "x"), user(None, "y")])
+    table = "WITH table_of_others AS (SELECT TABLE * FROM {others}); " if "table_of_others" in select else ""
+    sql = f"{table}INSERT INTO {{target}} SELECT {select}".format(**names)
+
+    with in_process(engine, broker.bootstrap, sql, f"app-{names['target']}", tmp_path) as running:
+        status = running.read_to(6 if "others" in select else 4)
+
+    assert status.last_error is None
+    assert status.caught == {("skipped", names[name], WITHOUT_KEY): count for name, count in caught.items()}
+    assert status.records_caught("skipped") == sum(caught.values())
+
+
+def test_a_group_that_lost_its_last_row_is_in_the_state_no_more(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+) -> None:
+    source, target = topic(), topic()
+    sql = f"INSERT INTO {target} SELECT TABLE COUNT(*) AS n, MAX(name) AS last FROM {source} GROUP BY country"
+
+    def feed(count: int, country: str) -> None:
+        broker.produce(source, [user(b"%d" % n, country.format(n), n) for n in range(count)])
+
+    feed(10, "c{}")
+    with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path) as running:
+        running.read_to(10)
+        feed(10, "all")
+        status = running.read_to(20)
+        assert {name: store.rows for name, store in status.stores["stateful-0"].items()} == {
+            "aggregate-0": 1,
+            "aggregate-0-rows": 10,
+        }
+        feed(2, "c{}")
+        status = running.read_to(22)
+        assert status.stores["stateful-0"]["aggregate-0"].rows == 3
+
+    written: dict[bytes | None, list[object]] = {}
+    for record in broker.consume_all(target):
+        written.setdefault(record.key, []).append(None if record.value is None else json.loads(record.value))
+    one = [{"n": 1, "last": f"n{number}"} for number in range(10)]
+    assert written.pop(b"all") == [{"n": 10, "last": "n9"}, {"n": 8, "last": "n9"}]
+    assert written == {
+        b"c%d" % number: [one[number], None, one[number]] if number < 2 else [one[number], None] for number in range(10)
+    }
