@@ -120,7 +120,7 @@ METRICS: tuple[MetricSpec, ...] = (
     MetricSpec(
         "lsql_late_records_dropped_total",
         "counter",
-        "Records that came after the grace, counted once for each window they belong to.",
+        "Records that came after the grace, counted once for each window they belong to; of a join of streams once.",
         ("query",),
         by_event=True,
     ),
