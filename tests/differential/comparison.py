@@ -41,6 +41,11 @@ def changelog(written: Sequence[Written]) -> Outcome:
     return _rows(written, True)
 
 
+def keyed_changelog(written: Sequence[Written]) -> Outcome:
+    """The same of records that have a key: of others a table has no row, but what keeps none passes them on."""
+    return changelog([record for record in written if record.key is not None])
+
+
 def table(written: Sequence[Written]) -> Outcome:
     """By batch and key the row that is there after it."""
     return _rows(written, False)

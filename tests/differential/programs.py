@@ -9,7 +9,7 @@ from tests.differential.suites import Program, Suite
 
 def _table_filter() -> Program:
     sql = "INSERT INTO `table-filter` SELECT TABLE v, d FROM l WHERE COALESCE(v, 0) > 0"
-    return Program("table-filter", sql, "table-filter", comparison.changelog, fields=("v", "d"))
+    return Program("table-filter", sql, "table-filter", comparison.keyed_changelog, fields=("v", "d"))
 
 
 def _table_groups(name: str, where: str = "", having: str = "") -> Program:
