@@ -7,19 +7,21 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
+from typing import Any
 
 from lsql_runner.bind.catalog import Catalog
 from lsql_runner.declared import declared_topics
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.pipeline import plan_text
+from lsql_runner.plan.nodes import Plan
 from tests.differential.comparison import Written, differences
-from tests.differential.histories import BATCHES, END, PARTITIONS, Event, Events
+from tests.differential.histories import BATCHES, END, Event, Events
 from tests.differential.kafka_streams import Given, KafkaStreams
 from tests.differential.late import judged_alike
-from tests.differential.programs import Program, Suite
+from tests.differential.suites import Program, Suite
 
-ROW = {"g": "string", "f": "string", "v": "long", "d": "double"}
+ROW = {"g": "string", "f": "string", "v": "long", "d": "double", "t": "string"}
 TOPIC = {"key": {"format": "STRING"}, "value": {"format": "JSON", "schema": ROW}}
 CATALOG = Catalog(declared_topics({"l": TOPIC, "r": TOPIC}))
 NO_GROUP = b"null"
@@ -39,7 +41,14 @@ class Both:
 def generated(suite: Suite, seed: int) -> list[Event]:
     """The records of a seed: the same for the same suite."""
     graces = [program.grace for program in suite.programs if program.grace is not None]
-    return judged_alike(suite.generate(Random(f"{suite.name} {seed}")), graces)
+    events = judged_alike(suite.generate(Random(f"{suite.name} {seed}")), graces)
+    return [replace(event, offset=offset) for offset, event in enumerate(events)]
+
+
+def plan_of(suite: Suite) -> Plan:
+    """What the engine runs: all programs of a suite as one."""
+    sets = ["SET autocreate=true", *([suite.sets] if suite.sets else [])]
+    return plan_text(";".join([*sets, *(program.sql for program in suite.programs)]), CATALOG).plan
 
 
 def compare(suite: Suite, events: Events, both: Both) -> dict[str, list[str]]:
@@ -104,10 +113,7 @@ def _lines(suite: Suite, events: Events, both: Both) -> list[str]:
 
 def _ours(suite: Suite, events: Events, engine: MemoryEngine) -> dict[str, list[Written]]:
     """By program."""
-    text = ";".join(
-        ["SET autocreate=true", *([suite.sets] if suite.sets else []), *(program.sql for program in suite.programs)]
-    )
-    run = engine.run(plan_text(text, CATALOG).plan, list(_batches(events)))
+    run = engine.run(plan_of(suite), list(_batches(events)))
     assert run.error is None, run.error
     written: dict[str, list[Written]] = {program.name: [] for program in suite.programs}
     for record in run.records:
@@ -117,19 +123,14 @@ def _ours(suite: Suite, events: Events, engine: MemoryEngine) -> dict[str, list[
 
 
 def _batches(events: Events) -> Iterator[list[TopicRecord]]:
-    """The records of a history are in one partition of each topic: that of its keys."""
-    offsets: dict[tuple[str, int], int] = {}
     for batch in range(_last_batch(events) + 1):
-        records = []
-        for event in events:
-            if event.batch == batch:
-                place = event.topic, event.history % PARTITIONS
-                offset = offsets.get(place, 0)
-                offsets[place] = offset + 1
-                key = None if event.key is None else event.key.encode()
-                value = None if event.value is None else json.dumps(event.value).encode()
-                records.append(TopicRecord(event.topic, key, value, event.at_ms, place[1], offset))
-        yield records
+        yield [_record(event) for event in events if event.batch == batch]
+
+
+def _record(event: Event) -> TopicRecord:
+    key = None if event.key is None else event.key.encode()
+    value = None if event.value is None else json.dumps(event.value).encode()
+    return TopicRecord(event.topic, key, value, event.at_ms, event.partition, event.offset)
 
 
 def _last_batch(events: Events) -> int:
@@ -138,7 +139,7 @@ def _last_batch(events: Events) -> int:
 
 def _theirs(program: Program, events: Events, streams: KafkaStreams) -> list[Written]:
     ordered = _merged(events) if program.in_order else list(events)
-    given = [Given(event.topic, event.key, event.value, event.at_ms) for event in ordered]
+    given = [Given(event.topic, event.key, _placed(event), event.at_ms) for event in ordered]
     written = []
     for answer in streams.run(program.topology, program.settings, given):
         value = answer.value
@@ -146,6 +147,12 @@ def _theirs(program: Program, events: Events, streams: KafkaStreams) -> list[Wri
             value = {name: value.get(name) for name in program.fields}
         written.append(Written(ordered[answer.after].batch, _key(answer.key, program), value, answer.timestamp_ms))
     return written
+
+
+def _placed(event: Event) -> dict[str, Any] | None:
+    """The value, and in `at` what orders the rows of a group: the test driver has partitions and offsets of its own."""
+    place = [event.at_ms, event.partition, event.offset]
+    return None if event.value is None else {**event.value, "at": place}
 
 
 def _key(key: bytes | None, program: Program) -> bytes | None:

@@ -6,6 +6,7 @@
   that came out of order, changed nothing, or was taken back within the batch, steps that the engine does not have.
 - A join of streams has events: in each batch the same ones, as often. Of an outer one all batches together, because a
   record without a match goes out when its window is over, which Spark sees a batch later.
+- What is final is there once, in whichever batch: Spark ends windows between batches, Kafka Streams with a record.
 - Kafka Streams may say of a record that came out of order that it has no match, and match it later; only the match
   counts.
 """
@@ -40,6 +41,11 @@ def changelog(written: Sequence[Written]) -> Outcome:
     return _rows(written, True)
 
 
+def keyed_changelog(written: Sequence[Written]) -> Outcome:
+    """The same of records that have a key: of others a table has no row, but what keeps none passes them on."""
+    return changelog([record for record in written if record.key is not None])
+
+
 def table(written: Sequence[Written]) -> Outcome:
     """By batch and key the row that is there after it."""
     return _rows(written, False)
@@ -63,6 +69,11 @@ def events(written: Sequence[Written]) -> Outcome:
     return Counter((record.batch, record.key, _frozen(record, True)) for record in written)
 
 
+def finals(written: Sequence[Written]) -> Outcome:
+    """By key and value how often it was written, in all batches together."""
+    return Counter((record.key, _frozen(record, True)) for record in written)
+
+
 def matches(written: Sequence[Written]) -> Outcome:
     """The events of an outer join of streams: pairs of `lv` and `rv`, and records that are in no pair."""
     pairs: Counter[Any] = Counter()
@@ -84,7 +95,8 @@ def matches(written: Sequence[Written]) -> Outcome:
 
 def _frozen(record: Written, with_time: bool) -> tuple[Any, ...]:
     assert record.value is not None
-    fields = tuple(sorted((name, value) for name, value in record.value.items() if value is not None))
+    present = [(name, value) for name, value in record.value.items() if value is not None]
+    fields = tuple(sorted((name, tuple(value) if isinstance(value, list) else value) for name, value in present))
     return (fields, record.timestamp_ms) if with_time else fields
 
 

@@ -29,6 +29,13 @@ class Event:
     key: str | None
     value: Mapping[str, Any] | None
     at_ms: int
+    offset: int = 0
+    """Grows with the records of the run."""
+
+    @property
+    def partition(self) -> int:
+        """Of each topic: the records of a history are in one, that of its keys."""
+        return self.history % PARTITIONS
 
 
 Events = Sequence[Event]
@@ -44,8 +51,13 @@ def _fraction(random: Random) -> float | None:
     return None if random.random() < 0.15 else random.randint(-20, 20) / 4
 
 
+def _text(random: Random) -> str | None:
+    """Texts that other orders than that of their UTF-8 bytes put elsewhere."""
+    return None if random.random() < 0.15 else random.choice(["", "B", "a", "\u00e9", "\uff5e", "\U0001d11e"])
+
+
 def _row(random: Random, history: int, **more: Any) -> dict[str, Any]:
-    row = {"v": _number(random), "d": _fraction(random), **more}
+    row = {"v": _number(random), "d": _fraction(random), "t": _text(random), **more}
     # A field that is missing is null.
     return {name: value for name, value in row.items() if value is not None or random.random() < 0.5}
 
@@ -72,6 +84,19 @@ def windowed(size_ms: int, grace_ms: int) -> Generator:
         return events
 
     return generate
+
+
+def ended(generate: Generator, far_ms: int) -> Generator:
+    """The same, and at the end time goes far on, twice."""
+
+    def longer(random: Random) -> list[Event]:
+        events = generate(random)
+        newest = max(event.at_ms for event in events)
+        batch = max(event.batch for event in events)
+        far = [Event(-1, batch + n, "l", None, {"g": f"{END}l"}, newest + n * far_ms) for n in (1, 2)]
+        return [*events, *far]
+
+    return longer
 
 
 def table(random: Random) -> list[Event]:

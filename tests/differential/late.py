@@ -1,7 +1,7 @@
 """Records that both engines call late, or neither: others are left out before anything runs.
 
-Kafka Streams' time goes on with each record, Spark's between batches: a batch is judged by the time that the batch
-before the last left. So Kafka Streams calls more late, and which of them depends on how batches were cut.
+Kafka Streams' time goes on with each record, Spark's between batches: a batch is judged by the time that an earlier
+batch left. So Kafka Streams calls more late, and which of them depends on how batches were cut.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from random import Random
 from tests.differential.histories import Event, Events, Generator
 
 Ends = Callable[[int], list[int]]
+_NEVER = -(1 << 62)
+"""Before every time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,13 @@ class Grace:
     grace_ms: int
     ends: Ends
     """When each window of a record is over, by the record's time."""
+    is_final: bool = False
+    """Windows have one result, so that here an empty batch ends them after each: time is that of the batch before."""
+
+    @property
+    def batches_behind(self) -> int:
+        """How many batches back the one is whose time judges a batch here."""
+        return 1 if self.is_final else 2
 
     def over(self, at_ms: int, newest_ms: int | None) -> list[bool]:
         """Of each window whether it takes no more when the newest record is of that time."""
@@ -45,12 +54,22 @@ def judged_alike(events: Events, graces: Sequence[Grace]) -> list[Event]:
     found = []
     for event in events:
         theirs = event.at_ms if newest is None else max(newest, event.at_ms)
-        ours = by_batch.get(event.batch - 2)
-        if all(grace.over(event.at_ms, theirs) == grace.over(event.at_ms, ours) for grace in graces):
+        if all(
+            grace.over(event.at_ms, theirs) == grace.over(event.at_ms, by_batch.get(event.batch - grace.batches_behind))
+            for grace in graces
+        ):
             found.append(event)
             newest = theirs
         by_batch[event.batch] = newest
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Limit:
+    """What ended before is closed. If it is still kept, a record that is not late itself goes on with it."""
+
+    before_ms: int
+    keeps_closed: bool = False
 
 
 @dataclass(slots=True)
@@ -60,31 +79,33 @@ class _Sessions:
     gap_ms: int
     bounds: list[tuple[int, int]]
 
-    def put(self, at_ms: int, *closed_before_ms: int | None) -> bool | None:
-        """Whether a record is taken when what ended before one of these times is closed; None: not by all the same."""
+    def put(self, at_ms: int, limits: Sequence[_Limit]) -> bool | None:
+        """Whether a record is taken; None if not by all limits, or not into the same session."""
         near = [(start, end) for start, end in self.bounds if start - self.gap_ms <= at_ms <= end + self.gap_ms]
-        judged = {self._judged(at_ms, near, limit) for limit in closed_before_ms}
+        judged = {self._joined(at_ms, near, limit) for limit in limits}
         if len(judged) > 1:
             return None
-        [(is_late, joined)] = judged
-        if not is_late:
-            merged = (min(at_ms, *(s for s, _ in joined), at_ms), max(at_ms, *(e for _, e in joined), at_ms))
-            self.bounds = [own for own in self.bounds if own not in joined] + [merged]
-        return not is_late
+        joined = judged.pop()
+        if joined is None:
+            return False
+        merged = (min(at_ms, *(s for s, _ in joined), at_ms), max(at_ms, *(e for _, e in joined), at_ms))
+        self.bounds = [own for own in self.bounds if own not in joined] + [merged]
+        return True
 
-    def _judged(
-        self, at_ms: int, near: list[tuple[int, int]], limit: int | None
-    ) -> tuple[bool, frozenset[tuple[int, int]]]:
-        joined = frozenset(own for own in near if limit is None or own[1] >= limit)
-        return limit is not None and max([at_ms, *(end for _, end in joined)]) < limit, joined
+    def _joined(self, at_ms: int, near: list[tuple[int, int]], limit: _Limit) -> frozenset[tuple[int, int]] | None:
+        """The sessions that a record makes one of; None if it is late."""
+        joined = frozenset(own for own in near if limit.keeps_closed or own[1] >= limit.before_ms)
+        return None if max([at_ms, *(end for _, end in joined)]) < limit.before_ms else joined
 
 
-def sessions_alike(generate: Generator, gap_ms: int, grace_ms: int) -> Generator:
+def sessions_alike(generate: Generator, gap_ms: int, grace_ms: int, is_final: bool = False) -> Generator:
     """Records that both engines put into the same sessions, or into none.
 
     A session is closed when its end, the gap and the grace are over, and a record is late by the session that it would
-    be part of. Here time goes on with each batch. What ends at the limit itself is left out: to the topology it is
-    open, and out of its store.
+    be part of. Here time goes on with each batch.
+
+    Where each change is told, what ends at the limit itself is left out: to the topology it is open, and out of its
+    store. Where results are final its store keeps what is closed, so what would go on with that is left out.
     """
 
     def chosen(random: Random) -> list[Event]:
@@ -98,9 +119,10 @@ def sessions_alike(generate: Generator, gap_ms: int, grace_ms: int) -> Generator
                 continue
             theirs = (event.at_ms if newest is None else max(newest, event.at_ms)) - gap_ms - grace_ms
             before = by_batch.get(event.batch - 1)
-            ours = None if before is None else before - gap_ms - grace_ms
+            limits = [_Limit(theirs), _Limit(theirs, True) if is_final else _Limit(theirs + 1)]
+            limits.append(_Limit(_NEVER if before is None else before - gap_ms - grace_ms))
             sessions = groups.setdefault(group, _Sessions(gap_ms, []))
-            if sessions.put(event.at_ms, theirs, theirs + 1, ours) is not None:
+            if sessions.put(event.at_ms, limits) is not None:
                 found.append(event)
                 newest = theirs + gap_ms + grace_ms
             by_batch[event.batch] = newest

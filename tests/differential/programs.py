@@ -1,104 +1,19 @@
-"""The programs that are compared: each in this language, and by the name of its topology and what it is told.
-
-Those that read the same records run together, as one program of this language.
-"""
+"""The programs that are compared, but for the groups of streams."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
-
-from tests.differential import comparison, histories
-from tests.differential.comparison import View
-from tests.differential.histories import Generator
-from tests.differential.late import Grace, hopping, sessions_alike
-
-CALLS = {
-    "n": "COUNT(*)",
-    "c": "COUNT(v)",
-    "s": "SUM(v)",
-    "m": "AVG(v)",
-    "ds": "SUM(d)",
-    "dm": "AVG(d)",
-    "lo": "MIN(v)",
-    "hi": "MAX(v)",
-    "dlo": "MIN(d)",
-    "dhi": "MAX(d)",
-}
-"""The aggregates that every topology of groups has."""
-ALL = tuple(CALLS)
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A program in both. `sql` writes to the topic that has the program's name."""
-
-    name: str
-    sql: str
-    topology: str
-    view: View
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    fields: tuple[str, ...] | None = None
-    """What the SQL has of what the topology writes; None for all."""
-    grace: Grace | None = None
-    """Of a program that knows late records."""
-    in_order: bool = False
-    """What is written within a batch depends on the order in which records of both topics are taken."""
-
-
-@dataclass(frozen=True, slots=True)
-class Suite:
-    """Programs over the same records."""
-
-    name: str
-    generate: Generator
-    programs: tuple[Program, ...]
-    sets: str = ""
-    """What is SET for all of them."""
-
-
-def _calls(names: Iterable[str]) -> str:
-    return ", ".join(f"{CALLS[name]} AS {name}" for name in names)
-
-
-def _stream_groups() -> Program:
-    sql = f"INSERT INTO `stream-groups` SELECT STREAM {_calls(ALL)} FROM l GROUP BY g"
-    return Program("stream-groups", sql, "stream-groups", comparison.changelog, fields=ALL)
-
-
-def _windows(name: str, size_ms: int, advance_ms: int, grace_ms: int) -> Program:
-    window = f"TUMBLE {size_ms}ms" if size_ms == advance_ms else f"HOP {size_ms}ms,{advance_ms}ms"
-    return Program(
-        name,
-        f"INSERT INTO `{name}` SELECT STREAM {_calls(ALL)} FROM l WINDOW BY {window} GRACE BY {grace_ms}ms GROUP BY g",
-        "windows",
-        comparison.changelog,
-        {"size_ms": size_ms, "advance_ms": advance_ms, "grace_ms": grace_ms},
-        ALL,
-        Grace(grace_ms, hopping(size_ms, advance_ms)),
-    )
-
-
-def _sessions(gap_ms: int, grace_ms: int) -> Program:
-    return Program(
-        "sessions",
-        f"INSERT INTO sessions SELECT STREAM {_calls(ALL)} FROM l WINDOW BY SESSION {gap_ms}ms"
-        f" GRACE BY {grace_ms}ms GROUP BY g",
-        "sessions",
-        comparison.changelog,
-        {"gap_ms": gap_ms, "grace_ms": grace_ms},
-        ALL,
-    )
+from tests.differential import comparison, groups, histories
+from tests.differential.aggregates import ALL, WITHOUT_ORDER, calls
+from tests.differential.suites import Program, Suite
 
 
 def _table_filter() -> Program:
     sql = "INSERT INTO `table-filter` SELECT TABLE v, d FROM l WHERE COALESCE(v, 0) > 0"
-    return Program("table-filter", sql, "table-filter", comparison.changelog, fields=("v", "d"))
+    return Program("table-filter", sql, "table-filter", comparison.keyed_changelog, fields=("v", "d"))
 
 
 def _table_groups(name: str, where: str = "", having: str = "") -> Program:
-    sql = f"INSERT INTO `{name}` SELECT TABLE {_calls(ALL)} FROM l {where} GROUP BY g {having}"
+    sql = f"INSERT INTO `{name}` SELECT TABLE {calls(ALL)} FROM l {where} GROUP BY g {having}"
     return Program(name, sql, name, comparison.table, fields=ALL)
 
 
@@ -129,11 +44,11 @@ def _joined_tables(topology: str, kind: str, condition: str) -> Program:
 def _groups_of_joined() -> Program:
     return Program(
         "tables-groups",
-        "WITH j AS (SELECT TABLE a.g AS g, b.v AS v, b.d AS d FROM l AS a JOIN r AS b);"
-        f" INSERT INTO `tables-groups` SELECT TABLE {_calls(ALL)} FROM j GROUP BY g",
+        "WITH j AS (SELECT TABLE a.g AS g, b.v AS v, b.d AS d, b.t AS t FROM l AS a JOIN r AS b);"
+        f" INSERT INTO `tables-groups` SELECT TABLE {calls(WITHOUT_ORDER)} FROM j GROUP BY g",
         "tables-groups",
         comparison.table,
-        fields=ALL,
+        fields=WITHOUT_ORDER,
     )
 
 
@@ -150,17 +65,7 @@ def _streams(kind: str, within_ms: int, grace_ms: int) -> Program:
 
 
 SUITES = (
-    Suite(
-        "windows",
-        histories.windowed(10_000, 5_000),
-        (
-            _stream_groups(),
-            _windows("tumbling", 10_000, 10_000, 5_000),
-            _windows("tumbling-without-grace", 10_000, 10_000, 0),
-            _windows("hopping", 10_000, 4_000, 5_000),
-        ),
-    ),
-    Suite("sessions", sessions_alike(histories.windowed(4_000, 2_000), 4_000, 2_000), (_sessions(4_000, 2_000),)),
+    *groups.suites(),
     Suite(
         "table",
         histories.table,

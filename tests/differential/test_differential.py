@@ -10,7 +10,8 @@ from lsql_runner.engine.memory import MemoryEngine
 from tests.differential.check import Both, check, generated
 from tests.differential.kafka_streams import KafkaStreams
 from tests.differential.late import lateness
-from tests.differential.programs import SUITES, Suite
+from tests.differential.programs import SUITES
+from tests.differential.suites import Suite
 from tests.kit.jars import class_archive, jar_folder
 
 pytestmark = pytest.mark.timeout(300)  # several streaming queries, and the smaller inputs of a failure

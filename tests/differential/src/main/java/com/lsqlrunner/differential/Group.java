@@ -47,7 +47,10 @@ final class Group {
     return one.deepCopy().addAll(other);
   }
 
-  /** COUNT(*) n, COUNT(v) c; SUM, MIN, MAX, AVG of v s, lo, hi, m; of d ds, dlo, dhi, dm. */
+  /**
+   * COUNT(*) n, COUNT(v) c; SUM, MIN, MAX, AVG of v s, lo, hi, m; of d ds, dlo, dhi, dm; MIN, MAX of t tlo, thi; of v,
+   * and with a t before its name of t, what {@link KeptValues} has.
+   */
   static ObjectNode results(ArrayNode rows) {
     ObjectNode found = Json.object();
     List<Long> longs = present(rows, "v").map(JsonNode::longValue).toList();
@@ -64,6 +67,12 @@ final class Group {
     found.put("dlo", doubles.stream().min(Comparator.naturalOrder()).orElse(null));
     found.put("dhi", doubles.stream().max(Comparator.naturalOrder()).orElse(null));
     found.put("dm", doubles.isEmpty() ? null : sum / doubles.size());
+    List<JsonNode> texts = present(rows, "t").sorted(KeptValues.TEXTS).toList();
+    found.set("tlo", texts.isEmpty() ? null : texts.get(0));
+    found.set("thi", texts.isEmpty() ? null : texts.get(texts.size() - 1));
+    List<JsonNode> all = StreamSupport.stream(rows.spliterator(), false).toList();
+    KeptValues.put(found, "", all, "v", KeptValues.NUMBERS);
+    KeptValues.put(found, "t", all, "t", KeptValues.TEXTS);
     return found;
   }
 

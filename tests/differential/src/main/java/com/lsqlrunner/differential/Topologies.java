@@ -27,6 +27,7 @@ import org.apache.kafka.streams.kstream.TimeWindows;
 import org.apache.kafka.streams.kstream.ValueJoiner;
 import org.apache.kafka.streams.kstream.Windowed;
 import org.apache.kafka.streams.kstream.WindowedSerdes;
+import org.apache.kafka.streams.processor.StateStore;
 import org.apache.kafka.streams.state.KeyValueStore;
 
 /** The programs, by name, as Kafka Streams has them. Each reads {@code l} and {@code r} and writes {@code o}. */
@@ -116,7 +117,7 @@ final class Topologies {
             .aggregate(
                 Json::array,
                 (group, row, rows) -> Group.with(rows, row),
-                Materialized.with(Serdes.String(), Json.arrays()));
+                kept(settings));
     groups
         .toStream()
         .mapValues(Group::results)
@@ -135,15 +136,28 @@ final class Topologies {
                 Json::array,
                 (group, row, rows) -> Group.with(rows, row),
                 (group, one, other) -> Group.both(one, other),
-                Materialized.with(Serdes.String(), Json.arrays()));
+                kept(settings));
     groups
         .toStream()
         .mapValues(rows -> rows == null ? null : Group.results(rows))
         .to("o", Produced.with(WindowedSerdes.sessionWindowedSerdeFrom(String.class), Json.objects()));
   }
 
+  /**
+   * A store of windows. One in memory forgets them as time goes on, before a record far ahead has asked for the final
+   * results of those that it ends: then it keeps them for long.
+   */
+  private static <S extends StateStore> Materialized<String, ArrayNode, S> kept(JsonNode settings) {
+    Materialized<String, ArrayNode, S> store = Materialized.with(Serdes.String(), Json.arrays());
+    return isFinal(settings) ? store.withRetention(Duration.ofDays(1)) : store;
+  }
+
   private static EmitStrategy emitted(JsonNode settings) {
-    return settings.path("final").asBoolean() ? EmitStrategy.onWindowClose() : EmitStrategy.onWindowUpdate();
+    return isFinal(settings) ? EmitStrategy.onWindowClose() : EmitStrategy.onWindowUpdate();
+  }
+
+  private static boolean isFinal(JsonNode settings) {
+    return settings.path("final").asBoolean();
   }
 
   private static void streamTable(Sources sources, JsonNode settings) {

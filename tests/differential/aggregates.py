@@ -1,0 +1,50 @@
+"""The aggregates that every topology of groups has, by the names that it gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lsql_runner.bind.functions.table import AGGREGATES
+
+_SUMS = {
+    "n": "COUNT(*)",
+    "c": "COUNT(v)",
+    "s": "SUM(v)",
+    "m": "AVG(v)",
+    "ds": "SUM(d)",
+    "dm": "AVG(d)",
+    "lo": "MIN(v)",
+    "hi": "MAX(v)",
+    "dlo": "MIN(d)",
+    "dhi": "MAX(d)",
+}
+_KEPT = {
+    "first": "FIRST({0})",
+    "last": "LAST({0})",
+    "collected": "COLLECT({0}, 3)",
+    "different": "COLLECT_UNIQUE({0}, 3)",
+    "largest": "MAXK({0}, 3)",
+    "largest_different": "MAXK_UNIQUE({0}, 3)",
+    "smallest": "MINK({0}, 3)",
+    "smallest_different": "MINK_UNIQUE({0}, 3)",
+    "frequent": "TOPK({0}, 3)",
+    "rare": "BOTTOMK({0}, 3)",
+}
+_OF_TEXT = ("last", "different", "largest", "smallest_different", "frequent")
+"""Enough to see its order, which is that of its bytes."""
+
+CALLS = {
+    **_SUMS,
+    **{name: call.format("v") for name, call in _KEPT.items()},
+    "tlo": "MIN(t)",
+    "thi": "MAX(t)",
+    **{f"t{name}": _KEPT[name].format("t") for name in _OF_TEXT},
+}
+ALL = tuple(CALLS)
+WITHOUT_ORDER = tuple(name for name, call in CALLS.items() if not AGGREGATES[call.split("(")[0]].by_place)
+"""Those that do not go by the times of what is added up."""
+
+
+def calls(names: Iterable[str]) -> str:
+    """As the columns of a SELECT."""
+    return ", ".join(f"{CALLS[name]} AS {name}" for name in names)
