@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
 from lsql_runner.bind.catalog import JSON_FORMAT, Serde, TopicSchema, windowed
-from lsql_runner.bind.expr import AggregateCall, Expr
+from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr
 from lsql_runner.bind.settings import ProgramSettings
 from lsql_runner.types import DataType
 
@@ -110,6 +110,27 @@ class BoundTopic:
 JoinKind = OneOf["INNER", "LEFT", "RIGHT", "FULL"]
 
 
+Values = tuple[Expr, ...]
+"""What one side of a join is joined by, over its columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowKey:
+    """The key of rows: an expression over their columns."""
+
+    expr: Expr
+    serde: Serde
+    columns: frozenset[str]
+    """All columns that hold it; none where it has to be computed."""
+
+    def is_joined_by(self, values: Values) -> bool:
+        """Whether it is this key, as it is, that rows are joined by."""
+        match values:
+            case (ColumnRef(column, ()),):
+                return column in self.columns
+        return values == (self.expr,)
+
+
 @dataclass(frozen=True, slots=True)
 class BoundJoin:
     """Two sources side by side. The columns of the n-th source of a FROM, from 0, are called `<column>_<n>`."""
@@ -119,9 +140,12 @@ class BoundJoin:
     kind: JoinKind
     left_table: bool
     right_table: bool
-    left_keys: tuple[Expr, ...]
-    right_keys: tuple[Expr, ...]
+    left_keys: Values
+    right_keys: Values
     """What must be equal, pair by pair and of the same types; over the columns of its own side."""
+    by_left_key: bool
+    by_right_key: bool
+    """Whether that is the key of that side's rows, as it is."""
     residual: Expr | None
     """What must hold besides, over the columns of both; of an inner join only."""
     within_ms: int | None
@@ -130,9 +154,8 @@ class BoundJoin:
     """Of two streams: how late a record may be."""
     number: int
     """Which source of the FROM the right one is."""
-    key: Expr
+    key: RowKey
     """The key of what comes out."""
-    key_serde: Serde
 
     @property
     def is_table(self) -> bool:

@@ -66,6 +66,8 @@ class JoinScope:
     laterals: Mapping[str, DataType] = field(default_factory=dict)
     known: frozenset[ColumnRef] = frozenset()
     """Fields that are not null here, since a condition says so."""
+    in_condition: bool = False
+    """In an ON: there is no joined record yet."""
 
     @property
     def name(self) -> str:
@@ -119,7 +121,7 @@ class JoinScope:
     def _own_facet(self, path: ast.Path) -> Expr:
         """`_key` and `_ts` of the joined record; all others are those of one source."""
         own = Scope(self.name, self.shape, frozenset())
-        if path.head.name in ("_key", "_ts"):
+        if path.head.name in ("_key", "_ts") and not self.in_condition:
             return own.resolve(path)
         names = ", ".join(f"{side.scope.name}.{path.head.name}" for side in self.sides)
         raise LsqlError("FIELD_AMBIGUOUS", path.span, name=path.head.name, known=names)

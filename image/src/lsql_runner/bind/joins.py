@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from lsql_runner.bind import operators
-from lsql_runner.bind.bound import BoundJoin, BoundSelect, BoundTopic, JoinKind, Shape
-from lsql_runner.bind.catalog import Serde
-from lsql_runner.bind.expr import Choose, ColumnRef, Expr, Operation, Record, walk
+from lsql_runner.bind.bound import BoundJoin, BoundSelect, BoundTopic, JoinKind, RowKey, Shape, Values
+from lsql_runner.bind.expr import ColumnRef, Expr, Operation, walk
 from lsql_runner.bind.expressions import Binder
-from lsql_runner.bind.formats import default_format, fits
+from lsql_runner.bind.join_keys import On, key_of_source, key_of_tables, key_of_values
 from lsql_runner.bind.join_scope import JoinScope, Side
 from lsql_runner.bind.scope import Scope
 from lsql_runner.errors import LsqlError
 from lsql_runner.sql import ast
-from lsql_runner.types import BOOLEAN, STRING, describe
+from lsql_runner.types import BOOLEAN, describe
 
 Found = BoundTopic | BoundSelect
 Find = Callable[[ast.Source], Found]
@@ -55,7 +53,7 @@ def bind_joins(
     first = find(select.source)
     sides = [_side(select.source, first, 0)]
     left: Found | BoundJoin = first
-    left_table = _is_table(select, first)
+    left_table, left_key = _is_table(select, first), key_of_source(sides[0])
     for number, join in enumerate(select.joins, 1):
         right = find(join.source)
         right_table = _is_table(select, right)
@@ -63,12 +61,13 @@ def bind_joins(
         sides = [replace(side, optional=side.optional or keeps_right) for side in sides]
         sides.append(replace(_side(join.source, right, number), optional=keeps_left))
         _check_names(join.source, sides)
-        scope = JoinScope(tuple(sides), _shape(left, sides))
-        on = _condition(join, binder(scope), number)
+        right_key = key_of_source(sides[-1])
+        scope = JoinScope(tuple(sides), _shape(left, sides), in_condition=True)
+        condition = _condition(join, binder(scope), number, left_key, right_key)
+        on = On(join.kind, condition.left, condition.right, left_key, right_key)
         within = _within(select, join, is_legacy, left_table, right_table)
-        _check_kind(join, on, left_table, right_table, number)
-        many = _many_side(on, left_table and right_table, number)
-        key, serde = _own_key(sides, many) if many is not None else _key(join, on, sides, is_legacy, number)
+        _check_kind(join, on, left_table, right_table)
+        key = key_of_tables(on) if left_table and right_table else key_of_values(on, sides, is_legacy, join.span)
         left = BoundJoin(
             left,
             right,
@@ -77,14 +76,15 @@ def bind_joins(
             right_table,
             on.left,
             on.right,
-            on.residual,
+            on.by_left_key,
+            on.by_right_key,
+            condition.residual,
             within,
             grace_ms,
             number,
             key,
-            serde,
         )
-        left_table = left.is_table
+        left_table, left_key = left.is_table, key
     assert isinstance(left, BoundJoin)
     return left, JoinScope(tuple(sides), _shape(left, sides))
 
@@ -112,28 +112,25 @@ def _check_names(source: ast.Source, sides: list[Side]) -> None:
 
 def _shape(left: Found | BoundJoin, sides: list[Side]) -> Shape:
     """What the joined record has of its own: its key and its time. The value's format is the first source's."""
-    key = left.key_serde if isinstance(left, BoundJoin) else sides[0].scope.shape.key
+    key = left.key.serde if isinstance(left, BoundJoin) else sides[0].scope.shape.key
     exempt = frozenset().union(*(side.scope.shape.exempt for side in sides))
     return Shape(key, sides[0].scope.shape.value, JOIN_FACETS, exempt)
 
 
 @dataclass(frozen=True, slots=True)
-class _On:
-    left: tuple[Expr, ...]
-    right: tuple[Expr, ...]
+class _Condition:
+    left: Values
+    right: Values
     residual: Expr | None
 
 
-def _condition(join: ast.Join, binder: Binder, number: int) -> _On:
-    """ON as pairs of equal values and the rest; without it the keys are equal."""
-    scope = binder.scope
-    assert isinstance(scope, JoinScope)
+def _condition(join: ast.Join, binder: Binder, number: int, left: RowKey, right: RowKey) -> _Condition:
+    """ON as pairs of equal values and the rest; without it the keys of the rows are equal."""
     if join.on is None:
-        keys = [side.resolve(ast.Path(ast.Ident("_key"), (), join.span)) for side in scope.sides[:: max(1, number)]]
-        left, right = keys[0], keys[-1]
-        if left.type != right.type:
-            raise LsqlError("JOIN_KEYS_DIFFER", join.span, left=describe(left.type), right=describe(right.type))
-        return _On((left,), (right,), None)
+        one, other = left.expr.type, right.expr.type
+        if one != other:
+            raise LsqlError("JOIN_KEYS_DIFFER", join.span, left=describe(one), right=describe(other))
+        return _Condition((left.expr,), (right.expr,), None)
     bound = binder.condition(join.on, "ON")
     pairs: list[tuple[Expr, Expr]] = []
     rest: list[Expr] = []
@@ -148,7 +145,7 @@ def _condition(join: ast.Join, binder: Binder, number: int) -> _On:
     if rest and join.kind != "INNER":
         raise LsqlError("JOIN_RESIDUAL", join.on.span, kind=join.kind)
     residual = None if not rest else rest[0] if len(rest) == 1 else Operation("AND", tuple(rest), BOOLEAN, True)
-    return _On(tuple(left for left, _ in pairs), tuple(right for _, right in pairs), residual)
+    return _Condition(tuple(one for one, _ in pairs), tuple(other for _, other in pairs), residual)
 
 
 def _pair(condition: Expr, number: int) -> tuple[Expr, Expr] | None:
@@ -181,80 +178,16 @@ def _within(select: ast.Select, join: ast.Join, is_legacy: bool, left_table: boo
     raise LsqlError("JOIN_WITHIN_MISSING", join.span)
 
 
-def is_whole_key(keys: tuple[Expr, ...]) -> bool:
-    """Whether it is the key of a source, as it is, that is joined by."""
-    match keys:
-        case (ColumnRef(column, ()),):
-            return column.startswith("key_")
-    return False
-
-
-def _check_kind(join: ast.Join, on: _On, left_table: bool, right_table: bool, number: int) -> None:
+def _check_kind(join: ast.Join, on: On, left_table: bool, right_table: bool) -> None:
     """Refuse what has no result that could be kept right."""
     keeps_left, keeps_right = _KEPT[join.kind]
     if left_table != right_table and (keeps_left if left_table else keeps_right):
-        raise LsqlError(
-            "JOIN_KIND", join.span, kind=join.kind, why="a row of the table alone has no record to go out with"
-        )
+        raise LsqlError("JOIN_KIND", join.span, kind=join.kind, why=_NO_RECORD)
     if not (left_table and right_table):
         return
-    by_left, by_right = number == 1 and is_whole_key(on.left), is_whole_key(on.right)
-    if number > 1 and not by_right:
-        by_left = False
+    by_left, by_right = on.by_left_key, on.by_right_key
     if not (by_left or by_right):
         raise LsqlError("JOIN_MANY_TO_MANY", join.span)
     if by_left != by_right and (keeps_left if by_left else keeps_right):
         why = "the result has the key of the table that is joined by a field, and a row of the other alone has none"
         raise LsqlError("JOIN_KIND", join.span, kind=join.kind, why=why)
-
-
-def _many_side(on: _On, are_tables: bool, number: int) -> int | None:
-    """Of two tables the one that is joined by a field: its rows are those of the result. None for a common key."""
-    if not are_tables or (is_whole_key(on.left) and is_whole_key(on.right)):
-        return None
-    return 0 if is_whole_key(on.right) else number
-
-
-def _own_key(sides: list[Side], number: int) -> tuple[Expr, Serde]:
-    side = next(side for side in sides if side.number == number)
-    return side.resolve(ast.Path(ast.Ident("_key"))), side.scope.shape.key
-
-
-def _key(join: ast.Join, on: _On, sides: list[Side], is_legacy: bool, number: int) -> tuple[Expr, Serde]:
-    """The key of what is joined: what it was joined by; in the legacy generation as text, if it is no key itself."""
-    keys = on.right if join.kind == "RIGHT" else on.left
-    if is_whole_key(keys):
-        column = keys[0]
-        assert isinstance(column, ColumnRef)
-        side = next(side for side in sides if column.column == f"key_{side.number}")
-        if join.kind == "FULL":
-            return _either(on.left[0], on.right[0]), Serde(default_format(column.type), column.type)
-        return column, side.scope.shape.key
-    named = tuple((_name(expr, place), expr) for place, expr in enumerate(keys))
-    expr: Expr = keys[0] if len(keys) == 1 else Record(named)
-    if join.kind == "FULL":
-        others = on.right
-        other: Expr = (
-            others[0] if len(others) == 1 else Record(tuple((n, o) for (n, _), o in zip(named, others, strict=True)))
-        )
-        expr = _either(expr, other)
-    if is_legacy and len(keys) == 1:
-        expr = operators.convert(expr, STRING)
-    form = default_format(expr.type)
-    if not fits(expr.type, form):
-        raise LsqlError(
-            "FORMAT_MISFIT", join.span, part="The key", type=describe(expr.type), format=str(form), instead="JSON"
-        )
-    return expr, Serde(form, expr.type)
-
-
-def _either(one: Expr, other: Expr) -> Expr:
-    """The one that is there."""
-    return Choose(((Operation("IS NOT NULL", (one,), BOOLEAN, False), one),), other, one.type)
-
-
-def _name(expr: Expr, place: int) -> str:
-    match expr:
-        case ColumnRef(path=(*_, str(name))):
-            return name
-    return f"key{place}"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lsql_runner.bind.bound import BoundJoin, BoundSelect, BoundTopic, Fields
-from lsql_runner.bind.expr import ColumnRef, Expr
+from lsql_runner.bind.expr import ColumnRef
 from lsql_runner.bind.grouping import group_column
-from lsql_runner.bind.joins import is_whole_key
 from lsql_runner.types import DataType, Struct
 
 Path = tuple[str | int, ...]
@@ -66,18 +65,10 @@ def is_identity(wanted: tuple[Identity, ...], key: tuple[str, ...], select: Boun
 def _key_of(source: BoundTopic | BoundSelect | BoundJoin) -> tuple[Identity, ...] | None:
     match source:
         case BoundJoin():
-            return (Identity(_key_columns(source), source.key_serde.type, "_key"),)
+            return (Identity(source.key.columns | {"key"}, source.key.serde.type, "_key"),)
         case _ if source.shape.key.format.is_windowed:
             return None
     return (Identity(frozenset({"key"}), source.shape.key.type, "_key"),)
-
-
-def _key_columns(join: BoundJoin) -> frozenset[str]:
-    """The columns that hold a joined row's key: its own, the one that this is of, and one that is equal to it."""
-    same: list[Expr] = [join.key]
-    if join.kind == "INNER" and is_whole_key(join.left_keys) and is_whole_key(join.right_keys):
-        same += [*join.left_keys, *join.right_keys]
-    return frozenset({"key"} | {expr.column for expr in same if isinstance(expr, ColumnRef) and not expr.path})
 
 
 def _leaves(kind: DataType) -> tuple[Path, ...]:

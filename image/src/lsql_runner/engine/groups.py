@@ -13,14 +13,13 @@ from pyspark.sql import types as spark
 from lsql_runner.bind.expr import AggregateCall
 from lsql_runner.bind.grouping import group_column
 from lsql_runner.engine.aggregates import aggregated, can_overflow, exact, result
-from lsql_runner.engine.event_time import within_reach
+from lsql_runner.engine.event_time import under_watermark, within_reach
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.packed import packed, unpacked
 from lsql_runner.engine.progress import LATE_METRIC
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
 from lsql_runner.engine.schema import BINARY, LONG, STRING, spark_type
-from lsql_runner.engine.tables import identity_of
-from lsql_runner.engine.ticks import with_ticks, without_ticks
+from lsql_runner.engine.tables import arrival, identity_of
 from lsql_runner.plan.nodes import Aggregate, key_serde
 from lsql_runner.plan.usage import node_exprs
 
@@ -73,15 +72,13 @@ def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[s
     if node.window is not None:
         selected["event_time"] = F.timestamp_millis(time)
     if _is_session(node):
-        selected |= {"at_partition": below.ready["partition"], "at_offset": below.ready["offset"]}
+        _, partition, offset = arrival(below)
+        selected |= {"at_partition": partition, "at_offset": offset}
     rows = below.taken_in(*(value.alias(name) for name, value in selected.items()))
     if node.window is None:
         return rows, types
-    ticks = node.final and rows.isStreaming
-    if ticks:
-        rows = with_ticks(rows, "event_time", node.store)
-    rows = rows.withWatermark("event_time", f"{node.grace_ms} milliseconds")
-    return (without_ticks(rows, "event_time") if ticks else rows), types
+    clock = node.store if node.final else None
+    return under_watermark(rows, "event_time", node.grace_ms, node.input, clock), types
 
 
 def group_columns(

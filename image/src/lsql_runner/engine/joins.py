@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from lsql_runner.bind.join_scope import side_column
-from lsql_runner.engine.event_time import within_reach
+from lsql_runner.engine.event_time import under_watermark, within_reach
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.packed import packed, unpacked
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
@@ -83,6 +83,8 @@ def _carried(named: Relation, side: JoinSide, name: str) -> Column:
     if name in named.undecoded:
         part = named.undecoded[name]
         return decode(part.raw, part.serde, kind)
+    if name not in named.ready:  # the bytes of a part that a projection below has passed on
+        return named.undecoded[name.removeprefix("raw_")].raw
     return narrowed_column(named.ready[name], side.columns[name], kind)
 
 
@@ -111,7 +113,7 @@ def _streams(node: Join, left: _Side, right: _Side) -> Relation:
             identity.alias(f"{name}_id"), time.alias(f"{name}_time"), side.row.alias(f"{name}_row")
         )
         # A record's own window ends `within` after it; so long and the grace it may come.
-        frames.append(frame.withWatermark(f"{name}_time", f"{within_ms + node.grace_ms} milliseconds"))
+        frames.append(under_watermark(frame, f"{name}_time", within_ms + node.grace_ms, side.side.input, node.clock))
     apart = F.make_dt_interval(secs=F.lit(within_ms / 1000))
     condition = (F.col("l_id") == F.col("r_id")) & F.col("l_time").between(
         F.col("r_time") - apart, F.col("r_time") + apart
@@ -145,7 +147,7 @@ def _stream_and_table(node: Join, left: _Side, right: _Side) -> Relation:
         F.lit(None).cast("binary").alias("part"),
         stream.row.alias("row"),
     ).where(F.col("id").isNotNull())
-    rows_of_table = _table_rows(table, _store(node, table), "is_table", True, False)
+    rows_of_table = _table_rows(table, _store(node, table), "is_table", True, False, is_every=True)
     # In the order of the sides: so the engine numbers its operators.
     both = rows_of_table.unionByName(records) if node.left.is_table else records.unionByName(rows_of_table)
     rows = "found", "streamed"
@@ -153,7 +155,8 @@ def _stream_and_table(node: Join, left: _Side, right: _Side) -> Relation:
     joined = _unpacked(node, lookup(both, is_outer), left, right, *names, None)
     # The row of the table may be newer: it is read ahead of a stream that is far behind.
     time = unpacked(F.col("streamed"), stream.schema).getField(_AT)
-    return joined.with_ready("ts", time)
+    place = {name: F.col(name) for name in ("partition", "offset")}
+    return replace(joined, ready={**joined.ready, **place, "ts": time})
 
 
 def _store(node: Join, side: _Side) -> str:
@@ -161,12 +164,13 @@ def _store(node: Join, side: _Side) -> str:
     return f"{node.store}-{'left' if side.side is node.left else 'right'}"
 
 
-def _table_rows(side: _Side, store: str, flag: str, value: bool, is_kept: bool) -> DataFrame:
+def _table_rows(side: _Side, store: str, flag: str, value: bool, is_kept: bool, is_every: bool = False) -> DataFrame:
     """A table's upserts by what it is joined by: `id`, `ts`, `partition`, `offset`, the flag, `part`, `row`.
 
     Args:
         store: the name of what is kept of the side.
         is_kept: a row that has nothing to be joined by is there as well, by itself.
+        is_every: a row that changes several times in a batch does so here as well; else once.
     """
     relation = side.relation
     assert relation.upsert is not None
@@ -181,7 +185,7 @@ def _table_rows(side: _Side, store: str, flag: str, value: bool, is_kept: bool) 
         )
         return with_identity(rows, "part", relation.upsert, store).where(F.col("id").isNotNull())
     identity = F.coalesce(side.identity, identity_of([F.lit(_ALONE), part])) if is_kept else side.identity
-    changes = track(relation, store, {"id": identity, "row": side.row})
+    changes = track(relation, store, {"id": identity, "row": side.row}, is_every=is_every)
     schema = spark.StructType(
         [spark.StructField("id", spark.BinaryType()), spark.StructField("row", spark.BinaryType())]
     )

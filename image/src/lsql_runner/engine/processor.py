@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeGuard
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from lsql_runner.batches import BatchEnded, Partition
 from lsql_runner.engine.avro import REGISTRY, register_registry
-from lsql_runner.engine.compile import compile_node, source_of
+from lsql_runner.engine.compile import Source, compile_node, source_of
 from lsql_runner.engine.culprit import record_error
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.groups import aggregate_input, window_of
@@ -29,7 +30,7 @@ from lsql_runner.engine.ticks import advance
 from lsql_runner.engine.ticks import reset as reset_ticks
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.registry_connection import RegistryConnection
-from lsql_runner.plan.nodes import Aggregate, Plan, nodes
+from lsql_runner.plan.nodes import Aggregate, Join, Node, Plan, keeps_state, nodes
 
 LOG = logging.getLogger("lsql_runner.engine")
 
@@ -118,27 +119,25 @@ class SparkEngine:
         return error or LsqlError("QUERY_FAILED", reason=failure.reason)
 
     def count_late(self, event: BatchEnded) -> int:
-        """Records of a batch that came after the grace of a window, one for each such window.
+        """Records of a batch that came after the grace of a window, one for each such window, or of a join of streams.
 
-        Spark's own count is of groups, after records of one group were added up; this reads the batch again
-        to be exact, which happens only for batches that have late records. What Spark drops is late by the
-        watermark of the batch before (its own only ends windows), and the offset log knows that one also for
-        the first batch of a process.
+        Of windows over records Spark's own count is of groups, after records of one group were added up; this reads the
+        batch again to be exact, which happens only for batches that have late records. What Spark drops is late by the
+        watermark of the batch before (its own only ends windows), and the offset log knows that one also for the first
+        batch of a process. Of a join, and of what is over one, Spark's count is taken.
         """
         assert self._job is not None
+        dropped = {store.name: store.late_rows_dropped for store in event.stores}
         before = planned_batch(self._job.checkpoints / event.query, event.batch_id - 1)
-        if before is None:
-            return 0
-        ranges = {p: (before.ends.get(p, 0), end) for p, end in event.positions.items()}
-        watermark_ms = before.watermark_ms
         total = 0
         for sink in next(q for q in self._job.plan.queries if q.name == event.query).sinks:
-            source = source_of(sink, range_reader(self.session, self._job.source.kafka, ranges))
             for node in nodes(sink.input):
-                if isinstance(node, Aggregate) and node.window is not None and not node.window.is_session:
-                    plain = replace(node, grace_ms=0)
-                    rows = aggregate_input(plain, compile_node(plain.input, source))[0].select(window_of(node))
-                    total += rows.where(F.unix_millis(F.col("window.end")) <= F.lit(watermark_ms)).count()
+                if isinstance(node, Join) or (_drops_groups(node) and keeps_state(node.input)):
+                    total += dropped.get(node.store, 0)
+                elif _drops_groups(node) and before is not None:
+                    ranges = {p: (before.ends.get(p, 0), end) for p, end in event.positions.items()}
+                    source = source_of(sink, range_reader(self.session, self._job.source.kafka, ranges))
+                    total += _late(node, source, before.watermark_ms)
         return total
 
     def newest_ms(self) -> dict[str, int]:
@@ -172,3 +171,15 @@ class SparkEngine:
                 self._session.stop()
             self._jvm.close()
             forget_jvm()
+
+
+def _drops_groups(node: Node) -> TypeGuard[Aggregate]:
+    """Whether late records are Spark's matter: sessions count their own."""
+    return isinstance(node, Aggregate) and node.window is not None and not node.window.is_session
+
+
+def _late(node: Aggregate, source: Source, watermark_ms: int) -> int:
+    """The windows of a source's records that were over, as often as there are such records."""
+    plain = replace(node, grace_ms=0)
+    rows = aggregate_input(plain, compile_node(plain.input, source))[0].select(window_of(node))
+    return rows.where(F.unix_millis(F.col("window.end")) <= F.lit(watermark_ms)).count()

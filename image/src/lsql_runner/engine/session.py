@@ -35,6 +35,9 @@ _FIXED = {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "true",
+    # Joins of streams find the records of a key by time; the format before reads all that the key has.
+    "spark.sql.streaming.join.stateFormatVersion": "4",
+    "spark.sql.streaming.join.stateFormatV4.enabled": "true",
     # Chains of stateful operators in update mode: the planner refuses what Spark's own check would have to.
     "spark.sql.streaming.unsupportedOperationCheck": "false",
     # Checkpoints without a child process for each file, and on the disk before anything counts on them.

@@ -15,7 +15,6 @@ from pyspark.sql import types as spark
 from lsql_runner.engine.packed import packed, unpacked
 from lsql_runner.engine.progress import ERRORS_METRIC, caught_as
 from lsql_runner.engine.relation import Relation, Upsert
-from lsql_runner.engine.schema import LONG
 from lsql_runner.types import Array, DataType, Struct
 
 WITHOUT_KEY = "RECORD_WITHOUT_KEY"
@@ -23,13 +22,21 @@ WITHOUT_KEY = "RECORD_WITHOUT_KEY"
 _ROW = "row"
 
 
-def track(relation: Relation, store: str, row: Mapping[str, Column], wanted: Column | None = None) -> DataFrame:
-    """The changes of a table: columns `id`, `ts`, `before`, `after` (packed rows of `row`; null where there is none).
+def track(
+    relation: Relation,
+    store: str,
+    row: Mapping[str, Column],
+    wanted: Column | None = None,
+    is_every: bool = False,
+) -> DataFrame:
+    """The changes of a table: columns `id`, `ts`, `partition`, `offset`, `before`, `after` (packed rows of `row`; null
+    where there is none).
 
     Args:
         store: the name of what is remembered.
         row: what is remembered of each row.
         wanted: a row for which this does not hold is none.
+        is_every: each upsert that changes a row is a change; else a row has one for each batch.
     """
     assert relation.upsert is not None
     present = relation.upsert.present if wanted is None else relation.upsert.present & F.coalesce(wanted, F.lit(False))
@@ -38,7 +45,7 @@ def track(relation: Relation, store: str, row: Mapping[str, Column], wanted: Col
         *arrival(relation),
         F.when(present, packed(row)).alias(_ROW),
     )
-    return _operator(with_identity(upserts, "id", relation.upsert, store), "Track", False)
+    return _operator(with_identity(upserts, "id", relation.upsert, store), "Track", is_every)
 
 
 def with_identity(rows: DataFrame, column: str, upsert: Upsert, store: str) -> DataFrame:
@@ -56,11 +63,13 @@ def with_identity(rows: DataFrame, column: str, upsert: Upsert, store: str) -> D
 
 
 def arrival(relation: Relation) -> list[Column]:
-    """`ts`, `partition` and `offset`; zeros for rows that are no records, of which a batch has one for each id."""
+    """`ts`, and `partition` and `offset` by which records of a key are in order. Rows that are no records are in the
+    order of their time."""
+    ts = relation.ready["ts"]
     return [
-        relation.ready["ts"].alias("ts"),
+        ts.alias("ts"),
         relation.ready.get("partition", F.lit(0)).alias("partition"),
-        relation.ready.get("offset", F.lit(0).cast(LONG)).alias("offset"),
+        relation.ready.get("offset", ts).alias("offset"),
     ]
 
 
@@ -93,7 +102,7 @@ def newest(changes: DataFrame, schema: spark.StructType) -> tuple[DataFrame, dic
 
 
 def lookup(both: DataFrame, is_outer: bool) -> DataFrame:
-    """Records of a stream with rows of a table: columns `id`, `streamed`, `found` (packed)."""
+    """Records of a stream with rows of a table: `id`, `partition`, `offset`, and `streamed`, `found` (packed)."""
     return _operator(both, "Lookup", is_outer)
 
 

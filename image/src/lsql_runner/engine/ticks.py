@@ -11,6 +11,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from lsql_runner.engine.schema import BINARY
+
 _SOURCE = "com.lsqlrunner.tick.Ticks"
 _IS_TICK = "is_tick"
 _LONG_AGO = -(10**15)
@@ -21,8 +23,13 @@ TICKS = "ticks of "
 def with_ticks(rows: DataFrame, time: str, clock: str) -> DataFrame:
     """The rows, and one for each step of a clock, which has its time in the column `time` (TIMESTAMP) and no other."""
     steps = rows.sparkSession.readStream.format(_SOURCE).option("clock", clock).load()
-    nulls = [F.lit(None).cast(field.dataType).alias(field.name) for field in rows.schema if field.name != time]
-    steps = steps.select(*nulls, F.timestamp_millis("time").alias(time), F.lit(True).alias(_IS_TICK))
+    # Of a join Spark leaves out what is joined by null, before the watermark.
+    blanks = [
+        F.lit(b"" if field.dataType == BINARY else None).cast(field.dataType).alias(field.name)
+        for field in rows.schema
+        if field.name != time
+    ]
+    steps = steps.select(*blanks, F.timestamp_millis("time").alias(time), F.lit(True).alias(_IS_TICK))
     return rows.withColumn(_IS_TICK, F.lit(False)).unionByName(steps)
 
 

@@ -159,6 +159,8 @@ class JoinSide:
     keys: tuple[Expr, ...]
     carried: tuple[tuple[str, DataType], ...]
     is_table: bool
+    by_key: bool
+    """Whether it is joined by its own key, as it is."""
     number: int | None
     """Which source of the FROM it is; None for the join of all before."""
 
@@ -168,16 +170,6 @@ class JoinSide:
         if self.number is None:
             return self.input.columns
         return {side_column(name, self.number): kind for name, kind in self.input.columns.items()}
-
-    @property
-    def by_key(self) -> bool:
-        """Whether it is joined by its own key, as it is."""
-        if isinstance(self.input, Join):
-            return self.keys == (self.input.key,)
-        match self.keys:
-            case (ColumnRef(column, ()),):
-                return column == side_column("key", self.number or 0)
-        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +186,8 @@ class Join:
     raw_key: str | None
     """The column with the bytes that may be passed on as the key of the result."""
     store: str
+    clock: str | None = None
+    """Of two streams: what lets their time go on while they have no records, for final results above."""
 
     def __post_init__(self) -> None:
         for side in (self.left, self.right):
@@ -221,7 +215,9 @@ class Join:
     @property
     def columns(self) -> Columns:
         raw = {} if self.raw_key is None else {"raw_key": BYTES}
-        return {**self._carried, **raw, "key": self.key.type, "ts": LONG}
+        # A stream's record that met a table is still where it was.
+        place = {"partition": INT, "offset": LONG} if self.left.is_table != self.right.is_table else {}
+        return {**self._carried, **raw, **place, "key": self.key.type, "ts": LONG}
 
 
 @dataclass(frozen=True, slots=True)
@@ -428,6 +424,16 @@ def nodes(node: Node) -> Iterator[Node]:
 def keeps_state(node: Node) -> bool:
     """Whether a node or one below it does."""
     return any(isinstance(part, Stateful) for part in nodes(node))
+
+
+def is_timed(node: Node) -> bool:
+    """Whether a node or one below it goes by the time: a join of streams, or windows."""
+    return any(
+        part.within_ms is not None
+        if isinstance(part, Join)
+        else isinstance(part, Aggregate) and part.window is not None
+        for part in nodes(node)
+    )
 
 
 def inputs(node: Node) -> tuple[Node, ...]:

@@ -107,14 +107,26 @@ def _plan_select(select: BoundSelect, namer: _StoreNamer) -> Project:
     if select.grouping is not None:
         group = select.grouping
         table = select.reads_table
-        groups = Aggregate(
-            node, group.keys, group.window, group.grace_ms, time, group.calls, namer.next(), table, group.final
-        )
+        store = namer.next()
+        if group.final:
+            node = _driven_by(node, store)
+        groups = Aggregate(node, group.keys, group.window, group.grace_ms, time, group.calls, store, table, group.final)
         node = groups if select.having is None else Having(groups, select.having, namer.next("having"))
         time = RECORD_TIME
         windowed = group.window is not None
     key, value = select.shape.key.type, select.shape.value.type
     return Project(node, select.key, select.value, time, key, value, windowed, select.is_table)
+
+
+def _driven_by(node: Node, clock: str) -> Node:
+    """The same with a clock for the joins of streams in it: the time of what is above is theirs."""
+    match node:
+        case Join(left, right):
+            one, other = (replace(side, input=_driven_by(side.input, clock)) for side in (left, right))
+            return replace(node, left=one, right=other, clock=clock)
+        case Filter() | Unnest() | Project():
+            return replace(node, input=_driven_by(node.input, clock))
+    return node
 
 
 def _plan_source(source: BoundTopic | BoundSelect | BoundJoin, above: tuple[Expr, ...], namer: _StoreNamer) -> Node:
@@ -139,18 +151,18 @@ def _read_by(select: BoundSelect) -> tuple[Expr, ...]:
 
 def _plan_join(join: BoundJoin, above: tuple[Expr, ...], namer: _StoreNamer) -> Join:
     """A join that keeps of each side what somebody above it reads, and no more."""
-    above = (*above, join.key, *(() if join.residual is None else (join.residual,)))
+    above = (*above, join.key.expr, *(() if join.residual is None else (join.residual,)))
     below = (*above, *join.left_keys)
     left_number = None if isinstance(join.left, BoundJoin) else 0
     left = _plan_source(join.left, below, namer)
     right = _plan_source(join.right, (), namer)
     raw = _raw_key(join, left, right)
     sides = []
-    for node, keys, is_table, number in (
-        (left, join.left_keys, join.left_table, left_number),
-        (right, join.right_keys, join.right_table, join.number),
+    for node, keys, is_table, by_key, number in (
+        (left, join.left_keys, join.left_table, join.by_left_key, left_number),
+        (right, join.right_keys, join.right_table, join.by_right_key, join.number),
     ):
-        side = JoinSide(node, keys, (), is_table, number)
+        side = JoinSide(node, keys, (), is_table, by_key, number)
         carried = [
             (name, narrowed(kind, paths)) for name, kind in side.columns.items() if (paths := paths_into(name, above))
         ]
@@ -158,13 +170,21 @@ def _plan_join(join: BoundJoin, above: tuple[Expr, ...], namer: _StoreNamer) -> 
             carried.append((raw, BYTES))
         sides.append(replace(side, carried=tuple(carried)))
     return Join(
-        sides[0], sides[1], join.kind, join.residual, join.within_ms, join.grace_ms, join.key, raw, namer.next("join")
+        sides[0],
+        sides[1],
+        join.kind,
+        join.residual,
+        join.within_ms,
+        join.grace_ms,
+        join.key.expr,
+        raw,
+        namer.next("join"),
     )
 
 
 def _raw_key(join: BoundJoin, left: Node, right: Node) -> str | None:
     """The column of the key's bytes, where the key of one side goes on as it is."""
-    match join.key:
+    match join.key.expr:
         case ColumnRef(column, ()) if column.startswith("key_"):
             number = int(column.removeprefix("key_"))
             raw = side_column("raw_key", number)

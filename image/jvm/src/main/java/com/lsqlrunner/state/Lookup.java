@@ -23,8 +23,8 @@ import scala.jdk.javaapi.CollectionConverters;
  *
  * <p>In: {@code id} (BINARY, what is joined by), {@code ts} (LONG), {@code partition}, {@code offset}, {@code is_table}
  * (BOOLEAN), {@code part} (BINARY, which of the table's rows of this id; null for a stream), {@code row} (BINARY,
- * packed; null deletes the table's). Out: {@code id}, {@code streamed}, {@code found} (BINARY, packed; null where
- * nothing is found, in an outer join).
+ * packed; null deletes the table's). Out: {@code id}, the place of the stream's record ({@code partition}, {@code
+ * offset}), {@code streamed}, {@code found} (BINARY, packed; null where nothing is found, in an outer join).
  */
 public final class Lookup extends StatefulProcessor<byte[], Row, Row> {
   private static final long serialVersionUID = 1L;
@@ -35,6 +35,8 @@ public final class Lookup extends StatefulProcessor<byte[], Row, Row> {
   private static final StructType JOINED =
       new StructType()
           .add("id", DataTypes.BinaryType)
+          .add("partition", DataTypes.IntegerType)
+          .add("offset", DataTypes.LongType)
           .add("streamed", DataTypes.BinaryType)
           .add("found", DataTypes.BinaryType);
 
@@ -79,19 +81,24 @@ public final class Lookup extends StatefulProcessor<byte[], Row, Row> {
           if (isUpsert) {
             known.put(row.<byte[]>getAs(PART), row.<byte[]>getAs(ROW));
           } else {
-            join(id, row.<byte[]>getAs(ROW), known, joined);
+            join(row, known, joined);
           }
         });
     known.keep();
     return CollectionConverters.asScala(joined.iterator());
   }
 
-  private void join(byte[] id, byte[] streamed, Known known, List<Row> joined) {
+  private void join(Row record, Known known, List<Row> joined) {
     for (byte[] found : known.rows()) {
-      joined.add(RowFactory.create(id, streamed, found));
+      joined.add(of(record, found));
     }
     if (isOuter && known.isEmpty()) {
-      joined.add(RowFactory.create(id, streamed, null));
+      joined.add(of(record, null));
     }
+  }
+
+  private static Row of(Row record, byte[] found) {
+    return RowFactory.create(
+        record.get(Order.ID), record.get(Order.PARTITION), record.get(Order.OFFSET), record.get(ROW), found);
   }
 }

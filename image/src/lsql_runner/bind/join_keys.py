@@ -1,0 +1,111 @@
+"""What the rows of a source, and of a join, are known by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lsql_runner.bind import operators
+from lsql_runner.bind.bound import JoinKind, RowKey, Values
+from lsql_runner.bind.catalog import Serde
+from lsql_runner.bind.expr import Choose, ColumnRef, Expr, Operation, Record
+from lsql_runner.bind.formats import default_format, fits
+from lsql_runner.bind.join_scope import Side
+from lsql_runner.errors import LsqlError
+from lsql_runner.spans import Span
+from lsql_runner.sql import ast
+from lsql_runner.types import BOOLEAN, STRING, describe
+
+
+def key_of_source(side: Side) -> RowKey:
+    """The key of a source of the FROM."""
+    expr = side.resolve(ast.Path(ast.Ident("_key")))
+    assert isinstance(expr, ColumnRef)
+    return RowKey(expr, side.scope.shape.key, frozenset({expr.column}))
+
+
+@dataclass(frozen=True, slots=True)
+class On:
+    """What two sides are joined by, pair by pair, and the keys of their rows."""
+
+    kind: JoinKind
+    left: Values
+    right: Values
+    left_key: RowKey
+    right_key: RowKey
+
+    @property
+    def by_left_key(self) -> bool:
+        return self.left_key.is_joined_by(self.left)
+
+    @property
+    def by_right_key(self) -> bool:
+        return self.right_key.is_joined_by(self.right)
+
+
+def key_of_tables(on: On) -> RowKey:
+    """The key of two joined tables: a common one, or that of the table that is joined by a field."""
+    if on.by_left_key and on.by_right_key:
+        return _common(on)
+    return on.left_key if on.by_right_key else on.right_key
+
+
+def key_of_values(on: On, sides: Sequence[Side], is_legacy: bool, span: Span) -> RowKey:
+    """The key of rows that are joined by values: these; in the legacy generation as text, if they are no key itself.
+
+    Raises:
+        LsqlError: FORMAT_MISFIT.
+    """
+    if on.by_left_key and on.by_right_key:
+        return _common(on)
+    values = on.right if on.kind == "RIGHT" else on.left
+    own = on.right_key if on.kind == "RIGHT" else on.left_key
+    if on.kind != "FULL":
+        for key in (own, *(key_of_source(side) for side in sides)):
+            if key.is_joined_by(values):
+                return RowKey(values[0], key.serde, key.columns)
+    expr = _together(values)
+    if on.kind == "FULL":
+        others = tuple(zip((name for name, _ in _named(values)), on.right, strict=True))
+        expr = _either(expr, on.right[0] if len(on.right) == 1 else Record(others))
+    if is_legacy and len(values) == 1 and not on.by_left_key:
+        expr = operators.convert(expr, STRING)
+    form = default_format(expr.type)
+    if not fits(expr.type, form):
+        raise LsqlError(
+            "FORMAT_MISFIT", span, part="The key", type=describe(expr.type), format=str(form), instead="JSON"
+        )
+    return RowKey(expr, Serde(form, expr.type), frozenset())
+
+
+def _common(on: On) -> RowKey:
+    """Both sides have it: the one of the side whose rows all stay, of either where all of both do."""
+    match on.kind:
+        case "FULL":
+            expr = _either(on.left[0], on.right[0])
+            return RowKey(expr, Serde(default_format(expr.type), expr.type), frozenset())
+        case "RIGHT":
+            return on.right_key
+        case "LEFT":
+            return on.left_key
+    return RowKey(on.left_key.expr, on.left_key.serde, on.left_key.columns | on.right_key.columns)
+
+
+def _together(values: Values) -> Expr:
+    return values[0] if len(values) == 1 else Record(_named(values))
+
+
+def _named(values: Values) -> tuple[tuple[str, Expr], ...]:
+    return tuple((_name(expr, place), expr) for place, expr in enumerate(values))
+
+
+def _either(one: Expr, other: Expr) -> Expr:
+    """The one that is there."""
+    return Choose(((Operation("IS NOT NULL", (one,), BOOLEAN, False), one),), other, one.type)
+
+
+def _name(expr: Expr, place: int) -> str:
+    match expr:
+        case ColumnRef(path=(*_, str(name))):
+            return name
+    return f"key{place}"
