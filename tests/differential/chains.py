@@ -30,7 +30,8 @@ KEY = "_key"
 class Join:
     """A JOIN. `on` is as in SQL, empty where it is left out.
 
-    `left` and `right` are the same as the topology is told: `_key` is the key that the rows have at that place.
+    `left` and `right` are the same as the topology is told: `_key` is the key that the rows have at that place, which SQL
+    names by what it was made of.
     """
 
     kind: str
@@ -45,27 +46,27 @@ def by_keys(kind: str) -> Join:
 
 
 def by(kind: str, left: str, right: str) -> Join:
-    """By what the topology is told: a field, or the own key of the joined rows, or of the right source."""
+    """By values of the rows that are not their key on the left, and by any of the right."""
     return Join(kind, f"{left} = {right}", left, KEY if right.endswith(KEY) else right)
 
 
 PROGRAMS: dict[str, dict[str, tuple[Join, Join]]] = {
     "sss": {
         "keys": (by_keys("INNER"), by_keys("INNER")),
-        "own-key": (by("INNER", "a.f", "b.f"), by("LEFT", "_key", "c.f")),
+        "own-key": (by("INNER", "a.f", "b.f"), Join("LEFT", "a.f = c.f", KEY, "c.f")),
         "first": (by("INNER", "a.f", "b.g"), by("LEFT", "a.g", "c._key")),
         "second": (by("INNER", "a.f", "b._key"), by("INNER", "b.g", "c.f")),
     },
     "sst": {
         "keys": (by_keys("INNER"), by_keys("INNER")),
-        "own-key": (by("INNER", "a.f", "b.f"), by("LEFT", "_key", "c._key")),
+        "own-key": (by("INNER", "a.f", "b.f"), by_keys("LEFT")),
         "first": (by_keys("INNER"), by("INNER", "a.f", "c._key")),
         "second": (by("INNER", "a.f", "b._key"), by("LEFT", "b.g", "c._key")),
         "rows": (by("INNER", "a.f", "b.f"), by("INNER", "b.g", "c.g")),
     },
     "sts": {
         "keys": (by_keys("LEFT"), by_keys("LEFT")),
-        "own-key": (by("INNER", "a.f", "b._key"), by("INNER", "_key", "c.f")),
+        "own-key": (by("INNER", "a.f", "b._key"), Join("INNER", "b._key = c.f", KEY, "c.f")),
         "first": (by_keys("LEFT"), by("INNER", "a.f", "c.f")),
         "second": (by("INNER", "a.f", "b._key"), by("LEFT", "b.g", "c._key")),
         "rows": (by("LEFT", "a.f", "b.f"), by("INNER", "a.g", "c.g")),
@@ -73,25 +74,25 @@ PROGRAMS: dict[str, dict[str, tuple[Join, Join]]] = {
     "stt": {
         "keys": (by_keys("LEFT"), by_keys("INNER")),
         "own-key": (by("INNER", "a.f", "b._key"), by_keys("LEFT")),
-        "first": (by("LEFT", "a._key", "b._key"), by("INNER", "a.f", "c._key")),
+        "first": (Join("LEFT", "a._key = b._key", KEY, KEY), by("INNER", "a.f", "c._key")),
         "second": (by("INNER", "a.f", "b._key"), by("LEFT", "b.g", "c._key")),
         "rows": (by("INNER", "a.f", "b.f"), by("LEFT", "b.g", "c.g")),
     },
     "tss": {
         "keys": (by_keys("INNER"), by_keys("INNER")),
-        "own-key": (by("RIGHT", "a.f", "b.f"), by("INNER", "_key", "c.f")),
+        "own-key": (by("RIGHT", "a.f", "b.f"), Join("INNER", "b.f = c.f", KEY, "c.f")),
         "first": (Join("INNER", "a._key = b.f", KEY, "b.f"), by("LEFT", "a.g", "c.f")),
         "second": (Join("RIGHT", "a._key = b.f", KEY, "b.f"), by("INNER", "b.g", "c._key")),
     },
     "tst": {
         "keys": (by_keys("INNER"), by_keys("LEFT")),
-        "own-key": (by("RIGHT", "a.f", "b.f"), by("LEFT", "_key", "c.g")),
+        "own-key": (by("RIGHT", "a.f", "b.f"), Join("LEFT", "b.f = c.g", KEY, "c.g")),
         "first": (Join("INNER", "a._key = b.f", KEY, "b.f"), by("LEFT", "a.f", "c._key")),
         "second": (Join("RIGHT", "a._key = b.f", KEY, "b.f"), by("INNER", "b.g", "c._key")),
     },
     "tts": {
         "keys": (by_keys("INNER"), by_keys("INNER")),
-        "own-key": (Join("INNER", "a._key = b.f", KEY, "b.f"), by("RIGHT", "_key", "c.f")),
+        "own-key": (Join("INNER", "a._key = b.f", KEY, "b.f"), Join("RIGHT", "b._key = c.f", KEY, "c.f")),
         "first": (by("LEFT", "a.f", "b._key"), Join("RIGHT", "a._key = c.f", KEY, "c.f")),
         "first-field": (by_keys("FULL"), by("RIGHT", "a.f", "c.f")),
         "second": (by("INNER", "a.f", "b._key"), by("INNER", "b.g", "c._key")),
@@ -103,7 +104,7 @@ PROGRAMS: dict[str, dict[str, tuple[Join, Join]]] = {
         "first": (by("LEFT", "a.f", "b._key"), by("LEFT", "a.g", "c._key")),
         "second": (by("LEFT", "a.f", "b._key"), by("INNER", "b.g", "c._key")),
         "second-key": (by("INNER", "a.f", "b._key"), by("LEFT", "b._key", "c._key")),
-        "third": (Join("RIGHT", "a._key = b.f", KEY, "b.f"), Join("RIGHT", "_key = c.f", KEY, "c.f")),
+        "third": (Join("RIGHT", "a._key = b.f", KEY, "b.f"), Join("RIGHT", "b._key = c.f", KEY, "c.f")),
         "third-first": (by_keys("INNER"), Join("INNER", "a._key = c.f", KEY, "c.f")),
     },
 }
