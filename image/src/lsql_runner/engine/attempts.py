@@ -55,21 +55,10 @@ class Origin:
         """With the error of an attempt that is a column of this name."""
         return replace(self, error=F.col(attempt)["error"], attempts=self.attempts + 1)
 
-    def renamed(self, prefix: str) -> Origin:
-        """Of rows of several to a record, whose columns have these names behind a prefix."""
-        record = {name: F.col(f"{prefix}{name}") for name in self.record}
-        error = None if self.error is None else F.col(f"{prefix}error")
-        return replace(self, record=record, error=error, unnested=True)
-
     @property
     def of_operator(self) -> bool:
         """Whether no record is behind the row, but an operator that keeps something."""
         return not self.record
-
-    @property
-    def columns(self) -> dict[str, Column]:
-        """All of it, by name."""
-        return dict(self.record) if self.error is None else {**self.record, "error": self.error}
 
 
 def rules(read: bool, write: bool, all_are: str | None = None) -> str:

@@ -24,6 +24,7 @@ from lsql_runner.engine.dead_letters import (
     sifts,
     sifts_of_rows,
 )
+from lsql_runner.engine.event_time import since_1970
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.groups import compile_stream_aggregate
 from lsql_runner.engine.joins import compile_join, residual
@@ -145,7 +146,7 @@ def compile_sink(sink: WriteTopic, read: Reader, outlet: Outlet = Outlet()) -> D
     key = _encoded(relation, "key", sink.key_format, sink.input.key_type, window, key_out)
     value = _encoded(relation, "value", sink.value_format, sink.input.value_type, None, value_out)
     headers = relation.ready.get("headers", F.lit(None).cast(HEADERS)).alias("headers")
-    ts, key, value = relation.ready["ts"].alias("ts"), key.alias("key"), value.alias("value")
+    ts, key, value = since_1970(relation.ready["ts"]).alias("ts"), key.alias("key"), value.alias("value")
     if not sink.errors.catches or (sink.stateful and sink.errors.write == "fail"):
         return relation.frame.select(F.lit(sink.topic).alias("topic"), key, value, ts, headers)
     origin = relation.origin
@@ -236,7 +237,7 @@ def _(node: Unnest, source: Source) -> Relation:
         below, array = below.attempt(array)
         lost = F.array(F.lit(None)).cast(spark_type(node.array.type))  # one element, or its row would be gone
         array = F.when(failed(below), lost).otherwise(array)
-    return below.materialized(F.posexplode(array), (node.position, lateral_column(node.alias)))
+    return below.unnested(F.posexplode(array), (node.position, lateral_column(node.alias)))
 
 
 @compile_node.register

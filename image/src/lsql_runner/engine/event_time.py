@@ -35,8 +35,14 @@ def under_watermark(rows: DataFrame, column: str, delay_ms: int, below: Node, cl
     return without_ticks(ticking, column)
 
 
+def since_1970(time: Column) -> Column:
+    """A LONG in milliseconds, an error for one before 1970: no record of Kafka can have it."""
+    before = F.concat(F.lit("the event time "), time.cast("string"), F.lit(" is before 1970"))
+    return F.when((time >= F.lit(0)) | time.isNull(), time).otherwise(F.raise_error(before).cast(LONG))
+
+
 def within_reach(time: Column) -> Column:
-    """A LONG in milliseconds, an error for one so far from 1970 that the bounds of its window would overflow."""
+    """The same, and an error for one so far from 1970 that the bounds of its window would overflow."""
     far = F.concat(F.lit("the event time "), time.cast("string"), F.lit(" is too far from 1970"))
-    near = time.between(F.lit(-_FARTHEST_MS), F.lit(_FARTHEST_MS))
-    return F.when(near | time.isNull(), time).otherwise(F.raise_error(far).cast(LONG))
+    near = (time <= F.lit(_FARTHEST_MS)) | time.isNull()
+    return since_1970(F.when(near, time).otherwise(F.raise_error(far).cast(LONG)))

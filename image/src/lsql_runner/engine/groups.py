@@ -13,7 +13,7 @@ from pyspark.sql import types as spark
 from lsql_runner.bind.expr import AggregateCall
 from lsql_runner.bind.grouping import group_column
 from lsql_runner.engine.aggregates import aggregated, can_overflow, exact, result
-from lsql_runner.engine.event_time import under_watermark, within_reach
+from lsql_runner.engine.event_time import since_1970, under_watermark, within_reach
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.packed import packed, unpacked
 from lsql_runner.engine.progress import LATE_METRIC
@@ -64,7 +64,7 @@ def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[s
     columns = below.columns_for(node_exprs(node))
     time = column(node.event_time, columns)
     time = F.coalesce(time, F.raise_error(F.lit("the event time is null")).cast(LONG))
-    time = time if node.window is None else within_reach(time)
+    time = since_1970(time) if node.window is None else within_reach(time)
     keys, types = group_columns(node, columns)
     arguments = {f"arg_{slot}": column(call.arg, columns) for slot, call in node.calls if call.arg is not None}
     place = {name: below.ready[name].cast(LONG) for name in node.place}

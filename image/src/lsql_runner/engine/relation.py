@@ -108,13 +108,20 @@ class Relation:
         fields = ((name, values.getField(name)) for name in plain.columns)
         return good.select(*((not_null(value) if name in never else value).alias(name) for name, value in fields))
 
-    def materialized(self, generator: Column, names: tuple[str, ...]) -> Relation:
-        """The same columns, and those that a generator makes, as columns of a new DataFrame."""
+    def unnested(self, generator: Column, names: tuple[str, ...]) -> Relation:
+        """The same columns, and those that a generator makes.
+
+        Without an origin all are columns of a new DataFrame, so that each is computed once for a record and not for
+        each element. With one they are computed where they are attempted, as if there were no generator.
+        """
+        if self.origin is not None:
+            made = tuple(f"{name}_{len(self.frame.columns)}" for name in names)  # one below may be called the same
+            frame = self.frame.select("*", generator.alias(*made))
+            ready = self.ready | {name: F.col(f"`{own}`") for name, own in zip(names, made, strict=True)}
+            return replace(self, frame=frame, ready=ready, upsert=None, origin=replace(self.origin, unnested=True))
         raw = {f"raw_{name}": part.raw for name, part in self.undecoded.items()}
-        of_origin = {} if self.origin is None else {f"origin_{k}": value for k, value in self.origin.columns.items()}
-        kept = (value.alias(name) for name, value in (raw | self.ready | of_origin).items())
+        kept = (value.alias(name) for name, value in (raw | self.ready).items())
         frame = self.frame.select(*kept, generator.alias(*names))
         undecoded = {name: replace(part, raw=F.col(f"raw_{name}")) for name, part in self.undecoded.items()}
         ready = {name: F.col(f"`{name}`") for name in (*self.ready, *names)}
-        origin = None if self.origin is None else self.origin.renamed("origin_")
-        return Relation(frame, ready, undecoded, origin=origin, sift=self.sift)
+        return Relation(frame, ready, undecoded)
