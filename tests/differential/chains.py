@@ -30,8 +30,8 @@ KEY = "_key"
 class Join:
     """A JOIN. `on` is as in SQL, empty where it is left out.
 
-    `left` and `right` are the same as the topology is told: `_key` is the key that the rows have at that place, which SQL
-    names by what it was made of.
+    `left` and `right` are the same as the topology is told: `_key` is the key that the rows have at that place, which
+    SQL names by what it was made of.
     """
 
     kind: str
