@@ -23,7 +23,7 @@ from tests.differential.suites import Program, Suite
 
 ROW = {"g": "string", "f": "string", "v": "long", "d": "double", "t": "string"}
 TOPIC = {"key": {"format": "STRING"}, "value": {"format": "JSON", "schema": ROW}}
-CATALOG = Catalog(declared_topics({"l": TOPIC, "r": TOPIC}))
+CATALOG = Catalog(declared_topics({"l": TOPIC, "r": TOPIC, "m": TOPIC}))
 NO_GROUP = b"null"
 """What the topologies name a group of null: Kafka Streams has no such key."""
 SHRINKING_S = 60
@@ -56,7 +56,7 @@ def compare(suite: Suite, events: Events, both: Both) -> dict[str, list[str]]:
     ours = _ours(suite, events, both.engine)
     found = {}
     for program in suite.programs:
-        theirs = _theirs(program, events, both.streams)
+        theirs = topology_writes(program, events, both.streams)
         lines = differences(program.view(_results(ours[program.name])), program.view(_results(theirs)))
         if lines:
             found[program.name] = lines
@@ -137,7 +137,8 @@ def _last_batch(events: Events) -> int:
     return max((event.batch for event in events), default=BATCHES)
 
 
-def _theirs(program: Program, events: Events, streams: KafkaStreams) -> list[Written]:
+def topology_writes(program: Program, events: Events, streams: KafkaStreams) -> list[Written]:
+    """What Kafka Streams writes, by the batches of the events."""
     ordered = _merged(events) if program.in_order else list(events)
     given = [Given(event.topic, event.key, _placed(event), event.at_ms) for event in ordered]
     written = []

@@ -93,6 +93,29 @@ def matches(written: Sequence[Written]) -> Outcome:
     return pairs + alone
 
 
+def chained_matches(written: Sequence[Written]) -> Outcome:
+    """The events of two sources joined with a third as the right side of an outer join of streams.
+
+    Records of the third have a value; what goes out without one is dropped where the same two met one.
+    """
+    found = Counter((record.key, _frozen(record, True)) for record in written)
+    met = {_left(record) for record in written if _is_met(record)}
+    alone = [record for record in written if not _is_met(record)]
+    for record in alone:
+        if _left(record) in met:
+            del found[record.key, _frozen(record, True)]
+    return found
+
+
+def _is_met(record: Written) -> bool:
+    return record.value is not None and record.value.get("mv") is not None
+
+
+def _left(record: Written) -> tuple[Any, ...]:
+    assert record.value is not None
+    return record.key, record.value.get("lv"), record.value.get("rv")
+
+
 def _frozen(record: Written, with_time: bool) -> tuple[Any, ...]:
     assert record.value is not None
     present = [(name, value) for name, value in record.value.items() if value is not None]

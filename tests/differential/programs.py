@@ -1,8 +1,8 @@
-"""The programs that are compared, but for the groups of streams."""
+"""The programs that are compared, but for the groups of streams and the chains of joins."""
 
 from __future__ import annotations
 
-from tests.differential import comparison, groups, histories
+from tests.differential import chains, comparison, groups, histories
 from tests.differential.aggregates import ALL, WITHOUT_ORDER, calls
 from tests.differential.suites import Program, Suite
 
@@ -93,4 +93,5 @@ SUITES = (
         tuple(_streams(kind, 10_000, 5_000) for kind in ("INNER", "LEFT", "RIGHT", "FULL")),
         "SET grace='5s'",
     ),
+    *chains.suites(),
 )

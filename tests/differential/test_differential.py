@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from lsql_runner.engine.memory import MemoryEngine
-from tests.differential.check import Both, check, generated
+from tests.differential import chains
+from tests.differential.check import Both, check, generated, topology_writes
 from tests.differential.kafka_streams import KafkaStreams
 from tests.differential.late import lateness
 from tests.differential.programs import SUITES
@@ -36,3 +37,12 @@ def test_some_records_are_late_and_more_are_not() -> None:
             if program.grace is not None:
                 late, in_time = lateness(generated(suite, SEED), program.grace)
                 assert 0 < late < in_time, program.name
+
+
+@pytest.mark.parametrize("suite", chains.suites(), ids=lambda suite: suite.name)
+def test_chains_find_rows_of_all_three_sources(suite: Suite, both: Both) -> None:
+    events = generated(suite, SEED)
+    for program in suite.programs:
+        written = topology_writes(program, events, both.streams)
+        met = [record for record in written if record.value and None not in record.value.values()]
+        assert len(met) >= 10, program.name

@@ -30,7 +30,10 @@ import org.apache.kafka.streams.kstream.WindowedSerdes;
 import org.apache.kafka.streams.processor.StateStore;
 import org.apache.kafka.streams.state.KeyValueStore;
 
-/** The programs, by name, as Kafka Streams has them. Each reads {@code l} and {@code r} and writes {@code o}. */
+/**
+ * The programs, by name, as Kafka Streams has them. Each reads some of {@code l}, {@code r} and {@code m}, and writes
+ * {@code o}.
+ */
 final class Topologies {
   private static final Map<String, BiConsumer<Sources, JsonNode>> BY_NAME = new TreeMap<>();
 
@@ -50,6 +53,7 @@ final class Topologies {
     BY_NAME.put("foreign-key", Topologies::foreignKey);
     BY_NAME.put("tables-groups", Topologies::tablesGroups);
     BY_NAME.put("streams", Topologies::streams);
+    BY_NAME.put("chain", Chain::add);
   }
 
   private Topologies() {}
@@ -63,8 +67,8 @@ final class Topologies {
     found.accept(new Sources(builder), settings);
   }
 
-  /** The two topics, as streams and as tables. */
-  private record Sources(StreamsBuilder builder) {
+  /** The topics, as streams and as tables. */
+  record Sources(StreamsBuilder builder) {
     private static final Consumed<String, ObjectNode> ROWS = Consumed.with(Serdes.String(), Json.objects());
 
     /** Of a stream every record is an event; Kafka Streams passes over one without a value, SQL sees nulls in it. */
@@ -76,12 +80,16 @@ final class Topologies {
       return stream("l").groupBy((key, row) -> Group.of(row), Grouped.with(Serdes.String(), Json.objects()));
     }
 
+    KTable<String, ObjectNode> table(String topic) {
+      return builder.table(topic, ROWS);
+    }
+
     KTable<String, ObjectNode> left() {
-      return builder.table("l", ROWS);
+      return table("l");
     }
 
     KTable<String, ObjectNode> right() {
-      return builder.table("r", ROWS);
+      return table("r");
     }
   }
 
