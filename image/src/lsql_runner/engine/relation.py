@@ -109,19 +109,9 @@ class Relation:
         return good.select(*((not_null(value) if name in never else value).alias(name) for name, value in fields))
 
     def unnested(self, generator: Column, names: tuple[str, ...]) -> Relation:
-        """The same columns, and those that a generator makes.
-
-        Without an origin all are columns of a new DataFrame, so that each is computed once for a record and not for
-        each element. With one they are computed where they are attempted, as if there were no generator.
-        """
-        if self.origin is not None:
-            made = tuple(f"{name}_{len(self.frame.columns)}" for name in names)  # one below may be called the same
-            frame = self.frame.select("*", generator.alias(*made))
-            ready = self.ready | {name: F.col(f"`{own}`") for name, own in zip(names, made, strict=True)}
-            return replace(self, frame=frame, ready=ready, upsert=None, origin=replace(self.origin, unnested=True))
-        raw = {f"raw_{name}": part.raw for name, part in self.undecoded.items()}
-        kept = (value.alias(name) for name, value in (raw | self.ready).items())
-        frame = self.frame.select(*kept, generator.alias(*names))
-        undecoded = {name: replace(part, raw=F.col(f"raw_{name}")) for name, part in self.undecoded.items()}
-        ready = {name: F.col(f"`{name}`") for name in (*self.ready, *names)}
-        return Relation(frame, ready, undecoded)
+        """The same columns, and those that a generator makes: all computed, and attempted, where they are read."""
+        made = tuple(f"{name}_{len(self.frame.columns)}" for name in names)  # one below may be called the same
+        frame = self.frame.select("*", generator.alias(*made))
+        ready = self.ready | {name: F.col(f"`{own}`") for name, own in zip(names, made, strict=True)}
+        origin = None if self.origin is None else replace(self.origin, unnested=True)
+        return replace(self, frame=frame, ready=ready, upsert=None, origin=origin)
