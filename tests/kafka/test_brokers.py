@@ -10,7 +10,7 @@ import pytest
 
 from lsql_runner.batches import Partition
 from lsql_runner.errors import LsqlError
-from lsql_runner.kafka.brokers import Brokers, RawRecord, TopicRequest
+from lsql_runner.kafka.brokers import Brokers, RawRecord, TopicLimits, TopicRequest
 from lsql_runner.kafka.client import KafkaConnection
 from tests.conftest import TopicFactory
 from tests.kit.broker import Broker
@@ -101,13 +101,15 @@ def test_a_setting_that_the_brokers_do_not_know_is_refused(brokers: Brokers) -> 
     assert "retention.ms" in str(caught.value.params["why"])
 
 
-def test_the_largest_batch_is_the_least_that_a_topic_takes(brokers: Brokers, topic: TopicFactory) -> None:
-    small, large = topic(config={"max.message.bytes": "70000"}), topic(config={"max.message.bytes": "3000000"})
+def test_what_topics_take_is_told_for_those_that_are_there(brokers: Brokers, topic: TopicFactory) -> None:
+    small = topic(config={"max.message.bytes": "70000"})
+    compacted = topic(config={"max.message.bytes": "3000000", "cleanup.policy": "delete,compact"})
 
-    assert brokers.largest_batch([small, large]) == 70_000
-    assert brokers.largest_batch([large, "there-is-no-such-topic"]) == 3_000_000
-    assert brokers.largest_batch(["there-is-no-such-topic"]) is None
-    assert brokers.largest_batch([]) is None
+    assert brokers.limits([small, compacted, "there-is-no-such-topic"]) == {
+        small: TopicLimits(70_000, compacted=False),
+        compacted: TopicLimits(3_000_000, compacted=True),
+    }
+    assert brokers.limits([]) == {}
 
 
 def test_ends_and_begins_are_offsets(brokers: Brokers, broker: Broker, topic: TopicFactory) -> None:
@@ -207,7 +209,7 @@ def test_brokers_that_are_not_there_are_unreachable(client: Client) -> None:
             with pytest.raises(LsqlError) as caught:
                 ask()
             assert caught.value.code == "BROKER_UNREACHABLE"
-        assert nobody.largest_batch(["t"]) is None
+        assert nobody.limits(["t"]) == {}
 
 
 def test_brokers_without_an_address_are_unreachable(client: Client) -> None:

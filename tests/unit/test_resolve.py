@@ -23,7 +23,7 @@ from lsql_runner.bind.catalog import (
 from lsql_runner.bind.proto_schema import proto_serde
 from lsql_runner.bind.text_formats import text_serde
 from lsql_runner.errors import LsqlError
-from lsql_runner.kafka.brokers import RawRecord, TopicRequest
+from lsql_runner.kafka.brokers import RawRecord, TopicLimits, TopicRequest
 from lsql_runner.kafka.registry import SchemaReference
 from lsql_runner.runtime.resolve import Knowledge, resolve_catalog
 from lsql_runner.sql.parser import parse
@@ -63,7 +63,7 @@ class FakeBrokers:
     def delete_group(self, group: str) -> None:
         raise NotImplementedError
 
-    def largest_batch(self, topics: Iterable[str]) -> int | None:
+    def limits(self, topics: Iterable[str]) -> dict[str, TopicLimits]:
         raise NotImplementedError
 
     def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:

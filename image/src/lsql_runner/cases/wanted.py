@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lsql_runner.cases.model import Case
 from lsql_runner.cases.prepare import PreparedCase, declared_schemas
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.brokers import TopicRequest
 from lsql_runner.runtime.registered import subject_of
+from lsql_runner.runtime.targets import target_request
 
 _KEEP = {"retention.ms": "-1"}
 """The records of a case may be of any time, and brokers delete what is old."""
@@ -34,8 +37,9 @@ def wanted_topics(case: Case, prepared: PreparedCase) -> list[TopicRequest]:
         partitions = case.existing.get(name)
         made = prepared.planned.bound.settings.topic(name)
         if name in targets and made.autocreate:
-            config = dict(made.config) | _KEEP
-            requests.append(TopicRequest(name, made.partitions or partitions, made.replication, tuple(config.items())))
+            asked = target_request(prepared.planned, name)
+            config = dict(asked.config) | _KEEP
+            requests.append(replace(asked, partitions=asked.partitions or partitions, config=tuple(config.items())))
         else:
             requests.append(TopicRequest(name, partitions, None, tuple(_KEEP.items())))
     return requests

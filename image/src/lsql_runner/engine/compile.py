@@ -29,7 +29,7 @@ from lsql_runner.engine.expressions import column
 from lsql_runner.engine.groups import compile_stream_aggregate
 from lsql_runner.engine.joins import compile_join, residual
 from lsql_runner.engine.relation import Relation, Sift, Undecoded, Upsert
-from lsql_runner.engine.schema import HEADERS, spark_type
+from lsql_runner.engine.schema import BINARY, HEADERS, spark_type
 from lsql_runner.engine.serde import (
     SchemaOutput,
     Window,
@@ -41,6 +41,7 @@ from lsql_runner.engine.serde import (
     without_head,
 )
 from lsql_runner.engine.table_groups import compile_having, compile_table_aggregate
+from lsql_runner.engine.tables import with_keys
 from lsql_runner.plan.nodes import (
     Aggregate,
     Filter,
@@ -109,7 +110,11 @@ def source_of(sink: Write, read: Reader, sift: Sift | None = None) -> Source:
 def compile_query(query: Query, read: Reader, outlet: Outlet = Outlet()) -> DataFrame:  # noqa: B008, it is frozen
     """All records that a query writes to topics: `topic`, `key`, `value` (binary), `ts` (LONG ms), `headers`."""
     source = shared(read)
-    frames = [compile_sink(sink, source, outlet) for sink in query.sinks if isinstance(sink, WriteTopic)]
+    frames = [
+        compile_sink(sink, source, outlet, place)
+        for place, sink in enumerate(query.sinks)
+        if isinstance(sink, WriteTopic)
+    ]
     for sink in query.letters_of:
         frames += compile_letters(sink, source, outlet)
     result = frames[0]
@@ -138,12 +143,26 @@ def shared(read: Reader) -> Reader:
     return reader
 
 
-def compile_sink(sink: WriteTopic, read: Reader, outlet: Outlet = Outlet()) -> DataFrame:  # noqa: B008, it is frozen
-    """The records of one INSERT, encoded; with their outcome where it catches faults."""
+def compile_sink(
+    sink: WriteTopic,
+    read: Reader,
+    outlet: Outlet = Outlet(),  # noqa: B008, it is frozen
+    place: int = 0,
+) -> DataFrame:
+    """The records of one INSERT, encoded; with their outcome where it catches faults.
+
+    Args:
+        place: of the INSERT in its query.
+    """
     relation = compile_node(sink.input, source_of(sink, read))
+    is_keyed = sink.topic in outlet.keyed
+    if is_keyed and sink.input.of_table:
+        relation = with_keys(relation, sink.topic, f"key-{place}")
     window = _window(relation)
     key_out, value_out = _output(sink.key_schema, sink.key_id), _output(sink.value_schema, sink.value_id)
     key = _encoded(relation, "key", sink.key_format, sink.input.key_type, window, key_out)
+    if is_keyed and not sink.input.of_table:
+        key = F.coalesce(key, _no_key(sink.topic))
     value = _encoded(relation, "value", sink.value_format, sink.input.value_type, None, value_out)
     headers = relation.ready.get("headers", F.lit(None).cast(HEADERS)).alias("headers")
     ts, key, value = since_1970(relation.ready["ts"]).alias("ts"), key.alias("key"), value.alias("value")
@@ -156,6 +175,11 @@ def compile_sink(sink: WriteTopic, read: Reader, outlet: Outlet = Outlet()) -> D
     tried, written = replace(relation, origin=origin).attempt(F.struct(ts, record.alias("record")))
     assert tried.origin is not None
     return outcome(tried.frame, sink.errors, tried.origin, outlet, sink.topic, written)
+
+
+def _no_key(topic: str) -> Column:
+    """The error of a record that its topic would not take: a BINARY."""
+    return F.raise_error(F.lit(f"a record without a key, and {topic} is compacted")).cast(BINARY)
 
 
 def _output(schema: str | None, schema_id: int | None) -> SchemaOutput | None:

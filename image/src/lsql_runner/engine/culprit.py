@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from lsql_runner.batches import Partition
 from lsql_runner.bind.catalog import Format, TopicSchema
 from lsql_runner.engine.compile import Reader, compile_node, compile_sink, source_of
+from lsql_runner.engine.dead_letters import Outlet
 from lsql_runner.engine.groups import aggregate_input
 from lsql_runner.engine.locate import Attempt, Culprit, Span, failure_of, locate
 from lsql_runner.engine.serde import decode
@@ -23,11 +24,16 @@ RangeReader = Callable[[Ranges], Reader]
 """Gives a reader of the records in some ranges of offsets."""
 
 
-def record_error(plan: Plan, ranges: Ranges, reader: RangeReader) -> LsqlError | None:
+def record_error(
+    plan: Plan,
+    ranges: Ranges,
+    reader: RangeReader,
+    outlet: Outlet = Outlet(),  # noqa: B008, it is frozen
+) -> LsqlError | None:
     """RECORD_MALFORMED or RECORD_REFUSED for the first record in the ranges, by topic, partition and offset, that some
     INSERT of the plan cannot take; None if all are taken.
     """
-    found = [culprit for sink in plan.sinks if (culprit := locate(_attempt(sink, reader), ranges)) is not None]
+    found = [culprit for sink in plan.sinks if (culprit := locate(_attempt(sink, reader, outlet), ranges)) is not None]
     if not found:
         return None
     first = min(found, key=lambda c: (c.partition.topic, c.partition.partition, c.offset))
@@ -44,7 +50,7 @@ def record_error(plan: Plan, ranges: Ranges, reader: RangeReader) -> LsqlError |
     return LsqlError("RECORD_MALFORMED", **place, part=part, format=str(form))
 
 
-def _attempt(sink: Write, reader: RangeReader) -> Attempt:
+def _attempt(sink: Write, reader: RangeReader, outlet: Outlet) -> Attempt:
     """What a sink computes for the records of some ranges, before anything is kept or written."""
 
     def run(ranges: Ranges) -> DataFrame:
@@ -55,7 +61,7 @@ def _attempt(sink: Write, reader: RangeReader) -> Attempt:
         rows = reader(ranges)
         if stateful is not None:
             return aggregate_input(stateful, compile_node(stateful.input, source_of(sink, rows)))[0]
-        return sink_rows(sink, rows) if isinstance(sink, WriteSink) else compile_sink(sink, rows)
+        return sink_rows(sink, rows) if isinstance(sink, WriteSink) else compile_sink(sink, rows, outlet)
 
     return run
 

@@ -39,6 +39,8 @@ class Outlet:
     """The application id."""
     rooms: Mapping[str, str] = field(default_factory=dict)
     """By topic, what `room_of` gave."""
+    keyed: frozenset[str] = frozenset()
+    """Topics that take no record without a key."""
 
 
 def fates(policies: ErrorPolicies, origin: Origin) -> Column:

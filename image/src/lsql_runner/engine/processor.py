@@ -115,7 +115,8 @@ class SparkEngine:
         assert self._job is not None
         kafka, limit = self._job.source.kafka, self._job.source.max_records_per_batch
         spans = {p: (at, min(ends[p], at + limit)) for p, at in positions.items() if p in ends}
-        error = record_error(self._job.plan, spans, lambda ranges: range_reader(self.session, kafka, ranges))
+        outlet = self._job.sink.outlet
+        error = record_error(self._job.plan, spans, lambda ranges: range_reader(self.session, kafka, ranges), outlet)
         return error or LsqlError("QUERY_FAILED", reason=failure.reason)
 
     def count_late(self, event: BatchEnded) -> int:

@@ -18,6 +18,7 @@ from lsql_runner.engine.attempts import room_of
 from lsql_runner.engine.dead_letters import Outlet
 from lsql_runner.engine.schema import HEADERS
 from lsql_runner.engine.wire import long_be
+from lsql_runner.kafka.brokers import TopicLimits
 from lsql_runner.kafka.client import KafkaConnection
 
 BATCH_HEADER = "lsql.batch"
@@ -54,14 +55,14 @@ class SinkOptions:
     producer: tuple[tuple[str, str], ...] = ()
     queue: str | None = None
     """The topic of dead letters."""
-    takes: Mapping[str, int | None] = field(default_factory=dict)
-    """By target, the bytes of the largest batch of records that it takes, where the brokers tell."""
+    takes: Mapping[str, TopicLimits] = field(default_factory=dict)
+    """What the targets take, where the brokers tell."""
 
     @property
     def largest_batch(self) -> int | None:
         """What every target takes at once. A batch that is larger is split by the producer into batches of its own
         size: were that size too large as well, it would try for minutes, with the good records beside the bad."""
-        return min((size for size in self.takes.values() if size is not None), default=None)
+        return min((takes.batch_bytes for takes in self.takes.values() if takes.batch_bytes is not None), default=None)
 
     @property
     def outlet(self) -> Outlet:
@@ -71,10 +72,12 @@ class SinkOptions:
         compression = sent.get("compression.type", _TUNED["kafka.compression.type"])
         header = len(f"{BATCH_HEADER}{self.app_id}") + _QUERY_BYTES
         rooms = {
-            topic: room_of(takes, self.letter_bytes if topic == self.queue else request, header, compression)
+            topic: room_of(
+                takes.batch_bytes, self.letter_bytes if topic == self.queue else request, header, compression
+            )
             for topic, takes in self.takes.items()
         }
-        return Outlet(self.app_id, rooms)
+        return Outlet(self.app_id, rooms, frozenset(topic for topic, takes in self.takes.items() if takes.compacted))
 
     @property
     def letter_bytes(self) -> int:

@@ -6,6 +6,7 @@ Source: docs/decisions/0011-tables-and-joins.md.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pyspark.sql import Column, DataFrame
@@ -60,6 +61,20 @@ def with_identity(rows: DataFrame, column: str, upsert: Upsert, store: str) -> D
         name = caught_as("skipped", WITHOUT_KEY, upsert.topic)
         rows = rows.observe(f"{ERRORS_METRIC}{store}", F.count(F.when(identity.isNull(), F.lit(1))).alias(name))
     return rows.where(identity.isNotNull())
+
+
+def with_keys(relation: Relation, topic: str, name: str) -> Relation:
+    """The rows that have a key, for a topic that takes no others. A row without one is none of a table: it is left out,
+    and counted.
+
+    Args:
+        topic: where the rows go.
+        name: of the count, another one for each place in a query where this is asked.
+    """
+    part = relation.undecoded.get("key")
+    key = relation.ready["key"] if part is None else part.raw
+    count = F.count(F.when(key.isNull(), F.lit(1))).alias(caught_as("skipped", WITHOUT_KEY, topic))
+    return replace(relation, frame=relation.frame.observe(f"{ERRORS_METRIC}{name}", count).where(key.isNotNull()))
 
 
 def arrival(relation: Relation) -> list[Column]:

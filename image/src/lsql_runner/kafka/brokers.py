@@ -53,6 +53,16 @@ class TopicRequest:
     config: tuple[tuple[str, str], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class TopicLimits:
+    """What a topic takes, as far as the brokers tell."""
+
+    batch_bytes: int | None = None
+    """The largest batch of records."""
+    compacted: bool = False
+    """No record without a key."""
+
+
 class Brokers(Protocol):
     """What a processor asks of its brokers."""
 
@@ -68,11 +78,9 @@ class Brokers(Protocol):
     def delete_group(self, group: str) -> None:
         """Take a consumer group without members away; one that is not there is left alone."""
 
-    def largest_batch(self, topics: Iterable[str]) -> int | None:
-        """Bytes of the largest batch of records that all the topics take; None where nobody may ask or nothing is set.
-
-        It never fails: an answer only makes the producer's batches fit better.
-        """
+    def limits(self, topics: Iterable[str]) -> dict[str, TopicLimits]:
+        """What topics take, without those that nobody may ask about. It never fails: who does not know finds out later,
+        and less politely."""
 
     def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         """The end of each partition: the offset that the next record will have."""
@@ -198,14 +206,16 @@ class KafkaBrokers(Sampling):
             if not isinstance(error, KafkaException) or error.args[0].code() != absent:
                 raise self._failed(error) from None
 
-    def largest_batch(self, topics: Iterable[str]) -> int | None:
+    def limits(self, topics: Iterable[str]) -> dict[str, TopicLimits]:
         asked = [ConfigResource(ResourceType.TOPIC, topic) for topic in topics]
-        found: list[int] = []
-        for future in self._admin.describe_configs(asked, request_timeout=self._answer_s).values() if asked else ():
-            with suppress(KafkaException, TimeoutError):
-                entry = future.result(self._answer_s * 2).get("max.message.bytes")
-                found += [int(entry.value)] if entry is not None and entry.value else []
-        return min(found, default=None)
+        found: dict[str, TopicLimits] = {}
+        answers = self._admin.describe_configs(asked, request_timeout=self._answer_s) if asked else {}
+        for resource, future in answers.items():
+            with suppress(KafkaException, TimeoutError, KeyError):
+                told = future.result(self._answer_s * 2)
+                largest, cleanup = told["max.message.bytes"].value, told["cleanup.policy"].value
+                found[resource.name] = TopicLimits(int(largest), "compact" in cleanup)
+        return found
 
     def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         return self._offsets(partitions, OffsetSpec.latest())  # type: ignore[no-untyped-call]

@@ -16,7 +16,7 @@ from typing import Any
 from lsql_runner.batches import Partition
 from lsql_runner.errors import LsqlError
 from lsql_runner.java import LOCALE, java, spark_home
-from lsql_runner.kafka.brokers import RawRecord, Sampling, Spans, TopicRequest, leaderless
+from lsql_runner.kafka.brokers import RawRecord, Sampling, Spans, TopicLimits, TopicRequest, leaderless
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.java_process import JavaGoneError, JavaProcess, JavaSilentError
 
@@ -97,11 +97,11 @@ class JavaBrokers(Sampling):
     def delete_group(self, group: str) -> None:
         self._asked({"ask": "delete_group", "name": group})
 
-    def largest_batch(self, topics: Iterable[str]) -> int | None:
+    def limits(self, topics: Iterable[str]) -> dict[str, TopicLimits]:
         with suppress(LsqlError):
-            found: int | None = self._asked({"ask": "largest_batch", "topics": list(topics)})
-            return found
-        return None
+            told = self._asked({"ask": "limits", "topics": list(topics)})
+            return {topic: TopicLimits(largest, "compact" in cleanup) for topic, largest, cleanup in told}
+        return {}
 
     def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         return self._offsets("end", partitions)

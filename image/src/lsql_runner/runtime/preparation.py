@@ -9,7 +9,7 @@ from importlib.metadata import version
 from lsql_runner.batches import Partition
 from lsql_runner.bind.catalog import BYTES_FORMAT
 from lsql_runner.errors import LsqlError
-from lsql_runner.kafka.brokers import Brokers, TopicRequest
+from lsql_runner.kafka.brokers import Brokers, TopicLimits
 from lsql_runner.kafka.choice import open_brokers
 from lsql_runner.kafka.java_brokers import BrokersJvm
 from lsql_runner.kafka.registry import RestRegistry, SchemaRegistry
@@ -25,6 +25,7 @@ from lsql_runner.runtime.port import Described, StoreInfo
 from lsql_runner.runtime.registered import registered
 from lsql_runner.runtime.resolve import Knowledge, resolve_catalog
 from lsql_runner.runtime.statedir import Pinned, StateDir
+from lsql_runner.runtime.targets import target_request
 from lsql_runner.settings import Settings
 from lsql_runner.sql import ast
 from lsql_runner.types import describe
@@ -40,8 +41,8 @@ class Prepared:
     """Where to begin each source partition when the checkpoint is empty."""
     partitions: Mapping[str, int]
     reset: str
-    takes: Mapping[str, int | None]
-    """By target, the bytes of the largest batch that it takes, as far as the brokers tell."""
+    takes: Mapping[str, TopicLimits]
+    """What each target takes, as far as the brokers tell."""
     warnings: tuple[str, ...]
 
     @property
@@ -153,15 +154,15 @@ def _starts(
     return {} if settings.state_on_loss == "rebuild" else committed
 
 
-def _ready_targets(planned: Planned, brokers: Brokers) -> Mapping[str, int | None]:
-    """Make the targets that are missing; the largest batch that each of them takes."""
+def _ready_targets(planned: Planned, brokers: Brokers) -> Mapping[str, TopicLimits]:
+    """Make the targets that are missing; what all of them take."""
     existing = brokers.topics()
     targets = planned.plan.targets
     for topic in targets:
         if topic not in existing:
-            made = planned.bound.settings.topic(topic)
-            brokers.create(TopicRequest(topic, made.partitions, made.replication, made.config))
-    return {topic: brokers.largest_batch([topic]) for topic in targets}
+            brokers.create(target_request(planned, topic))
+    told = brokers.limits(targets)
+    return {topic: told.get(topic, TopicLimits()) for topic in targets}
 
 
 def described(prepared: Prepared) -> Described:

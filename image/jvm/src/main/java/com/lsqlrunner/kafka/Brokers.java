@@ -84,7 +84,7 @@ final class Brokers {
             case "create" -> answers.ok(create(question));
             case "delete_topic" -> answers.ok(deleteTopic((String) question.get("name")));
             case "delete_group" -> answers.ok(deleteGroup((String) question.get("name")));
-            case "largest_batch" -> answers.ok(largestBatch(list(question.get("topics"))));
+            case "limits" -> answers.ok(limits(list(question.get("topics"))));
             case "offsets" -> answers.ok(offsets(question));
             case "positions" -> answers.ok(positions(question));
             case "commit" -> answers.ok(commit(question));
@@ -142,26 +142,24 @@ final class Brokers {
         return null;
     }
 
-    /** The least {@code max.message.bytes} of those topics that tell theirs; null where none does. */
-    private Object largestBatch(List<?> topics) throws InterruptedException {
+    /** What topics take, as {@code [topic, max.message.bytes, cleanup.policy]}; without those that do not tell. */
+    private List<Object> limits(List<?> topics) throws InterruptedException {
         List<ConfigResource> asked = new ArrayList<>();
         topics.forEach(name -> asked.add(new ConfigResource(ConfigResource.Type.TOPIC, (String) name)));
-        Long least = null;
-        for (KafkaFuture<org.apache.kafka.clients.admin.Config> told :
-                admin.describeConfigs(asked, new DescribeConfigsOptions().timeoutMs(answerMs)).values().values()) {
+        List<Object> rows = new ArrayList<>();
+        for (Map.Entry<ConfigResource, KafkaFuture<org.apache.kafka.clients.admin.Config>> told :
+                admin.describeConfigs(asked, new DescribeConfigsOptions().timeoutMs(answerMs)).values().entrySet()) {
             try {
-                ConfigEntry entry = got(told).get(TopicConfig.MAX_MESSAGE_BYTES_CONFIG);
-                if (entry != null && entry.value() != null) {
-                    long bytes = Long.parseLong(entry.value());
-                    least = least == null ? bytes : Math.min(least, bytes);
-                }
+                org.apache.kafka.clients.admin.Config config = got(told.getValue());
+                long bytes = Long.parseLong(config.get(TopicConfig.MAX_MESSAGE_BYTES_CONFIG).value());
+                rows.add(List.of(told.getKey().name(), bytes, config.get(TopicConfig.CLEANUP_POLICY_CONFIG).value()));
             } catch (InterruptedException end) {
                 throw end;
             } catch (Exception refused) {
-                // An answer only makes the producer's batches fit better.
+                // What nobody tells is found out later.
             }
         }
-        return least;
+        return rows;
     }
 
     /** The end or the beginning of partitions, as {@code [topic, partition, offset]}. */

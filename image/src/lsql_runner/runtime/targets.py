@@ -1,0 +1,23 @@
+"""The topics that a program makes for what it writes."""
+
+from __future__ import annotations
+
+from lsql_runner.kafka.brokers import TopicRequest
+from lsql_runner.pipeline import Planned
+
+_CLEANUP = "cleanup.policy"
+
+
+def target_request(planned: Planned, topic: str) -> TopicRequest:
+    """A target as the program makes it.
+
+    Of a table each key's newest row counts, so its topic is compacted, if the program does not say otherwise. Windows
+    have new keys for ever: their topics forget, as the brokers' own settings say.
+    """
+    made = planned.bound.settings.topic(topic)
+    config = made.config
+    written = [sink.input for sink in planned.plan.topic_sinks if sink.topic == topic]
+    is_table = bool(written) and all(rows.of_table and not rows.windowed for rows in written)
+    if is_table and _CLEANUP not in dict(config):
+        config = (*config, (_CLEANUP, "compact"))
+    return TopicRequest(topic, made.partitions, made.replication, config)
