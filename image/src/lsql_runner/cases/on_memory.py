@@ -8,6 +8,7 @@ from lsql_runner.cases.model import Case
 from lsql_runner.cases.prepare import EncodedRecord, PreparedCase
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.rows import TopicRecord
+from lsql_runner.runtime.targets import compacted_targets
 
 
 class MemoryCases:
@@ -19,7 +20,8 @@ class MemoryCases:
     def run(self, case: Case, prepared: PreparedCase) -> CaseRun:
         schemas = prepared.registry.texts()
         batches = [topic_records(batch) for batch in prepared.batches]
-        run = self._engine.run(prepared.plan, batches, schemas, idle_ms=case.idle_ms)
+        keyed = compacted_targets(prepared.planned)
+        run = self._engine.run(prepared.plan, batches, schemas, idle_ms=case.idle_ms, keyed=keyed)
         records = (ActualRecord(r.topic, r.key, r.value, r.timestamp_ms, r.headers) for r in run.records)
         return CaseRun(tuple(records), run.error, schemas)
 

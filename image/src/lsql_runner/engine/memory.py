@@ -27,6 +27,7 @@ from lsql_runner.bind.catalog import TopicSchema
 from lsql_runner.engine.avro import REGISTRY, give_schemas
 from lsql_runner.engine.compile import Reader, compile_query, shared
 from lsql_runner.engine.culprit import RangeReader, record_error
+from lsql_runner.engine.dead_letters import Outlet
 from lsql_runner.engine.emission import output_mode, tune_emission
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.jvm import JvmOptions, SparkJvm
@@ -97,6 +98,7 @@ class MemoryEngine:
         schemas: Mapping[int, str] | None = None,
         restarts: Collection[int] = (),
         idle_ms: Mapping[int, int] | None = None,
+        keyed: Collection[str] = (),
     ) -> MemoryRun:
         """Run a plan over micro-batches, each read as a whole before the next.
 
@@ -109,9 +111,11 @@ class MemoryEngine:
             schemas: by id, those that records in AVRO may name, in place of a schema registry.
             restarts: behind these batches, counted from 0, all queries end and go on from their checkpoints.
             idle_ms: behind these batches no record comes for so long.
+            keyed: targets that take no record without a key.
         """
         with tempfile.TemporaryDirectory(dir=self._jvm.scratch) as checkpoints:
-            running, pauses = _Running(self.session), idle_ms or {}
+            outlet, pauses = Outlet(keyed=frozenset(keyed)), idle_ms or {}
+            running = _Running(self.session, outlet)
             give_schemas(REGISTRY, schemas or {})
             reset(self.session)
             try:
@@ -122,7 +126,7 @@ class MemoryEngine:
                         cause = running.pass_time(number, pauses[number])
                     if cause is not None:
                         read = [record for earlier in batches[: number + 1] for record in earlier]
-                        return MemoryRun(running.written(), self._death(plan, str(cause), read))
+                        return MemoryRun(running.written(), self._death(plan, str(cause), read, outlet))
                     if number in restarts:
                         running.restart(plan, Path(checkpoints))
                 return MemoryRun(running.written())
@@ -135,12 +139,12 @@ class MemoryEngine:
         """Reads the records as one batch."""
         return _of_topic(Rows(self.session).frame(records))
 
-    def _death(self, plan: Plan, cause: str, records: Sequence[TopicRecord]) -> LsqlError:
+    def _death(self, plan: Plan, cause: str, records: Sequence[TopicRecord], outlet: Outlet) -> LsqlError:
         """What production says of the same death: the record, found by running ranges again."""
         failure = classify(cause)
         if failure.kind == "too-large":
             return LsqlError("GROUP_TOO_LARGE", reason=failure.reason)
-        error = record_error(plan, _ranges(records), _range_reader(self.session, records))
+        error = record_error(plan, _ranges(records), _range_reader(self.session, records), outlet)
         if failure.kind == "passing" or error is None:
             return LsqlError("QUERY_FAILED", reason=failure.reason)
         return error
@@ -159,20 +163,22 @@ class MemoryEngine:
 class _Running:
     """The queries of a plan, each over a stream of its own."""
 
-    def __init__(self, session: SparkSession) -> None:
+    def __init__(self, session: SparkSession, outlet: Outlet) -> None:
         self._session = session
+        self._outlet = outlet
         self._rows = Rows(session)
         self._queries: list[_RunningQuery] = []
         self._written: list[OutputRecord] = []
 
     def start(self, plan: Plan, checkpoints: Path) -> None:
         for query in plan.queries:
-            self._queries.append(_start(self._session, query, self._rows.stream(), checkpoints / query.name))
+            stream = self._rows.stream()
+            self._queries.append(_start(self._session, query, stream, checkpoints / query.name, self._outlet))
 
     def restart(self, plan: Plan, checkpoints: Path) -> None:
         self.stop()
         self._queries = [
-            _start(self._session, query, ended.stream, checkpoints / query.name)
+            _start(self._session, query, ended.stream, checkpoints / query.name, self._outlet)
             for query, ended in zip(plan.queries, self._queries, strict=True)
         ]
 
@@ -225,7 +231,7 @@ class _RunningQuery:
         return max((time for time in times if time is not None), default=0)
 
 
-def _start(session: SparkSession, query: Query, stream: JavaObject, checkpoint: Path) -> _RunningQuery:
+def _start(session: SparkSession, query: Query, stream: JavaObject, checkpoint: Path, outlet: Outlet) -> _RunningQuery:
     source = DataFrame(stream.toDF(), session)
     collected: list[Any] = []
 
@@ -235,7 +241,7 @@ def _start(session: SparkSession, query: Query, stream: JavaObject, checkpoint: 
     tune_emission(session, query)
     read = shared(_of_topic(source))
     sink = query.row_sink
-    records = compile_query(query, read) if sink is None else row_records(sink, read)
+    records = compile_query(query, read, outlet) if sink is None else row_records(sink, read)
     writer = records.writeStream.queryName(query.name).outputMode(output_mode(query))
     streaming = writer.option("checkpointLocation", str(checkpoint)).foreachBatch(collect).start()
     clocks = tuple(node.store for node in query.final_groups)

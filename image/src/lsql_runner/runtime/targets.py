@@ -8,6 +8,12 @@ from lsql_runner.pipeline import Planned
 _CLEANUP = "cleanup.policy"
 
 
+def compacted_targets(planned: Planned) -> frozenset[str]:
+    """Of the topics that the program makes those that take no record without a key."""
+    made = (topic for topic in planned.plan.targets if planned.bound.settings.topic(topic).autocreate)
+    return frozenset(t for t in made if "compact" in dict(target_request(planned, t).config).get(_CLEANUP, ""))
+
+
 def target_request(planned: Planned, topic: str) -> TopicRequest:
     """A target as the program makes it.
 
