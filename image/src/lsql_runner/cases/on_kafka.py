@@ -284,8 +284,8 @@ class KafkaCases:
 
 
 def _graces_ms(prepared: PreparedCase) -> dict[str, int]:
-    """By query with final results, how late its records may be."""
-    return {query.name: node.grace_ms for query in prepared.plan.queries for node in query.final_groups}
+    """By query with final results, how far its watermark is behind the newest time."""
+    return {query.name: node.delay_ms for query in prepared.plan.queries for node in query.final_groups}
 
 
 def _begins_at_the_end(prepared: PreparedCase) -> bool:

@@ -48,7 +48,7 @@ class Trial:
 
         Args:
             idle_ms: for how long, by the clock of the processor's topics.
-            graces_ms: by query with final results, how late its records may be.
+            graces_ms: by query with final results, how far its watermark is behind the newest time.
         """
         newest = self._supervisor.status().event_times_ms
 

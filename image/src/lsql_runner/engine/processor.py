@@ -146,10 +146,10 @@ class SparkEngine:
         assert self._job is not None
         found: dict[str, int] = {}
         for query in self._job.plan.queries:
-            grace = [node.grace_ms for node in query.final_groups]
-            batch = newest_batch(self._job.checkpoints / query.name) if grace else None
+            delays = [node.delay_ms for node in query.final_groups]
+            batch = newest_batch(self._job.checkpoints / query.name) if delays else None
             if batch is not None and batch.watermark_ms > 0:
-                found[query.name] = batch.watermark_ms + grace[0]
+                found[query.name] = batch.watermark_ms + delays[0]
         return found
 
     def advance(self, clock: str, time_ms: int) -> None:

@@ -127,6 +127,13 @@ class Aggregate:
         return tuple(call.arg for _, call in self.calls if call.arg is not None)
 
     @property
+    def delay_ms(self) -> int:
+        """How far the watermark of its windows is behind the newest time: the grace, or what joins of streams below
+        wait for."""
+        joins = (node for node in nodes(self.input) if isinstance(node, Join) and node.within_ms is not None)
+        return max(((join.within_ms or 0) + join.grace_ms for join in joins), default=self.grace_ms)
+
+    @property
     def place(self) -> tuple[str, ...]:
         """The columns below that order records of one event time; none where no aggregate goes by the order."""
         if not any(AGGREGATES[call.function].by_place for _, call in self.calls):
