@@ -45,7 +45,10 @@ class Contained:
 
 @dataclass(frozen=True)
 class Wanted:
-    """How a processor is to be contained; `env` is added to SQL, brokers and port."""
+    """How a processor is to be contained; `env` is added to SQL, brokers and port.
+
+    One that `may_die_early` counts as started when its process is.
+    """
 
     sql: str
     bootstrap: str
@@ -53,6 +56,7 @@ class Wanted:
     memory_mib: int = 768
     state: Path | None = None
     env: dict[str, str] = field(default_factory=dict)
+    may_die_early: bool = False
 
 
 class Containing(Protocol):
@@ -94,7 +98,7 @@ def contained(image: str) -> Containing:
         }
         container = Container(
             image,
-            probe=lambda: _get(port, "/health/live")[0] == 200,
+            probe=lambda: wanted.may_die_early or _get(port, "/health/live")[0] == 200,
             env=variables | wanted.env,
             cpus=wanted.cpus,
             memory_mib=wanted.memory_mib,

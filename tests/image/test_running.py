@@ -111,18 +111,28 @@ def test_a_heap_that_is_too_small_is_said_and_ends_the_container(
     assert "too small" in processor.container.output()
 
 
-def test_a_jvm_that_the_kernel_killed_for_memory_is_said(
-    broker: Broker, topic: TopicFactory, contained: Containing
+@pytest.mark.parametrize(
+    "greedy",
+    [
+        pytest.param({"LSQL_HEAP_MIB": "4096"}, id="at work"),
+        pytest.param({"JAVA_OPTS": "-Xms1g -Xmx1g -XX:+AlwaysPreTouch"}, id="at start"),
+    ],
+)
+def test_a_processor_that_the_kernel_killed_for_memory_says_so(
+    broker: Broker, topic: TopicFactory, contained: Containing, greedy: dict[str, str]
 ) -> None:
+    """A heap by hand, larger than the container, and a record that fills it. The kernel kills the JVM, and may kill the
+    worker too while the JVM's memory is still being given back: whoever is left tells it."""
     source, target = topic("seen"), topic("out")
     broker.produce(source, [reading(0)])
-    greedy = {"JAVA_OPTS": "-Xms1g -Xmx1g -XX:+AlwaysPreTouch"}
+    half_a_gigabyte = f"INSERT INTO {target} SELECT STREAM id, LPAD(name, 500000000, '.') AS name FROM {source}"
+    wanted = Wanted(half_a_gigabyte, broker.bootstrap, memory_mib=640, env=greedy, may_die_early=True)
 
-    with contained(Wanted(filtering(source, target), broker.bootstrap, memory_mib=640, env=greedy)) as processor:
+    with contained(wanted) as processor:
         code = processor.container.wait(90)
 
     assert code == 3
-    assert "memory limit of 640 MiB" in processor.container.output()
+    assert "the kernel killed it, for the container reached its memory limit of 640 MiB" in processor.container.output()
 
 
 def test_the_heap_follows_from_the_limit(broker: Broker, topic: TopicFactory, contained: Containing) -> None:

@@ -124,6 +124,15 @@ def test_killed_worker_ends_the_process_with_code_3() -> None:
         assert "Traceback" not in server.output()
 
 
+def test_out_of_memory_the_kernel_takes_the_worker_before_the_master() -> None:
+    with TinyServer() as server:
+        master, worker = (
+            int(Path(f"/proc/{pid}/oom_score_adj").read_text()) for pid in (server.pid, server.worker_pid)
+        )
+
+    assert worker == min(1000, master + 100)
+
+
 @pytest.mark.parametrize("code", [1, 3, 7])
 def test_code_of_a_worker_that_leaves_is_the_code_of_the_process(code: int) -> None:
     with TinyServer() as server:

@@ -406,6 +406,11 @@ CATALOGUE: dict[str, ErrorKind] = {
         "which the heap follows, or set LSQL_HEAP_MIB.",
         RUNTIME,
     ),
+    "WORKER_GONE": ErrorKind(
+        "The process that holds the JVM ended: {reason}.",
+        "The processor ends and is to be restarted. Where it ran out of memory, raise the container's memory limit.",
+        RUNTIME,
+    ),
     "SCHEMA_WAITING": ErrorKind(
         "The topic {topic} is empty and has no declared schema.",
         "Nothing to do: it starts with the first record, or declare it in LSQL_TOPICS.",

@@ -8,7 +8,6 @@ It ends by itself when its standard input closes, so it never outlives this proc
 from __future__ import annotations
 
 import os
-import signal
 import struct
 import subprocess
 import tempfile
@@ -19,7 +18,8 @@ from pathlib import Path
 
 from lsql_runner.errors import LsqlError
 from lsql_runner.java import LOCALE, OUT_OF_HEAP, java, spark_home
-from lsql_runner.limits import cores, memory_kills, memory_limit_bytes
+from lsql_runner.limits import cores
+from lsql_runner.out_of_memory import Deaths, offer_to_the_kernel
 
 _START_DEADLINE_S = 60.0
 
@@ -67,7 +67,7 @@ class SparkJvm:
     def __init__(self, options: JvmOptions) -> None:
         self._exit_s = options.exit_s
         self._heap_mib = options.heap_mib
-        self._kills_before = memory_kills()
+        self._deaths = Deaths()
         self._folder = tempfile.TemporaryDirectory(prefix="lsql-")
         self.scratch = Path(self._folder.name)
         self._info = self.scratch / "gateway"
@@ -81,7 +81,7 @@ class SparkJvm:
             | _FIXED_ENV,
             start_new_session=True,  # Ctrl-C is for us; the JVM is stopped in order, not by the terminal
         )
-        _offer_to_the_kernel(self.process.pid)
+        offer_to_the_kernel(self.process.pid)
 
     @property
     def pid(self) -> int:
@@ -119,10 +119,7 @@ class SparkJvm:
             return "it still runs"
         if code == OUT_OF_HEAP:
             return f"its heap of {self._heap_mib} MiB is too small for this program"
-        if code == -signal.SIGKILL and memory_kills() > self._kills_before:
-            limit_mib = (memory_limit_bytes() or 0) >> 20
-            return f"the kernel killed it, for the container reached its memory limit of {limit_mib} MiB"
-        return f"killed by signal {-code}" if code < 0 else f"it exited with code {code}"
+        return self._deaths.told(code)
 
     def close(self) -> None:
         """End it in order: close its input and wait; kill it after `exit_s`."""
@@ -143,13 +140,6 @@ class SparkJvm:
         if self.process.stdin is not None:
             self.process.stdin.close()
         self._folder.cleanup()
-
-
-def _offer_to_the_kernel(pid: int) -> None:
-    """Out of memory, let the kernel take this process before ours, which can then say what happened."""
-    score = Path(f"/proc/{pid}/oom_score_adj")
-    with suppress(OSError):  # it is a favour, not a need
-        score.write_text(str(min(1000, int(score.read_text()) + 200)))
 
 
 _FIXED_ENV = {"SPARK_SCALA_VERSION": "2.13", "SPARK_CONNECT_MODE": "0", "SPARK_LOCAL_IP": "127.0.0.1"}

@@ -32,6 +32,7 @@ from gunicorn.workers.gthread import ThreadWorker
 
 from lsql_runner.error_catalogue import RUNTIME
 from lsql_runner.errors import LsqlError
+from lsql_runner.out_of_memory import Deaths, offer_to_the_kernel
 from lsql_runner.web.problems import MEDIA_TYPE, problem
 
 THREADS = 8
@@ -118,10 +119,11 @@ class _Application(BaseApplication):
             self.cfg.set(name, value)
 
     def load(self) -> Callable[..., Iterable[bytes]]:
+        offer_to_the_kernel(os.getpid())
         try:
             app = self._make_app()
         except LsqlError as error:
-            LOG.error("cannot start", extra={"code": error.code, "error": error.message, "way_out": error.way_out})
+            _log("cannot start", error)
             sys.exit(error.exit_code)
         except Exception as error:
             LOG.critical("cannot start", exc_info=error)
@@ -207,6 +209,7 @@ class _Arbiter(Arbiter):
     def __init__(self, app: _Application) -> None:
         self.worker_code = 0
         self._stopping = False
+        self._deaths = Deaths()
         super().__init__(app)
 
     def handle_term(self) -> None:
@@ -237,7 +240,7 @@ class _Arbiter(Arbiter):
             code = os.waitstatus_to_exitcode(status)
             self.worker_code = code if code >= 0 else RUNTIME
             if code < 0:
-                LOG.error("worker killed", extra={"signal": signal.Signals(-code).name})
+                _log("worker killed", LsqlError("WORKER_GONE", reason=self._deaths.told(code)))
             if not self._stopping:
                 raise HaltServer("the worker ended", self.worker_code)
 
@@ -256,6 +259,10 @@ class _Logger(Logger):
 
     def reopen_files(self) -> None:
         """No log file is open."""
+
+
+def _log(what: str, error: LsqlError) -> None:
+    LOG.error(what, extra={"code": error.code, "error": error.message, "way_out": error.way_out})
 
 
 def _leave(code: int) -> None:
