@@ -7,11 +7,10 @@ from itertools import count
 
 import click
 
-from lsql_runner.engine.memory import MemoryEngine
 from tests.differential.check import Both, check
 from tests.differential.kafka_streams import KafkaStreams
 from tests.differential.programs import SUITES
-from tests.kit.jars import class_archive, jar_folder
+from tests.kit.engines import memory_engine
 
 
 @click.command()
@@ -23,7 +22,7 @@ def main(minutes: float, first: int, wanted: str | None) -> None:
     end = time.monotonic() + 60 * minutes
     suites = [suite for suite in SUITES if wanted in (None, suite.name)]
     failed = compared = 0
-    with MemoryEngine(jar_folder("jars"), class_archive()) as engine, KafkaStreams() as streams:
+    with memory_engine() as engine, KafkaStreams() as streams:
         for seed in count(first):
             for suite in suites:
                 if time.monotonic() > end:

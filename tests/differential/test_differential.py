@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from lsql_runner.engine.memory import MemoryEngine
 from tests.differential import chains
 from tests.differential.check import Both, check, generated, topology_writes
 from tests.differential.kafka_streams import KafkaStreams
 from tests.differential.late import lateness
 from tests.differential.programs import SUITES
 from tests.differential.suites import Suite
-from tests.kit.jars import class_archive, jar_folder
+from tests.kit.engines import memory_engine
 
 pytestmark = pytest.mark.timeout(300)  # several streaming queries, and the smaller inputs of a failure
 
@@ -23,7 +22,7 @@ SEED = 1
 
 @pytest.fixture(scope="module")
 def both() -> Iterator[Both]:
-    with MemoryEngine(jar_folder("jars"), class_archive()) as engine, KafkaStreams() as streams:
+    with memory_engine() as engine, KafkaStreams() as streams:
         yield Both(engine, streams)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lsql_runner.engine.jvm import JvmOptions
+from lsql_runner.engine.jvm import short_lived
 from lsql_runner.engine.processor import SparkEngine
 from tests.kit.jars import class_archive, jar_folder
 from tests.kit.registry import Registry
@@ -15,8 +15,7 @@ from tests.kit.registry import Registry
 @pytest.fixture(scope="package")
 def engine() -> Iterator[SparkEngine]:
     """One JVM and one session for all tests of this folder that run a processor in their own process."""
-    quick = ("-XX:TieredStopAtLevel=1",)  # short runs: compiling little is worth more than running fast
-    running = SparkEngine("tests", JvmOptions(jar_folder("jars"), 768, quick, class_archive()), threads=2)
+    running = SparkEngine("tests", short_lived(jar_folder("jars"), class_archive()), threads=2)
     yield running
     running.close()
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from lsql_runner.engine.memory import MemoryEngine
-from tests.kit.jars import class_archive, jar_folder
+from tests.kit.engines import memory_engine
 from tests.kit.postgres import Postgres
 from tests.kit.redis import Redis
 
@@ -15,7 +15,7 @@ from tests.kit.redis import Redis
 @pytest.fixture(scope="module")
 def engine() -> Iterator[MemoryEngine]:
     """A memory engine of the module: other modules start JVMs of their own, pyspark knows one."""
-    with MemoryEngine(jar_folder("jars"), class_archive()) as running:
+    with memory_engine() as running:
         yield running
 
 

@@ -8,14 +8,14 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lsql_runner.engine.memory import MemoryEngine
-from tests.kit.jars import class_archive, jar_folder
+from tests.kit.engines import memory_engine
 from tests.kit.spark_rows import conf
 
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[MemoryEngine]:
     """A memory engine. Of the module, not the session: other modules start JVMs of their own, pyspark knows one."""
-    with MemoryEngine(jar_folder("jars"), class_archive()) as running:
+    with memory_engine() as running:
         yield running
 
 

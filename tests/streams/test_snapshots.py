@@ -29,7 +29,7 @@ def test_a_state_store_writes_snapshots_and_goes_on_from_them(engine: MemoryEngi
         def collect(frame: DataFrame, _: int) -> None:
             counted.extend(row["count"] for row in frame.collect())
 
-        counts = DataFrame(stream.toDF(), session).groupBy("key").count()
+        counts = rows.streamed(stream).groupBy("key").count()
         writer = counts.writeStream.outputMode("update").option("checkpointLocation", str(tmp_path / "c"))
         return writer.foreachBatch(collect).start()
 

@@ -7,12 +7,16 @@ import logging
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from lsql_runner.ending import ends_with_a_code
 from lsql_runner.errors import render
+from lsql_runner.java import CLASS_ARCHIVE, JARS_DIR
+
+if TYPE_CHECKING:
+    from lsql_runner.engine.jvm import SparkJvm
 
 
 def main() -> None:
@@ -143,13 +147,22 @@ def test(paths: tuple[str, ...], junit: str | None, servers: str | None, registr
     With --kafka they run on real brokers, in topics of their own, which must not exist and are deleted afterwards;
     credentials are in the environment, as for `lsql run`.
     """
-    from lsql_runner.cases.run import OnBrokers, run_cases
-
     if registry is not None and servers is None:
         raise click.UsageError("--registry goes with --kafka: without it schemas are kept in memory.")
-    brokers = None if servers is None else OnBrokers(servers, registry)
+    jvm = _case_jvm() if servers is None else None  # before the imports, which take as long as its start
+
+    from lsql_runner.cases.run import OnBrokers, run_cases
+
     report = None if junit is None else Path(junit)
-    return run_cases([Path(path) for path in paths], report, click.echo, brokers, _warn)
+    place = jvm or OnBrokers(servers or "", registry)
+    return run_cases([Path(path) for path in paths], report, click.echo, place, _warn)
+
+
+def _case_jvm() -> SparkJvm:
+    from lsql_runner.engine.jvm import SparkJvm, short_lived
+
+    jars, archive = os.environ.get("LSQL_JARS_DIR"), os.environ.get("LSQL_CLASS_ARCHIVE")
+    return SparkJvm(short_lived(Path(jars or JARS_DIR), Path(archive or CLASS_ARCHIVE)))
 
 
 def _warn(text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,6 +15,11 @@ OUT_OF_HEAP = 3
 
 LOCALE = ("-Duser.language=en", "-Duser.country=US", "-Duser.variant=")
 """Records do not depend on where the machine stands: in Turkish, the upper case of i is İ."""
+
+
+JARS_DIR = Path(sys.prefix, "share", "lsql-runner", "jars")
+CLASS_ARCHIVE = Path(sys.prefix, "share", "lsql-runner", "classes.jsa")
+"""Where set-up puts them."""
 
 
 def java() -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from lsql_runner.bind.catalog import TopicSchema
 from lsql_runner.declared import DeclarationError, declared_topics
 from lsql_runner.errors import LsqlError
+from lsql_runner.java import CLASS_ARCHIVE, JARS_DIR
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTls, registry_urls
 from lsql_runner.limits import SMALLEST_HEAP_MIB
@@ -132,12 +132,12 @@ class Settings(BaseModel):
     )
     user: str = Field("", alias="LSQL_USER", description="Who the processor belongs to; shown on /stream.")
     jars_dir: Path = Field(
-        Path(sys.prefix, "share", "lsql-runner", "jars"),
+        JARS_DIR,
         alias="LSQL_JARS_DIR",
         description="The Kafka connector's jars and the runner's own.",
     )
     class_archive: Path = Field(
-        Path(sys.prefix, "share", "lsql-runner", "classes.jsa"),
+        CLASS_ARCHIVE,
         alias="LSQL_CLASS_ARCHIVE",
         description="Archive of the JVM's classes, made by set-up; without the file the JVM starts slower.",
     )

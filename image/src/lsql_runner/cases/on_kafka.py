@@ -24,7 +24,7 @@ from lsql_runner.cases.trial import Trial
 from lsql_runner.cases.values import NO_SCHEMAS, Schemas
 from lsql_runner.cases.wanted import wanted_subjects, wanted_topics
 from lsql_runner.declared import as_declaration
-from lsql_runner.engine.jvm import JvmOptions
+from lsql_runner.engine.jvm import short_lived
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.engine.records import read_records, write_records
 from lsql_runner.errors import LsqlError, render
@@ -37,9 +37,6 @@ from lsql_runner.settings import Settings, read_settings
 
 _READY_S = 30.0
 _POLL_S = 0.05
-_HEAP_MIB = 768
-_QUICK_JVM = ("-XX:TieredStopAtLevel=1",)
-"""Short runs: starting and compiling quickly is worth more than running fast in the long run."""
 _TERMINATED = 143
 
 _OF_THE_CASE = ("SQL", "SQL_APP_ID", "SQL_STATE_STORE_DIR", "LSQL_TOPICS")
@@ -71,7 +68,7 @@ def kafka_cases(
         if registry is not None:
             stack.enter_context(closing(registry))
         brokers.topics()  # no JVM is started for brokers that do not answer
-        options = JvmOptions(settings.jars_dir, settings.heap_mib or _HEAP_MIB, _QUICK_JVM, settings.class_archive)
+        options = short_lived(settings.jars_dir, settings.class_archive, settings.heap_mib)
         engine = stack.enter_context(closing(SparkEngine("lsql-test", options, settings.threads)))
         yield KafkaCases(settings, engine, brokers, registry, warn)
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from lsql_runner.cases.case_run import CaseEngine, run_case
 from lsql_runner.cases.model import load_case
 from lsql_runner.cases.report import Outcome, as_junit, as_text
+from lsql_runner.engine.jvm import SparkJvm
 from lsql_runner.errors import LsqlError, render
-from lsql_runner.settings import Settings
 
 Echo = Callable[[str], None]
 
@@ -35,14 +35,14 @@ class OnBrokers:
     """As in SQL_SCHEMA_REGISTRY_URL; None leaves it to that."""
 
 
-def run_cases(paths: Sequence[Path], junit: Path | None, echo: Echo, brokers: OnBrokers | None, warn: Echo) -> int:
+def run_cases(paths: Sequence[Path], junit: Path | None, echo: Echo, place: SparkJvm | OnBrokers, warn: Echo) -> int:
     """Run every case under some files and folders; exit code 1 if one failed, else 0.
 
     Args:
         paths: files and folders.
         junit: where to write a report; None for none.
         echo: takes what is to be shown, line by line.
-        brokers: where to run them; None for memory.
+        place: where to run them: on brokers, or on records in memory, in a JVM that ends with the cases.
         warn: takes what went wrong beside the cases.
 
     Raises:
@@ -50,7 +50,7 @@ def run_cases(paths: Sequence[Path], junit: Path | None, echo: Echo, brokers: On
     """
     outcomes: list[Outcome] = []
     files = find_cases(paths)
-    with _in_memory() if brokers is None else _on_brokers(brokers, os.environ, warn) as engine:
+    with _in_memory(place) if isinstance(place, SparkJvm) else _on_brokers(place, os.environ, warn) as engine:
         for path in files:
             outcome = _run_file(path, engine)
             echo(as_text(outcome))
@@ -63,11 +63,11 @@ def run_cases(paths: Sequence[Path], junit: Path | None, echo: Echo, brokers: On
 
 
 @contextmanager
-def _in_memory() -> Iterator[CaseEngine]:
+def _in_memory(jvm: SparkJvm) -> Iterator[CaseEngine]:
     from lsql_runner.cases.on_memory import MemoryCases
     from lsql_runner.engine.memory import MemoryEngine
 
-    with MemoryEngine(_path("jars_dir"), _path("class_archive")) as engine:
+    with MemoryEngine(jvm) as engine:
         yield MemoryCases(engine)
 
 
@@ -75,12 +75,6 @@ def _on_brokers(brokers: OnBrokers, environment: Mapping[str, str], warn: Echo) 
     from lsql_runner.cases.on_kafka import kafka_cases
 
     return kafka_cases(environment, brokers.servers, brokers.registry, warn)
-
-
-def _path(name: str) -> Path:
-    """A path of the settings, which as a whole ask for a program."""
-    field = Settings.model_fields[name]
-    return Path(os.environ.get(str(field.alias), field.default))
 
 
 def find_cases(paths: Iterable[Path]) -> list[Path]:

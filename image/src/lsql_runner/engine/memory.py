@@ -30,7 +30,7 @@ from lsql_runner.engine.culprit import RangeReader, record_error
 from lsql_runner.engine.dead_letters import Outlet
 from lsql_runner.engine.emission import output_mode, tune_emission
 from lsql_runner.engine.failures import classify
-from lsql_runner.engine.jvm import JvmOptions, SparkJvm
+from lsql_runner.engine.jvm import SparkJvm
 from lsql_runner.engine.locate import Span
 from lsql_runner.engine.progress import event_time_ms
 from lsql_runner.engine.rows import Headers, Rows, TopicRecord, as_bytes, headers_of
@@ -39,9 +39,6 @@ from lsql_runner.engine.sink_rows import row_records
 from lsql_runner.engine.ticks import advance, reset
 from lsql_runner.errors import LsqlError
 from lsql_runner.plan.nodes import Plan, Query
-
-# Short runs: starting and compiling quickly is worth more than running fast in the long run.
-_QUICK_JVM = ("-XX:TieredStopAtLevel=1",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +62,14 @@ class MemoryRun:
 
 
 class MemoryEngine:
-    """One JVM and one session for any number of runs, one at a time. The JVM starts with the object.
+    """One session for any number of runs, one at a time, in a JVM that is its own from now on.
 
     Raises:
-        LsqlError: JAVA_MISSING, JARS_MISSING; JVM_GONE when the session is first used.
+        LsqlError: JVM_GONE when the session is first used.
     """
 
-    def __init__(self, jars: Path, class_archive: Path | None = None, heap_mib: int = 768) -> None:
-        self._jvm = SparkJvm(JvmOptions(jars, heap_mib, java_options=_QUICK_JVM, class_archive=class_archive))
+    def __init__(self, jvm: SparkJvm) -> None:
+        self._jvm = jvm
         self._session: SparkSession | None = None
 
     def __enter__(self) -> MemoryEngine:
@@ -151,13 +148,11 @@ class MemoryEngine:
 
     def close(self) -> None:
         """End session, JVM and temporary files."""
-        if self._session is None:
-            self._jvm.kill()
-        else:
+        if self._session is not None:
             with suppress(Exception):  # a JVM that died has nothing left to end
                 self._session.stop()
-            self._jvm.close()
             forget_jvm()
+        self._jvm.kill()  # what it would tidy up goes with its scratch folder
 
 
 class _Running:
@@ -173,14 +168,29 @@ class _Running:
     def start(self, plan: Plan, checkpoints: Path) -> None:
         for query in plan.queries:
             stream = self._rows.stream()
-            self._queries.append(_start(self._session, query, stream, checkpoints / query.name, self._outlet))
+            self._queries.append(self._start(query, stream, checkpoints / query.name))
 
     def restart(self, plan: Plan, checkpoints: Path) -> None:
         self.stop()
         self._queries = [
-            _start(self._session, query, ended.stream, checkpoints / query.name, self._outlet)
+            self._start(query, ended.stream, checkpoints / query.name)
             for query, ended in zip(plan.queries, self._queries, strict=True)
         ]
+
+    def _start(self, query: Query, stream: JavaObject, checkpoint: Path) -> _RunningQuery:
+        collected: list[Any] = []
+
+        def collect(frame: DataFrame, _: int) -> None:
+            collected.extend(frame.collect())
+
+        tune_emission(self._session, query)
+        read = shared(_of_topic(self._rows.streamed(stream)))
+        sink = query.row_sink
+        records = compile_query(query, read, self._outlet) if sink is None else row_records(sink, read)
+        writer = records.writeStream.queryName(query.name).outputMode(output_mode(query))
+        streaming = writer.option("checkpointLocation", str(checkpoint)).foreachBatch(collect).start()
+        clocks = tuple(node.store for node in query.final_groups)
+        return _RunningQuery(stream, streaming, collected, clocks)
 
     def feed(self, number: int, batch: Sequence[TopicRecord]) -> StreamingQueryException | None:
         """Let every query read a batch; what the first that died of it says."""
@@ -231,26 +241,7 @@ class _RunningQuery:
         return max((time for time in times if time is not None), default=0)
 
 
-def _start(session: SparkSession, query: Query, stream: JavaObject, checkpoint: Path, outlet: Outlet) -> _RunningQuery:
-    source = DataFrame(stream.toDF(), session)
-    collected: list[Any] = []
-
-    def collect(frame: DataFrame, _: int) -> None:
-        collected.extend(frame.collect())
-
-    tune_emission(session, query)
-    read = shared(_of_topic(source))
-    sink = query.row_sink
-    records = compile_query(query, read, outlet) if sink is None else row_records(sink, read)
-    writer = records.writeStream.queryName(query.name).outputMode(output_mode(query))
-    streaming = writer.option("checkpointLocation", str(checkpoint)).foreachBatch(collect).start()
-    clocks = tuple(node.store for node in query.final_groups)
-    return _RunningQuery(stream, streaming, collected, clocks)
-
-
-def _of_topic(rows: DataFrame) -> Reader:
-    records = rows.withColumn("offset", F.col("offset").cast("bigint"))
-
+def _of_topic(records: DataFrame) -> Reader:
     def read(schema: TopicSchema) -> DataFrame:
         return records.where(F.col("topic") == F.lit(schema.topic))
 

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, BinaryType, IntegerType, LongType, StringType, StructType
+
+from lsql_runner.engine.call import call
+from lsql_runner.engine.serde import DECODE_JSON
 
 Headers = tuple[tuple[str, bytes | None], ...]
 
-_SCHEMA = (
-    "key binary, value binary, topic string, partition int, offset int, timestamp timestamp, "
-    "headers array<struct<key:string,value:binary>>"
-)
-"""The columns of Spark's Kafka source, headers included. Its offset is a LONG: Python's bridge makes no small ones."""
+_COLUMNS = StructType().add("key", BinaryType()).add("value", BinaryType()).add("topic", StringType())
+_COLUMNS = _COLUMNS.add("partition", IntegerType()).add("offset", LongType()).add("timestamp", LongType())
+_COLUMNS = _COLUMNS.add("headers", ArrayType(StructType().add("key", StringType()).add("value", BinaryType())))
+"""The columns of Spark's Kafka source, headers included; its timestamp in milliseconds since 1970 UTC."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,58 +38,65 @@ class TopicRecord:
 
 
 class Rows:
-    """Records as Spark's rows, made in the JVM: no Spark job is needed for them, which takes seconds the first time."""
+    """Records as Spark's rows. They come into the JVM as JSON, one text of bytes for each.
+
+    Spark's own way, an encoder for rows, generates code by Scala's reflection, which takes half a second to load.
+    """
 
     def __init__(self, session: SparkSession) -> None:
         self._session = session
         jvm: Any = session._jvm
         self._jvm: Any = jvm
-        self._gateway: Any = session.sparkContext._gateway
-        self._schema: Any = jvm.org.apache.spark.sql.types.StructType.fromDDL(_SCHEMA)
+        self._encoder: Any = jvm.org.apache.spark.sql.Encoders.BINARY()
 
     def stream(self) -> JavaObject:
-        """An empty Spark MemoryStream of such rows."""
+        """An empty Spark MemoryStream, for `sequence` to be added to."""
         module = "org.apache.spark.sql.execution.streaming.runtime.MemoryStream$"
         loader = self._jvm.java.lang.Thread.currentThread().getContextClassLoader()
         companion = self._jvm.java.lang.Class.forName(module, True, loader).getField("MODULE$").get(None)
-        encoder = self._jvm.org.apache.spark.sql.Encoders.row(self._schema)
-        return companion.apply(encoder, self._session._jsparkSession)
+        return companion.apply(self._encoder, self._session._jsparkSession)
+
+    def streamed(self, stream: JavaObject) -> DataFrame:
+        """The records of a stream that is one of `stream`."""
+        return self._unpacked(stream.toDF())
 
     def sequence(self, records: Iterable[TopicRecord]) -> JavaObject:
         """The records as a Scala sequence."""
-        return self._scala(self._list(self._row(record) for record in records))
+        return self._jvm.scala.jdk.javaapi.CollectionConverters.asScala(self._packed(records)).toSeq()
 
     def frame(self, records: Iterable[TopicRecord]) -> DataFrame:
         """The records as a batch."""
-        rows = self._list(self._row(record) for record in records)
-        return DataFrame(self._session._jsparkSession.createDataFrame(rows, self._schema), self._session)
+        return self._unpacked(self._session._jsparkSession.createDataset(self._packed(records), self._encoder).toDF())
 
-    def _row(self, record: TopicRecord) -> JavaObject:
-        headers = self._scala(self._list(self._of(name, value) for name, value in record.headers))
-        return self._of(
-            record.key,
-            record.value,
-            record.topic,
-            record.partition,
-            record.offset,
-            self._jvm.java.sql.Timestamp(record.timestamp_ms),
-            headers if record.headers else None,
-        )
-
-    def _of(self, *values: Any) -> JavaObject:
-        cells = self._gateway.new_array(self._jvm.java.lang.Object, len(values))
-        for place, value in enumerate(values):
-            cells[place] = value
-        return self._jvm.org.apache.spark.sql.RowFactory.create(cells)
-
-    def _list(self, items: Iterable[Any]) -> JavaObject:
+    def _packed(self, records: Iterable[TopicRecord]) -> JavaObject:
         found = self._jvm.java.util.ArrayList()
-        for item in items:
-            found.add(item)
+        for record in records:
+            found.add(_json(record))
         return found
 
-    def _scala(self, items: JavaObject) -> JavaObject:
-        return self._jvm.scala.jdk.javaapi.CollectionConverters.asScala(items).toSeq()
+    def _unpacked(self, packed: JavaObject) -> DataFrame:
+        record = call(DECODE_JSON, F.col("value"), F.lit(_COLUMNS.json()))
+        columns = [record[name].alias(name) for name in _COLUMNS.names if name != "timestamp"]
+        return DataFrame(packed, self._session).select(
+            *columns, F.timestamp_millis(record["timestamp"]).alias("timestamp")
+        )
+
+
+def _json(record: TopicRecord) -> bytes:
+    columns = {
+        "key": _base64(record.key),
+        "value": _base64(record.value),
+        "topic": record.topic,
+        "partition": record.partition,
+        "offset": record.offset,
+        "timestamp": record.timestamp_ms,
+        "headers": [{"key": name, "value": _base64(value)} for name, value in record.headers] or None,
+    }
+    return json.dumps(columns).encode()
+
+
+def _base64(value: bytes | None) -> str | None:
+    return None if value is None else base64.b64encode(value).decode()
 
 
 def as_bytes(value: bytes | bytearray | None) -> bytes | None:
