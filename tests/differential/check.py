@@ -14,7 +14,7 @@ from lsql_runner.declared import declared_topics
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.pipeline import plan_text
-from lsql_runner.plan.nodes import Plan
+from lsql_runner.plan.queries import Plan
 from tests.differential.comparison import Written, differences
 from tests.differential.histories import BATCHES, END, Event, Events
 from tests.differential.kafka_streams import Given, KafkaStreams

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lsql_runner.engine.processor import SparkEngine
+from tests.conftest import TopicFactory
 from tests.kit.broker import Broker
 from tests.kit.in_process import in_process
 from tests.kit.records import Record
@@ -95,3 +96,41 @@ def test_a_window_goes_on_counting_after_a_crash_and_counts_who_is_late(count: C
         assert stream["lateRecordsDropped"] == 2
         assert runner.metrics()["lsql_late_records_dropped_total"] == 2
         assert count.counts() == [2, 3, 1, 1, 1]
+
+
+@pytest.mark.parametrize("kind", ["INNER", "FULL"])
+def test_a_record_that_is_late_for_a_join_of_streams_is_counted_and_joins_nothing(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, kind: str
+) -> None:
+    orders, payments, target = topic(), topic(), topic()
+    sql = (
+        f"INSERT INTO {target} SELECT STREAM o.id AS ordered, p.id AS paid FROM {orders} AS o "
+        f"{kind} JOIN {payments} AS p ON o.id = p.id WITHIN 10s GRACE BY 5s"
+    )
+
+    def feed(topic: str, *seconds: int) -> None:
+        """Gives one record for each second; its id is the second."""
+        for second in seconds:
+            value = json.dumps({"id": second}).encode()
+            broker.produce(topic, [Record(b"k", value, timestamp_ms=BEGIN_MS + second * SECOND_MS)])
+
+    feed(orders, 1, 2)
+    feed(payments, 1)
+    with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path) as running:
+        running.read_to(3)
+        for number, second in enumerate((100, 101, 102)):  # what is late in a batch follows from the batches before
+            feed(orders, second)
+            feed(payments, second)
+            status = running.read_to(5 + 2 * number)
+        assert status.late_records_dropped == 0
+        feed(orders, 3, 95)
+        feed(payments, 2, 3, 95)
+        running.read_to(14)
+        status = running.wait_for(lambda s: s.late_records_dropped > 0)
+
+    assert status.late_records_dropped == 3
+    pairs = {
+        (row["ordered"], row["paid"]) for row in map(json.loads, (r.value or b"" for r in broker.consume_all(target)))
+    }
+    met = {(second, second) for second in (1, 95, 100, 101, 102)}
+    assert pairs == (met if kind == "INNER" else met | {(2, None)})

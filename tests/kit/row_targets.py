@@ -14,7 +14,7 @@ from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.engine.sink_rows import row_records, sink_rows
 from lsql_runner.pipeline import plan_text
-from lsql_runner.plan.nodes import WriteSink
+from lsql_runner.plan.queries import WriteSink
 from lsql_runner.sink_connection import SinkConnection
 from tests.kit import postgres, redis
 from tests.kit.jars import jar_folder

@@ -17,7 +17,7 @@ from lsql_runner.engine.memory import MemoryEngine, MemoryRun
 from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.engine.schema import HEADERS
 from lsql_runner.pipeline import plan_text
-from lsql_runner.plan.nodes import Plan, WriteTopic
+from lsql_runner.plan.queries import Plan, WriteTopic
 from lsql_runner.types import INT, STRING, Field, Struct
 from tests.kit.process import free_port
 

@@ -8,7 +8,8 @@ from functools import cache
 import pytest
 
 from lsql_runner.bind.functions.table import AGGREGATES
-from lsql_runner.plan.nodes import Aggregate, Join, Plan
+from lsql_runner.plan.nodes import Aggregate, Join
+from lsql_runner.plan.queries import Plan
 from tests.differential.check import plan_of
 from tests.differential.programs import SUITES
 

@@ -8,7 +8,8 @@ from lsql_runner.bind.catalog import Catalog
 from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.errors import LsqlError
 from lsql_runner.pipeline import plan_text
-from lsql_runner.plan.nodes import InvalidPlan, Plan, Query, WriteSink
+from lsql_runner.plan.columns import InvalidPlan
+from lsql_runner.plan.queries import Plan, Query, WriteSink
 from lsql_runner.sink_connection import SinkConnection
 from tests.golden.catalog import CATALOG
 

@@ -23,7 +23,7 @@ from lsql_runner.cases.values import (
     same_value,
 )
 from lsql_runner.errors import LsqlError, render, report
-from lsql_runner.plan.nodes import Plan, WriteSink
+from lsql_runner.plan.queries import Plan, WriteSink
 
 NOT_COMPARED = ("lsql.batch", "lsql.error.processor", "lsql.error.time")
 """Headers that are others with each run; no case expects them."""

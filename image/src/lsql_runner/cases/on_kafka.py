@@ -192,7 +192,7 @@ class KafkaCases:
                 trial = Trial(case.path, self._launched(settings, jvm_gone, stack), jvm_gone)
             except LsqlError as error:
                 return error
-            graces_ms = _graces_ms(prepared)
+            delays_ms = _delays_ms(prepared)
             for number, batch in enumerate(batches):
                 if number:
                     died = trial.pause()
@@ -202,7 +202,7 @@ class KafkaCases:
                     trial.resume()
                 died = trial.read_to(ends)
                 if died is None and number in case.idle_ms:
-                    died = trial.pass_time(case.idle_ms[number], graces_ms)
+                    died = trial.pass_time(case.idle_ms[number], delays_ms)
                 if died is not None:
                     return died
             stack.close()  # it commits
@@ -280,7 +280,7 @@ class KafkaCases:
             raise LsqlError("CASE_BROKEN_OFF", path=str(case.path), what=what, why=why) from None
 
 
-def _graces_ms(prepared: PreparedCase) -> dict[str, int]:
+def _delays_ms(prepared: PreparedCase) -> dict[str, int]:
     """By query with final results, how far its watermark is behind the newest time."""
     return {query.name: node.delay_ms for query in prepared.plan.queries for node in query.final_groups}
 

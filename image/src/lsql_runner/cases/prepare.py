@@ -18,7 +18,7 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.brokers import Brokers, RawRecord
 from lsql_runner.kafka.registry import SchemaKind, SchemaRegistry
 from lsql_runner.pipeline import Planned, plan_parsed
-from lsql_runner.plan.nodes import Plan
+from lsql_runner.plan.queries import Plan
 from lsql_runner.runtime.registered import registered, subject_of
 from lsql_runner.runtime.resolve import Knowledge, resolve_catalog
 from lsql_runner.sql import ast

@@ -43,20 +43,20 @@ class Trial:
 
         return self._until(has_read, "its input was read")
 
-    def pass_time(self, idle_ms: int, graces_ms: Mapping[str, int]) -> LsqlError | None:
+    def pass_time(self, idle_ms: int, delays_ms: Mapping[str, int]) -> LsqlError | None:
         """Wait while no record comes; what the program died of.
 
         Args:
             idle_ms: for how long, by the clock of the processor's topics.
-            graces_ms: by query with final results, how far its watermark is behind the newest time.
+            delays_ms: by query with final results, how far its watermark is behind the newest time.
         """
         newest = self._supervisor.status().event_times_ms
 
         def has_passed(status: Status) -> bool:
             return all(
-                status.watermarks_ms.get(query, 0) >= newest.get(query, 0) + idle_ms - grace
+                status.watermarks_ms.get(query, 0) >= newest.get(query, 0) + idle_ms - delay
                 or not any(store.rows for store in status.stores.get(query, {}).values())  # no window to wait for
-                for query, grace in graces_ms.items()
+                for query, delay in delays_ms.items()
             )
 
         return self._until(has_passed, "time had passed", DEADLINE_S + idle_ms / 1000)

@@ -42,21 +42,8 @@ from lsql_runner.engine.serde import (
 )
 from lsql_runner.engine.table_groups import compile_having, compile_table_aggregate
 from lsql_runner.engine.tables import with_keys
-from lsql_runner.plan.nodes import (
-    Aggregate,
-    Filter,
-    Having,
-    Join,
-    Node,
-    Project,
-    Query,
-    ReadTopic,
-    Unnest,
-    Write,
-    WriteSink,
-    WriteTopic,
-    passed_through,
-)
+from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, Node, Project, ReadTopic, Unnest, passed_through
+from lsql_runner.plan.queries import Query, Write, WriteSink, WriteTopic
 from lsql_runner.plan.usage import node_exprs
 from lsql_runner.types import DataType, Struct
 

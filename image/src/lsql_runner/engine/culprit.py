@@ -17,7 +17,8 @@ from lsql_runner.engine.locate import Attempt, Culprit, Span, failure_of, locate
 from lsql_runner.engine.serde import decode
 from lsql_runner.engine.sink_rows import sink_rows
 from lsql_runner.errors import LsqlError
-from lsql_runner.plan.nodes import Aggregate, Plan, Stateful, Write, WriteSink, nodes
+from lsql_runner.plan.nodes import Aggregate, Stateful, nodes
+from lsql_runner.plan.queries import Plan, Write, WriteSink
 
 Ranges = Mapping[Partition, Span]
 RangeReader = Callable[[Ranges], Reader]

@@ -20,7 +20,8 @@ from lsql_runner.engine.progress import ERRORS_METRIC, caught_as
 from lsql_runner.engine.relation import Relation, Sift
 from lsql_runner.engine.schema import HEADERS, STRING
 from lsql_runner.engine.serde import encode
-from lsql_runner.plan.nodes import Query, ReadTopic, WriteTopic, nodes
+from lsql_runner.plan.nodes import ReadTopic, nodes
+from lsql_runner.plan.queries import Query, WriteTopic
 
 HEADER = "lsql.error."
 """Before the names of the headers that a dead letter has."""

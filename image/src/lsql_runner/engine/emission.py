@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
-from lsql_runner.plan.nodes import Aggregate, Join, Query, Stateful
+from lsql_runner.plan.nodes import Aggregate, Join, Stateful
+from lsql_runner.plan.queries import Query
 
 _NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
 

@@ -12,7 +12,6 @@ from lsql_runner.plan.nodes import Node, is_timed
 _FARTHEST_MS = 9_000_000_000_000_000
 """Spark counts microseconds in a LONG: it ends 223 million million milliseconds further: more than windows take."""
 
-
 _UNDER_WATERMARK = "spark.watermarkDelayMs"
 """What Spark writes beside a column that a watermark is of."""
 

@@ -102,7 +102,8 @@ def _result(node: Join, frame: DataFrame, left: Column, right: Column, upsert: U
 
 
 def _streams(node: Join, left: _Side, right: _Side) -> Relation:
-    within_ms = node.within_ms or 0
+    assert node.within_ms is not None
+    assert node.delay_ms is not None
     frames = []
     for side, name in ((left, "l"), (right, "r")):
         time = F.timestamp_millis(within_reach(side.relation.ready["ts"]))
@@ -113,8 +114,8 @@ def _streams(node: Join, left: _Side, right: _Side) -> Relation:
             identity.alias(f"{name}_id"), time.alias(f"{name}_time"), side.row.alias(f"{name}_row")
         )
         # A record's own window ends `within` after it; so long and the grace it may come.
-        frames.append(under_watermark(frame, f"{name}_time", within_ms + node.grace_ms, side.side.input, node.clock))
-    apart = F.make_dt_interval(secs=F.lit(within_ms / 1000))
+        frames.append(under_watermark(frame, f"{name}_time", node.delay_ms, side.side.input, node.clock))
+    apart = F.make_dt_interval(secs=F.lit(node.within_ms / 1000))
     condition = (F.col("l_id") == F.col("r_id")) & F.col("l_time").between(
         F.col("r_time") - apart, F.col("r_time") + apart
     )

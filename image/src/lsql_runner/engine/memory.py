@@ -38,7 +38,7 @@ from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
 from lsql_runner.engine.sink_rows import row_records
 from lsql_runner.engine.ticks import advance, reset
 from lsql_runner.errors import LsqlError
-from lsql_runner.plan.nodes import Plan, Query
+from lsql_runner.plan.queries import Plan, Query
 
 
 @dataclass(frozen=True, slots=True)

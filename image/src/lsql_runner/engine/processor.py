@@ -30,7 +30,8 @@ from lsql_runner.engine.ticks import advance
 from lsql_runner.engine.ticks import reset as reset_ticks
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.registry_connection import RegistryConnection
-from lsql_runner.plan.nodes import Aggregate, Join, Node, Plan, keeps_state, nodes
+from lsql_runner.plan.nodes import Aggregate, Join, Node, keeps_state, nodes
+from lsql_runner.plan.queries import Plan
 
 LOG = logging.getLogger("lsql_runner.engine")
 
@@ -130,13 +131,13 @@ class SparkEngine:
         assert self._job is not None
         dropped = {store.name: store.late_rows_dropped for store in event.stores}
         before = planned_batch(self._job.checkpoints / event.query, event.batch_id - 1)
+        ranges = {p: (0 if before is None else before.ends.get(p, 0), end) for p, end in event.positions.items()}
         total = 0
         for sink in next(q for q in self._job.plan.queries if q.name == event.query).sinks:
             for node in nodes(sink.input):
                 if isinstance(node, Join) or (_drops_groups(node) and keeps_state(node.input)):
                     total += dropped.get(node.store, 0)
                 elif _drops_groups(node) and before is not None:
-                    ranges = {p: (before.ends.get(p, 0), end) for p, end in event.positions.items()}
                     source = source_of(sink, range_reader(self.session, self._job.source.kafka, ranges))
                     total += _late(node, source, before.watermark_ms)
         return total

@@ -24,7 +24,7 @@ from lsql_runner.engine.sink import SinkOptions, batch_writer, sink_records
 from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.engine.sink_rows import sink_rows
 from lsql_runner.errors import LsqlError
-from lsql_runner.plan.nodes import Plan, Query, WriteSink
+from lsql_runner.plan.queries import Plan, Query, WriteSink
 from lsql_runner.plan.stores import query_stores
 
 _STOP_DEADLINE_S = 30.0

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.engine.sink_rows import row_columns
-from lsql_runner.plan.nodes import WriteSink
+from lsql_runner.plan.queries import WriteSink
 from lsql_runner.sink_connection import SinkConnection
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from lsql_runner.errors import LsqlError
-from lsql_runner.plan.nodes import WriteSink
+from lsql_runner.plan.queries import WriteSink
 from lsql_runner.sink_connection import SinkConnection
 
 _SAID = re.compile(r"\[LSQL_SINK\] (?=\{)")

@@ -12,7 +12,7 @@ from lsql_runner.engine.expressions import column
 from lsql_runner.engine.relation import Relation
 from lsql_runner.engine.schema import HEADERS, INT, LONG, STRING
 from lsql_runner.engine.serde import encode
-from lsql_runner.plan.nodes import WriteSink
+from lsql_runner.plan.queries import WriteSink
 from lsql_runner.plan.usage import node_exprs
 from lsql_runner.types import (
     BOOLEAN,

@@ -57,10 +57,7 @@ def with_identity(rows: DataFrame, column: str, upsert: Upsert, store: str) -> D
         store: the name of what takes the rows in, another one for each place in a query where this is asked.
     """
     identity = F.col(column)
-    if upsert.topic is not None:
-        name = caught_as("skipped", WITHOUT_KEY, upsert.topic)
-        rows = rows.observe(f"{ERRORS_METRIC}{store}", F.count(F.when(identity.isNull(), F.lit(1))).alias(name))
-    return rows.where(identity.isNotNull())
+    return rows.where(identity.isNotNull()) if upsert.topic is None else _keyed(rows, identity, upsert.topic, store)
 
 
 def with_keys(relation: Relation, topic: str, name: str) -> Relation:
@@ -73,8 +70,13 @@ def with_keys(relation: Relation, topic: str, name: str) -> Relation:
     """
     part = relation.undecoded.get("key")
     key = relation.ready["key"] if part is None else part.raw
+    return replace(relation, frame=_keyed(relation.frame, key, topic, name))
+
+
+def _keyed(rows: DataFrame, key: Column, topic: str, name: str) -> DataFrame:
+    """The rows whose key is not null; the others are counted."""
     count = F.count(F.when(key.isNull(), F.lit(1))).alias(caught_as("skipped", WITHOUT_KEY, topic))
-    return replace(relation, frame=relation.frame.observe(f"{ERRORS_METRIC}{name}", count).where(key.isNotNull()))
+    return rows.observe(f"{ERRORS_METRIC}{name}", count).where(key.isNotNull())
 
 
 def arrival(relation: Relation) -> list[Column]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lsql_runner.plan.explain import explain_node
-from lsql_runner.plan.nodes import DEAD_LETTERS, Aggregate, Node, Plan, Query, ReadTopic, WriteTopic, nodes
+from lsql_runner.plan.nodes import Aggregate, Node, ReadTopic, nodes
+from lsql_runner.plan.queries import DEAD_LETTERS, Plan, Query, WriteTopic
 
 _OF_TABLE = "groups with rows, each in one value"
 """How groups of a table's rows are kept. Another layout needs another line, so that none is read as what it is not: the

@@ -10,25 +10,19 @@ The rows of a table are upserts: the newest of a key counts, and one that is not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from lsql_runner.bind.bound import JoinKind, Part, SinkTarget, WindowSpec, keeps_source, part_exprs
-from lsql_runner.bind.catalog import Format, Serde, TopicSchema
-from lsql_runner.bind.error_policies import ErrorPolicies
-from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, HeaderValue, walk
+from lsql_runner.bind.bound import JoinKind, Part, WindowSpec, keeps_source, part_exprs
+from lsql_runner.bind.catalog import Serde, TopicSchema
+from lsql_runner.bind.expr import AggregateCall, Expr
 from lsql_runner.bind.functions.table import AGGREGATES
 from lsql_runner.bind.grouping import group_column
 from lsql_runner.bind.join_scope import side_column
 from lsql_runner.bind.operators import HEADERS
 from lsql_runner.bind.scope import lateral_column
-from lsql_runner.types import BYTES, INT, LONG, STRING, Array, DataType, Map, Struct, describe
-
-Columns = Mapping[str, DataType]
-
-
-class InvalidPlan(Exception):
-    """A node was asked to read what the one below does not give: a fault of the planner, not of the user."""
+from lsql_runner.plan.columns import Columns, InvalidPlan, check_columns
+from lsql_runner.types import BYTES, INT, LONG, STRING, Array, DataType, describe
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +124,8 @@ class Aggregate:
     def delay_ms(self) -> int:
         """How far the watermark of its windows is behind the newest time: the grace, or what joins of streams below
         wait for."""
-        joins = (node for node in nodes(self.input) if isinstance(node, Join) and node.within_ms is not None)
-        return max(((join.within_ms or 0) + join.grace_ms for join in joins), default=self.grace_ms)
+        joins = (node for node in nodes(self.input) if isinstance(node, Join))
+        return max((join.delay_ms for join in joins if join.delay_ms is not None), default=self.grace_ms)
 
     @property
     def place(self) -> tuple[str, ...]:
@@ -198,8 +192,8 @@ class Join:
 
     def __post_init__(self) -> None:
         for side in (self.left, self.right):
-            _check_columns(side.columns, *side.keys)
-        _check_columns(self._carried, self.key, *([] if self.residual is None else [self.residual]))
+            check_columns(side.columns, *side.keys)
+        check_columns(self._carried, self.key, *([] if self.residual is None else [self.residual]))
 
     @property
     def _carried(self) -> Columns:
@@ -210,9 +204,14 @@ class Join:
         return self.left.is_table and self.right.is_table
 
     @property
+    def delay_ms(self) -> int | None:
+        """Of two streams: how far the time by which records are late is behind the newest; None of others."""
+        return None if self.within_ms is None else self.within_ms + self.grace_ms
+
+    @property
     def waits(self) -> bool:
         """Of two streams: whether a record that nothing fits goes out alone, which is known when its time is over."""
-        return self.within_ms is not None and self.kind != "INNER"
+        return self.delay_ms is not None and self.kind != "INNER"
 
     @property
     def moves_rows(self) -> bool:
@@ -281,146 +280,6 @@ Node = ReadTopic | Filter | Unnest | Aggregate | Having | Join | Project
 Stateful = Aggregate | Having | Join
 
 
-@dataclass(frozen=True, slots=True)
-class WriteTopic:
-    """Every row of the input as a record of a topic."""
-
-    input: Project
-    topic: str
-    key_format: Format
-    value_format: Format
-    key_schema: str | None = None
-    """The schema that keys are written with, as text: in AVRO and PROTOBUF always, in JSON where records name one."""
-    value_schema: str | None = None
-    key_id: int | None = None
-    """The schema's id at the registry, once it is registered there."""
-    value_id: int | None = None
-    errors: ErrorPolicies = ErrorPolicies()
-    """What becomes of records that it cannot take or write."""
-
-    @property
-    def name(self) -> str:
-        return self.topic
-
-    @property
-    def stateful(self) -> bool:
-        return keeps_state(self.input)
-
-
-@dataclass(frozen=True, slots=True)
-class WriteSink:
-    """Every row of the input as a row of a sink."""
-
-    input: Project
-    target: SinkTarget
-
-    @property
-    def name(self) -> str:
-        return self.target.name
-
-    @property
-    def stateful(self) -> bool:
-        return keeps_state(self.input)
-
-    def __post_init__(self) -> None:
-        kind = self.input.value_type
-        names = kind.names if isinstance(kind, Struct) else ()
-        if names != tuple(name for name, _ in self.target.columns):
-            raise InvalidPlan(f"a row of {self.target.name} has not the columns {', '.join(names)}")
-        if not set(self.target.key) <= set(names):
-            raise InvalidPlan(f"the key {', '.join(self.target.key)} is not among {', '.join(names)}")
-
-
-Write = WriteTopic | WriteSink
-
-DEAD_LETTERS = "dead-letters"
-"""The query that writes the dead letters of stateful INSERTs."""
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """What runs as one streaming query: one loop of batches, one checkpoint, one position.
-
-    All stateless INSERTs into topics share one query; each stateful one has its own, since the
-    watermark that closes its windows must not depend on the others' topics, and so has each INSERT into a sink: its
-    server may be slow, or away.
-    """
-
-    name: str
-    sinks: tuple[Write, ...]
-    letters_of: tuple[WriteTopic, ...] = ()
-    """Stateful INSERTs of other queries: this one writes the dead letters of the records that they leave out."""
-
-    def __post_init__(self) -> None:
-        if self.row_sink is not None and len(self.sinks) > 1:
-            raise InvalidPlan(f"the query {self.name} writes to a sink and elsewhere")
-
-    @property
-    def row_sink(self) -> WriteSink | None:
-        """The sink that the query writes to; None if it writes to topics."""
-        return next((sink for sink in self.sinks if isinstance(sink, WriteSink)), None)
-
-    @property
-    def stateful(self) -> bool:
-        return bool(self.stores)
-
-    @property
-    def stores(self) -> tuple[Stateful, ...]:
-        return tuple(node for sink in self.sinks for node in nodes(sink.input) if isinstance(node, Stateful))
-
-    @property
-    def final_groups(self) -> tuple[Aggregate, ...]:
-        """Those whose windows have one result, when they are over."""
-        return tuple(node for node in self.stores if isinstance(node, Aggregate) and node.final)
-
-    @property
-    def sources(self) -> tuple[TopicSchema, ...]:
-        found: dict[str, TopicSchema] = {}
-        for sink in (*self.sinks, *self.letters_of):
-            found |= {n.schema.topic: n.schema for n in nodes(sink.input) if isinstance(n, ReadTopic)}
-        return tuple(found.values())
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """A whole program, ready to be run, explained, drawn or fingerprinted."""
-
-    queries: tuple[Query, ...]
-
-    @property
-    def sinks(self) -> tuple[Write, ...]:
-        """All that is written, topics and sinks."""
-        return tuple(sink for query in self.queries for sink in query.sinks)
-
-    @property
-    def topic_sinks(self) -> tuple[WriteTopic, ...]:
-        return tuple(sink for sink in self.sinks if isinstance(sink, WriteTopic))
-
-    @property
-    def row_sinks(self) -> tuple[WriteSink, ...]:
-        """What is written outside of Kafka."""
-        return tuple(sink for sink in self.sinks if isinstance(sink, WriteSink))
-
-    @property
-    def dead_letter_queue(self) -> str | None:
-        """The topic of dead letters, where the program has one."""
-        return next((sink.errors.queue for sink in self.topic_sinks if sink.errors.queue is not None), None)
-
-    @property
-    def targets(self) -> tuple[str, ...]:
-        """Every topic that is written: those of the INSERTs, then that of dead letters."""
-        queue = () if self.dead_letter_queue is None else (self.dead_letter_queue,)
-        return tuple(dict.fromkeys((*(sink.topic for sink in self.topic_sinks), *queue)))
-
-    @property
-    def sources(self) -> tuple[TopicSchema, ...]:
-        return tuple({s.topic: s for query in self.queries for s in query.sources}.values())
-
-    @property
-    def stateful(self) -> bool:
-        return any(query.stateful for query in self.queries)
-
-
 def nodes(node: Node) -> Iterator[Node]:
     """A node and everything below it, from the top."""
     yield node
@@ -436,9 +295,7 @@ def keeps_state(node: Node) -> bool:
 def is_timed(node: Node) -> bool:
     """Whether a node or one below it goes by the time: a join of streams, or windows."""
     return any(
-        part.within_ms is not None
-        if isinstance(part, Join)
-        else isinstance(part, Aggregate) and part.window is not None
+        part.delay_ms is not None if isinstance(part, Join) else isinstance(part, Aggregate) and part.window is not None
         for part in nodes(node)
     )
 
@@ -469,32 +326,4 @@ def check(below: Node, *exprs: Expr) -> None:
     Raises:
         InvalidPlan: listing what there is.
     """
-    _check_columns(below.columns, *exprs)
-
-
-def _check_columns(columns: Columns, *exprs: Expr) -> None:
-    for expr in exprs:
-        for part in walk(expr):
-            name = part.column if isinstance(part, ColumnRef) else "headers" if isinstance(part, HeaderValue) else None
-            if name is not None and name not in columns:
-                raise InvalidPlan(f"there is no column {name}; there are {', '.join(columns)}")
-            if isinstance(part, ColumnRef) and type_at(columns[part.column], part.path) != part.type:
-                raise InvalidPlan(f"{part.column}{part.path} is not {describe(part.type)}")
-
-
-def type_at(kind: DataType, path: tuple[str | int, ...]) -> DataType | None:
-    """The type found by following a path into a type; None where it leads nowhere."""
-    for step in path:
-        match kind:
-            case Struct() as struct if isinstance(step, str):
-                member = struct.field(step)
-                if member is None:
-                    return None
-                kind = member.type
-            case Array(element) if isinstance(step, int):
-                kind = element
-            case Map(value) if isinstance(step, str):
-                kind = value
-            case _:
-                return None
-    return kind
+    check_columns(below.columns, *exprs)

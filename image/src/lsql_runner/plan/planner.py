@@ -17,23 +17,8 @@ from lsql_runner.bind.error_policies import ErrorPolicies
 from lsql_runner.bind.expr import ColumnRef, Expr
 from lsql_runner.bind.join_scope import side_column
 from lsql_runner.bind.select import RECORD_TIME
-from lsql_runner.plan.nodes import (
-    DEAD_LETTERS,
-    Aggregate,
-    Filter,
-    Having,
-    Join,
-    JoinSide,
-    Node,
-    Plan,
-    Project,
-    Query,
-    ReadTopic,
-    Unnest,
-    Write,
-    WriteSink,
-    WriteTopic,
-)
+from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, Node, Project, ReadTopic, Unnest
+from lsql_runner.plan.queries import DEAD_LETTERS, Plan, Query, Write, WriteSink, WriteTopic
 from lsql_runner.plan.rules import RULES
 from lsql_runner.plan.usage import narrowed, paths_into
 from lsql_runner.types import BYTES

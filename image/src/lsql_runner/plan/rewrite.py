@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from lsql_runner.plan.nodes import Aggregate, Having, Join, Node, Plan, Project, ReadTopic
+from lsql_runner.plan.nodes import Aggregate, Having, Join, Node, Project, ReadTopic
+from lsql_runner.plan.queries import Plan
 
 
 def rewrite_nodes(plan: Plan, change: Callable[[Node], Node]) -> Plan:

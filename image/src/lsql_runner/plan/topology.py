@@ -5,19 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from lsql_runner.bind.bound import SinkTarget
-from lsql_runner.plan.nodes import (
-    Aggregate,
-    Filter,
-    Having,
-    Join,
-    Node,
-    Plan,
-    Project,
-    ReadTopic,
-    Unnest,
-    WriteSink,
-    inputs,
-)
+from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, Node, Project, ReadTopic, Unnest, inputs
+from lsql_runner.plan.queries import Plan, WriteSink
 from lsql_runner.plan.text import show, show_duration, show_part
 from lsql_runner.types import describe
 

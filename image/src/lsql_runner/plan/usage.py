@@ -8,21 +8,8 @@ from dataclasses import replace
 from lsql_runner.bind.bound import keeps_source, part_exprs
 from lsql_runner.bind.expr import ColumnRef, Expr, rewrite, walk
 from lsql_runner.bind.join_scope import side_column
-from lsql_runner.plan.nodes import (
-    Aggregate,
-    Filter,
-    Having,
-    Join,
-    JoinSide,
-    Node,
-    Project,
-    Query,
-    ReadTopic,
-    Unnest,
-    Write,
-    WriteSink,
-    inputs,
-)
+from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, Node, Project, ReadTopic, Unnest, inputs
+from lsql_runner.plan.queries import Query, Write, WriteSink
 from lsql_runner.types import Array, DataType, Field, Struct
 
 Path = tuple[str | int, ...]

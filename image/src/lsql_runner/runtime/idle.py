@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from lsql_runner.batches import BatchEnded
-from lsql_runner.plan.nodes import Aggregate, Plan
+from lsql_runner.plan.nodes import Aggregate
+from lsql_runner.plan.queries import Plan
 
 _SHORTEST_MS = 1_000
 _LONGEST_MS = 60_000

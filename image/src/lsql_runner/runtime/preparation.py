@@ -16,7 +16,7 @@ from lsql_runner.kafka.registry import RestRegistry, SchemaRegistry
 from lsql_runner.pipeline import Planned, plan_parsed
 from lsql_runner.plan.explain import explain
 from lsql_runner.plan.fingerprint import Fingerprint, changes, fingerprint
-from lsql_runner.plan.nodes import DEAD_LETTERS, Plan
+from lsql_runner.plan.queries import DEAD_LETTERS, Plan
 from lsql_runner.plan.stores import query_stores
 from lsql_runner.plan.topology import topology
 from lsql_runner.runtime import events

@@ -15,7 +15,7 @@ from lsql_runner.bind.proto_text import ProtoError, parse_proto
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.infer import infer_serde
 from lsql_runner.kafka.registry import RegisteredSchema, SchemaKind, SchemaReference, SchemaRegistry
-from lsql_runner.plan.nodes import Plan, Write, WriteSink, WriteTopic
+from lsql_runner.plan.queries import Plan, Write, WriteSink, WriteTopic
 from lsql_runner.types import DataType
 
 _KINDS: dict[str, SchemaKind] = {"AVRO": "AVRO", "JSON": "JSON", "PROTOBUF": "PROTOBUF"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lsql_runner.plan.nodes import Plan
+from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.rules.drop_constant_filters import drop_constant_filters
 from lsql_runner.plan.rules.filter_before_unnest import filter_before_unnest
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from lsql_runner.bind.expr import Const
-from lsql_runner.plan.nodes import Filter, Node, Plan
+from lsql_runner.plan.nodes import Filter, Node
+from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.rewrite import rewrite_nodes
 
 

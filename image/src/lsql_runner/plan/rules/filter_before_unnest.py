@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from lsql_runner.bind.expr import ColumnRef, Expr, Operation, walk
 from lsql_runner.bind.scope import lateral_column
-from lsql_runner.plan.nodes import Filter, Node, Plan, Unnest
+from lsql_runner.plan.nodes import Filter, Node, Unnest
+from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.rewrite import rewrite_nodes
 from lsql_runner.types import BOOLEAN
 

@@ -1,0 +1,47 @@
+"""The columns that a node gives, and whether expressions find in them what they read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lsql_runner.bind.expr import ColumnRef, Expr, HeaderValue, walk
+from lsql_runner.types import Array, DataType, Map, Struct, describe
+
+Columns = Mapping[str, DataType]
+
+
+class InvalidPlan(Exception):
+    """A node was asked to read what the one below does not give: a fault of the planner, not of the user."""
+
+
+def check_columns(columns: Columns, *exprs: Expr) -> None:
+    """Check that every column an expression reads is among some, with the type it expects.
+
+    Raises:
+        InvalidPlan: listing what there is.
+    """
+    for expr in exprs:
+        for part in walk(expr):
+            name = part.column if isinstance(part, ColumnRef) else "headers" if isinstance(part, HeaderValue) else None
+            if name is not None and name not in columns:
+                raise InvalidPlan(f"there is no column {name}; there are {', '.join(columns)}")
+            if isinstance(part, ColumnRef) and type_at(columns[part.column], part.path) != part.type:
+                raise InvalidPlan(f"{part.column}{part.path} is not {describe(part.type)}")
+
+
+def type_at(kind: DataType, path: tuple[str | int, ...]) -> DataType | None:
+    """The type found by following a path into a type; None where it leads nowhere."""
+    for step in path:
+        match kind:
+            case Struct() as struct if isinstance(step, str):
+                member = struct.field(step)
+                if member is None:
+                    return None
+                kind = member.type
+            case Array(element) if isinstance(step, int):
+                kind = element
+            case Map(value) if isinstance(step, str):
+                kind = value
+            case _:
+                return None
+    return kind

@@ -1,0 +1,152 @@
+"""What a program runs: queries, each with what it writes from the nodes of the plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lsql_runner.bind.bound import SinkTarget
+from lsql_runner.bind.catalog import Format, TopicSchema
+from lsql_runner.bind.error_policies import ErrorPolicies
+from lsql_runner.plan.columns import InvalidPlan
+from lsql_runner.plan.nodes import Aggregate, Project, ReadTopic, Stateful, keeps_state, nodes
+from lsql_runner.types import Struct
+
+
+@dataclass(frozen=True, slots=True)
+class WriteTopic:
+    """Every row of the input as a record of a topic."""
+
+    input: Project
+    topic: str
+    key_format: Format
+    value_format: Format
+    key_schema: str | None = None
+    """The schema that keys are written with, as text: in AVRO and PROTOBUF always, in JSON where records name one."""
+    value_schema: str | None = None
+    key_id: int | None = None
+    """The schema's id at the registry, once it is registered there."""
+    value_id: int | None = None
+    errors: ErrorPolicies = ErrorPolicies()
+    """What becomes of records that it cannot take or write."""
+
+    @property
+    def name(self) -> str:
+        return self.topic
+
+    @property
+    def stateful(self) -> bool:
+        return keeps_state(self.input)
+
+
+@dataclass(frozen=True, slots=True)
+class WriteSink:
+    """Every row of the input as a row of a sink."""
+
+    input: Project
+    target: SinkTarget
+
+    @property
+    def name(self) -> str:
+        return self.target.name
+
+    @property
+    def stateful(self) -> bool:
+        return keeps_state(self.input)
+
+    def __post_init__(self) -> None:
+        kind = self.input.value_type
+        names = kind.names if isinstance(kind, Struct) else ()
+        if names != tuple(name for name, _ in self.target.columns):
+            raise InvalidPlan(f"a row of {self.target.name} has not the columns {', '.join(names)}")
+        if not set(self.target.key) <= set(names):
+            raise InvalidPlan(f"the key {', '.join(self.target.key)} is not among {', '.join(names)}")
+
+
+Write = WriteTopic | WriteSink
+
+DEAD_LETTERS = "dead-letters"
+"""The query that writes the dead letters of stateful INSERTs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What runs as one streaming query: one loop of batches, one checkpoint, one position.
+
+    All stateless INSERTs into topics share one query; each stateful one has its own, since the
+    watermark that closes its windows must not depend on the others' topics, and so has each INSERT into a sink: its
+    server may be slow, or away.
+    """
+
+    name: str
+    sinks: tuple[Write, ...]
+    letters_of: tuple[WriteTopic, ...] = ()
+    """Stateful INSERTs of other queries: this one writes the dead letters of the records that they leave out."""
+
+    def __post_init__(self) -> None:
+        if self.row_sink is not None and len(self.sinks) > 1:
+            raise InvalidPlan(f"the query {self.name} writes to a sink and elsewhere")
+
+    @property
+    def row_sink(self) -> WriteSink | None:
+        """The sink that the query writes to; None if it writes to topics."""
+        return next((sink for sink in self.sinks if isinstance(sink, WriteSink)), None)
+
+    @property
+    def stateful(self) -> bool:
+        return bool(self.stores)
+
+    @property
+    def stores(self) -> tuple[Stateful, ...]:
+        return tuple(node for sink in self.sinks for node in nodes(sink.input) if isinstance(node, Stateful))
+
+    @property
+    def final_groups(self) -> tuple[Aggregate, ...]:
+        """Those whose windows have one result, when they are over."""
+        return tuple(node for node in self.stores if isinstance(node, Aggregate) and node.final)
+
+    @property
+    def sources(self) -> tuple[TopicSchema, ...]:
+        found: dict[str, TopicSchema] = {}
+        for sink in (*self.sinks, *self.letters_of):
+            found |= {n.schema.topic: n.schema for n in nodes(sink.input) if isinstance(n, ReadTopic)}
+        return tuple(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A whole program, ready to be run, explained, drawn or fingerprinted."""
+
+    queries: tuple[Query, ...]
+
+    @property
+    def sinks(self) -> tuple[Write, ...]:
+        """All that is written, topics and sinks."""
+        return tuple(sink for query in self.queries for sink in query.sinks)
+
+    @property
+    def topic_sinks(self) -> tuple[WriteTopic, ...]:
+        return tuple(sink for sink in self.sinks if isinstance(sink, WriteTopic))
+
+    @property
+    def row_sinks(self) -> tuple[WriteSink, ...]:
+        """What is written outside of Kafka."""
+        return tuple(sink for sink in self.sinks if isinstance(sink, WriteSink))
+
+    @property
+    def dead_letter_queue(self) -> str | None:
+        """The topic of dead letters, where the program has one."""
+        return next((sink.errors.queue for sink in self.topic_sinks if sink.errors.queue is not None), None)
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Every topic that is written: those of the INSERTs, then that of dead letters."""
+        queue = () if self.dead_letter_queue is None else (self.dead_letter_queue,)
+        return tuple(dict.fromkeys((*(sink.topic for sink in self.topic_sinks), *queue)))
+
+    @property
+    def sources(self) -> tuple[TopicSchema, ...]:
+        return tuple({s.topic: s for query in self.queries for s in query.sources}.values())
+
+    @property
+    def stateful(self) -> bool:
+        return any(query.stateful for query in self.queries)
