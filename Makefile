@@ -8,6 +8,8 @@ BIN := .venv/bin
 PYTEST := $(BIN)/pytest
 PURE := tests/unit tests/golden tests/repo tests/contract
 CHECKED := $(wildcard image/src image/recipe/train.py tests ci/tools ci/cluster demo bench)
+# How many processes share the tests that keep one core busy, each with a JVM of its own (about 1 GiB).
+WORKERS ?= 2
 # PYTHON=python3.12 chooses the interpreter; ARGS='-k window -x' is handed to pytest.
 export PYTHON
 
@@ -32,7 +34,7 @@ test-unit: setup ## The pure tests: no JVM, no broker
 	$(PYTEST) $(PURE) $(ARGS)
 
 test-streams: setup ## The stream cases on Spark with memory sources, and programs against Kafka Streams
-	$(PYTEST) tests/streams tests/differential $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist worksteal tests/streams tests/differential $(ARGS)
 
 test-differential: setup ## The programs against the same ones in Kafka Streams, on random records; MINUTES=30 takes longer
 	$(BIN)/python -m tests.differential --minutes $(or $(MINUTES),10) $(ARGS)
