@@ -147,11 +147,12 @@ CATALOGUE: dict[str, ErrorKind] = {
     ),
     "JOIN_WITHIN_MISSING": ErrorKind(
         "Two streams are joined without end: no record could ever be forgotten.",
-        "Add a length of time, as WITHIN 1h; or read one of them as a table, in WITH x AS (SELECT TABLE ...).",
+        "Add a length of time, as WITHIN 1h; or read one of them as a table, in WITH x AS (SELECT TABLE ...); in the "
+        "legacy generation, WITH x AS (SELECT ...).",
     ),
     "JOIN_WITHIN_MISPLACED": ErrorKind(
-        "WITHIN is for two streams; one side of this join is a table.",
-        "Take WITHIN away, or read both with SELECT STREAM.",
+        "How far apart times may be is for two streams to say; one side of this join is a table.",
+        "Take WITHIN, or SLIDING, away, or read both with SELECT STREAM.",
     ),
     "JOIN_KIND": ErrorKind(
         "This {kind} join has no result that could be kept right: {why}.", "Write an INNER join, or change the sides."

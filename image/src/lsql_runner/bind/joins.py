@@ -53,6 +53,7 @@ def bind_joins(
     first = find(select.source)
     sides = [_side(select.source, first, 0)]
     left: Found | BoundJoin = first
+    timed = False
     left_table, left_key = _is_table(select, first), key_of_source(sides[0])
     for number, join in enumerate(select.joins, 1):
         right = find(join.source)
@@ -85,7 +86,10 @@ def bind_joins(
             key,
         )
         left_table, left_key = left.is_table, key
+        timed = timed or within is not None
     assert isinstance(left, BoundJoin)
+    if select.window is not None and select.window.kind == "SLIDING" and not timed:
+        raise LsqlError("JOIN_WITHIN_MISPLACED", select.window.span)
     return left, JoinScope(tuple(sides), _shape(left, sides))
 
 

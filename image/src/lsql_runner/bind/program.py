@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
 
@@ -13,6 +13,7 @@ from lsql_runner.bind.catalog import Catalog
 from lsql_runner.bind.declarations import with_declarations
 from lsql_runner.bind.decoders import source_formats, source_topics
 from lsql_runner.bind.error_policies import check_queue
+from lsql_runner.bind.formal_tables import formal_tables, formal_tables_inside
 from lsql_runner.bind.formats import output_serde, written
 from lsql_runner.bind.generations import Generation, generation_of
 from lsql_runner.bind.nulls import written_type
@@ -35,7 +36,7 @@ def bind_program(program: ast.Program, catalog: Catalog) -> BoundProgram:
     _check_topics(program, catalog, settings)
     _check_formats(program, catalog)
     context = _Context(catalog, settings, otherwise)
-    shared = _bind_tables(program.shared_tables, {}, context, inside_insert=False)
+    shared = _bind_tables(program.shared_tables, {}, context, formal_tables(program), inside_insert=False)
     inserts = tuple(_bind_insert(insert, shared, context) for insert in program.inserts)
     return BoundProgram(inserts, settings, settings.warnings)
 
@@ -48,8 +49,13 @@ class _Context:
     settings: ProgramSettings
     otherwise: Generation
 
-    def bind(self, select: ast.Select, tables: Mapping[str, BoundSelect], inside_insert: bool) -> BoundSelect:
+    def bind(
+        self, select: ast.Select, tables: Mapping[str, BoundSelect], inside_insert: bool, is_formal_table: bool = False
+    ) -> BoundSelect:
         generation = generation_of(select, inside_insert, self.otherwise)
+        source = tables.get(select.source.name.name)
+        if is_formal_table and select.mode is None and (source is None or source.is_table):
+            select = replace(select, mode="TABLE")
         return bind_select(select, partial(_source, dict(tables), self.catalog), self.settings, generation)
 
 
@@ -86,21 +92,26 @@ def _check_formats(program: ast.Program, catalog: Catalog) -> None:
 
 
 def _bind_tables(
-    tables: tuple[ast.CommonTable, ...], known: Mapping[str, BoundSelect], context: _Context, inside_insert: bool
+    tables: tuple[ast.CommonTable, ...],
+    known: Mapping[str, BoundSelect],
+    context: _Context,
+    formal: frozenset[str],
+    inside_insert: bool,
 ) -> dict[str, BoundSelect]:
     """The WITH queries by name, each over those before it."""
     bound = dict(known)
     for table in tables:
         if table.name.name in bound:
             raise LsqlError("NAME_TWICE", table.name.span, name=table.name.name)
-        bound[table.name.name] = context.bind(table.select, bound, inside_insert)
+        name = table.name.name
+        bound[name] = context.bind(table.select, bound, inside_insert, name in formal)
     return bound
 
 
 def _bind_insert(
     insert: ast.Insert, shared: Mapping[str, BoundSelect], context: _Context
 ) -> BoundInsert | BoundSinkInsert:
-    tables = _bind_tables(insert.tables, shared, context, inside_insert=True)
+    tables = _bind_tables(insert.tables, shared, context, formal_tables_inside(insert), inside_insert=True)
     if insert.target.name in tables:
         raise LsqlError("NAME_SHADOWS_TOPIC", insert.target.span, name=insert.target.name)
     sink = sink_of(insert, context.catalog)
