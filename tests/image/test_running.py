@@ -27,6 +27,11 @@ def filtering(source: str, target: str) -> str:
     return f"INSERT INTO {target} SELECT STREAM id, UPPER(name) AS name FROM {source} WHERE speed >= 0"
 
 
+def half_a_gigabyte(source: str, target: str) -> str:
+    """A program that makes a record of that size."""
+    return f"INSERT INTO {target} SELECT STREAM id, LPAD(name, 500000000, '.') AS name FROM {source}"
+
+
 def mapped(pid: int, name: str) -> bool:
     """Whether a process has a file of that name in its memory."""
     return any(line.rstrip().endswith(f"/{name}") for line in Path(f"/proc/{pid}/maps").read_text().splitlines())
@@ -101,9 +106,8 @@ def test_a_heap_that_is_too_small_is_said_and_ends_the_container(
 ) -> None:
     source, target = topic("seen"), topic("out")
     broker.produce(source, [reading(0)])
-    half_a_gigabyte = f"INSERT INTO {target} SELECT STREAM id, LPAD(name, 500000000, '.') AS name FROM {source}"
 
-    with contained(Wanted(half_a_gigabyte, broker.bootstrap)) as processor:
+    with contained(Wanted(half_a_gigabyte(source, target), broker.bootstrap)) as processor:
         code = processor.container.wait(90)
 
     assert code == 3
@@ -125,8 +129,7 @@ def test_a_processor_that_the_kernel_killed_for_memory_says_so(
     worker too while the JVM's memory is still being given back: whoever is left tells it."""
     source, target = topic("seen"), topic("out")
     broker.produce(source, [reading(0)])
-    half_a_gigabyte = f"INSERT INTO {target} SELECT STREAM id, LPAD(name, 500000000, '.') AS name FROM {source}"
-    wanted = Wanted(half_a_gigabyte, broker.bootstrap, memory_mib=640, env=greedy, may_die_early=True)
+    wanted = Wanted(half_a_gigabyte(source, target), broker.bootstrap, memory_mib=640, env=greedy, may_die_early=True)
 
     with contained(wanted) as processor:
         code = processor.container.wait(90)

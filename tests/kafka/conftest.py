@@ -8,14 +8,15 @@ import pytest
 
 from lsql_runner.engine.jvm import short_lived
 from lsql_runner.engine.processor import SparkEngine
-from tests.kit.jars import class_archive, jar_folder
+from lsql_runner.java import CLASS_ARCHIVE
+from tests.kit.jars import jar_folder
 from tests.kit.registry import Registry
 
 
 @pytest.fixture(scope="package")
 def engine() -> Iterator[SparkEngine]:
     """One JVM and one session for all tests of this folder that run a processor in their own process."""
-    running = SparkEngine("tests", short_lived(jar_folder("jars"), class_archive()), threads=2)
+    running = SparkEngine("tests", short_lived(jar_folder("jars"), CLASS_ARCHIVE), threads=2)
     yield running
     running.close()
 

@@ -22,8 +22,3 @@ def java_command(folder: Path, main_class: str, *options: str) -> list[str]:
     java = str(Path(home) / "bin/java") if home else "java"
     quick = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Xms64m", "-Xmx256m"]
     return [java, *quick, *options, "-cp", f"{folder}/*", main_class]
-
-
-def class_archive() -> Path:
-    """Returns the class archive that set-up made for the runner's JVM: it starts in half the time with it."""
-    return Path(sys.prefix, "share", "lsql-runner", "classes.jsa")

@@ -42,6 +42,11 @@ def reads_table(select: ast.Select, source: Found) -> bool:
     return bool(select.group_by or select.window or select.joins)
 
 
+def joins_streams(source: Found | BoundJoin) -> bool:
+    """Whether two streams are joined here: their records may be late."""
+    return isinstance(source, BoundJoin) and (source.within_ms is not None or joins_streams(source.left))
+
+
 def bind_joins(
     select: ast.Select, find: Find, is_legacy: bool, grace_ms: int, binder: Callable[[JoinScope], Binder]
 ) -> tuple[BoundJoin, JoinScope]:
@@ -53,7 +58,6 @@ def bind_joins(
     first = find(select.source)
     sides = [_side(select.source, first, 0)]
     left: Found | BoundJoin = first
-    timed = False
     left_table, left_key = _is_table(select, first), key_of_source(sides[0])
     for number, join in enumerate(select.joins, 1):
         right = find(join.source)
@@ -86,10 +90,9 @@ def bind_joins(
             key,
         )
         left_table, left_key = left.is_table, key
-        timed = timed or within is not None
     assert isinstance(left, BoundJoin)
-    if select.window is not None and select.window.kind == "SLIDING" and not timed:
-        raise LsqlError("JOIN_WITHIN_MISPLACED", select.window.span)
+    if select.join_window is not None and not joins_streams(left):
+        raise LsqlError("JOIN_WITHIN_MISPLACED", select.join_window.span)
     return left, JoinScope(tuple(sides), _shape(left, sides))
 
 
@@ -177,8 +180,8 @@ def _within(select: ast.Select, join: ast.Join, is_legacy: bool, left_table: boo
         return None
     if join.within is not None:
         return join.within.milliseconds
-    if is_legacy and select.window is not None and select.window.kind == "SLIDING":
-        return select.window.size.milliseconds
+    if is_legacy and select.join_window is not None:
+        return select.join_window.size.milliseconds
     raise LsqlError("JOIN_WITHIN_MISSING", join.span)
 
 

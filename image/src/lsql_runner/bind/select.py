@@ -25,7 +25,7 @@ from lsql_runner.bind.formats import computed_serde, default_format, fits, group
 from lsql_runner.bind.generations import Generation
 from lsql_runner.bind.grouping import Regrouping, bind_group_keys, group_ref, window_spec
 from lsql_runner.bind.join_scope import JoinScope
-from lsql_runner.bind.joins import Find, bind_joins, reads_table
+from lsql_runner.bind.joins import Find, bind_joins, joins_streams, reads_table
 from lsql_runner.bind.nulls import known_by
 from lsql_runner.bind.projections import bind_projections, part_type
 from lsql_runner.bind.scope import Scope
@@ -64,7 +64,7 @@ def bind_select(
     grouped = bool(select.group_by) or context.window is not None or _aggregates(key) or _aggregates(value)
     if grouped:
         return context.grouped(scope, laterals, where, key, value)
-    if select.grace is not None and not _joins_streams(source):
+    if select.grace is not None and not joins_streams(source):
         raise LsqlError("WINDOW_WITHOUT_AGGREGATE", select.place_of("GRACE BY"))
     if select.having is not None:
         raise LsqlError("HAVING_WITHOUT_AGGREGATE", select.place_of("HAVING"))
@@ -122,11 +122,6 @@ def _has_windows(source: Source) -> bool:
     return False
 
 
-def _joins_streams(source: Source) -> bool:
-    """Whether two streams are joined here: their records may be late."""
-    return isinstance(source, BoundJoin) and (source.within_ms is not None or _joins_streams(source.left))
-
-
 def _waits(source: Source) -> bool:
     """Whether a source's records come of an outer join of streams, however far below.
 
@@ -162,8 +157,7 @@ class _Context:
     @property
     def window(self) -> ast.Window | None:
         """The window of the groups; a SLIDING one is the join's."""
-        window = self.select.window
-        return None if window is None or (window.kind == "SLIDING" and self.select.joins) else window
+        return self.select.window if self.select.join_window is None else None
 
     @property
     def _list_span(self) -> Span:

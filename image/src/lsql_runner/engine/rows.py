@@ -11,16 +11,25 @@ from typing import Any
 from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, BinaryType, IntegerType, LongType, StringType, StructType
+from pyspark.sql.types import StructField, StructType
 
 from lsql_runner.engine.call import call
+from lsql_runner.engine.schema import BINARY, HEADERS, INT, LONG, STRING
 from lsql_runner.engine.serde import DECODE_JSON
 
 Headers = tuple[tuple[str, bytes | None], ...]
 
-_COLUMNS = StructType().add("key", BinaryType()).add("value", BinaryType()).add("topic", StringType())
-_COLUMNS = _COLUMNS.add("partition", IntegerType()).add("offset", LongType()).add("timestamp", LongType())
-_COLUMNS = _COLUMNS.add("headers", ArrayType(StructType().add("key", StringType()).add("value", BinaryType())))
+_COLUMNS = StructType(
+    [
+        StructField("key", BINARY),
+        StructField("value", BINARY),
+        StructField("topic", STRING),
+        StructField("partition", INT),
+        StructField("offset", LONG),
+        StructField("timestamp", LONG),
+        StructField("headers", HEADERS),
+    ]
+)
 """The columns of Spark's Kafka source, headers included; its timestamp in milliseconds since 1970 UTC."""
 
 

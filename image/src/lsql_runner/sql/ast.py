@@ -281,6 +281,11 @@ class Select:
     """Every clause keyword with its place, for errors about a clause as such."""
     span: Span = _place()
 
+    @property
+    def join_window(self) -> Window | None:
+        """The SLIDING window of a SELECT with joins: how far apart the times of two streams may be (legacy)."""
+        return self.window if self.window is not None and self.window.kind == "SLIDING" and self.joins else None
+
     def place_of(self, clause: str) -> Span:
         """Where the clause called `clause` (as `HAVING`, `JOIN`) begins; the SELECT itself if it is not there."""
         return next((place for name, place in self.clauses if name == clause), self.span)
