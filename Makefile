@@ -7,8 +7,8 @@
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest
 PURE := tests/unit tests/golden tests/repo tests/contract
-CHECKED := $(wildcard image/src image/recipe/train.py tests ci/tools ci/cluster demo bench)
-# How many processes share the tests that keep one core busy, each with a JVM of its own (about 1 GiB).
+CHECKED := $(wildcard image/src image/recipe/train.py devkit tests ci/tools ci/cluster demo bench)
+# How many processes share a layer's tests. Those on Spark start a JVM each, of about 1 GiB.
 WORKERS ?= 2
 # PYTHON=python3.12 chooses the interpreter; ARGS='-k window -x' is handed to pytest.
 export PYTHON
@@ -31,7 +31,7 @@ image: setup ## Build the image with podman; BASE_IMAGE=name builds on another D
 test: setup lint typecheck imports test-java test-unit test-streams test-kafka test-sinks test-browser ## Everything CI runs, layer by layer
 
 test-unit: setup ## The pure tests: no JVM, no broker
-	$(PYTEST) $(PURE) $(ARGS)
+	$(PYTEST) -n $(WORKERS) $(PURE) $(ARGS)
 
 test-streams: setup ## The stream cases on Spark with memory sources, and programs against Kafka Streams
 	$(PYTEST) -n $(WORKERS) --dist worksteal tests/streams tests/differential $(ARGS)
@@ -88,10 +88,10 @@ golden: setup ## Rewrite the golden files; the review is the diff
 	$(PYTEST) tests/golden --update-goldens $(ARGS)
 
 docs: setup ## Write the generated reference pages anew; a test says when they are stale
-	$(BIN)/python -m tests.kit.docs
+	$(BIN)/python -m devkit.docs
 
 charts: tools ## Write the charts' schemas, tables and snapshots anew; a test says when they are stale
-	$(BIN)/python -m tests.kit.helm
+	$(BIN)/python -m devkit.helm
 
 demo: setup ## A broker, a processor and a page to look at; SQL=file.sql runs your own program
 	@$(BIN)/python -m demo $(if $(SQL),--sql $(SQL)) $(ARGS)

@@ -21,8 +21,8 @@ from bench.figures import Figures, Pairs, figures, table
 from bench.machine import machine
 from bench.run import BenchFailed, Run, run
 from bench.vessels import Expected, preload
-from tests.kit.broker import Broker
-from tests.kit.process import ProcessFailed
+from devkit.broker import Broker
+from devkit.process import ProcessFailed
 
 RESULTS = Path(__file__).parent / "results"
 _SOURCE = "bench-vessels"

@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 
 from bench.vessels import FAST, SCHEMA
 from ci.tools.setup import ROOT, cached_folder, copy_dependencies, hash_of, maven
-from tests.kit.jars import jar_folder as jars_of
-from tests.kit.process import Process, free_port
+from devkit.jars import jar_folder as jars_of
+from devkit.process import Process, free_port
 
 COMMIT_INTERVAL_MS = 200
 """Of Kafka Streams. Its default of 30 s would hide where it is; a commit every 200 ms costs it next to nothing."""

@@ -12,8 +12,8 @@ from typing import Any
 import fastavro
 
 from bench.feed import send
-from tests.kit.broker import Broker
-from tests.kit.registry import Registry
+from devkit.broker import Broker
+from devkit.registry import Registry
 
 USERS = 20_000
 COUNTRIES = 100

@@ -18,9 +18,9 @@ from bench.figures import Figures, figures
 from bench.inputs import AVRO_CLICKS, CLICKS, PROFILES, USERS_NOW, Input, preload
 from bench.machine import machine
 from bench.run import BenchFailed, position, watch
-from tests.kit.broker import Broker
-from tests.kit.process import Process, ProcessFailed, free_port
-from tests.kit.registry import Registry
+from devkit.broker import Broker
+from devkit.process import Process, ProcessFailed, free_port
+from devkit.registry import Registry
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from bench.contenders import FILTER, Task
 from bench.figures import Sample
 from bench.usage import peak_mib, processor_s
 from bench.vessels import Expected
-from tests.kit.broker import Broker
-from tests.kit.process import Process
+from devkit.broker import Broker
+from devkit.process import Process
 
 _POLL_S = 0.05
 _HEAD = 500

@@ -17,7 +17,7 @@ from demo.processor import Processor  # noqa: E402
 from demo.results import Results  # noqa: E402
 from demo.screen import Lines, Panels, Screen  # noqa: E402
 from demo.ships import REPORTS_PER_S, TOPIC, Ships  # noqa: E402
-from tests.kit.broker import Broker  # noqa: E402
+from devkit.broker import Broker  # noqa: E402
 
 PARTITIONS = 4
 POLL_S = 0.25

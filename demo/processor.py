@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.kit.process import Process, free_port
+from devkit.process import Process, free_port
 
 LSQL = Path(sys.prefix, "bin", "lsql")
 APP_ID = "demo"

@@ -7,8 +7,8 @@ from typing import Protocol
 
 import pytest
 
-from tests.kit.broker import Broker
-from tests.kit.goldens import Goldens
+from devkit.broker import Broker
+from devkit.goldens import Goldens
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

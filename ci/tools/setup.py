@@ -162,7 +162,7 @@ def class_archive() -> bool:
     version = subprocess.run([java, "-version"], capture_output=True, text=True, check=True).stderr
     module = [path for path in (ROOT / "image/jvm/src/main").rglob("*") if path.is_file()]
     runner = ROOT / "image/src/lsql_runner"
-    trained_by = [ROOT / "image/recipe/train.py", runner / "engine/jvm.py", runner / "java.py"]
+    trained_by = [ROOT / "image/recipe/train.py", runner / "jvm/spark_jvm.py", runner / "jvm/java.py"]
     archive = VENV / "share/lsql-runner/classes.jsa"
 
     def build() -> None:
@@ -180,13 +180,13 @@ def class_archive() -> bool:
 
 def broker_jars() -> bool:
     """Resolves the jars of the test broker."""
-    pom = ROOT / "tests/kit/pom.xml"
+    pom = ROOT / "devkit/pom.xml"
     return cached_folder("broker-jars", hash_of([pom]), lambda folder: copy_dependencies(pom, folder))
 
 
 def registry_jars() -> bool:
     """Unpacks the schema registry of the tests."""
-    pom = ROOT / "tests/kit/registry-pom.xml"
+    pom = ROOT / "devkit/registry-pom.xml"
 
     def build(folder: Path) -> None:
         with tempfile.TemporaryDirectory(dir=CACHE, prefix="registry-archive-") as scratch:

@@ -14,10 +14,10 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
+from devkit.broker import Broker
+from devkit.records import Record
+from lsql_runner.config.settings import read_settings
 from lsql_runner.service import jvm_options, processor
-from lsql_runner.settings import read_settings
-from tests.kit.broker import Broker
-from tests.kit.records import Record
 
 PROGRAM = """
 INSERT INTO fast SELECT STREAM id, UPPER(name) AS name, speed * 2 AS speed, at FROM readings
@@ -81,7 +81,7 @@ def train(archive: Path) -> None:
 
 
 _NO_PROFILES = ("-XX:+UnlockDiagnosticVMOptions", "-XX:-AOTRecordTraining")
-"""No start reads the compilers' profiles (`_LATE_OPTIMIZING` in engine/jvm.py): the cache need not hold them."""
+"""No start reads the compilers' profiles (`_LATE_OPTIMIZING` in jvm/spark_jvm.py): the cache need not hold them."""
 
 
 def writing(archive: Path) -> tuple[str, ...]:

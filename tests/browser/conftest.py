@@ -8,8 +8,8 @@ import pytest
 from flask import Flask
 from playwright.sync_api import Browser, expect
 
+from devkit.fake_processor import FakeProcessor
 from tests.browser.site import Visit, chromium, served
-from tests.kit.fake_processor import FakeProcessor
 
 Open = Callable[..., Visit]
 DEADLINE_MS = 20_000

@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from devkit.fake_processor import SCENARIOS
 from tests.browser.site import Visit, chromium, served
-from tests.kit.fake_processor import SCENARIOS
 
 HISTORY_POLLS = 149
 """Five minutes of the page's clock: as much as the curves show."""

@@ -13,9 +13,9 @@ from flask import Flask
 from playwright.sync_api import Browser, Page, sync_playwright
 from werkzeug.serving import WSGIRequestHandler, make_server
 
+from devkit.fake_processor import FakeProcessor
 from lsql_runner.api.app import create_app
 from lsql_runner.observe.metrics import Metrics
-from tests.kit.fake_processor import FakeProcessor
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 POLL_MS = 2_000

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from devkit.fake_processor import SCENARIOS, running
 from tests.browser.conftest import Open
-from tests.kit.fake_processor import SCENARIOS, running
 
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 

@@ -8,12 +8,12 @@ from playwright.sync_api import expect
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.wrappers import Response
 
+from devkit.fake_processor import SCENARIOS, FakeProcessor, failed, running, starting, stopped
+from devkit.fake_program import DESCRIBED, PLAN, SQL
 from lsql_runner.errors import LsqlError
 from lsql_runner.runtime.lifecycle import Trigger
 from lsql_runner.spans import Span
 from tests.browser.conftest import Open
-from tests.kit.fake_processor import SCENARIOS, FakeProcessor, failed, running, starting, stopped
-from tests.kit.fake_program import DESCRIBED, PLAN, SQL
 
 HIDE = """(hidden) => {
   Object.defineProperty(document, "hidden", { value: hidden, configurable: true });

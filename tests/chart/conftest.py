@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.helm import HELMS, tool
+from devkit.helm import HELMS, tool
 
 BASE = {
     "sql": "INSERT INTO fast SELECT STREAM * FROM vehicles WHERE speed > 10",

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
+from devkit.helm import HELMS, ROOT, Object, generate, one, pod_specs, run, tool
 from lsql_runner.console.settings import Settings, read_settings
-from tests.kit.helm import HELMS, ROOT, Object, generate, one, pod_specs, run, tool
 
 CHART = ROOT / "charts/lsql-console"
 FILES = sorted(CHART.glob("ci/*-values.yaml"))

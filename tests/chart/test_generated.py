@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.kit.helm import CHART, generate
+from devkit.helm import CHART, generate
 
 
 @pytest.fixture(scope="module")
@@ -12,7 +12,7 @@ def generated() -> dict[str, str]:
 
 @pytest.mark.parametrize("name", ["README.md", "values.schema.json"])
 def test_generated_file_is_up_to_date(name: str, generated: dict[str, str]) -> None:
-    assert (CHART / name).read_text(encoding="utf-8") == generated[name], f"run `python -m tests.kit.helm` for {name}"
+    assert (CHART / name).read_text(encoding="utf-8") == generated[name], f"run `python -m devkit.helm` for {name}"
 
 
 def test_every_value_is_described(generated: dict[str, str]) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from ci.tools.go import check_go, wanted_go
 from ci.tools.go_tools import FOLDER, MODULES, TOOLS, linker_flags, pinned_version
-from tests.kit.helm import run, tool
+from devkit.helm import run, tool
 
 GO_MOD = "module x\n\ngo 1.26.0\n\nrequire (\n\tk8s.io/client-go v0.37.1 // indirect\n\thelm.sh/helm/v3 v3.22.0\n)\n"
 

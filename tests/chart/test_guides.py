@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.kit.helm import CHART, ROOT, render
+from devkit.helm import CHART, ROOT, render
 
 GUIDES = [ROOT / f"docs/guides/{name}.md" for name in ("install", "upgrade", "security", "gitops", "migration")]
 BLOCK = re.compile(r"^( *)```yaml\n(.*?)^ *```", re.MULTILINE | re.DOTALL)

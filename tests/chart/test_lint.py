@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from tests.kit.helm import CHART, run, tool
+from devkit.helm import CHART, run, tool
 
 SCRIPTS = Path(sys.prefix, "bin")
 """Where yamllint and yamale are, which chart-testing calls."""

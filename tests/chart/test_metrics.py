@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from devkit.helm import CHART, one, render
 from lsql_runner.observe.metric_table import METRICS
-from tests.kit.helm import CHART, one, render
 
 HISTOGRAM_PARTS = ("_bucket", "_sum", "_count")
 TARGET_LABELS = {"namespace", "app", "le"}

@@ -9,8 +9,8 @@ import jsonschema
 import pytest
 import yaml
 
-from lsql_runner.settings import Settings
-from tests.kit.helm import CHART, ToolFailed, render
+from devkit.helm import CHART, ToolFailed, render
+from lsql_runner.config.settings import Settings
 
 SCHEMA = json.loads((CHART / "values.schema.json").read_text(encoding="utf-8"))
 VALUES = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from tests.kit.helm import Object, ToolFailed, environment, one, render
+from devkit.helm import Object, ToolFailed, environment, one, render
 
 NASTY = {
     "quotes": """SELECT 'it''s', "double", `back-tick`""",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.helm import CHART, ROOT, Object, ToolFailed, environment, render, run, tool
+from devkit.helm import CHART, ROOT, Object, ToolFailed, environment, render, run, tool
 
 UMBRELLA = ROOT / "tests/chart/umbrella"
 FAST = (UMBRELLA / "sql/fast.sql").read_text(encoding="utf-8")

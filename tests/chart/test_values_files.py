@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lsql_runner.settings import read_settings
-from tests.kit.helm import CHART, HELMS, ROOT, Object, environment, pod_specs, render, values_files
+from devkit.helm import CHART, HELMS, ROOT, Object, environment, pod_specs, render, values_files
+from lsql_runner.config.settings import read_settings
 
 FILES = [pytest.param(path, id=path.relative_to(ROOT).as_posix()) for path in values_files()]
 CREDENTIALS = "/etc/lsql-runner/credentials/"

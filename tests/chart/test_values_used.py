@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 import yaml
 
-from tests.kit.helm import CHART
+from devkit.helm import CHART
 
 VALUES = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
 TEMPLATES = [path for path in sorted((CHART / "templates").rglob("*")) if path.is_file()]

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from ci.tools.image import default_tag
-from tests.kit.broker import Broker
-from tests.kit.cluster import Cluster, given_cluster, running_cluster
-from tests.kit.cluster_release import Helm
-from tests.kit.container import built_image
-from tests.kit.helm import HELMS, tool
-from tests.kit.kubectl import Kubectl
+from devkit.broker import Broker
+from devkit.cluster import Cluster, given_cluster, running_cluster
+from devkit.cluster_release import Helm
+from devkit.container import built_image
+from devkit.helm import HELMS, tool
+from devkit.kubectl import Kubectl
 
 IMAGE_VARIABLE = "RUNNER_IMAGE"
 """Names another image to test, as `registry.example.com/lsql-runner:1`; `make image` makes the default."""

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.cluster import Cluster
-from tests.kit.helm import HELMS, ROOT, Object, pod_specs, render, values_files
-from tests.kit.kubectl import Kubectl
+from devkit.cluster import Cluster
+from devkit.helm import HELMS, ROOT, Object, pod_specs, render, values_files
+from devkit.kubectl import Kubectl
 
 DEFINED_ELSEWHERE = ("monitoring.coreos.com", "gateway.networking.k8s.io")
 """Groups of the Prometheus operator and of the Gateway API: a cluster without these has no opinion on their kinds."""

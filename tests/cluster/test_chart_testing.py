@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.broker import Broker
-from tests.kit.helm import CHART, HELMS, tool
-from tests.kit.kubectl import Kubectl, program
-from tests.kit.records import Record
+from devkit.broker import Broker
+from devkit.helm import CHART, HELMS, tool
+from devkit.kubectl import Kubectl, program
+from devkit.records import Record
 
 TOPIC = "ct_vehicles"
 INSTALL_S = 800

@@ -17,16 +17,16 @@ from lightkube import Client, KubeConfig
 from lightkube.config.kubeconfig import SingleConfig
 from lightkube.config.models import User
 
+from devkit.cluster_release import Helm
+from devkit.console_fixtures import FakeRunners, settings
+from devkit.helm import ROOT
+from devkit.kubectl import Kubectl
 from lsql_runner.console.cluster import ClusterError, Note
 from lsql_runner.console.document import Document
 from lsql_runner.console.lightkube_cluster import MANAGER, LightkubeCluster
 from lsql_runner.console.recover import Outcome, recover
 from lsql_runner.console.storage import decode
 from tests.cluster.conftest import HelmFactory
-from tests.kit.cluster_release import Helm
-from tests.kit.console_fixtures import FakeRunners, settings
-from tests.kit.helm import ROOT
-from tests.kit.kubectl import Kubectl
 
 CONSOLE = ROOT / "charts/lsql-console"
 NAME = "fast-vehicles"

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from devkit.broker import Broker
+from devkit.cluster_feed import Fed
+from devkit.helm import ROOT
+from devkit.kubectl import Kubectl
 from tests.cluster.conftest import HelmFactory
-from tests.kit.broker import Broker
-from tests.kit.cluster_feed import Fed
-from tests.kit.helm import ROOT
-from tests.kit.kubectl import Kubectl
 
 CHART = ROOT / "charts/lsql-console"
 TOKEN = "example"

@@ -2,11 +2,11 @@
 
 import pytest
 
+from devkit.broker import Broker
+from devkit.cluster import Cluster
+from devkit.cluster_feed import Fed, counting
+from devkit.kubectl import Kubectl, KubectlFailed
 from tests.cluster.conftest import HelmFactory
-from tests.kit.broker import Broker
-from tests.kit.cluster import Cluster
-from tests.kit.cluster_feed import Fed, counting
-from tests.kit.kubectl import Kubectl, KubectlFailed
 
 FILLER = "/var/lib/lsql-runner/filler"
 FILL = f"""

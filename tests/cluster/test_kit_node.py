@@ -1,8 +1,8 @@
 """What the tests do to the node of the test cluster, and what pods see of it."""
 
-from tests.kit.cluster import Cluster
-from tests.kit.cluster_pods import await_running, pod
-from tests.kit.kubectl import Kubectl, Resource
+from devkit.cluster import Cluster
+from devkit.cluster_pods import await_running, pod
+from devkit.kubectl import Kubectl, Resource
 
 WAIT = "import signal; signal.pause()"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.kit.broker import Broker
-from tests.kit.cluster_pods import USER, await_running, claim, pod
-from tests.kit.kubectl import Kubectl, KubectlFailed
+from devkit.broker import Broker
+from devkit.cluster_pods import USER, await_running, claim, pod
+from devkit.kubectl import Kubectl, KubectlFailed
 
 WAIT = "import signal; signal.pause()"
 SERVE = "import http.server as h; h.test(h.SimpleHTTPRequestHandler, port=8000, bind='0.0.0.0')"

@@ -2,10 +2,10 @@
 
 import pytest
 
+from devkit.broker import Broker
+from devkit.cluster_feed import Fed
+from devkit.kubectl import Kubectl
 from tests.cluster.conftest import HelmFactory
-from tests.kit.broker import Broker
-from tests.kit.cluster_feed import Fed
-from tests.kit.kubectl import Kubectl
 
 RELEASES = 6
 

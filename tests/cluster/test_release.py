@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from devkit.broker import Broker
+from devkit.cluster import Cluster
+from devkit.cluster_feed import Fed, program
+from devkit.cluster_release import Helm, HelmFailed
+from devkit.helm import HELMS, tool
+from devkit.kubectl import Kubectl
 from tests.cluster.conftest import fresh_namespace
-from tests.kit.broker import Broker
-from tests.kit.cluster import Cluster
-from tests.kit.cluster_feed import Fed, program
-from tests.kit.cluster_release import Helm, HelmFailed
-from tests.kit.helm import HELMS, tool
-from tests.kit.kubectl import Kubectl
 
 # What YAML, templates, shells and Kubernetes each would like to change, and more than a label or an argument holds.
 NASTY = """\

@@ -14,11 +14,11 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # exported, b
     ResourceType,
 )
 
+from devkit.broker import Broker
+from devkit.cluster import Cluster
+from devkit.cluster_feed import Fed
+from devkit.kubectl import Kubectl, Resource
 from tests.cluster.conftest import HelmFactory
-from tests.kit.broker import Broker
-from tests.kit.cluster import Cluster
-from tests.kit.cluster_feed import Fed
-from tests.kit.kubectl import Kubectl, Resource
 
 PASSWORDS = {"old": "old-secret", "new": "new-secret"}
 ANY: Any = None

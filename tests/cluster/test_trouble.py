@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from devkit.broker import Broker
+from devkit.cluster import Cluster
+from devkit.cluster_feed import Fed
+from devkit.cluster_traffic import Outcome
+from devkit.kubectl import Kubectl
 from tests.cluster.conftest import HelmFactory, fresh_namespace
-from tests.kit.broker import Broker
-from tests.kit.cluster import Cluster
-from tests.kit.cluster_feed import Fed
-from tests.kit.cluster_traffic import Outcome
-from tests.kit.kubectl import Kubectl
 
 OUTAGE_S = 120
 LOOK_S = 1

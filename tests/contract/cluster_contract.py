@@ -12,9 +12,9 @@ from typing import Any, Protocol
 
 import pytest
 
+from devkit.fake_cluster import SQL, workload
 from lsql_runner.console.cluster import Cluster, Conflict, Missing, Note
 from lsql_runner.console.workloads import Kind, read_processor
-from tests.kit.fake_cluster import SQL, workload
 
 TRIES = 10
 

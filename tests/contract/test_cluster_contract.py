@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from devkit.fake_cluster import FakeCluster, FakePod
 from lsql_runner.console.workloads import Kind
 from tests.contract.cluster_contract import ConfigurationContract, PodContract, WorkloadContract
-from tests.kit.fake_cluster import FakeCluster, FakePod
 
 
 class FakeGround:

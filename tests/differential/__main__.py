@@ -7,10 +7,10 @@ from itertools import count
 
 import click
 
+from devkit.engines import memory_engine
 from tests.differential.check import Both, check
 from tests.differential.kafka_streams import KafkaStreams
 from tests.differential.programs import SUITES
-from tests.kit.engines import memory_engine
 
 
 @click.command()

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from lsql_runner.bind.catalog import Catalog
-from lsql_runner.declared import declared_topics
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.rows import TopicRecord
+from lsql_runner.formats.catalog import Catalog
+from lsql_runner.formats.declared import declared_topics
 from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.queries import Plan
 from tests.differential.comparison import Written, differences

@@ -12,7 +12,7 @@ from threading import Thread
 from types import TracebackType
 from typing import Any
 
-from tests.kit.jars import jar_folder, java_command
+from devkit.jars import jar_folder, java_command
 
 MAIN = "com.lsqlrunner.differential.Main"
 QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"  # it warns of each record that it passes over

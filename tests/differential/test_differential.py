@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from devkit.engines import memory_engine
 from tests.differential import chains
 from tests.differential.check import Both, check, generated, topology_writes
 from tests.differential.kafka_streams import KafkaStreams
 from tests.differential.late import lateness
 from tests.differential.programs import SUITES
 from tests.differential.suites import Suite
-from tests.kit.engines import memory_engine
 
 pytestmark = pytest.mark.timeout(300)  # several streaming queries, and the smaller inputs of a failure
 

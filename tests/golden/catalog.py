@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from lsql_runner.bind.catalog import Catalog
-from lsql_runner.declared import declared_topics
+from lsql_runner.formats.catalog import Catalog
+from lsql_runner.formats.declared import declared_topics
 
 _DECLARED = declared_topics(
     {

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from devkit.goldens import Goldens, find_cases, find_orphans
 from lsql_runner.errors import LsqlError, render
 from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.explain import explain
@@ -12,7 +13,6 @@ from lsql_runner.plan.topology import topology
 from lsql_runner.sql.parser import parse
 from lsql_runner.sql.printer import print_program
 from tests.golden.catalog import CATALOG
-from tests.kit.goldens import Goldens, find_cases, find_orphans
 
 HERE = Path(__file__).parent
 ACCEPTED = find_cases(HERE / "accepted")

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from devkit.broker import Broker
+from devkit.container import MIB, Container
+from devkit.records import Record
 from tests.conftest import TopicFactory
 from tests.image.conftest import Containing, Wanted
-from tests.kit.broker import Broker
-from tests.kit.container import MIB, Container
-from tests.kit.records import Record
 
 pytestmark = pytest.mark.timeout(300)
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from lsql_runner.engine.jvm import short_lived
+from devkit.jars import jar_folder
+from devkit.registry import Registry
 from lsql_runner.engine.processor import SparkEngine
-from lsql_runner.java import CLASS_ARCHIVE
-from tests.kit.jars import jar_folder
-from tests.kit.registry import Registry
+from lsql_runner.jvm.java import CLASS_ARCHIVE
+from lsql_runner.jvm.spark_jvm import short_lived
 
 
 @pytest.fixture(scope="package")

@@ -6,10 +6,10 @@ import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType  # type: ignore[attr-defined]
 
+from devkit.broker import Broker
+from devkit.consumer_groups import GroupPartition
+from devkit.records import Record
 from tests.conftest import TopicFactory
-from tests.kit.broker import Broker
-from tests.kit.consumer_groups import GroupPartition
-from tests.kit.records import Record
 
 
 def test_a_record_comes_back_with_timestamp_headers_and_place(broker: Broker, topic: TopicFactory) -> None:

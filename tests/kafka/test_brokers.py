@@ -8,15 +8,15 @@ from contextlib import closing
 
 import pytest
 
-from lsql_runner.batches import Partition
+from devkit.broker import Broker
+from devkit.broker_clients import CLIENTS, Client
+from devkit.process import free_port
+from devkit.records import Record
 from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.brokers import Brokers, RawRecord, TopicLimits, TopicRequest
 from lsql_runner.kafka.client import KafkaConnection
 from tests.conftest import TopicFactory
-from tests.kit.broker import Broker
-from tests.kit.broker_clients import CLIENTS, Client
-from tests.kit.process import free_port
-from tests.kit.records import Record
 
 pytestmark = pytest.mark.timeout(120)
 

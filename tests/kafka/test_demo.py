@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.docs import ROOT
+from devkit.docs import ROOT
 
 FIRST_OUTPUT_S = 30
 """Ten on an idle machine of two cores, measured; a machine that runs tests is not idle."""

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from lsql_runner.batches import Partition
+from devkit.broker import Broker
+from devkit.broker_clients import java_brokers
+from devkit.jars import jar_folder
+from devkit.process import POLL_S, free_port
 from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.java_brokers import JavaBrokers
-from tests.kit.broker import Broker
-from tests.kit.broker_clients import java_brokers
-from tests.kit.jars import jar_folder
-from tests.kit.process import POLL_S, free_port
 
 pytestmark = pytest.mark.timeout(120)
 

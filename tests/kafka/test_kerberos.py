@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from lsql_runner.batches import Partition
+from devkit.broker import Broker
+from devkit.broker_clients import java_brokers
+from devkit.kerberos import REALM, SERVICE, Kerberos
+from devkit.records import Record
+from devkit.runner import LSQL, Runner
 from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.client import KafkaConnection
-from tests.kit.broker import Broker
-from tests.kit.broker_clients import java_brokers
-from tests.kit.kerberos import REALM, SERVICE, Kerberos
-from tests.kit.records import Record
-from tests.kit.runner import LSQL, Runner
 
 pytestmark = pytest.mark.timeout(180)
 

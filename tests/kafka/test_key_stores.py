@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from lsql_runner.batches import Partition
+from devkit.broker import Broker, Listener
+from devkit.jars import jar_folder
+from devkit.key_stores import PASSWORD, KeyStore, key_store
+from devkit.records import Record
 from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.brokers import Brokers, KafkaBrokers
 from lsql_runner.kafka.choice import open_brokers
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.java_brokers import BrokersJvm, JavaBrokers
-from tests.kit.broker import Broker, Listener
-from tests.kit.jars import jar_folder
-from tests.kit.key_stores import PASSWORD, KeyStore, key_store
-from tests.kit.records import Record
 
 pytestmark = pytest.mark.timeout(120)
 

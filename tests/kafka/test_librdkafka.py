@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import pytest
 from confluent_kafka import TopicPartition
 
-from lsql_runner.batches import Partition
+from devkit.broker import Broker
 from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.brokers import KafkaBrokers
 from lsql_runner.kafka.client import KafkaConnection
-from tests.kit.broker import Broker
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -25,18 +25,18 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 
+from devkit.broker import Broker
+from devkit.process import free_port
+from devkit.records import Record
+from devkit.registry import Registry
 from lsql_runner.cases.case_run import run_case
 from lsql_runner.cases.model import load_case
 from lsql_runner.cases.on_kafka import KafkaCases
+from lsql_runner.config.settings import read_settings
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.brokers import KafkaBrokers
 from lsql_runner.kafka.registry import RestRegistry
-from lsql_runner.settings import read_settings
-from tests.kit.broker import Broker
-from tests.kit.process import free_port
-from tests.kit.records import Record
-from tests.kit.registry import Registry
 
 pytestmark = pytest.mark.timeout(240)
 

@@ -17,16 +17,16 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 
-from lsql_runner.batches import Partition
+from devkit.broker import Broker
+from devkit.broker_clients import CLIENTS, Client
+from devkit.in_process import in_process
+from devkit.records import Record
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import Partition
+from lsql_runner.events.state import State
 from lsql_runner.kafka.brokers import TopicRequest
 from lsql_runner.kafka.client import KafkaConnection
-from lsql_runner.runtime.lifecycle import State
-from tests.kit.broker import Broker
-from tests.kit.broker_clients import CLIENTS, Client
-from tests.kit.in_process import in_process
-from tests.kit.records import Record
 
 pytestmark = pytest.mark.timeout(120)
 

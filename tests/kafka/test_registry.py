@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 import pytest
 
+from devkit.fake_registry import FakeRegistry
+from devkit.process import free_port
+from devkit.registry import AVRO, JSON_SCHEMA, PROTOBUF, Registry
+from devkit.registry_doors import Door, Drip, SomethingElse, server_tls
+from devkit.security import Authority
 from lsql_runner.cases.registry import MemoryRegistry
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.registry import RegisteredSchema, RestRegistry, SchemaKind, SchemaReference, SchemaRegistry
 from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTls
-from tests.kit.fake_registry import FakeRegistry
-from tests.kit.process import free_port
-from tests.kit.registry import AVRO, JSON_SCHEMA, PROTOBUF, Registry
-from tests.kit.registry_doors import Door, Drip, SomethingElse, server_tls
-from tests.kit.security import Authority
 
 pytestmark = pytest.mark.timeout(60)
 

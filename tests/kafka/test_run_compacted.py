@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType  # type: ignore[attr-defined]
 
+from devkit.broker import Broker
+from devkit.in_process import in_process
+from devkit.records import Record
 from lsql_runner.engine.processor import SparkEngine
-from lsql_runner.runtime.lifecycle import State
+from lsql_runner.events.state import State
 from tests.conftest import TopicFactory
-from tests.kit.broker import Broker
-from tests.kit.in_process import in_process
-from tests.kit.records import Record
 
 pytestmark = pytest.mark.timeout(400)
 

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
+from devkit.avro import encoded
+from devkit.broker import Broker
+from devkit.in_process import in_process
+from devkit.records import Record
+from devkit.registry import Registry
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
-from lsql_runner.runtime.lifecycle import State
+from lsql_runner.events.state import State
 from lsql_runner.runtime.status import Status
 from tests.conftest import TopicFactory
-from tests.kit.avro import encoded
-from tests.kit.broker import Broker
-from tests.kit.in_process import in_process
-from tests.kit.records import Record
-from tests.kit.registry import Registry
 
 pytestmark = pytest.mark.timeout(400)
 

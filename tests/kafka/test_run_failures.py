@@ -15,12 +15,12 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 
+from devkit.broker import Broker
+from devkit.in_process import InProcess, in_process
+from devkit.records import Record
 from lsql_runner.engine.processor import SparkEngine
-from lsql_runner.runtime.lifecycle import State
+from lsql_runner.events.state import State
 from lsql_runner.runtime.status import Status
-from tests.kit.broker import Broker
-from tests.kit.in_process import InProcess, in_process
-from tests.kit.records import Record
 
 pytestmark = pytest.mark.timeout(180)
 

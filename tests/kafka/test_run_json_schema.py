@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
-from lsql_runner.bind.catalog import has_head, head_of, without_head
+from devkit.broker import Broker
+from devkit.in_process import in_process
+from devkit.records import Record
+from devkit.registry import Registry
 from lsql_runner.engine.processor import SparkEngine
-from lsql_runner.runtime.lifecycle import State
+from lsql_runner.events.state import State
+from lsql_runner.formats.catalog import has_head, head_of, without_head
 from tests.conftest import TopicFactory
-from tests.kit.broker import Broker
-from tests.kit.in_process import in_process
-from tests.kit.records import Record
-from tests.kit.registry import Registry
 
 pytestmark = pytest.mark.timeout(180)
 

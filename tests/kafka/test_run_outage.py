@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.broker import Broker
-from tests.kit.records import Record
-from tests.kit.runner import Runner
+from devkit.broker import Broker
+from devkit.records import Record
+from devkit.runner import Runner
 
 pytestmark = pytest.mark.timeout(400)
 

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from lsql_runner.bind.proto_text import parse_proto
+from devkit.broker import Broker
+from devkit.in_process import in_process
+from devkit.protobuf import decoded, encoded
+from devkit.records import Record
+from devkit.registry import Registry
 from lsql_runner.engine.processor import SparkEngine
-from lsql_runner.runtime.lifecycle import State
+from lsql_runner.events.state import State
+from lsql_runner.formats.proto_text import parse_proto
 from tests.conftest import TopicFactory
-from tests.kit.broker import Broker
-from tests.kit.in_process import in_process
-from tests.kit.protobuf import decoded, encoded
-from tests.kit.records import Record
-from tests.kit.registry import Registry
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType  # type: ignore[attr-defined]
 
+from devkit.broker import Broker
+from devkit.in_process import in_process
+from devkit.process import free_port
+from devkit.records import Record
+from devkit.runner import Runner
 from lsql_runner.engine.processor import SparkEngine
-from tests.kit.broker import Broker
-from tests.kit.in_process import in_process
-from tests.kit.process import free_port
-from tests.kit.records import Record
-from tests.kit.runner import Runner
 
 pytestmark = pytest.mark.timeout(400)
 

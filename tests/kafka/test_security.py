@@ -10,15 +10,9 @@ from pathlib import Path
 import pytest
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
-from lsql_runner.batches import Partition
-from lsql_runner.engine.processor import SparkEngine
-from lsql_runner.errors import LsqlError
-from lsql_runner.kafka.brokers import KafkaBrokers
-from lsql_runner.kafka.client import KafkaConnection
-from lsql_runner.settings import read_settings
-from tests.kit.in_process import in_process
-from tests.kit.records import Record
-from tests.kit.security import (
+from devkit.in_process import in_process
+from devkit.records import Record
+from devkit.security import (
     CLIENT,
     CLIENT_NAME,
     CLIENT_SECRET,
@@ -30,6 +24,12 @@ from tests.kit.security import (
     SecuredBroker,
     secured_broker,
 )
+from lsql_runner.config.settings import read_settings
+from lsql_runner.engine.processor import SparkEngine
+from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import Partition
+from lsql_runner.kafka.brokers import KafkaBrokers
+from lsql_runner.kafka.client import KafkaConnection
 
 pytestmark = pytest.mark.timeout(120)
 

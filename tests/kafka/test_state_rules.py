@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from devkit.broker import Broker
+from devkit.in_process import InProcess, in_process
+from devkit.records import Record
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
-from tests.kit.broker import Broker
-from tests.kit.in_process import InProcess, in_process
-from tests.kit.records import Record
 
 pytestmark = pytest.mark.timeout(180)
 

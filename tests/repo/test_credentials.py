@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.kit.security import Authority, Credentials
+from devkit.security import Authority, Credentials
 
 TEMPLATES = Path(__file__).parents[2] / "charts/lsql-runner/templates"
 

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from lsql_runner.bind.catalog import Catalog
+from devkit.docs import FOLDER, PAGES, ROOT
 from lsql_runner.bind.functions.table import AGGREGATES, ROWS
-from lsql_runner.cli import cli
-from lsql_runner.console.cli import cli as console_cli
-from lsql_runner.declared import declared_topics
+from lsql_runner.cli.console import cli as console_cli
+from lsql_runner.cli.lsql import cli
+from lsql_runner.config.settings import NAMES
 from lsql_runner.error_catalogue import CATALOGUE
 from lsql_runner.errors import LsqlError, render
+from lsql_runner.formats.catalog import Catalog
+from lsql_runner.formats.declared import declared_topics
 from lsql_runner.observe.metric_table import METRICS
 from lsql_runner.pipeline import plan_parsed
-from lsql_runner.settings import NAMES
 from lsql_runner.sql.parser import parse
-from tests.kit.docs import FOLDER, PAGES, ROOT
 
 HIDDEN = {".venv", ".git", "node_modules", "build", "target"}
 PAGES_OF_TEXT = sorted(

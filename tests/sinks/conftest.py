@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from devkit.engines import memory_engine
+from devkit.postgres import Postgres
+from devkit.redis import Redis
 from lsql_runner.engine.memory import MemoryEngine
-from tests.kit.engines import memory_engine
-from tests.kit.postgres import Postgres
-from tests.kit.redis import Redis
 
 
 @pytest.fixture(scope="module")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from devkit.postgres import Postgres
+from devkit.redis import Redis
+from devkit.row_targets import MemoryTarget, PostgresTarget, RedisTarget, RowTarget, person
 from lsql_runner.engine.memory import MemoryEngine
-from tests.kit.postgres import Postgres
-from tests.kit.redis import Redis
-from tests.kit.row_targets import MemoryTarget, PostgresTarget, RedisTarget, RowTarget, person
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from devkit.postgres import PASSWORD, USER, Postgres
+from devkit.process import free_port
+from devkit.row_targets import PostgresTarget, RealTarget, person
+from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.errors import LsqlError
-from lsql_runner.sink_connection import SinkConnection
-from tests.kit.postgres import PASSWORD, USER, Postgres
-from tests.kit.process import free_port
-from tests.kit.row_targets import PostgresTarget, RealTarget, person
 
 pytestmark = pytest.mark.timeout(180)
 

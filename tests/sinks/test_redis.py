@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from devkit.process import free_port
+from devkit.redis import Redis
+from devkit.row_targets import RealTarget, RedisTarget, person
+from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.errors import LsqlError
-from lsql_runner.sink_connection import SinkConnection
-from tests.kit.process import free_port
-from tests.kit.redis import Redis
-from tests.kit.row_targets import RealTarget, RedisTarget, person
 
 pytestmark = pytest.mark.timeout(180)
 

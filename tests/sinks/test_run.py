@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit import postgres as pg
-from tests.kit import redis as rd
-from tests.kit.broker import Broker
-from tests.kit.postgres import Postgres
-from tests.kit.records import Record
-from tests.kit.redis import Redis
-from tests.kit.runner import Runner
+from devkit import postgres as pg
+from devkit import redis as rd
+from devkit.broker import Broker
+from devkit.postgres import Postgres
+from devkit.records import Record
+from devkit.redis import Redis
+from devkit.runner import Runner
 
 pytestmark = pytest.mark.timeout(900)
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
+from devkit.engines import memory_engine
+from devkit.spark_rows import conf
 from lsql_runner.engine.memory import MemoryEngine
-from tests.kit.engines import memory_engine
-from tests.kit.spark_rows import conf
 
 
 @pytest.fixture(scope="module")

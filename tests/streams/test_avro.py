@@ -25,15 +25,15 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
-from lsql_runner.bind.avro_schema import read_avro
+from devkit.avro_schemas import REFUSED, TYPED
+from devkit.evaluated import evaluator
+from devkit.mutations import bytes_near
+from devkit.spark_rows import records
 from lsql_runner.engine.avro import avro_type, decode_avro, encode_avro, register_registry
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.schema import spark_type
-from tests.kit.avro_schemas import REFUSED, TYPED
-from tests.kit.evaluated import evaluator
-from tests.kit.mutations import bytes_near
-from tests.kit.spark_rows import records
+from lsql_runner.formats.avro_schema import read_avro
 
 REGISTRY = "avro-test"
 FAILURES = (PySparkException, Py4JError)

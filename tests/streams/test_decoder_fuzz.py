@@ -10,18 +10,18 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
-from lsql_runner.bind.catalog import PROTOBUF_FORMAT, Format, Serde, parse_format
-from lsql_runner.bind.proto_schema import proto_serde
-from lsql_runner.bind.text_formats import text_serde
+from devkit.evaluated import evaluator
+from devkit.mutations import bytes_near
+from devkit.spark_rows import records
 from lsql_runner.cases.proto_values import encode_message
 from lsql_runner.engine.avro import REGISTRY, give_schemas
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.serde import decode
+from lsql_runner.formats.catalog import PROTOBUF_FORMAT, Format, Serde, parse_format
+from lsql_runner.formats.proto_schema import proto_serde
+from lsql_runner.formats.text_formats import text_serde
 from lsql_runner.types import BYTES, INT, LONG, STRING, parse_type
-from tests.kit.evaluated import evaluator
-from tests.kit.mutations import bytes_near
-from tests.kit.spark_rows import records
 
 pytestmark = pytest.mark.timeout(600)
 

@@ -10,16 +10,16 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from lsql_runner.bind.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
+from devkit.process import free_port
 from lsql_runner.engine.attempts import attempt, fit, is_first, room_of, rules
 from lsql_runner.engine.avro import decode_avro, register_registry
 from lsql_runner.engine.memory import MemoryEngine, MemoryRun
 from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.engine.schema import HEADERS
+from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
 from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.queries import Plan, WriteTopic
 from lsql_runner.types import INT, STRING, Field, Struct
-from tests.kit.process import free_port
 
 NO_NULL = json.dumps({"type": "record", "name": "R", "fields": [{"name": "a", "type": "int"}]})
 

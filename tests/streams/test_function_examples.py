@@ -16,9 +16,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from devkit.jars import jar_folder
 from lsql_runner.bind import operators
 from lsql_runner.bind.bound import Shape
-from lsql_runner.bind.catalog import JSON_FORMAT, STRING_FORMAT, Serde
 from lsql_runner.bind.expr import AggregateCall, Apply, ColumnRef, Const, Expr
 from lsql_runner.bind.expressions import Binder
 from lsql_runner.bind.functions.match import choose, match
@@ -27,14 +27,14 @@ from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, ROWS
 from lsql_runner.bind.scope import Scope
 from lsql_runner.engine.aggregates import aggregated
 from lsql_runner.engine.expressions import column
-from lsql_runner.engine.jvm import JvmOptions, SparkJvm
 from lsql_runner.engine.schema import spark_type
 from lsql_runner.engine.session import SessionOptions, open_session
+from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Serde
+from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
 from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import Cursor
 from lsql_runner.sql.expressions import read_expression
 from lsql_runner.types import INT, SCALARS, STRING, Field, Struct
-from tests.kit.jars import jar_folder
 
 pytestmark = pytest.mark.timeout(180)  # the first test waits for the one select
 

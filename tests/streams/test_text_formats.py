@@ -11,12 +11,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as F
 
-from lsql_runner.bind.catalog import Format, Serde
-from lsql_runner.bind.text_formats import text_serde
+from devkit.spark_rows import records
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.serde import decode
+from lsql_runner.formats.catalog import Format, Serde
+from lsql_runner.formats.text_formats import text_serde
 from lsql_runner.types import parse_type
-from tests.kit.spark_rows import records
 
 pytestmark = pytest.mark.timeout(180)  # the first test waits for the JVM
 

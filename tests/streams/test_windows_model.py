@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from lsql_runner.bind.catalog import Catalog
-from lsql_runner.declared import declared_topics
+from devkit.window_model import Event, Place, Value, Window, windows_of
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.rows import TopicRecord
+from lsql_runner.formats.catalog import Catalog
+from lsql_runner.formats.declared import declared_topics
 from lsql_runner.pipeline import plan_text
-from tests.kit.window_model import Event, Place, Value, Window, windows_of
 
 pytestmark = pytest.mark.timeout(240)  # each example is a streaming query with batches of its own
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lsql_runner.bind.bound import BoundProgram
-from lsql_runner.bind.catalog import Catalog
 from lsql_runner.bind.program import bind_program
+from lsql_runner.formats.catalog import Catalog
 from lsql_runner.plan.planner import plan_program
 from lsql_runner.plan.queries import Plan
 from lsql_runner.sql.ast import Program

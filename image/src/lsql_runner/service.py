@@ -16,14 +16,15 @@ from flask import Flask
 
 from lsql_runner.api.app import create_app
 from lsql_runner.bind.settings import bind_settings
-from lsql_runner.engine.jvm import JvmOptions
+from lsql_runner.config.settings import Settings, read_settings
+from lsql_runner.container.limits import BROKERS_JVM_MIB, heap_mib, memory_limit_bytes
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.error_catalogue import RUNTIME
 from lsql_runner.errors import LsqlError, render
+from lsql_runner.jvm.spark_jvm import JvmOptions
 from lsql_runner.kafka.brokers import Brokers
 from lsql_runner.kafka.choice import only_java_speaks
 from lsql_runner.kafka.registry import SchemaRegistry
-from lsql_runner.limits import BROKERS_JVM_MIB, heap_mib, memory_limit_bytes
 from lsql_runner.observe.event_log import EventLog
 from lsql_runner.observe.logs import configure
 from lsql_runner.observe.metrics import Metrics
@@ -33,7 +34,6 @@ from lsql_runner.runtime.port import Identity
 from lsql_runner.runtime.preparation import brokers_of, registry_of
 from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.runtime.supervisor import Parts, Supervisor
-from lsql_runner.settings import Settings, read_settings
 from lsql_runner.sql.ast import Program
 from lsql_runner.sql.parser import parse
 from lsql_runner.web.server import serve

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
+from devkit.console_fixtures import FakeConsole, token_settings
 from tests.browser.console.site import Visit, populate
 from tests.browser.site import serving
-from tests.kit.console_fixtures import FakeConsole, token_settings
 
 Open = Callable[..., Visit]
 

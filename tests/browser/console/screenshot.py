@@ -9,9 +9,9 @@ import argparse
 import tempfile
 from pathlib import Path
 
+from devkit.console_fixtures import FakeConsole, token_settings
 from tests.browser.console.site import Visit, populate
 from tests.browser.site import chromium, serving
-from tests.kit.console_fixtures import FakeConsole, token_settings
 
 
 def take(file: Path, one: bool, dark: bool, full: bool) -> None:

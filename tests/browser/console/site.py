@@ -8,11 +8,11 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, Request
 
+from devkit.console_fixtures import BEGIN, TOKENS, FakeConsole
+from devkit.fake_cluster import FakePod, workload
+from devkit.fake_program import DESCRIBED, SQL
+from devkit.slow_runners import stream
 from tests.browser.site import WATCH
-from tests.kit.console_fixtures import BEGIN, TOKENS, FakeConsole
-from tests.kit.fake_cluster import FakePod, workload
-from tests.kit.fake_program import DESCRIBED, SQL
-from tests.kit.slow_runners import stream
 
 POLL_MS = 5_000
 POLL_DEADLINE_S = 15

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from devkit.console_fixtures import FakeConsole
 from tests.browser.console.conftest import Open
 from tests.browser.test_accessibility import violations
-from tests.kit.console_fixtures import FakeConsole
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from devkit.console_fixtures import FakeConsole, token_settings
+from devkit.fake_program import DESCRIBED, SQL
+from devkit.slow_runners import stream
 from tests.browser.console.conftest import Open
 from tests.browser.console.site import FAILED, Visit, populate
-from tests.kit.console_fixtures import FakeConsole, token_settings
-from tests.kit.fake_program import DESCRIBED, SQL
-from tests.kit.slow_runners import stream
 
 
 def opened(visit: Open, console: FakeConsole, name: str = "fast-vehicles", who: str = "ada") -> Visit:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Route, expect
 
+from devkit.console_fixtures import FakeConsole, token_settings
+from devkit.fake_cluster import workload
+from devkit.slow_runners import stream
 from tests.browser.console.conftest import Open
-from tests.kit.console_fixtures import FakeConsole, token_settings
-from tests.kit.fake_cluster import workload
-from tests.kit.slow_runners import stream
 
 BY_STATE = [
     "orders",

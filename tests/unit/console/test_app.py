@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from devkit.console_fixtures import ALL_ON, FakeConsole, token_settings
+from devkit.fake_cluster import FakePod, workload
+from devkit.slow_runners import stream
 from lsql_runner.console.cluster import ClusterError
 from lsql_runner.console.routes import ROUTES
 from lsql_runner.errors import LsqlError
-from tests.kit.console_fixtures import ALL_ON, FakeConsole, token_settings
-from tests.kit.fake_cluster import FakePod, workload
-from tests.kit.slow_runners import stream
 
 
 @pytest.fixture

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from devkit.console_fixtures import BEGIN
+from devkit.fake_cluster import FakeCluster, workload
 from lsql_runner.console.document import SQL_CHARS, Document, Entry, Live, identity, merge
 from lsql_runner.console.storage import FILE, LIMIT_BYTES, decode, encode
 from lsql_runner.console.workloads import Processor, read_processor
 from lsql_runner.errors import LsqlError
-from tests.kit.console_fixtures import BEGIN
-from tests.kit.fake_cluster import FakeCluster, workload
 
 KEEP = timedelta(hours=24)
 RUNNING = Live(state="running", lag=3, topics_in=("vehicles",))

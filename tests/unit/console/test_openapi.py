@@ -9,13 +9,13 @@ import pytest
 import schemathesis
 from schemathesis import Case
 
+from devkit.console_fixtures import ALL_ON, FakeConsole, settings
+from devkit.fake_cluster import FakePod, workload
+from devkit.fake_program import DESCRIBED
+from devkit.openapi import BOUNDED, differences, path_of, schema_of
 from lsql_runner.console import openapi
 from lsql_runner.console.auth import Caller, TokenGate, Tokens, digest_of
 from lsql_runner.console.routes import ROUTES, Route
-from tests.kit.console_fixtures import ALL_ON, FakeConsole, settings
-from tests.kit.fake_cluster import FakePod, workload
-from tests.kit.fake_program import DESCRIBED
-from tests.kit.openapi import BOUNDED, differences, path_of, schema_of
 
 HEADERS = {"Authorization": "Bearer t-ada"}
 TAKEN = {"scale": 409, "stop": 202, "start": 202, "delete": 202}

@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from devkit.console_fixtures import Clock, FakeRunners, settings
+from devkit.fake_cluster import FakeCluster, workload
+from devkit.slow_runners import Answers, runners
 from lsql_runner.console.cluster import Conflict
 from lsql_runner.console.document import Document
 from lsql_runner.console.recover import Outcome, recover, summary
@@ -16,9 +19,6 @@ from lsql_runner.console.runners import Limits, Runners
 from lsql_runner.console.storage import FILE, decode
 from lsql_runner.console.workloads import Kind
 from lsql_runner.errors import LsqlError
-from tests.kit.console_fixtures import Clock, FakeRunners, settings
-from tests.kit.fake_cluster import FakeCluster, workload
-from tests.kit.slow_runners import Answers, runners
 
 NAME = settings().document.name
 

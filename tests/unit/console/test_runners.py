@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from devkit.fake_cluster import FakeCluster, workload
+from devkit.process import free_port
+from devkit.slow_runners import HEALTHY, Answers, runners, stream
 from lsql_runner.console.document import Live
 from lsql_runner.console.runners import Limits, Runners, Unanswered, read_live, service_address
 from lsql_runner.console.workloads import Processor, read_processor
 from lsql_runner.errors import LsqlError
-from tests.kit.fake_cluster import FakeCluster, workload
-from tests.kit.process import free_port
-from tests.kit.slow_runners import HEALTHY, Answers, runners, stream
 
 
 def processor(name: str = "fast-vehicles", **options: Any) -> Processor:

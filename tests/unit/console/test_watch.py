@@ -6,13 +6,13 @@ import time
 
 import pytest
 
+from devkit.console_fixtures import BEGIN, FakeConsole, settings
+from devkit.fake_cluster import workload
+from devkit.slow_runners import stream
 from lsql_runner.console.document import Entry
 from lsql_runner.console.history import EVENTS, POINTS, Happening
 from lsql_runner.console.recover import recover
 from lsql_runner.errors import LsqlError
-from tests.kit.console_fixtures import BEGIN, FakeConsole, settings
-from tests.kit.fake_cluster import workload
-from tests.kit.slow_runners import stream
 
 
 @pytest.fixture

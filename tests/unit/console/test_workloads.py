@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from devkit.fake_cluster import SQL, FakeCluster, workload
 from lsql_runner.console.workloads import Processor, compare, expand, is_processor, read_processor
-from tests.kit.fake_cluster import SQL, FakeCluster, workload
 
 
 def read(manifest: dict[str, Any]) -> Processor:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from lsql_runner.runtime.lifecycle import State
+from lsql_runner.events.state import State
 from lsql_runner.web.models import Model
 
 StateName = Literal["starting", "waiting", "running", "stopping", "stopped", "restarting", "failed", "ended"]

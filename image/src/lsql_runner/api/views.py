@@ -26,9 +26,9 @@ from lsql_runner.api.models import (
     topology_model,
 )
 from lsql_runner.errors import ErrorReport, LsqlError
-from lsql_runner.runtime.events import SinkUse, TopicUse
+from lsql_runner.events.processor import SinkUse, TopicUse
+from lsql_runner.events.state import State
 from lsql_runner.runtime.health import Health, Reason
-from lsql_runner.runtime.lifecycle import State
 from lsql_runner.runtime.port import Processor
 from lsql_runner.runtime.status import Status
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
-from lsql_runner.bind.catalog import JSON_FORMAT, Serde, TopicSchema, windowed
 from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr
 from lsql_runner.bind.settings import ProgramSettings
+from lsql_runner.formats.catalog import JSON_FORMAT, Serde, TopicSchema, windowed
 from lsql_runner.types import DataType
 
 

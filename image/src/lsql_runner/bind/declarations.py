@@ -6,8 +6,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal as OneOf
 
-from lsql_runner.bind.avro_schema import AvroSchemaError, avro_serde, write_avro
-from lsql_runner.bind.catalog import (
+from lsql_runner.bind.decoders import readable_format, source_topics
+from lsql_runner.bind.expressions import type_named
+from lsql_runner.bind.settings import bind_settings
+from lsql_runner.errors import LsqlError
+from lsql_runner.formats.avro_schema import AvroSchemaError, avro_serde, write_avro
+from lsql_runner.formats.catalog import (
     AVRO_FORMAT,
     PRIMITIVE_FORMATS,
     PROTOBUF_FORMAT,
@@ -16,11 +20,7 @@ from lsql_runner.bind.catalog import (
     Serde,
     TopicSchema,
 )
-from lsql_runner.bind.decoders import readable_format, source_topics
-from lsql_runner.bind.expressions import type_named
-from lsql_runner.bind.settings import bind_settings
-from lsql_runner.bind.text_formats import OPTIONS, TextFormatError, text_serde
-from lsql_runner.errors import LsqlError
+from lsql_runner.formats.text_formats import OPTIONS, TextFormatError, text_serde
 from lsql_runner.sql import ast
 from lsql_runner.types import Array, DataType, Decimal, Field, Struct, describe
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
-from lsql_runner.bind.catalog import Format, known_formats, parse_format, readable_as
 from lsql_runner.errors import LsqlError
+from lsql_runner.formats.catalog import Format, known_formats, parse_format, readable_as
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 

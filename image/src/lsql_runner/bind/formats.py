@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lsql_runner.bind.avro_schema import AvroSchemaError, write_avro
 from lsql_runner.bind.bound import Part, Whole, WindowSpec
-from lsql_runner.bind.catalog import (
+from lsql_runner.bind.settings import PartSettings
+from lsql_runner.errors import LsqlError
+from lsql_runner.formats.avro_schema import AvroSchemaError, write_avro
+from lsql_runner.formats.catalog import (
     AVRO_FORMAT,
     BYTES_FORMAT,
     JSON_FORMAT,
@@ -20,12 +22,10 @@ from lsql_runner.bind.catalog import (
     known_formats,
     windowed,
 )
-from lsql_runner.bind.json_schema import write_json_schema
-from lsql_runner.bind.proto_output import write_proto
-from lsql_runner.bind.proto_schema import is_first
-from lsql_runner.bind.proto_text import ProtoError
-from lsql_runner.bind.settings import PartSettings
-from lsql_runner.errors import LsqlError
+from lsql_runner.formats.json_schema import write_json_schema
+from lsql_runner.formats.proto_output import write_proto
+from lsql_runner.formats.proto_schema import is_first
+from lsql_runner.formats.proto_text import ProtoError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.types import BYTES, INT, LONG, NULL, STRING, Array, DataType, Map, Struct, describe

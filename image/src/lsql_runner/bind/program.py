@@ -9,7 +9,6 @@ from difflib import get_close_matches
 from functools import partial
 
 from lsql_runner.bind.bound import BoundInsert, BoundProgram, BoundSelect, BoundSinkInsert, BoundTopic, keeps_source
-from lsql_runner.bind.catalog import Catalog
 from lsql_runner.bind.declarations import with_declarations
 from lsql_runner.bind.decoders import source_formats, source_topics
 from lsql_runner.bind.error_policies import check_queue
@@ -21,6 +20,7 @@ from lsql_runner.bind.select import bind_select
 from lsql_runner.bind.settings import ProgramSettings, bind_settings, is_legacy
 from lsql_runner.bind.sinks import bind_sink_insert, sink_of
 from lsql_runner.errors import LsqlError
+from lsql_runner.formats.catalog import Catalog
 from lsql_runner.sql import ast
 
 

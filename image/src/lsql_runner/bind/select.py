@@ -17,7 +17,6 @@ from lsql_runner.bind.bound import (
     Whole,
     part_exprs,
 )
-from lsql_runner.bind.catalog import Serde
 from lsql_runner.bind.decoders import without_decoders
 from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, Record, walk
 from lsql_runner.bind.expressions import Binder
@@ -32,6 +31,7 @@ from lsql_runner.bind.scope import Scope
 from lsql_runner.bind.settings import ProgramSettings
 from lsql_runner.bind.supported import refuse_unsupported
 from lsql_runner.errors import LsqlError
+from lsql_runner.formats.catalog import Serde
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.types import DATE, LONG, TIMESTAMP, Array, Decimal, Struct, describe, is_integer

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Literal as OneOf
 
 from lsql_runner.bind.bound import BoundJoin, BoundSelect, BoundSinkInsert, Fields, SinkTarget
-from lsql_runner.bind.catalog import Catalog
 from lsql_runner.bind.expr import ColumnRef, Expr, walk
 from lsql_runner.bind.settings import ProgramSettings
 from lsql_runner.bind.table_rows import identity, is_identity, rows_go
 from lsql_runner.errors import LsqlError
+from lsql_runner.formats.catalog import Catalog
 from lsql_runner.sql import ast
 from lsql_runner.types import Struct, describe
 

@@ -9,7 +9,6 @@ from difflib import ndiff
 from itertools import zip_longest
 from typing import Any
 
-from lsql_runner.bind.catalog import BYTES_FORMAT, JSON_FORMAT, Format
 from lsql_runner.cases.leaves import ValueMisfit, natural
 from lsql_runner.cases.model import Case, CaseRecord, ExpectedError, Headers
 from lsql_runner.cases.values import (
@@ -23,6 +22,7 @@ from lsql_runner.cases.values import (
     same_value,
 )
 from lsql_runner.errors import LsqlError, render, report
+from lsql_runner.formats.catalog import BYTES_FORMAT, JSON_FORMAT, Format
 from lsql_runner.plan.queries import Plan, WriteSink
 
 NOT_COMPARED = ("lsql.batch", "lsql.error.processor", "lsql.error.time")

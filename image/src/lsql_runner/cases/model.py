@@ -10,13 +10,13 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from lsql_runner.bind.catalog import PROTOBUF_FORMAT, Serde, TopicSchema
 from lsql_runner.bind.sinks import named_sink
 from lsql_runner.cases.leaves import NANOS_PER_MS, Instant, ValueMisfit
 from lsql_runner.cases.proto_values import message_of
 from lsql_runner.cases.yaml_text import load_yaml
-from lsql_runner.declared import DeclarationError, avro_text, declared_topics
 from lsql_runner.errors import LsqlError
+from lsql_runner.formats.catalog import PROTOBUF_FORMAT, Serde, TopicSchema
+from lsql_runner.formats.declared import DeclarationError, avro_text, declared_topics
 from lsql_runner.sql.ast import UNIT_MS
 
 Headers = tuple[tuple[str, bytes | None], ...]

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
-from lsql_runner.batches import Partition
 from lsql_runner.cases.case_run import CaseRun
 from lsql_runner.cases.compare import ActualRecord
 from lsql_runner.cases.leftovers import Leftovers
@@ -23,17 +22,18 @@ from lsql_runner.cases.prepare import Batches, EncodedRecord, PreparedCase, enco
 from lsql_runner.cases.trial import Trial
 from lsql_runner.cases.values import NO_SCHEMAS, Schemas
 from lsql_runner.cases.wanted import wanted_subjects, wanted_topics
-from lsql_runner.declared import as_declaration
-from lsql_runner.engine.jvm import short_lived
+from lsql_runner.config.settings import Settings, read_settings
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.engine.records import read_records, write_records
 from lsql_runner.errors import LsqlError, render
+from lsql_runner.events.batches import Partition
+from lsql_runner.formats.declared import as_declaration
+from lsql_runner.jvm.spark_jvm import short_lived
 from lsql_runner.kafka.brokers import Brokers, TopicRequest
 from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.runtime.preparation import brokers_of, registry_of, source_partitions
 from lsql_runner.runtime.supervisor import Supervisor
 from lsql_runner.service import processor_on
-from lsql_runner.settings import Settings, read_settings
 
 _READY_S = 30.0
 _POLL_S = 0.05

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from lsql_runner.batches import Partition
-from lsql_runner.bind.catalog import PROTOBUF_FORMAT, Format, Serde, TopicSchema
 from lsql_runner.bind.declarations import program_schemas
 from lsql_runner.bind.decoders import SourceFormats, source_formats
 from lsql_runner.cases.leaves import ValueMisfit
@@ -15,6 +13,8 @@ from lsql_runner.cases.model import Case, Headers, InputRecord
 from lsql_runner.cases.registry import MemoryRegistry
 from lsql_runner.cases.values import Writer, encode_value, guess_format
 from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import Partition
+from lsql_runner.formats.catalog import PROTOBUF_FORMAT, Format, Serde, TopicSchema
 from lsql_runner.kafka.brokers import Brokers, RawRecord
 from lsql_runner.kafka.registry import SchemaKind, SchemaRegistry
 from lsql_runner.pipeline import Planned, plan_parsed

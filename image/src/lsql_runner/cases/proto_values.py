@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from lsql_runner.bind.catalog import HEAD_BYTES
-from lsql_runner.bind.proto_schema import Message, Slot, message_place, read_proto
-from lsql_runner.bind.proto_text import ProtoError
 from lsql_runner.cases.leaves import Instant, Single, ValueMisfit, bytes_of
+from lsql_runner.formats.catalog import HEAD_BYTES
+from lsql_runner.formats.proto_schema import Message, Slot, message_place, read_proto
+from lsql_runner.formats.proto_text import ProtoError
 
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 _PACKED = {
@@ -84,8 +84,8 @@ def decode_message(data: bytes, text: str) -> Any:
 
 
 def _messages(text: str) -> Iterator[Message]:
-    from lsql_runner.bind.proto_schema import message_names
-    from lsql_runner.bind.proto_text import parse_proto
+    from lsql_runner.formats.proto_schema import message_names
+    from lsql_runner.formats.proto_text import parse_proto
 
     for name in message_names(parse_proto(text)):
         yield read_proto(text, name)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Event
 
-from lsql_runner.batches import Partition
 from lsql_runner.errors import ErrorReport, LsqlError
-from lsql_runner.runtime.lifecycle import State
+from lsql_runner.events.batches import Partition
+from lsql_runner.events.state import State
 from lsql_runner.runtime.status import Status
 from lsql_runner.runtime.supervisor import Supervisor
 

@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lsql_runner.bind.catalog import OF_REGISTRY, Format
 from lsql_runner.cases.leaves import ValueMisfit, bytes_of, natural, same_leaf
 from lsql_runner.cases.proto_values import decode_message, encode_message
+from lsql_runner.formats.catalog import OF_REGISTRY, Format
 
 _TIME_BYTES = 8
 _WINDOWS = {"TW": ("window_start",), "SW": ("window_end", "window_start")}

@@ -1,6 +1,6 @@
 """What the console needs of Kubernetes, as a port: few verbs, plain data, three ways to fail.
 
-`lightkube_cluster` is the real one; tests/kit/fake_cluster.py its twin without a cluster. One suite of tests holds for
+`lightkube_cluster` is the real one; devkit/fake_cluster.py its twin without a cluster. One suite of tests holds for
 both (tests/contract).
 """
 

@@ -10,7 +10,6 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lsql_runner.bind.bound import Fields, Part, Single, Whole
-from lsql_runner.bind.catalog import JSON_FORMAT, Format, Serde, TopicSchema
 from lsql_runner.bind.scope import lateral_column
 from lsql_runner.engine.attempts import ORIGIN, Origin, fit, rules
 from lsql_runner.engine.conditions import failed, where
@@ -42,6 +41,7 @@ from lsql_runner.engine.serde import (
 )
 from lsql_runner.engine.table_groups import compile_having, compile_table_aggregate
 from lsql_runner.engine.tables import with_keys
+from lsql_runner.formats.catalog import JSON_FORMAT, Format, Serde, TopicSchema
 from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, Node, Project, ReadTopic, Unnest, passed_through
 from lsql_runner.plan.queries import Query, Write, WriteSink, WriteTopic
 from lsql_runner.plan.usage import node_exprs

@@ -22,15 +22,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
-from lsql_runner.batches import Partition
-from lsql_runner.bind.catalog import TopicSchema
 from lsql_runner.engine.avro import REGISTRY, give_schemas
 from lsql_runner.engine.compile import Reader, compile_query, shared
 from lsql_runner.engine.culprit import RangeReader, record_error
 from lsql_runner.engine.dead_letters import Outlet
 from lsql_runner.engine.emission import output_mode, tune_emission
 from lsql_runner.engine.failures import classify
-from lsql_runner.engine.jvm import SparkJvm
 from lsql_runner.engine.locate import Span
 from lsql_runner.engine.progress import event_time_ms
 from lsql_runner.engine.rows import Headers, Rows, TopicRecord, as_bytes, headers_of
@@ -38,6 +35,9 @@ from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
 from lsql_runner.engine.sink_rows import row_records
 from lsql_runner.engine.ticks import advance, reset
 from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import Partition
+from lsql_runner.formats.catalog import TopicSchema
+from lsql_runner.jvm.spark_jvm import SparkJvm
 from lsql_runner.plan.queries import Plan, Query
 
 

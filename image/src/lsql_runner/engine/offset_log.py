@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsql_runner.batches import Partition
+from lsql_runner.events.batches import Partition
 
 
 @dataclass(frozen=True, slots=True)

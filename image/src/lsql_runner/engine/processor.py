@@ -12,13 +12,11 @@ from typing import TypeGuard
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from lsql_runner.batches import BatchEnded, Partition
 from lsql_runner.engine.avro import REGISTRY, register_registry
 from lsql_runner.engine.compile import Source, compile_node, source_of
 from lsql_runner.engine.culprit import record_error
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.groups import aggregate_input, window_of
-from lsql_runner.engine.jvm import JvmOptions, SparkJvm
 from lsql_runner.engine.offset_log import newest_batch, planned_batch
 from lsql_runner.engine.query import Launch, RunningPlan
 from lsql_runner.engine.row_sink import RowSinks
@@ -29,6 +27,8 @@ from lsql_runner.engine.state_options import tune_state
 from lsql_runner.engine.ticks import advance
 from lsql_runner.engine.ticks import reset as reset_ticks
 from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import BatchEnded, Partition
+from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
 from lsql_runner.kafka.registry_connection import RegistryConnection
 from lsql_runner.plan.nodes import Aggregate, Join, Node, keeps_state, nodes
 from lsql_runner.plan.queries import Plan

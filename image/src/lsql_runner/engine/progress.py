@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from lsql_runner.batches import BatchEnded, Caught, Partition, StoreReport
 from lsql_runner.engine.ticks import TICKS
+from lsql_runner.events.batches import BatchEnded, Caught, Partition, StoreReport
 
 OUTPUT_METRIC = "output"
 LATE_METRIC = "late-"

@@ -20,7 +20,7 @@ def decode_protobuf(raw: Column, kind: DataType, message: str, registry: str = R
 
     Args:
         kind: the message's type or a narrowing of it.
-        message: what `bind.proto_schema.descriptor` says of it.
+        message: what `formats.proto_schema.descriptor` says of it.
         registry: as for `engine.avro.decode_avro`; it is asked which message a record holds.
     """
     return call(DECODE_PROTOBUF, raw, F.lit(spark_type(kind).json()), F.lit(message), F.lit(registry))

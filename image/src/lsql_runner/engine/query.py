@@ -15,7 +15,6 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
-from lsql_runner.batches import BatchEnded
 from lsql_runner.engine.compile import Reader, compile_query, shared
 from lsql_runner.engine.emission import output_mode, tune_emission
 from lsql_runner.engine.progress import OUTPUT_METRIC, batch_ended
@@ -24,6 +23,7 @@ from lsql_runner.engine.sink import SinkOptions, batch_writer, sink_records
 from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.engine.sink_rows import sink_rows
 from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import BatchEnded
 from lsql_runner.plan.queries import Plan, Query, WriteSink
 from lsql_runner.plan.stores import query_stores
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lsql_runner.bind.catalog import Serde
 from lsql_runner.bind.expr import Expr
 from lsql_runner.engine.attempts import Origin, attempt, not_null
 from lsql_runner.engine.serde import decode
+from lsql_runner.formats.catalog import Serde
 from lsql_runner.plan.usage import narrowed, paths_into
 
 

@@ -10,10 +10,10 @@ from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.sql import SparkSession
 
+from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.engine.sink_rows import row_columns
 from lsql_runner.plan.queries import WriteSink
-from lsql_runner.sink_connection import SinkConnection
 
 
 @dataclass(frozen=True, slots=True)

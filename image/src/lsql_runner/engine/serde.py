@@ -8,9 +8,6 @@ from dataclasses import dataclass, replace
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from lsql_runner.bind.avro_text import narrowed_avro
-from lsql_runner.bind.catalog import HEAD_BYTES, MAGIC, PRIMITIVE_FORMATS, Format, Serde, head_of
-from lsql_runner.bind.proto_schema import descriptor
 from lsql_runner.engine import schema
 from lsql_runner.engine.avro import decode_avro, encode_avro
 from lsql_runner.engine.call import call
@@ -18,6 +15,9 @@ from lsql_runner.engine.expressions import convert
 from lsql_runner.engine.protobuf import decode_protobuf, encode_protobuf
 from lsql_runner.engine.schema import declared_type, spark_type
 from lsql_runner.engine.wire import be_int, be_long, int_be, long_be, of_least_length
+from lsql_runner.formats.avro_text import narrowed_avro
+from lsql_runner.formats.catalog import HEAD_BYTES, MAGIC, PRIMITIVE_FORMATS, Format, Serde, head_of
+from lsql_runner.formats.proto_schema import descriptor
 from lsql_runner.types import BYTES, STRING, DataType, Field, Struct
 
 DECODE_JSON = "lsql_decode_json"

@@ -6,9 +6,9 @@ import json
 import re
 from collections.abc import Mapping
 
+from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.errors import LsqlError
 from lsql_runner.plan.queries import WriteSink
-from lsql_runner.sink_connection import SinkConnection
 
 _SAID = re.compile(r"\[LSQL_SINK\] (?=\{)")
 

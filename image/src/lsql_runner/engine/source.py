@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame, SparkSession
 
-from lsql_runner.batches import Partition
-from lsql_runner.bind.catalog import TopicSchema
 from lsql_runner.engine.compile import Reader
+from lsql_runner.events.batches import Partition
+from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.kafka.client import KafkaConnection
 
 _TUNED = {

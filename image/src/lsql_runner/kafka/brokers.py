@@ -23,8 +23,8 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 )
 from stamina.instrumentation import LoggingOnRetryHook, set_on_retry_hooks
 
-from lsql_runner.batches import Partition
 from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.refusals import ends_handshake, is_refusal, reason
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from lsql_runner.batches import Partition
 from lsql_runner.errors import LsqlError
-from lsql_runner.java import LOCALE, java, spark_home
+from lsql_runner.events.batches import Partition
+from lsql_runner.jvm.java import LOCALE, java, spark_home
 from lsql_runner.kafka.brokers import RawRecord, Sampling, Spans, TopicLimits, TopicRequest, leaderless
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.java_process import JavaGoneError, JavaProcess, JavaSilentError

@@ -17,7 +17,7 @@ from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
 from typing import Any
 
-from lsql_runner.java import OUT_OF_HEAP
+from lsql_runner.jvm.java import OUT_OF_HEAP
 
 _EXIT_S = 5.0
 

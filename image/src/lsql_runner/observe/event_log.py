@@ -9,7 +9,7 @@ from typing import Any
 import structlog
 
 from lsql_runner.errors import ErrorReport
-from lsql_runner.runtime.events import (
+from lsql_runner.events.processor import (
     BatchEnded,
     BrokerFound,
     BrokerLost,
@@ -21,7 +21,7 @@ from lsql_runner.runtime.events import (
     StateChanged,
     Warned,
 )
-from lsql_runner.runtime.lifecycle import State
+from lsql_runner.events.state import State
 
 LATE_EVERY_MS = 60_000
 """Late records may come with every batch: they are logged at once, then summed up at most this often."""

@@ -25,9 +25,9 @@ from prometheus_client.openmetrics import exposition as openmetrics
 from prometheus_client.registry import Collector
 
 from lsql_runner.errors import ErrorReport
+from lsql_runner.events.processor import BatchEnded, BrokerLost, Event, JvmGone, LateRecordsDropped, QueryDied
+from lsql_runner.events.state import State
 from lsql_runner.observe.metric_table import METRICS, MetricSpec, as_markdown
-from lsql_runner.runtime.events import BatchEnded, BrokerLost, Event, JvmGone, LateRecordsDropped, QueryDied
-from lsql_runner.runtime.lifecycle import State
 from lsql_runner.runtime.port import Identity
 from lsql_runner.runtime.status import Status
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lsql_runner.bind.bound import SinkTarget
-from lsql_runner.bind.catalog import JSON_FORMAT, Format, Serde
+from lsql_runner.formats.catalog import JSON_FORMAT, Format, Serde
 from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, Node, Project, ReadTopic, Unnest, inputs, nodes
 from lsql_runner.plan.queries import Plan, Query, Write, WriteSink, WriteTopic
 from lsql_runner.plan.text import show, show_duration, show_part

@@ -14,13 +14,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from lsql_runner.bind.bound import JoinKind, Part, WindowSpec, keeps_source, part_exprs
-from lsql_runner.bind.catalog import Serde, TopicSchema
 from lsql_runner.bind.expr import AggregateCall, Expr
 from lsql_runner.bind.functions.table import AGGREGATES
 from lsql_runner.bind.grouping import group_column
 from lsql_runner.bind.join_scope import side_column
 from lsql_runner.bind.operators import HEADERS
 from lsql_runner.bind.scope import lateral_column
+from lsql_runner.formats.catalog import Serde, TopicSchema
 from lsql_runner.plan.columns import Columns, InvalidPlan, check_columns
 from lsql_runner.types import BYTES, INT, LONG, STRING, Array, DataType, describe
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lsql_runner.runtime.lifecycle import State
+from lsql_runner.events.state import State
 from lsql_runner.runtime.status import Status
 
 

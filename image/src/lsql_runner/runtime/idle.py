@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from lsql_runner.batches import BatchEnded
+from lsql_runner.events.batches import BatchEnded
 from lsql_runner.plan.nodes import Aggregate
 from lsql_runner.plan.queries import Plan
 

@@ -12,17 +12,7 @@ from __future__ import annotations
 from enum import Enum
 
 from lsql_runner.errors import LsqlError
-
-
-class State(Enum):
-    STARTING = "starting"
-    WAITING = "waiting"
-    RUNNING = "running"
-    STOPPING = "stopping"
-    STOPPED = "stopped"
-    RESTARTING = "restarting"
-    FAILED = "failed"
-    ENDED = "ended"
+from lsql_runner.events.state import State
 
 
 class Trigger(Enum):

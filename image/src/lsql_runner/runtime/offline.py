@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import ExitStack, closing
 
-from lsql_runner.bind.catalog import Catalog
+from lsql_runner.config.settings import read_settings
+from lsql_runner.formats.catalog import Catalog
 from lsql_runner.pipeline import Planned, plan_parsed
 from lsql_runner.runtime.preparation import brokers_of, plan_on_brokers, registry_of
 from lsql_runner.runtime.registered import check_outputs
-from lsql_runner.settings import read_settings
 from lsql_runner.sql.parser import parse
 
 

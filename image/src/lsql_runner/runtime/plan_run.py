@@ -7,22 +7,22 @@ from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
-from lsql_runner.batches import BatchEnded, Partition
+from lsql_runner.config.settings import Settings
 from lsql_runner.engine.processor import Job, SparkEngine
 from lsql_runner.engine.row_sink import RowSinks
 from lsql_runner.engine.sink import SinkOptions
 from lsql_runner.engine.source import SourceOptions
 from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import BatchEnded, Partition
+from lsql_runner.events.processor import LateRecordsDropped, Listener
 from lsql_runner.kafka.brokers import Brokers
 from lsql_runner.runtime.clock import now_ms
 from lsql_runner.runtime.diagnosis import diagnose_json
-from lsql_runner.runtime.events import LateRecordsDropped, Listener
 from lsql_runner.runtime.idle import IdleClocks
 from lsql_runner.runtime.preparation import Prepared
 from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.runtime.status import Status
 from lsql_runner.runtime.watch import BrokerWatch
-from lsql_runner.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 
-from lsql_runner.batches import Partition
-from lsql_runner.bind.catalog import BYTES_FORMAT
+from lsql_runner.config.settings import Settings
 from lsql_runner.errors import LsqlError
+from lsql_runner.events import processor as events
+from lsql_runner.events.batches import Partition
+from lsql_runner.formats.catalog import BYTES_FORMAT
 from lsql_runner.kafka.brokers import Brokers, TopicLimits
 from lsql_runner.kafka.choice import open_brokers
 from lsql_runner.kafka.java_brokers import BrokersJvm
@@ -19,14 +21,12 @@ from lsql_runner.plan.fingerprint import Fingerprint, changes, fingerprint
 from lsql_runner.plan.queries import DEAD_LETTERS, Plan
 from lsql_runner.plan.stores import query_stores
 from lsql_runner.plan.topology import topology
-from lsql_runner.runtime import events
 from lsql_runner.runtime.clock import now_ms
 from lsql_runner.runtime.port import Described, StoreInfo
 from lsql_runner.runtime.registered import registered
 from lsql_runner.runtime.resolve import Knowledge, resolve_catalog
 from lsql_runner.runtime.statedir import Pinned, StateDir
 from lsql_runner.runtime.targets import target_request
-from lsql_runner.settings import Settings
 from lsql_runner.sql import ast
 from lsql_runner.types import describe
 

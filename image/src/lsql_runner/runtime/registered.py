@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from lsql_runner.bind.avro_schema import AvroSchemaError, avro_serde
-from lsql_runner.bind.avro_text import whole_avro
-from lsql_runner.bind.catalog import AVRO_FORMAT, HEAD_BYTES, JSON_FORMAT, MAGIC, PROTOBUF_FORMAT, Serde, has_head
-from lsql_runner.bind.json_schema import JsonSchemaError, read_json_schema
-from lsql_runner.bind.proto_output import renumbered
-from lsql_runner.bind.proto_schema import message_names, message_place, proto_serde, whole_proto
-from lsql_runner.bind.proto_text import ProtoError, parse_proto
 from lsql_runner.errors import LsqlError
-from lsql_runner.kafka.infer import infer_serde
+from lsql_runner.formats.avro_schema import AvroSchemaError, avro_serde
+from lsql_runner.formats.avro_text import whole_avro
+from lsql_runner.formats.catalog import AVRO_FORMAT, HEAD_BYTES, JSON_FORMAT, MAGIC, PROTOBUF_FORMAT, Serde, has_head
+from lsql_runner.formats.infer import infer_serde
+from lsql_runner.formats.json_schema import JsonSchemaError, read_json_schema
+from lsql_runner.formats.proto_output import renumbered
+from lsql_runner.formats.proto_schema import message_names, message_place, proto_serde, whole_proto
+from lsql_runner.formats.proto_text import ProtoError, parse_proto
 from lsql_runner.kafka.registry import RegisteredSchema, SchemaKind, SchemaReference, SchemaRegistry
 from lsql_runner.plan.queries import Plan, Write, WriteSink, WriteTopic
 from lsql_runner.types import DataType

@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from lsql_runner.bind.catalog import (
+from lsql_runner.bind.declarations import program_schemas
+from lsql_runner.bind.decoders import SourceFormats, source_formats, source_topics
+from lsql_runner.errors import LsqlError
+from lsql_runner.formats.catalog import (
     BYTES_FORMAT,
     JSON_FORMAT,
     OF_REGISTRY,
@@ -20,12 +23,9 @@ from lsql_runner.bind.catalog import (
     Serde,
     TopicSchema,
 )
-from lsql_runner.bind.declarations import program_schemas
-from lsql_runner.bind.decoders import SourceFormats, source_formats, source_topics
-from lsql_runner.bind.json_types import settled, widened
-from lsql_runner.errors import LsqlError
+from lsql_runner.formats.infer import infer_serde
+from lsql_runner.formats.json_types import settled, widened
 from lsql_runner.kafka.brokers import Brokers, RawRecord
-from lsql_runner.kafka.infer import infer_serde
 from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.runtime.registered import registered_serde
 from lsql_runner.sql import ast

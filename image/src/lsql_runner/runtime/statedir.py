@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lsql_runner.bind.catalog import TopicSchema
-from lsql_runner.declared import as_declaration, declared_topics
 from lsql_runner.errors import LsqlError
+from lsql_runner.formats.catalog import TopicSchema
+from lsql_runner.formats.declared import as_declaration, declared_topics
 from lsql_runner.plan.fingerprint import Fingerprint
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from functools import singledispatch
 from threading import Lock
 
-from lsql_runner.batches import Caught
 from lsql_runner.errors import ErrorReport
-from lsql_runner.runtime.events import (
+from lsql_runner.events.batches import Caught
+from lsql_runner.events.processor import (
     BatchEnded,
     BrokerFound,
     BrokerLost,
@@ -25,7 +25,7 @@ from lsql_runner.runtime.events import (
     TopicUse,
     Warned,
 )
-from lsql_runner.runtime.lifecycle import State
+from lsql_runner.events.state import State
 
 IDLE_AFTER_MS = 10_000
 """A query that has read everything and ended no batch for this long has a rate of zero."""

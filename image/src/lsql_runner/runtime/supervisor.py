@@ -13,22 +13,23 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 
-from lsql_runner.batches import BatchEnded
+from lsql_runner.config.settings import Settings
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import ErrorReport, LsqlError, report
+from lsql_runner.events.batches import BatchEnded
+from lsql_runner.events.processor import BrokerFound, BrokerLost, Event, JvmGone, Listener, QueryDied, StateChanged
+from lsql_runner.events.state import State
 from lsql_runner.kafka.brokers import Brokers
 from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.runtime.clock import now_ms
-from lsql_runner.runtime.events import BrokerFound, BrokerLost, Event, JvmGone, Listener, QueryDied, StateChanged
 from lsql_runner.runtime.health import Health, assess
-from lsql_runner.runtime.lifecycle import State, Trigger, move
+from lsql_runner.runtime.lifecycle import Trigger, move
 from lsql_runner.runtime.plan_run import PlanRun, Surroundings
 from lsql_runner.runtime.port import Described, Identity
 from lsql_runner.runtime.preparation import Prepared, described, planned_event, prepare
 from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.runtime.status import Status, StatusBoard
-from lsql_runner.settings import Settings
 from lsql_runner.sql import ast
 
 LOG = logging.getLogger("lsql_runner.supervisor")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from threading import Condition, Thread
 
-from lsql_runner.batches import Partition
 from lsql_runner.errors import LsqlError, report
+from lsql_runner.events.batches import Partition
+from lsql_runner.events.processor import BrokerFound, BrokerLost, LagMeasured, Listener
 from lsql_runner.kafka.brokers import Brokers
 from lsql_runner.runtime.clock import now_ms
-from lsql_runner.runtime.events import BrokerFound, BrokerLost, LagMeasured, Listener
 
 
 class BrokerWatch:

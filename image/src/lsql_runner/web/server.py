@@ -30,9 +30,9 @@ from gunicorn.http.errors import ParseException
 from gunicorn.http.message import Request
 from gunicorn.workers.gthread import ThreadWorker
 
+from lsql_runner.container.out_of_memory import Deaths, offer_to_the_kernel
 from lsql_runner.error_catalogue import RUNTIME
 from lsql_runner.errors import LsqlError
-from lsql_runner.out_of_memory import Deaths, offer_to_the_kernel
 from lsql_runner.web.problems import MEDIA_TYPE, problem
 
 THREADS = 8

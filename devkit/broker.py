@@ -1,0 +1,193 @@
+"""A real Kafka broker for tests: one process in KRaft mode, from its jars."""
+
+import base64
+import socket
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
+from devkit.jars import jar_folder, java_command
+from devkit.process import Process, free_port
+from devkit.topics import CLIENT_CONFIG, Topics
+
+NODE_ID = 1
+LOOPBACK = "127.0.0.1"
+
+# Small and quick: every reason to wait for a second broker is taken out.
+SETTINGS = {
+    "process.roles": "broker,controller",
+    "node.id": str(NODE_ID),
+    "controller.listener.names": "CONTROLLER",
+    "auto.create.topics.enable": "false",
+    "group.initial.rebalance.delay.ms": "0",
+    "offsets.topic.num.partitions": "1",
+    "offsets.topic.replication.factor": "1",
+    "transaction.state.log.num.partitions": "1",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "share.coordinator.state.topic.num.partitions": "1",
+    "share.coordinator.state.topic.replication.factor": "1",
+    "share.coordinator.state.topic.min.isr": "1",
+    # How often the broker asks the controller whether it may serve: the wait at start.
+    "broker.heartbeat.interval.ms": "50",
+    # How long a broker that was killed counts as alive: one that starts again is not let in before.
+    "broker.session.timeout.ms": "2000",
+    "num.network.threads": "2",
+    "num.io.threads": "2",
+    "background.threads": "2",
+    # The default of the cleaner's buffer is half of the heap below.
+    "log.cleaner.dedupe.buffer.size": "4194304",
+    "log.index.size.max.bytes": "1048576",
+}
+
+
+@dataclass(frozen=True)
+class Listener:
+    """One more way into a broker. `settings` are keys of the listener: `ssl.client.auth`, `plain.sasl.jaas.config`."""
+
+    protocol: str
+    """SSL, SASL_SSL or SASL_PLAINTEXT."""
+    mechanisms: tuple[str, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+class Broker(Topics):
+    """A broker on random ports of `host`, an address of this machine; ready within a few seconds.
+
+    `stop` (or `kill`) and `start` keep port and data. `settings` are added to server.properties;
+    `jvm_options` come after the small ones of the kit, for a benchmark that wants more memory.
+
+    `listeners` are further ways in, by name in lower case; `addresses` says where each of them is.
+
+    `users` (password by name) opens a listener `secured`: SASL/PLAIN, and what a user may do there is what access
+    rules (ACLs) say. Whoever comes by the first listener may do anything.
+    """
+
+    def __init__(
+        self,
+        settings: Mapping[str, str] | None = None,
+        jvm_options: tuple[str, ...] = (),
+        users: Mapping[str, str] | None = None,
+        host: str = LOOPBACK,
+        listeners: Mapping[str, Listener] | None = None,
+    ) -> None:
+        port, controller_port = free_port(), free_port()
+        super().__init__(f"{host}:{port}")
+        doors = {**(listeners or {}), **({"secured": _plain(users)} if users is not None else {})}
+        self.addresses = {name: f"{host}:{free_port()}" for name in doors}
+        command = java_command(jar_folder("broker-jars"), "kafka.Kafka", *LOGGING, "-Djava.io.tmpdir=.", *jvm_options)
+        self.process = Process(
+            [*command, "server.properties"], name="broker", probe=lambda: self._answers(host, port), deadline_s=60
+        )
+        properties = {
+            **SETTINGS,
+            "listeners": ",".join(
+                [
+                    f"PLAINTEXT://{host}:{port}",
+                    f"CONTROLLER://127.0.0.1:{controller_port}",
+                    *(f"{name.upper()}://{address}" for name, address in self.addresses.items()),
+                ]
+            ),
+            "listener.security.protocol.map": ",".join(
+                [
+                    "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+                    *(f"{name.upper()}:{door.protocol}" for name, door in doors.items()),
+                ]
+            ),
+            "controller.quorum.voters": f"{NODE_ID}@127.0.0.1:{controller_port}",
+            "log.dirs": str(self.process.folder / "data"),
+            **{key: value for name, door in doors.items() for key, value in _settings_of(name, door).items()},
+            **(ACCESS_RULES if users is not None else {}),
+            **(settings or {}),
+        }
+        write_properties(self.process.folder / "server.properties", properties)
+        format_storage(self.process.folder / "data")
+
+    def start(self) -> Self:
+        """Starts the broker, again on the same port and data; returns when clients can use it."""
+        self.process.start()
+        return self
+
+    def stop(self) -> None:
+        """Ends the broker in good order."""
+        self.close_clients()
+        self.process.stop()
+
+    def kill(self) -> None:
+        """Ends the broker as a crash would."""
+        self.close_clients()
+        self.process.kill()
+
+    def pause(self) -> None:
+        """Freezes the broker: connections stay open and nothing answers."""
+        self.process.pause()
+
+    def resume(self) -> None:
+        """Lets a frozen broker go on."""
+        self.process.resume()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _answers(self, host: str, port: int) -> bool:
+        with socket.create_connection((host, port), timeout=1):
+            pass  # a refusal is an OSError: not yet
+        admin = AdminClient({**CLIENT_CONFIG, "bootstrap.servers": self.bootstrap})
+        try:
+            return len(admin.list_topics(timeout=5).brokers) == 1
+        except KafkaException:
+            return False
+
+
+ACCESS_RULES = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users": "User:ANONYMOUS",
+}
+
+
+def _settings_of(name: str, listener: Listener) -> dict[str, str]:
+    prefix = f"listener.name.{name}."
+    enabled = {f"{prefix}sasl.enabled.mechanisms": ",".join(listener.mechanisms)} if listener.mechanisms else {}
+    return enabled | {f"{prefix}{key}": value for key, value in listener.settings.items()}
+
+
+def _plain(users: Mapping[str, str]) -> Listener:
+    known = " ".join(f'user_{name}="{password}"' for name, password in users.items())
+    login = f"org.apache.kafka.common.security.plain.PlainLoginModule required {known};"
+    return Listener("SASL_PLAINTEXT", ("PLAIN",), {"plain.sasl.jaas.config": login})
+
+
+# Without these a broker that dies says nothing.
+LOGGING = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true")
+
+
+def write_properties(path: Path, properties: Mapping[str, str]) -> None:
+    """Writes a Java properties file; keys must need no escapes."""
+    lines = [f"{key}={_escaped(value)}\n" for key, value in properties.items()]
+    path.write_text("".join(lines), encoding="ascii")
+
+
+def _escaped(value: str) -> str:
+    plain = value.replace("\\", "\\\\")
+    return "".join(char if char.isascii() else f"\\u{ord(char):04x}" for char in plain)
+
+
+def format_storage(folder: Path) -> None:
+    """Makes an empty data folder that a broker accepts: what Kafka's StorageTool does, without its JVM."""
+    folder.mkdir()
+    cluster_id, directory_id = (base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=") for _ in range(2))
+    write_properties(
+        folder / "meta.properties",
+        {"version": "1", "cluster.id": cluster_id, "node.id": str(NODE_ID), "directory.id": directory_id},
+    )

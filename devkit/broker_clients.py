@@ -1,0 +1,22 @@
+"""Both clients that can ask brokers, made alike."""
+
+from typing import Protocol
+
+from devkit.jars import jar_folder
+from lsql_runner.kafka.brokers import Brokers, KafkaBrokers
+from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.java_brokers import BrokersJvm, JavaBrokers
+
+
+class Client(Protocol):
+    """Opens brokers; `answer_s` is the deadline of each question."""
+
+    def __call__(self, connection: KafkaConnection, answer_s: float = 10) -> Brokers: ...
+
+
+def java_brokers(connection: KafkaConnection, answer_s: float = 10, java_options: tuple[str, ...] = ()) -> JavaBrokers:
+    """Brokers asked through the small JVM, with the jars that set-up made."""
+    return JavaBrokers(connection, BrokersJvm(jar_folder("jars"), java_options), answer_s)
+
+
+CLIENTS: dict[str, Client] = {"librdkafka": KafkaBrokers, "java": java_brokers}

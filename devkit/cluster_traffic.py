@@ -1,0 +1,131 @@
+"""Numbered records that go on being written while a test makes trouble, and what came of them."""
+
+import json
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from confluent_kafka import KafkaError, Message, Producer
+
+from devkit.broker import Broker
+from devkit.topics import CLIENT_CONFIG, Config
+from lsql_runner.engine.sink import BATCH_HEADER
+
+KEYS = 7
+OUTAGE_MS = 300_000
+"""So long a record waits for a broker that is away."""
+POLL_S = 0.3
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The ids that a topic holds, compared with those that were written to its source."""
+
+    written: int
+    missing: tuple[int, ...]
+    strange: tuple[int, ...]
+    doubled: int
+    """Copies of records that had come out before."""
+    of_one_batch: int = 0
+    """Those of them whose header names the batch of the first: a batch that a restart wrote again."""
+
+    def __str__(self) -> str:
+        lost = f"{len(self.missing)} lost {self.missing[:10]}" if self.missing else "none lost"
+        doubled = f"{self.doubled} doubled ({self.of_one_batch} in their batch)"
+        return f"{self.written} records, {lost}, {doubled}, {len(self.strange)} of nobody's"
+
+
+class Traffic:
+    """Writes `{"id": 0}`, `{"id": 1}`, ... to a topic, in good time whatever happens to its readers.
+
+    As a context manager it writes all the time in a thread of its own; `write` adds some at once. A record counts
+    as written when the broker has it.
+    """
+
+    def __init__(self, broker: Broker, topic: str, per_second: int = 40) -> None:
+        settings: Config = {
+            **CLIENT_CONFIG,
+            "bootstrap.servers": broker.bootstrap,
+            "enable.idempotence": True,
+            "message.timeout.ms": OUTAGE_MS,
+        }
+        self._topic = topic
+        self._producer = Producer(settings)
+        self._pause_s = 1 / per_second
+        self._next = 0
+        self._acknowledged: set[int] = set()
+        self._errors: list[str] = []
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._go_on)
+
+    @property
+    def written(self) -> int:
+        """How many records the broker has."""
+        return len(self._acknowledged)
+
+    def write(self, count: int, deadline_s: float = 60) -> None:
+        """Adds records, and returns when the broker has all that were written so far."""
+        for _ in range(count):
+            self._write_one()
+        left = self._producer.flush(deadline_s)
+        assert not left, f"{left} records not on {self._topic} in {deadline_s} s"
+        assert not self._errors, self._errors[:3]
+
+    def __enter__(self) -> Self:
+        self._ended.clear()
+        self._thread = threading.Thread(target=self._go_on)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ended.set()
+        self._thread.join()
+        if error is None:
+            self.write(0)
+
+    def outcome(self, broker: Broker, target: str) -> Outcome:
+        """What the target holds now."""
+        batches = Counter(
+            (int(json.loads(record.value or b"{}")["id"]), dict(record.headers)[BATCH_HEADER])
+            for record in broker.consume_all(target)
+        )
+        found: Counter[int] = Counter()
+        for (number, _), count in batches.items():
+            found[number] += count
+        written = frozenset(self._acknowledged)
+        return Outcome(
+            written=len(written),
+            missing=tuple(sorted(written - found.keys())),
+            strange=tuple(sorted(found.keys() - written)),
+            doubled=sum(count - 1 for count in found.values()),
+            of_one_batch=sum(count - 1 for count in batches.values()),
+        )
+
+    def arrived(self, broker: Broker, target: str) -> Outcome | None:
+        """The outcome, once nothing is missing; None before. Cheap while there is too little to look at."""
+        if sum(broker.end_offsets(target).values()) < self.written:
+            return None
+        outcome = self.outcome(broker, target)
+        return None if outcome.missing else outcome
+
+    def _go_on(self) -> None:
+        while not self._ended.wait(self._pause_s):
+            self._write_one()
+
+    def _write_one(self) -> None:
+        number, self._next = self._next, self._next + 1
+
+        def on_delivery(error: KafkaError | None, _: Message) -> None:
+            if error is None:
+                self._acknowledged.add(number)
+            else:
+                self._errors.append(str(error))
+
+        key, value = b"key-%d" % (number % KEYS), json.dumps({"id": number, "at": time.time_ns()}).encode()
+        self._producer.produce(self._topic, value, key, on_delivery=on_delivery)
+        self._producer.poll(0)

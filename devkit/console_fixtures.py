@@ -1,0 +1,109 @@
+"""A console over a fake cluster and fake runners, for tests of its parts, its API and its page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from flask import Flask
+
+from devkit.fake_cluster import FakeCluster
+from devkit.slow_runners import HEALTHY, stream
+from lsql_runner.console.actions import Operations
+from lsql_runner.console.app import Parts, create_app
+from lsql_runner.console.auth import Gate, digest_of, open_gate
+from lsql_runner.console.document import Live
+from lsql_runner.console.history import History
+from lsql_runner.console.runners import read_live, unreachable
+from lsql_runner.console.settings import Settings
+from lsql_runner.console.watch import Watch
+from lsql_runner.console.workloads import Processor
+from lsql_runner.errors import LsqlError
+
+BEGIN = datetime(2026, 11, 21, 9, 23, tzinfo=UTC)
+
+TOKENS = {"ada": ("operator", "t-ada"), "eve": ("viewer", "t-eve")}
+ALL_ON = {"stop": True, "start": True, "scale": True, "delete": True}
+
+
+def settings(**changes: Any) -> Settings:
+    """The configuration of a console of two namespaces."""
+    usual = {"namespaces": ["streams", "more"], "document": {"namespace": "console"}}
+    return Settings.model_validate({**usual, **changes})
+
+
+def token_settings(folder: Path, **changes: Any) -> Settings:
+    """A configuration with tokens for ada, an operator, and eve, a viewer; all actions are on."""
+    file = folder / "tokens"
+    file.write_text("".join(f"{name} {role} {digest_of(token)}\n" for name, (role, token) in TOKENS.items()))
+    auth = {"mode": "token", "token": {"file": str(file)}}
+    return settings(**{"auth": auth, "actions": ALL_ON, "logs": {"enabled": True}, **changes})
+
+
+class Clock:
+    """A clock that only moves when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = BEGIN
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def forward(self, **amount: float) -> None:
+        self.now += timedelta(**amount)
+
+
+@dataclass
+class FakeRunners:
+    """Runners by the processors' names: what GET /stream answers, or None for one that does not answer."""
+
+    streams: dict[str, dict[str, Any] | None] = field(default_factory=dict)
+    others: dict[str, tuple[int, Any]] = field(default_factory=dict)
+    """What other paths answer."""
+    posted: list[tuple[str, str, str]] = field(default_factory=list)
+    refusal: LsqlError | None = None
+
+    def ask_all(self, processors: Iterable[Processor]) -> dict[tuple[str, str, str], Live]:
+        return {p.key: self.ask(p) for p in processors}
+
+    def ask(self, processor: Processor) -> Live:
+        if processor.runners == 0:
+            return Live(state="scaled-down")
+        said = self.streams.get(processor.name, stream())
+        return unreachable("GET /stream was not answered within 2 s") if said is None else read_live(said, HEALTHY)
+
+    def get(self, processor: Processor, path: str) -> tuple[int, Any]:
+        return self.others.get(path, (200, {}))
+
+    def post(self, processor: Processor, action: str, by: str) -> None:
+        if self.refusal:
+            raise self.refusal
+        self.posted.append((processor.name, action, by))
+        self.streams[processor.name] = stream(state="stopped" if action == "stop" else "running")
+
+
+class FakeConsole:
+    """The real app over fakes; `look` is a pass of its watch."""
+
+    def __init__(self, configured: Settings | None = None, gate: Gate | None = None) -> None:
+        self.settings = configured or settings()
+        self.cluster = FakeCluster()
+        self.runners = FakeRunners()
+        self.clock = Clock()
+        self.history = History()
+        self.watch = Watch(self.cluster, self.runners.ask_all, self.settings, self.history, self.clock)
+        operations = Operations(self.cluster, self.runners, self.watch, self.settings.actions, self.history, self.clock)
+        known = gate or open_gate(self.settings.auth)
+        parts = Parts(self.settings, self.cluster, self.runners, self.watch, self.history, operations, known)
+        self.app: Flask = create_app(parts)
+
+    def look(self) -> None:
+        self.watch.look()
+
+    def id_of(self, name: str) -> str:
+        """The id of a processor by its name."""
+        assert self.watch.view is not None
+        return next(entry.id for entry in self.watch.view.entries.values() if entry.name == name)

@@ -1,0 +1,185 @@
+"""A container of the image under runc: the limits of a pod, and nothing of a cluster."""
+
+import json
+import os
+import subprocess
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from ci.tools.image import has_image
+from devkit.process import Process
+
+UID = 10001
+GROUP = "lsql-tests"
+"""The control group above those of the containers."""
+MIB = 1 << 20
+CPU_PERIOD_US = 100_000
+
+
+class Container(Process):
+    """The image's root, read-only, with writable /tmp and state directory, on the machine's own network.
+
+    Everything that the restricted Pod Security level asks for holds here too: no root, no capabilities, no new
+    privileges. `argv` of None takes the image's own command.
+    """
+
+    def __init__(
+        self,
+        image: str,
+        *,
+        probe: Callable[[], bool],
+        env: Mapping[str, str],
+        argv: Sequence[str] | None = None,
+        cpus: float = 1.0,
+        memory_mib: int = 768,
+        state: Path | None = None,
+        deadline_s: float = 60,
+    ) -> None:
+        self.id = f"lsql-{uuid.uuid4().hex[:10]}"
+        super().__init__(
+            ["runc", "run", "--bundle", ".", self.id],
+            name="container",
+            probe=probe,
+            deadline_s=deadline_s,
+            grace_s=45,
+            env={"XDG_RUNTIME_DIR": ""},
+        )
+        self._state = state or self.folder / "state"
+        self._temporary = self.folder / "tmp"
+        for folder in (self._state, self._temporary):
+            folder.mkdir(exist_ok=True)
+            os.chown(folder, UID, UID)
+        told = json.loads(_podman("image", "inspect", image))[0]["Config"]
+        command = [*told["Entrypoint"], *(argv or told["Cmd"])]
+        variables = [*told["Env"], *(f"{name}={value}" for name, value in env.items())]
+        self._root = image_root(image)
+        root = str(self._root.__enter__())
+        (self.folder / "config.json").write_text(
+            json.dumps(_config(root, command, variables, self._writable(), self.id, cpus, memory_mib))
+        )
+
+    def _writable(self) -> dict[str, Path]:
+        """What may be written, on the disk as an emptyDir is: a tmpfs would count as memory."""
+        return {"/tmp": self._temporary, "/var/lib/lsql-runner": self._state}
+
+    def top(self) -> list[int]:
+        """The process ids in the container, on the machine's count."""
+        listed = subprocess.run(["runc", "ps", "--format", "json", self.id], check=True, capture_output=True, text=True)
+        return [int(pid) for pid in json.loads(listed.stdout)]
+
+    def memory_peak_mib(self) -> float:
+        """The most memory that the container has used, page cache included."""
+        return self._accounted("memory.peak", "memory/{}/memory.max_usage_in_bytes") / MIB
+
+    def resident_mib(self) -> float:
+        """The memory that the container's processes hold now: their own, and files that they have mapped."""
+        return self._held_mib("Pss:")
+
+    def anonymous_mib(self) -> float:
+        """Of `resident_mib` what no file stands behind, so that it cannot give way."""
+        return self._held_mib("Pss_Anon:")
+
+    def _held_mib(self, kind: str) -> float:
+        totals = [Path(f"/proc/{pid}/smaps_rollup").read_text().split() for pid in self.top()]
+        return sum(int(words[words.index(kind) + 1]) for words in totals) / 1024
+
+    def cpu_s(self) -> float:
+        """Seconds of processor time that the container has used."""
+        return self._accounted("cpu.stat", "cpuacct/{}/cpuacct.usage") / 1e9
+
+    def _accounted(self, unified: str, name: str) -> float:
+        """A number that the control group keeps, of version 1, or of version 2 (`cpu.stat` counts microseconds)."""
+        old = Path("/sys/fs/cgroup", name.format(f"{GROUP}/{self.id}"))
+        if old.exists():
+            return float(old.read_text())
+        text = Path("/sys/fs/cgroup", GROUP, self.id, unified).read_text()
+        return float(text.split()[1]) * 1e3 if unified == "cpu.stat" else float(text)
+
+    def signal(self, name: str) -> None:
+        """Sends a signal to the container's first process."""
+        subprocess.run(["runc", "kill", self.id, name], check=True, capture_output=True)
+
+    def stop(self) -> int | None:
+        """Asks the container to end, as a kubelet would."""
+        if self.running:
+            with suppress(subprocess.CalledProcessError):
+                self.signal("TERM")
+            with suppress(AssertionError):
+                self.wait(self._grace_s)
+        return self.kill()
+
+    def kill(self) -> int | None:
+        """Ends everything in the container at once."""
+        subprocess.run(["runc", "delete", "--force", self.id], check=False, capture_output=True)
+        return super().kill()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        super().__exit__(kind, error, trace)
+        self._root.__exit__(kind, error, trace)
+
+
+def built_image(name: str) -> str:
+    """The name, where podman has the image; AssertionError if not."""
+    assert has_image(name), f"podman has no image {name}: run `make image`"
+    return name
+
+
+@contextmanager
+def image_root(image: str) -> Iterator[Path]:
+    """The image's files, mounted as long as somebody looks at them."""
+    yield Path(_podman("image", "mount", image).strip())
+    _podman("image", "unmount", image)
+
+
+def _podman(*args: str) -> str:
+    return subprocess.run(["podman", *args], check=True, capture_output=True, text=True).stdout
+
+
+def _config(
+    root: str,
+    command: list[str],
+    variables: list[str],
+    writable: dict[str, Path],
+    name: str,
+    cpus: float,
+    memory_mib: int,
+) -> dict[str, Any]:
+    quota = {"quota": int(cpus * CPU_PERIOD_US), "period": CPU_PERIOD_US}
+    small = ["nosuid", "nodev", "mode=1777"]
+    return {
+        "ociVersion": "1.0.2",
+        "process": {
+            "user": {"uid": UID, "gid": UID},
+            "args": command,
+            "env": variables,
+            "cwd": "/tmp",
+            "noNewPrivileges": True,
+        },
+        "root": {"path": root, "readonly": True},
+        "mounts": [
+            {"destination": "/proc", "type": "proc", "source": "proc"},
+            {"destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "mode=755"]},
+            {"destination": "/dev/shm", "type": "tmpfs", "source": "shm", "options": small},
+            {"destination": "/sys", "type": "sysfs", "source": "sysfs", "options": ["ro", "nosuid", "nodev"]},
+            {"destination": "/sys/fs/cgroup", "type": "cgroup", "source": "cgroup", "options": ["ro", "nosuid"]},
+            *(
+                {"destination": path, "type": "bind", "source": str(folder), "options": ["bind", "rw"]}
+                for path, folder in writable.items()
+            ),
+            *(
+                {"destination": path, "type": "bind", "source": path, "options": ["bind", "ro"]}
+                for path in ("/etc/resolv.conf", "/etc/hosts")
+            ),
+        ],
+        "linux": {
+            "cgroupsPath": f"/{GROUP}/{name}",
+            "resources": {"cpu": quota, "memory": {"limit": memory_mib * MIB, "swap": memory_mib * MIB}},
+            "namespaces": [{"type": kind} for kind in ("pid", "ipc", "uts", "mount")],
+        },
+    }

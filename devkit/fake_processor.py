@@ -1,0 +1,233 @@
+"""A processor without Kafka and Spark for tests of the API, the metrics and the page.
+
+Its Status is made as the real one's is: by events, through a StatusBoard. Its clock is its own and only moves
+when a test says so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from random import Random
+
+from devkit.fake_program import DESCRIBED, SQL, TOPICS, WARNING
+from lsql_runner.errors import LsqlError, report
+from lsql_runner.events.processor import (
+    BatchEnded,
+    BrokerLost,
+    Event,
+    JvmGone,
+    LagMeasured,
+    LateRecordsDropped,
+    Listener,
+    Partition,
+    Planned,
+    QueryDied,
+    StateChanged,
+    StoreReport,
+)
+from lsql_runner.events.state import State
+from lsql_runner.runtime.health import Health, assess
+from lsql_runner.runtime.lifecycle import Trigger, move
+from lsql_runner.runtime.port import Described, Identity
+from lsql_runner.runtime.status import Status, StatusBoard
+
+BEGIN_MS = 1_795_252_980_000
+"""Where the fake clock starts: 2026-11-21T09:23:00Z."""
+
+QUERY = "fast-vehicles"
+SOURCE = "vehicle-positions"
+PARTITIONS = tuple(Partition(SOURCE, number) for number in range(6))
+STUCK_AFTER_MS = 60_000
+
+
+class FakeProcessor:
+    """Begins in STARTING with nothing known; `scenario` takes it further.
+
+    `asked` holds who asked for what. A stop or start is only begun; `settle` ends it, as the supervisor's
+    thread would a moment later.
+    """
+
+    def __init__(self, listeners: Sequence[Listener] = ()) -> None:
+        self.now_ms = BEGIN_MS
+        self.asked: list[tuple[str, str]] = []
+        self.listeners = list(listeners)
+        self.identity = Identity(
+            app_id="fast-vehicles",
+            sql=SQL,
+            user="ada",
+            version="0.1.0",
+            guarantee="exactly_once",
+            started_at_ms=BEGIN_MS,
+        )
+        self.described = Described()
+        self._board = StatusBoard(Status(since_ms=BEGIN_MS))
+        self._batches = 0
+
+    def status(self) -> Status:
+        return self._board.now
+
+    def health(self) -> Health:
+        return assess(self.status(), self.now_ms, STUCK_AFTER_MS)
+
+    def stop(self, by: str) -> None:
+        self._ask("stop", by, Trigger.STOP)
+
+    def start(self, by: str) -> None:
+        self._ask("start", by, Trigger.START)
+
+    def tell(self, event: Event) -> None:
+        """Hands an event to the Status and to all listeners."""
+        self._board(event)
+        for listener in self.listeners:
+            listener(event)
+
+    def go(self, trigger: Trigger, error: LsqlError | None = None) -> None:
+        """Moves the state, with a reason where one is given."""
+        old = self.status().state
+        new = move(old, trigger)
+        if new is not old:
+            self.tell(StateChanged(self.now_ms, old, new, report(error, SQL) if error else None))
+
+    def settle(self) -> None:
+        """Ends what a stop or a start has begun."""
+        state = self.status().state
+        if state is State.STOPPING:
+            self.go(Trigger.HALTED)
+        elif state is State.STARTING:
+            self.go(Trigger.RUN)
+
+    def pass_time(self, seconds: float) -> None:
+        self.now_ms += round(seconds * 1000)
+
+    def plan(self) -> None:
+        """Binds the program: topics, stores and topology are known from here on."""
+        self.described = DESCRIBED
+        stores = tuple(store.name for store in DESCRIBED.stores)
+        self.tell(
+            Planned(self.now_ms, TOPICS, stores, generation=3, stateful=True, warnings=(WARNING,)),
+        )
+
+    def batch(self, seconds: float = 2.0) -> None:
+        """One micro-batch after `seconds`: the load swings and once bursts, so that curves have a shape."""
+        self.pass_time(seconds)
+        step = self._batches
+        burst = math.exp(-(((step - 96) / 7) ** 2))
+        chance = Random(step)
+        load = 1 + 0.1 * math.sin(step / 17) + 0.55 * burst + chance.uniform(-0.06, 0.06)
+        records = round(4_180 * seconds * load)
+        duration_ms = round(190 + 60 * load**2 + chance.expovariate(1 / 18))
+        behind = round(140 + 2_600 * burst**2 + chance.expovariate(1 / 90))
+        before = self.status().committed
+        share = {p: (records + 37 * p.partition) // len(PARTITIONS) for p in PARTITIONS}
+        positions = {p: before.get(p, 48_120_004 + 1_711 * p.partition) + share[p] for p in PARTITIONS}
+        newest_ms = self.now_ms - 340
+        self.tell(
+            BatchEnded(
+                at_ms=self.now_ms,
+                query=QUERY,
+                batch_id=10_411 + step,
+                records_in=records,
+                records_out=records // 29,
+                duration_ms=duration_ms,
+                phases_ms={
+                    "latestOffset": 9,
+                    "queryPlanning": 31,
+                    "addBatch": duration_ms - 62,
+                    "walCommit": 12,
+                    "commitOffsets": 10,
+                },
+                positions=positions,
+                stores=(
+                    StoreReport("fast-vehicles-window", 18_204 + 3 * step, 9_871_360 + 640 * step, 311, 0),
+                    StoreReport("vehicles-latest", 2_412, 1_204_224, 2, 0),
+                ),
+                watermark_ms=newest_ms - 10_000,
+                event_time_max_ms=newest_ms,
+            )
+        )
+        self.tell(LagMeasured(self.now_ms, {p: positions[p] + behind * (p.partition + 2) // 27 for p in PARTITIONS}))
+        self._batches += 1
+
+    def _ask(self, action: str, by: str, trigger: Trigger) -> None:
+        self.asked.append((action, by))
+        self.go(trigger)
+
+
+def starting() -> FakeProcessor:
+    return FakeProcessor()
+
+
+def running() -> FakeProcessor:
+    """Planned and running for a while, a few batches behind it."""
+    processor = FakeProcessor()
+    processor.pass_time(4)
+    processor.plan()
+    processor.go(Trigger.RUN)
+    processor.pass_time(3 * 3600 + 12 * 60)
+    for _ in range(3):
+        processor.batch()
+    processor.tell(LateRecordsDropped(processor.now_ms, QUERY, 41))
+    return processor
+
+
+def waiting() -> FakeProcessor:
+    """Its source topic is empty and has no schema."""
+    processor = FakeProcessor()
+    processor.pass_time(4)
+    processor.go(Trigger.WAIT, LsqlError("SCHEMA_WAITING", topic=SOURCE))
+    return processor
+
+
+def restarting() -> FakeProcessor:
+    """A query died and is to be tried again."""
+    processor = running()
+    error = LsqlError("QUERY_FAILED", reason="the state store could not be committed: No space left on device")
+    processor.tell(QueryDied(processor.now_ms, report(error), retry_in_s=30.0))
+    processor.go(Trigger.DIE, error)
+    return processor
+
+
+def failed() -> FakeProcessor:
+    """It met a record that it cannot read: only a person can say what to do."""
+    processor = running()
+    error = LsqlError(
+        "RECORD_MALFORMED",
+        topic=SOURCE,
+        partition=2,
+        offset=48_130_771,
+        part="value",
+        format="JSON",
+        reason="unexpected character '<' at byte 0",
+    )
+    processor.tell(QueryDied(processor.now_ms, report(error), retry_in_s=None))
+    processor.go(Trigger.REFUSE, error)
+    return processor
+
+
+def stopped() -> FakeProcessor:
+    processor = running()
+    processor.stop("ada")
+    processor.settle()
+    processor.asked.clear()
+    return processor
+
+
+def broker_lost() -> FakeProcessor:
+    """It runs, but no broker answers."""
+    processor = running()
+    error = LsqlError("BROKER_UNREACHABLE", servers="kafka-0:9092,kafka-1:9092", why="connection refused")
+    processor.tell(BrokerLost(processor.now_ms, report(error)))
+    return processor
+
+
+def jvm_gone() -> FakeProcessor:
+    processor = running()
+    processor.tell(JvmGone(processor.now_ms, report(LsqlError("JVM_GONE", reason="killed by signal 9"))))
+    return processor
+
+
+SCENARIOS: dict[str, Callable[[], FakeProcessor]] = {
+    scenario.__name__.replace("_", "-"): scenario
+    for scenario in (starting, running, waiting, restarting, failed, stopped, broker_lost, jvm_gone)
+}

@@ -1,0 +1,160 @@
+"""The chart tools at work offline: charts rendered to objects, and the chart's generated files.
+
+`python -m devkit.helm` writes the generated files and the snapshots anew; tests/chart says when they are stale.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+CHART = ROOT / "charts/lsql-runner"
+TOOLS = Path(sys.prefix, "share/lsql-runner/go-tools/bin")
+HELMS = ("helm3", "helm4")
+TIMEOUT_S = 120
+
+Object = dict[str, Any]
+
+
+class _Quoting(yaml.SafeDumper):
+    """Writes every text in quotes: `y` alone would be true to Helm, as YAML 1.1 has it, and text to others."""
+
+
+_Quoting.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
+
+
+class ToolFailed(AssertionError):
+    """A tool ended with an error; `said` is what it wrote."""
+
+    def __init__(self, argv: Sequence[str | Path], said: str) -> None:
+        super().__init__(f"{' '.join(map(str, argv))[:200]}\n{said}")
+        self.said = said
+
+
+def tool(name: str) -> Path:
+    """A program that ci/tools/go_tools.py builds; FileNotFoundError where it is not built."""
+    found = TOOLS / name
+    if not found.exists():
+        raise FileNotFoundError(f"{found} is missing: run `python -m ci.tools.go_tools`")
+    return found
+
+
+def run(argv: Sequence[str | Path], folder: Path = ROOT, path: Sequence[Path] = ()) -> str:
+    """Runs a tool and returns its standard output; ToolFailed if it ends with an error.
+
+    The person's own Helm settings play no part. `path` is put before PATH.
+    """
+    with tempfile.TemporaryDirectory(prefix="lsql-helm-") as home:
+        folders = dict.fromkeys(("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME"), home)
+        search = os.pathsep.join([*map(str, path), os.environ["PATH"]])
+        result = subprocess.run(
+            [str(word) for word in argv],
+            cwd=folder,
+            env={**os.environ, **folders, "PATH": search},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=TIMEOUT_S,
+        )
+    if result.returncode:
+        raise ToolFailed(argv, result.stdout + result.stderr)
+    return result.stdout
+
+
+def render(
+    values: Mapping[str, Any] | None = None,
+    *options: str | Path,
+    helm: str = "helm3",
+    chart: Path = CHART,
+    release: str = "fast-vehicles",
+) -> list[Object]:
+    """The objects of a release, hooks among them, in Helm's order; ToolFailed where the chart refuses the values."""
+    return list(yaml.safe_load_all(template(values, *options, helm=helm, chart=chart, release=release)))
+
+
+def template(
+    values: Mapping[str, Any] | None = None,
+    *options: str | Path,
+    helm: str = "helm3",
+    chart: Path = CHART,
+    release: str = "fast-vehicles",
+) -> str:
+    """What `helm template` prints. `values` come after the options' values files, and so before them in rank."""
+    with tempfile.TemporaryDirectory(prefix="lsql-values-") as scratch:
+        file = Path(scratch) / "values.yaml"
+        file.write_text(yaml.dump(values or {}, Dumper=_Quoting), encoding="utf-8")
+        argv = [tool(helm), "template", release, chart, "--namespace=fleet", *options, f"--values={file}"]
+        return run(argv)
+
+
+def values_files() -> list[Path]:
+    """Every values file of the checkout that is to be rendered: the chart's own and those of the examples."""
+    found = [
+        *CHART.glob("ci/*-values.yaml"),
+        *CHART.glob("ci-render/*-values.yaml"),
+        *ROOT.glob("sql-examples/*/values.yaml"),
+    ]
+    assert found, "no values files"
+    return sorted(found)
+
+
+def one(objects: Sequence[Object], kind: str) -> Object:
+    """The one object of a kind."""
+    found = [candidate for candidate in objects if candidate["kind"] == kind]
+    assert len(found) == 1, f"{len(found)} objects of kind {kind}"
+    return found[0]
+
+
+def pod_specs(objects: Sequence[Object]) -> Iterator[tuple[str, Object]]:
+    """The specs of all pods, each with the kind and name of the object that holds it."""
+    for found in objects:
+        name = f"{found['kind']}/{found['metadata']['name']}"
+        if found["kind"] == "Pod":
+            yield name, found["spec"]
+        elif found["kind"] in {"StatefulSet", "Deployment", "Job"}:
+            yield name, found["spec"]["template"]["spec"]
+
+
+def environment(container: Object) -> dict[str, str]:
+    """The container's variables as its process sees them: Kubernetes makes one dollar of two.
+
+    A `$(NAME)` that is left would be expanded by Kubernetes, and is an AssertionError.
+    """
+    return {row["name"]: _expanded(row.get("value", "")) for row in container["env"]}
+
+
+def _expanded(text: str) -> str:
+    parts = text.split("$$")
+    assert not any("$(" in part for part in parts), f"Kubernetes would expand {text[:200]!r}"
+    return "$".join(parts)
+
+
+def generate(chart: Path) -> dict[str, str]:
+    """The generated files of a chart, by name, as the tools make them now; the chart's folder is left alone."""
+    with tempfile.TemporaryDirectory(prefix="lsql-chart-") as scratch:
+        copy = Path(scratch) / chart.name
+        shutil.copytree(chart, copy, ignore=shutil.ignore_patterns("tests", "ci", "ci-render"))
+        run([tool("helm-values-schema-json"), "--config", ".schema.yaml"], copy)
+        run([tool("helm-docs"), "--chart-search-root=.", "--sort-values-order=file", "--log-level=warning"], copy)
+        return {name: (copy / name).read_text(encoding="utf-8") for name in ("values.schema.json", "README.md")}
+
+
+def main() -> None:
+    """Writes the generated files of the charts, and the snapshots of their unit tests."""
+    for chart in sorted(CHART.parent.iterdir()):
+        for name, text in generate(chart).items():
+            (chart / name).write_text(text, encoding="utf-8")
+        print(run([tool("helm-unittest"), "--update-snapshot", chart]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""A processor inside the test's own process: what production puts together, but the engine is lent and nobody serves.
+
+Starting one takes a second or two instead of ten, since JVM and session stay from test to test.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event as Flag
+
+from lsql_runner.config.settings import read_settings
+from lsql_runner.engine.processor import SparkEngine
+from lsql_runner.runtime.status import Status
+from lsql_runner.runtime.supervisor import Supervisor
+from lsql_runner.service import processor_on
+
+POLL_S = 0.02
+ANSWER_S = 3.0
+"""Deadline of each question to the brokers; production is more patient."""
+
+
+class InProcess:
+    """A supervisor at work."""
+
+    def __init__(self, supervisor: Supervisor) -> None:
+        self.supervisor = supervisor
+
+    @property
+    def status(self) -> Status:
+        return self.supervisor.status()
+
+    def wait_for(self, predicate: Callable[[Status], bool], deadline_s: float = 60) -> Status:
+        """Returns the first status that the predicate accepts; AssertionError with the last one if none does."""
+        deadline = time.monotonic() + deadline_s
+        while not predicate(status := self.status):
+            if time.monotonic() > deadline:
+                raise AssertionError(f"not within {deadline_s} s: {status}")
+            time.sleep(POLL_S)
+        return status
+
+    def read_to(self, position: int) -> Status:
+        """Waits until positions, over all partitions, add up to `position`."""
+        return self.wait_for(lambda s: sum(s.committed.values()) >= position)
+
+
+@contextmanager
+def in_process(
+    engine: SparkEngine, bootstrap: str, sql: str, app_id: str, state_dir: Path, **env: str
+) -> Iterator[InProcess]:
+    """A processor at work within the block; `env` holds more variables of the environment contract.
+
+    Raises:
+        LsqlError: what `lsql run` would end with, before anything runs.
+    """
+    variables = {
+        "SQL": sql,
+        "SQL_APP_ID": app_id,
+        "SQL_BOOTSTRAP_SERVERS": bootstrap,
+        "SQL_STATE_STORE_DIR": str(state_dir),
+        "SQL_METRIC_FREQUENCY": "500",
+    }
+    jvm_gone = Flag()
+    with processor_on(engine, read_settings(variables | env), jvm_gone.set, ANSWER_S) as supervisor:
+        yield InProcess(supervisor)
+    assert not jvm_gone.is_set()

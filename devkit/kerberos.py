@@ -1,0 +1,135 @@
+"""A real Kerberos realm for tests: MIT's KDC with a database, principals and keytabs of its own."""
+
+import os
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from devkit.broker import Listener
+from devkit.process import Process, accepts_connections, free_port
+
+REALM = "LSQL.TEST"
+SERVICE = "kafka"
+SYSTEM_PATH = "/usr/local/sbin:/usr/sbin:/sbin"
+COMMAND_S = 30
+ENCRYPTION = "aes256-cts-hmac-sha1-96:normal aes128-cts-hmac-sha1-96:normal"
+
+KRB5_CONF = """\
+[libdefaults]
+default_realm = {realm}
+dns_lookup_kdc = false
+dns_lookup_realm = false
+dns_canonicalize_hostname = false
+rdns = false
+udp_preference_limit = 1
+[realms]
+{realm} = {{
+  kdc = 127.0.0.1:{port}
+}}
+"""
+KDC_CONF = """\
+[kdcdefaults]
+kdc_listen = 127.0.0.1:{port}
+kdc_tcp_listen = 127.0.0.1:{port}
+[realms]
+{realm} = {{
+  database_name = {folder}/principals
+  key_stash_file = {folder}/stash
+  acl_file = {folder}/acl
+  supported_enctypes = {encryption}
+}}
+[logging]
+default = STDERR
+"""
+
+
+class Kerberos:
+    """A KDC on a random port, with the brokers' principal in it. Everything it writes is in its temporary folder.
+
+    `conf` is the krb5.conf that leads to it; Java takes it as `java_option`, not from the environment.
+    """
+
+    def __init__(self, preauthentication: bool = False) -> None:
+        port = free_port()
+        self._flags = ["+requires_preauth"] if preauthentication else []
+        self._process = Process(
+            [_program("krb5kdc"), "-n"],
+            name="kdc",
+            probe=lambda: accepts_connections(port),
+            env={"KRB5_CONFIG": "krb5.conf", "KRB5_KDC_PROFILE": "kdc.conf"},
+        )
+        folder = self._process.folder
+        values = {"realm": REALM, "port": port, "folder": folder, "encryption": ENCRYPTION}
+        self.conf = folder / "krb5.conf"
+        self.conf.write_text(KRB5_CONF.format(**values))
+        (folder / "kdc.conf").write_text(KDC_CONF.format(**values))
+        self._run("kdb5_util", "create", "-s", "-r", REALM, "-P", "of the test")
+        # Java's client asks for the name that the address has, whatever name it was given.
+        self._broker = f"{SERVICE}/{socket.getnameinfo(('127.0.0.1', 0), 0)[0]}"
+        self._broker_keytab = self.keytab(self._broker)
+
+    @property
+    def java_option(self) -> str:
+        """What tells a JVM of this realm."""
+        return f"-Djava.security.krb5.conf={self.conf}"
+
+    def keytab(self, name: str) -> Path:
+        """Makes a principal, or gives one that is there new keys; a keytab with its keys of now."""
+        if name not in self._query("listprincs"):
+            self._query("addprinc", "-randkey", *self._flags, name)
+        path = self._process.folder / f"{name.replace('/', '.')}-{len(list(self._process.folder.iterdir()))}.keytab"
+        self._query("ktadd", "-k", str(path), name)
+        return path
+
+    def listener(self) -> Listener:
+        """A way into a broker for the realm's principals; its JVM needs `java_option`."""
+        login = (
+            'com.sun.security.auth.module.Krb5LoginModule required useKeyTab="true" storeKey="true" '
+            f'keyTab="{self._broker_keytab}" principal="{self._broker}@{REALM}";'
+        )
+        settings = {"gssapi.sasl.jaas.config": login, "sasl.kerberos.service.name": SERVICE}
+        return Listener("SASL_PLAINTEXT", ("GSSAPI",), settings)
+
+    def stop(self) -> None:
+        """Ends the KDC; principals and keytabs stay until the object goes."""
+        self._process.stop()
+
+    def __enter__(self) -> Self:
+        self._process.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _query(self, *words: str) -> str:
+        return self._run("kadmin.local", "-r", REALM, "-q", " ".join(words))
+
+    def _run(self, program: str, *arguments: str) -> str:
+        """What a program of Kerberos prints; AssertionError, with all it wrote, if it fails."""
+        folder = self._process.folder
+        result = subprocess.run(
+            [_program(program), *arguments],
+            cwd=folder,
+            env={**os.environ, "KRB5_CONFIG": str(self.conf), "KRB5_KDC_PROFILE": str(folder / "kdc.conf")},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_S,
+            check=False,
+        )
+        # kadmin.local ends with 0 where a query failed; what it has to say then is on standard error.
+        if result.returncode or "while" in result.stderr:
+            raise AssertionError(f"{program} {' '.join(arguments)}: {result.stdout}{result.stderr}")
+        return result.stdout
+
+
+def _program(name: str) -> str:
+    found = shutil.which(name, path=f"{os.environ.get('PATH', '')}:{SYSTEM_PATH}")
+    if found is None:
+        raise FileNotFoundError(f"{name} is missing: `make test-kafka` says how to install it")
+    return found

@@ -1,0 +1,102 @@
+"""A real PostgreSQL for tests: one server on a random port, in a temporary folder."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from devkit.process import Process, accepts_connections, free_port
+
+USER, PASSWORD, DATABASE = "lsql", "of the test", "postgres"
+COMMAND_S = 60
+INITDB = ("-A", "scram-sha-256", "-N", "-E", "UTF8", "--locale=C")
+SETTINGS = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    "fsync": "off",
+    "shared_buffers": "16MB",
+    "max_wal_size": "64MB",
+    "autovacuum": "off",
+}
+
+
+class Postgres(Process):
+    """A server with one user, who needs a password. `stop` (or `kill`) and `start` keep port and data."""
+
+    def __init__(self) -> None:
+        self.port = free_port()
+        options = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
+        super().__init__(
+            [*_as_another(), _program("postgres"), "-D", "data", "-p", str(self.port), *options],
+            name="postgres",
+            probe=lambda: accepts_connections(self.port) and self._answers(),
+        )
+        secret = self.folder / "password"
+        secret.write_text(PASSWORD)
+        if os.getuid() == 0:  # the server refuses to run as root
+            for path in (self.folder, secret):
+                shutil.chown(path, "postgres", "postgres")
+        made = subprocess.run(
+            [*_as_another(), _program("initdb"), "-D", "data", "-U", USER, *INITDB, f"--pwfile={secret}"],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_S,
+            check=False,
+        )
+        assert made.returncode == 0, made.stdout + made.stderr
+
+    @property
+    def url(self) -> str:
+        return f"jdbc:postgresql://127.0.0.1:{self.port}/{DATABASE}"
+
+    def sql(self, text: str) -> str:
+        """What statements print, fields with `|` between; AssertionError, with the server's words, if they fail."""
+        done = self._psql(text)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.rstrip("\n")
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        """All rows of a table, as JSON."""
+        text = self.sql(f"SELECT coalesce(json_agg(whole_row), '[]') FROM {table} whole_row")
+        found: list[dict[str, Any]] = json.loads(text)
+        return found
+
+    def stop(self) -> int | None:
+        """Ends it without waiting for its clients, who keep their connections."""
+        if self.running:
+            os.kill(self.pid, signal.SIGINT)
+            with suppress(AssertionError):
+                self.wait(5)
+        return self.kill()
+
+    def _answers(self) -> bool:
+        return self._psql("SELECT 1").returncode == 0
+
+    def _psql(self, text: str) -> subprocess.CompletedProcess[str]:
+        server = f"postgresql://{USER}@127.0.0.1:{self.port}/{DATABASE}"
+        return subprocess.run(
+            ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", server, "-c", text],
+            env={**os.environ, "PGPASSWORD": PASSWORD},
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_S,
+            check=False,
+        )
+
+
+def _as_another() -> list[str]:
+    """What a command begins with so that root runs it as the user of Debian's package."""
+    return ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.getuid() == 0 else []
+
+
+def _program(name: str) -> str:
+    folders = [str(path) for path in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
+    found = shutil.which(name, path=":".join([*folders, os.environ.get("PATH", "")]))
+    if found is None:
+        raise FileNotFoundError(f"{name} is missing: `make test-sinks` says how to install it")
+    return found

@@ -1,0 +1,41 @@
+"""A real Redis for tests: one server on a random port, in a temporary folder."""
+
+import os
+import subprocess
+
+from devkit.process import Process, accepts_connections, free_port
+
+PASSWORD = "of-the-test"
+COMMAND_S = 30
+
+
+class Redis(Process):
+    """A server that needs a password and keeps nothing on the disk: `stop` and `start` begin with no keys."""
+
+    def __init__(self) -> None:
+        self.port = free_port()
+        super().__init__(
+            ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--requirepass", PASSWORD],
+            name="redis",
+            probe=lambda: accepts_connections(self.port) and self.ask("PING") == "PONG",
+        )
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}"
+
+    def ask(self, *words: str) -> str:
+        """What the server answers to a command, a line for each part."""
+        done = subprocess.run(
+            ["redis-cli", "-p", str(self.port), *words],
+            env={**os.environ, "REDISCLI_AUTH": PASSWORD},
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_S,
+            check=True,
+        )
+        return done.stdout.rstrip("\n")
+
+    def all_keys(self) -> list[str]:
+        """All keys, sorted."""
+        return sorted(self.ask("KEYS", "*").splitlines())

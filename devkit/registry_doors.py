@@ -1,0 +1,199 @@
+"""What may stand between a client and a schema registry: a door that asks for something, and a place that is none."""
+
+from __future__ import annotations
+
+import base64
+import socket
+import ssl
+import urllib.error
+import urllib.request
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import StreamRequestHandler
+from tempfile import TemporaryDirectory
+from threading import Thread
+from types import TracebackType
+from typing import Any, Self
+
+from devkit.security import Authority, Certificate
+
+ALERT_DRAIN_S = 2
+
+
+class _Server(ThreadingHTTPServer):
+    """A server on a random port of 127.0.0.1 that serves within the block; with `tls`, over TLS."""
+
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self, handler: type[StreamRequestHandler], tls: ssl.SSLContext | None = None) -> None:
+        super().__init__(("127.0.0.1", 0), handler)
+        self._tls = tls
+        self._thread = Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.server_port}"
+
+    def finish_request(self, request: Any, client_address: Any) -> None:
+        if self._tls is None:
+            super().finish_request(request, client_address)
+            return
+        request.settimeout(10)
+        with suppress(OSError):
+            try:
+                secured = self._tls.wrap_socket(request, server_side=True)
+            except ssl.SSLError:
+                _part(request)
+                return
+            with secured:
+                super().finish_request(secured, client_address)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        pass  # clients that go away are what some tests are about
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        trace: TracebackType | None = None,
+    ) -> None:
+        self.shutdown()
+        self.server_close()
+        self._thread.join(10)
+
+
+def _part(connection: socket.socket) -> None:
+    """Ends a connection so that what was sent last arrives: one that is closed with unread data is cut off."""
+    connection.shutdown(socket.SHUT_WR)
+    connection.settimeout(ALERT_DRAIN_S)
+    while connection.recv(65536):
+        pass
+
+
+class Door(_Server):
+    """A reverse proxy before a registry that demands credentials (user and password) where it is given any.
+
+    What ends in `lacks` is not found there. `url` has the registry's own path.
+    """
+
+    def __init__(
+        self,
+        registry_url: str,
+        credentials: tuple[str, str] | None = None,
+        tls: ssl.SSLContext | None = None,
+        lacks: str | None = None,
+    ) -> None:
+        host, _, path = registry_url.removeprefix("http://").partition("/")
+        wanted = credentials and "Basic " + base64.b64encode(":".join(credentials).encode()).decode()
+
+        class Handler(_Handler):
+            def answer(self, body: bytes | None) -> tuple[int, str, bytes]:
+                if wanted and self.headers.get("Authorization") != wanted:
+                    return 401, "application/json", b'{"error_code": 401, "message": "Unauthorized"}'
+                if lacks and self.path.endswith(lacks):
+                    return 404, "application/json", b'{"message": "Not Found"}'
+                return _forwarded(f"http://{host}{self.path}", self.command, body)
+
+        super().__init__(Handler, tls)
+        self.url += f"/{path}"
+
+
+class SomethingElse(_Server):
+    """A server that answers everything with one page."""
+
+    def __init__(self, status: int = 200, body: str = "<html>Welcome</html>", kind: str = "text/html") -> None:
+        class Handler(_Handler):
+            def answer(self, body_of_request: bytes | None) -> tuple[int, str, bytes]:
+                return status, kind, body.encode()
+
+        super().__init__(Handler)
+
+
+class Drip(_Server):
+    """A server that answers, a byte of the header each `pause_s`, for longer than anybody waits."""
+
+    def __init__(self, pause_s: float) -> None:
+        drip = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                with suppress(OSError):
+                    while not drip.ends:
+                        self.wfile.write(b"H")
+                        drip.wait(pause_s)
+
+        self.ends = False
+        self._waiting = socket.socketpair()
+        super().__init__(Handler)
+
+    def wait(self, seconds: float) -> None:
+        """Returns after a while, or at the end of the block."""
+        self._waiting[0].settimeout(seconds)
+        with suppress(TimeoutError):
+            self._waiting[0].recv(1, socket.MSG_PEEK)
+
+    def __exit__(self, *error: Any) -> None:
+        self.ends = True
+        self._waiting[1].close()
+        super().__exit__(*error)
+        self._waiting[0].close()
+
+
+class Banner(_Server):
+    """A server that says something of another protocol, or nothing, and closes."""
+
+    def __init__(self, words: bytes = b"220 mail.example ESMTP\r\n502 What?\r\n\r\n") -> None:
+        class Handler(StreamRequestHandler):
+            def handle(self) -> None:
+                self.wfile.write(words)
+                _part(self.connection)
+
+        super().__init__(Handler)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def answer(self, body: bytes | None) -> tuple[int, str, bytes]:
+        """Status, content type and body."""
+        raise NotImplementedError
+
+    def do_GET(self) -> None:
+        length = int(self.headers.get("Content-Length", "0"))
+        status, kind, data = self.answer(self.rfile.read(length) if length else None)
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    do_POST = do_DELETE = do_GET
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def _forwarded(url: str, method: str, body: bytes | None) -> tuple[int, str, bytes]:
+    request = urllib.request.Request(url, body, {"Content-Type": "application/json"}, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=10) as response:
+            return response.status, response.headers["Content-Type"], response.read()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.headers["Content-Type"], error.read()
+    except OSError:
+        return 502, "text/html", b"<html>Bad gateway</html>"
+
+
+def server_tls(own: Certificate, clients_of: Authority | None = None) -> ssl.SSLContext:
+    """TLS with a certificate; with an authority, only for clients that it has issued one to."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with TemporaryDirectory() as folder:
+        file = f"{folder}/own.pem"
+        with open(file, "w") as pem:
+            pem.write(own.chain + own.key)
+        context.load_cert_chain(file)
+    if clients_of is not None:
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.load_verify_locations(cadata=clients_of.certificate)
+    return context

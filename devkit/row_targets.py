@@ -1,0 +1,134 @@
+"""Sinks as the contract sees them: rows of a batch go in, the target's content comes out. Two real ones and a fake."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from devkit import postgres, redis
+from devkit.jars import jar_folder
+from devkit.postgres import Postgres
+from devkit.redis import Redis
+from lsql_runner.config.sink_connection import SinkConnection
+from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.row_sink import RowSinks, row_writer
+from lsql_runner.engine.rows import TopicRecord
+from lsql_runner.engine.sink_failures import sink_error
+from lsql_runner.engine.sink_rows import row_records, sink_rows
+from lsql_runner.formats.catalog import Catalog
+from lsql_runner.formats.declared import declared_topics
+from lsql_runner.pipeline import plan_text
+from lsql_runner.plan.queries import WriteSink
+
+Row = dict[str, Any]
+TOPICS: Mapping[str, Any] = {
+    "people": {
+        "key": {"format": "LONG"},
+        "value": {"format": "JSON", "schema": {"name": "string", "score": "double", "tags": "array<string>"}},
+    }
+}
+
+
+def planned(sql: str, kind: str) -> WriteSink:
+    """The INSERT of a program over TOPICS into the sink `target`."""
+    plan = plan_text(sql, Catalog(declared_topics(TOPICS), sinks={"target": kind})).plan
+    [sink] = plan.row_sinks
+    return sink
+
+
+def person(offset: int, key: int | None, value: Row | None, partition: int = 0) -> TopicRecord:
+    """A record of the topic `people`."""
+    raw = None if key is None else key.to_bytes(8, "big", signed=True)
+    body = None if value is None else json.dumps(value).encode()
+    return TopicRecord("people", raw, body, 0, partition, offset)
+
+
+class RowTarget(Protocol):
+    """One kind of sink, with nothing in it at first."""
+
+    kind: str
+
+    def write(self, sql: str, batch: int, records: Sequence[TopicRecord], run: str = "run") -> None:
+        """Write a micro-batch as a query does.
+
+        Raises:
+            LsqlError: what a processor says of the failure.
+        """
+
+    def rows(self, table: str) -> list[Row]:
+        """What `target.<table>` holds, by the first key column."""
+
+
+class RealTarget:
+    """The writer of the JVM, on a server."""
+
+    def __init__(self, engine: MemoryEngine, connection: SinkConnection) -> None:
+        self.kind = connection.kind
+        self._engine = engine
+        self._sinks = RowSinks({"target": connection}, jar_folder("jars") / "sinks")
+
+    def write(self, sql: str, batch: int, records: Sequence[TopicRecord], run: str = "run") -> None:
+        session, sink = self._engine.session, planned(sql, self.kind)
+        writer = row_writer(session, "tests", "sink-0", sink, self._sinks)
+        session.sparkContext.setLocalProperty("sql.streaming.queryId", run)
+        frame = sink_rows(sink, self._engine.reader(records))
+        try:
+            writer.call(frame._jdf, batch)
+        except Exception as error:
+            raise sink_error(str(error), sink, self._sinks.connections) or error from None
+
+
+class PostgresTarget(RealTarget):
+    def __init__(self, engine: MemoryEngine, server: Postgres) -> None:
+        super().__init__(engine, SinkConnection("target", "postgresql", server.url, postgres.USER, postgres.PASSWORD))
+        self._server = server
+        server.sql("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+
+    def rows(self, table: str) -> list[Row]:
+        return sorted(self._server.rows(table), key=_first)
+
+
+class RedisTarget(RealTarget):
+    def __init__(self, engine: MemoryEngine, server: Redis) -> None:
+        super().__init__(engine, SinkConnection("target", "redis", server.url, "", redis.PASSWORD))
+        self._server = server
+        server.ask("FLUSHALL")
+
+    def rows(self, table: str) -> list[Row]:
+        keys = [key for key in self._server.all_keys() if key.startswith(f"{table}:")]
+        return sorted((json.loads(self._server.ask("GET", key)) for key in keys), key=_first)
+
+
+class MemoryTarget:
+    """The same in a dictionary, over the rows that `lsql test` compares."""
+
+    kind = "postgresql"
+
+    def __init__(self, engine: MemoryEngine) -> None:
+        self._engine = engine
+        self._tables: dict[str, dict[Any, Row]] = {}
+        self._written: dict[str, tuple[str, int]] = {}
+
+    def write(self, sql: str, batch: int, records: Sequence[TopicRecord], run: str = "run") -> None:
+        sink = planned(sql, self.kind)
+        target = sink.target
+        table = self._tables.setdefault(target.table, {})
+        if target.mode == "insert":
+            known_run, known_batch = self._written.get(target.table, ("", -1))
+            if known_run == run and known_batch >= batch:
+                return
+            self._written[target.table] = run, batch
+        for row in row_records(sink, self._engine.reader(records)).collect():
+            value = None if row["value"] is None else json.loads(row["value"])
+            key = row["key"].decode() if target.mode == "upsert" else len(table)
+            table.pop(key, None)
+            if value is not None:
+                table[key] = value
+
+    def rows(self, table: str) -> list[Row]:
+        return sorted(self._tables.get(table, {}).values(), key=_first)
+
+
+def _first(row: Row) -> str:
+    return str(next(iter(row.values())))

@@ -1,0 +1,173 @@
+"""The runner itself, as a user starts it: `lsql run` with a program, a broker and a state directory."""
+
+import http.client
+import json
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from devkit.process import Process, free_port
+
+LSQL = Path(sys.prefix, "bin", "lsql")
+ANSWER_S = 20
+POLL_S = 0.05
+
+Stream = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An HTTP answer; `body` is its JSON, or its text if it is none."""
+
+    status: int
+    body: Any
+
+
+class Runner(Process):
+    """`lsql run` on a free port, ready when its API answers. `env` adds variables or replaces those set here.
+
+    `start` may be called again after `stop` or `kill`: same port, same state.
+    """
+
+    def __init__(self, broker_bootstrap: str, sql: str, app_id: str, state_dir: Path, **env: str) -> None:
+        self.app_id = app_id
+        self.state_dir = state_dir
+        self.serves = True
+        self.port = int(env.get("SQL_PORT", free_port()))
+        variables = {
+            "SQL": sql,
+            "SQL_APP_ID": app_id,
+            "SQL_BOOTSTRAP_SERVERS": broker_bootstrap,
+            "SQL_STATE_STORE_DIR": str(state_dir),
+            "SQL_PORT": str(self.port),
+            "SQL_METRIC_FREQUENCY": "500",
+            "PYTHONFAULTHANDLER": "1",
+            "MALLOC_ARENA_MAX": "2",
+        }
+        super().__init__(
+            [LSQL, "run"],
+            name="runner",
+            probe=lambda: self.serves and self.get("/health/live").status == 200,
+            deadline_s=90,
+            grace_s=40,
+            env=variables | env,
+        )
+
+    def get(self, path: str) -> Answer:
+        """Asks the API."""
+        return self._request("GET", path)
+
+    def post(self, path: str) -> Answer:
+        """Tells the API to do something."""
+        return self._request("POST", path)
+
+    def stream(self) -> Stream:
+        """GET /stream; AssertionError, with what the process wrote, if that is not a report."""
+        answer = self.get("/stream")
+        assert answer.status == 200, f"{answer}\n{self.output()[-6000:]}"
+        body: Stream = answer.body
+        return body
+
+    def health(self) -> tuple[int, list[str]]:
+        """The status of GET /health and the codes of its reasons."""
+        answer = self.get("/health")
+        return answer.status, [reason["code"] for reason in answer.body["reasons"]]
+
+    def metrics(self) -> dict[str, float]:
+        """GET /metrics: the sum of each metric's samples over all its labels, by sample name."""
+        found: dict[str, float] = {}
+        for family in text_string_to_metric_families(self.get("/metrics").body):
+            for sample in family.samples:
+                found[sample.name] = found.get(sample.name, 0) + sample.value
+        return found
+
+    def read_to(self, position: int, deadline_s: float = 90) -> Stream:
+        """Waits until positions, over all partitions, add up to `position`."""
+        return self.wait_for(
+            lambda s: sum(place["position"] or 0 for place in s["offsets"]) >= position,
+            deadline_s,
+            f"position {position}",
+        )
+
+    def reach(self, state: str, deadline_s: float = 90) -> Stream:
+        """Waits until the processor is in a state."""
+        return self.wait_for(lambda s: s["state"] == state, deadline_s, f"state {state}")
+
+    def wait_for(self, predicate: Callable[[Stream], bool], deadline_s: float = 90, what: str = "it") -> Stream:
+        """Returns the first /stream that the predicate accepts; AssertionError, with all there is, if none does."""
+        deadline = time.monotonic() + deadline_s
+        while True:
+            found = self.stream()
+            if predicate(found):
+                return found
+            if time.monotonic() > deadline:
+                shown = {name: value for name, value in found.items() if name not in ("sql", "last_batch")}
+                raise AssertionError(
+                    f"{what} not within {deadline_s} s: {json.dumps(shown, indent=1)}\n{self.output()[-6000:]}"
+                )
+            time.sleep(POLL_S)
+
+    def refused(self) -> str:
+        """Starts, expects that the process ends by itself without serving, and returns what it wrote."""
+        self.serves = False  # on a port in use it is another that answers
+        try:
+            self.start()
+        except AssertionError:
+            if self.exit_code is None or self.exit_code < 0:
+                raise
+            return self.output()
+        self.stop()
+        raise AssertionError(f"it started:\n{self.output()}")
+
+    def traces(self) -> list[str]:
+        """Lines of the output that hold a Python stack trace."""
+        return [line for line in self.output().splitlines() if "Traceback" in line]
+
+    def jvm_pid(self) -> int:
+        """The process id of the Spark JVM."""
+        for pid in _processes("java"):
+            if self.pid in _ancestors(pid):
+                return pid
+        raise AssertionError(f"no JVM under process {self.pid}")
+
+    def _request(self, method: str, path: str) -> Answer:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER_S)
+        try:
+            connection.request(method, path)
+            answer = connection.getresponse()
+            text = answer.read().decode()
+            is_json = "json" in (answer.getheader("Content-Type") or "")
+            return Answer(answer.status, json.loads(text) if is_json else text)
+        except http.client.HTTPException as error:
+            raise ConnectionError(f"{method} {path}: {error!r}") from error
+        finally:
+            connection.close()
+
+
+def _processes(name: str) -> list[int]:
+    """The process ids of all programs of a name."""
+    pids = [int(folder.name) for folder in Path("/proc").iterdir() if folder.name.isdigit()]
+    return [pid for pid in pids if (_stat(pid) or ("", 0))[0] == name]
+
+
+def _ancestors(pid: int) -> list[int]:
+    found: list[int] = []
+    while pid > 1 and (stat := _stat(pid)) is not None:
+        pid = stat[1]
+        found.append(pid)
+    return found
+
+
+def _stat(pid: int) -> tuple[str, int] | None:
+    """Name and parent of a process; None if it is gone."""
+    try:
+        text = Path("/proc", str(pid), "stat").read_text()
+    except OSError:
+        return None
+    name, rest = text.split("(", 1)[1].rsplit(")", 1)
+    return name, int(rest.split()[1])

@@ -1,0 +1,187 @@
+"""A broker with every way in that asks for something, and the variables with which a processor gets in.
+
+The variables are those that the chart sets, under the same names: text beside files that hold the secrets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import trustme
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    ScramCredentialInfo,
+    ScramMechanism,
+    UserScramCredentialUpsertion,
+)
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    KeySerializationEncryption,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+
+from devkit.broker import Broker, Listener
+from devkit.tokens import AUDIENCE, TokenServer
+
+USER, PASSWORD = "runner", "p\"a\\s=s,w;o'r d$ü"
+SCRAM_USER = 'run"n\\e=r,'
+"""SCRAM's alone, and ASCII: a broker has the users of PLAIN in names of options, and takes no other characters here."""
+CLIENT, CLIENT_SECRET = "runner-client", 's"e\\c=r,e;t'
+CLIENT_NAME = "runner.example"
+"""In the client's certificate."""
+HERE = ("127.0.0.1", "localhost")
+"""Both: Kafka's own client looks up the name of an address and compares that."""
+
+_JAAS = "org.apache.kafka.common.security"
+_SCRAM = {"SCRAM-SHA-256": ScramMechanism.SCRAM_SHA_256, "SCRAM-SHA-512": ScramMechanism.SCRAM_SHA_512}
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A certificate with its chain, and its private key as PKCS#8; both PEM."""
+
+    chain: str
+    key: str
+
+    def locked(self, password: str) -> str:
+        """The private key, encrypted as OpenSSL does it."""
+        return _written(self.key, PrivateFormat.PKCS8, BestAvailableEncryption(password.encode()))
+
+    @property
+    def traditional_key(self) -> str:
+        """The private key as cert-manager writes it where it is not told otherwise: SEC 1, or PKCS#1 for RSA."""
+        return _written(self.key, PrivateFormat.TraditionalOpenSSL, NoEncryption())
+
+
+class Authority:
+    """A certificate authority of its own."""
+
+    def __init__(self) -> None:
+        self._ca = trustme.CA()
+        self.certificate = self._ca.cert_pem.bytes().decode()
+        """PEM."""
+
+    def issue(self, *names: str) -> Certificate:
+        """A certificate for names or addresses."""
+        made = self._ca.issue_cert(*names)
+        chain = b"".join(blob.bytes() for blob in made.cert_chain_pems)
+        key = made.private_key_pem.bytes().decode()
+        return Certificate(chain.decode(), _written(key, PrivateFormat.PKCS8, NoEncryption()))
+
+
+def _written(key: str, form: PrivateFormat, encryption: KeySerializationEncryption) -> str:
+    return load_pem_private_key(key.encode(), None).private_bytes(Encoding.PEM, form, encryption).decode()
+
+
+@dataclass(frozen=True)
+class SecuredBroker:
+    """A running broker. Its listeners: `tls`, `misnamed` (a certificate of another host), `mutual`, `login`."""
+
+    broker: Broker
+    authority: Authority
+    tokens: TokenServer
+
+
+@contextmanager
+def secured_broker(folder: Path) -> Iterator[SecuredBroker]:
+    """A broker with all its ways in; `folder` is for its certificates."""
+    authority = Authority()
+    with TokenServer({CLIENT: CLIENT_SECRET}) as tokens:
+        allowed = f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={tokens.keys_url}"
+        with Broker(jvm_options=(allowed,), listeners=_listeners(folder, authority, tokens)) as broker:
+            _add_scram_users(broker)
+            yield SecuredBroker(broker, authority, tokens)
+
+
+def _listeners(folder: Path, authority: Authority, tokens: TokenServer) -> dict[str, Listener]:
+    own = _key_store(folder / "here.pem", authority.issue(*HERE))
+    trusted = folder / "ca.pem"
+    trusted.write_text(authority.certificate)
+    trust = {"ssl.truststore.type": "PEM", "ssl.truststore.location": str(trusted), "ssl.client.auth": "required"}
+    return {
+        "tls": Listener("SSL", settings=own),
+        "misnamed": Listener("SSL", settings=_key_store(folder / "there.pem", authority.issue("elsewhere.example"))),
+        "mutual": Listener("SSL", settings=own | trust),
+        "login": Listener("SASL_SSL", ("PLAIN", *_SCRAM, "OAUTHBEARER"), own | _plain() | _scram() | _oauth(tokens)),
+    }
+
+
+def _key_store(path: Path, certificate: Certificate) -> dict[str, str]:
+    path.write_text(certificate.key + certificate.chain)
+    return {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(path)}
+
+
+def _plain() -> dict[str, str]:
+    known = PASSWORD.replace("\\", "\\\\").replace('"', '\\"')
+    return {"plain.sasl.jaas.config": f'{_JAAS}.plain.PlainLoginModule required user_{USER}="{known}";'}
+
+
+def _scram() -> dict[str, str]:
+    return {f"{name.lower()}.sasl.jaas.config": f"{_JAAS}.scram.ScramLoginModule required;" for name in _SCRAM}
+
+
+def _oauth(tokens: TokenServer) -> dict[str, str]:
+    return {
+        "oauthbearer.sasl.jaas.config": f"{_JAAS}.oauthbearer.OAuthBearerLoginModule required;",
+        "oauthbearer.sasl.server.callback.handler.class": f"{_JAAS}.oauthbearer.OAuthBearerValidatorCallbackHandler",
+        "sasl.oauthbearer.jwks.endpoint.url": tokens.keys_url,
+        "sasl.oauthbearer.expected.audience": AUDIENCE,
+        "sasl.oauthbearer.expected.issuer": tokens.issuer,
+    }
+
+
+def _add_scram_users(broker: Broker) -> None:
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+    for mechanism in _SCRAM.values():  # the brokers take one for each user and request
+        wanted = UserScramCredentialUpsertion(SCRAM_USER, ScramCredentialInfo(mechanism, 4096), PASSWORD.encode())
+        admin.alter_user_scram_credentials([wanted])[SCRAM_USER].result(30)
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """What the chart mounts, and the variables that name it. `folder` takes the files."""
+
+    folder: Path
+
+    def trust(self, *authorities: Authority) -> dict[str, str]:
+        """Certificates that are trusted."""
+        pem = "".join(authority.certificate for authority in authorities)
+        return {"SSL_TRUSTSTORE_TYPE": "PEM", **self._file("SSL_TRUSTSTORE_CERTIFICATES", "ca.crt", pem)}
+
+    def client(self, certificate: Certificate, key: str = "", password: str = "") -> dict[str, str]:
+        """A client certificate; `key` is its private key in another form, `password` that of the key."""
+        return {
+            "SSL_KEYSTORE_TYPE": "PEM",
+            **self._file("SSL_KEYSTORE_CERTIFICATE_CHAIN", "tls.crt", certificate.chain),
+            **self._file("SSL_KEYSTORE_KEY", "tls.key", key or certificate.key),
+            **(self._file("SSL_KEY_PASSWORD", "tls.key.password", password) if password else {}),
+        }
+
+    def user(self, mechanism: str, user: str, password: str) -> dict[str, str]:
+        """A user of PLAIN or SCRAM."""
+        return {
+            "SASL_MECHANISM": mechanism,
+            "SASL_USERNAME": user,
+            **self._file("SASL_PASSWORD", "password", password),
+        }
+
+    def oauth(self, token_url: str, client: str, secret: str, scope: str = "") -> dict[str, str]:
+        """A client of OAuth."""
+        return {
+            "SASL_MECHANISM": "OAUTHBEARER",
+            "SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL": token_url,
+            "SASL_OAUTHBEARER_CLIENT_ID": client,
+            **self._file("SASL_OAUTHBEARER_CLIENT_SECRET", "client-secret", secret),
+            **({"SASL_OAUTHBEARER_SCOPE": scope} if scope else {}),
+        }
+
+    def _file(self, variable: str, name: str, content: str) -> Mapping[str, str]:
+        path = self.folder / name
+        path.write_text(content, encoding="utf-8")
+        return {f"{variable}_FILE": str(path)}

@@ -1,0 +1,227 @@
+"""Topics, records and consumer groups of a broker, for tests: calls that return when the thing is done."""
+
+import subprocess
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Literal, cast
+
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # exported, but not in the way mypy asks for
+    AdminClient,
+    NewTopic,
+    OffsetSpec,
+)
+
+from devkit.consumer_groups import GroupPartition, parse_describe
+from devkit.jars import jar_folder, java_command
+from devkit.records import Record
+
+Isolation = Literal["read_uncommitted", "read_committed"]
+Config = dict[str, str | int | float | bool]
+
+CLIENT_CONFIG: Config = {
+    "log_level": 0,  # a restarted broker makes clients log each refused connection; a failed test says more
+    "reconnect.backoff.ms": 20,
+    "reconnect.backoff.max.ms": 200,
+}
+ADMIN_DEADLINE_S = 30
+
+
+class Topics:
+    """What a test does with the broker at `bootstrap`; what is not done in time is an AssertionError.
+
+    Clients are kept and used again, since a new one takes half a second to be ready. Threads may share the
+    object.
+    """
+
+    def __init__(self, bootstrap: str) -> None:
+        self.bootstrap = bootstrap
+        self._producers: list[Producer] = []
+        self._consumers: dict[Isolation, list[Consumer]] = {"read_committed": [], "read_uncommitted": []}
+
+    def close_clients(self) -> None:
+        """Closes the clients kept; the next call makes new ones."""
+        self._producers.clear()
+        for idle in self._consumers.values():
+            while idle:
+                idle.pop().close()
+
+    def create_topic(self, name: str, partitions: int = 1, config: Mapping[str, str] | None = None) -> None:
+        """Creates a topic that keeps records of any age, and returns when clients see all its partitions."""
+        admin = self._admin()
+        topic = NewTopic(name, partitions, 1, config={"retention.ms": "-1", **(config or {})})
+        admin.create_topics([topic])[name].result(ADMIN_DEADLINE_S)
+        deadline = time.monotonic() + ADMIN_DEADLINE_S
+        while len(_partitions(admin, name)) < partitions:
+            if time.monotonic() > deadline:
+                raise AssertionError(f"topic {name} has no {partitions} partitions in {ADMIN_DEADLINE_S} s")
+
+    def delete_topic(self, name: str) -> None:
+        """Deletes a topic."""
+        admin = self._admin()
+        admin.delete_topics([name])[name].result(ADMIN_DEADLINE_S)
+
+    def delete_records(self, topic: str, partition: int, before: int) -> None:
+        """Deletes the records of a partition below an offset, as retention would."""
+        admin = self._admin()
+        for future in admin.delete_records([TopicPartition(topic, partition, before)]).values():
+            future.result(ADMIN_DEADLINE_S)
+
+    def produce(self, topic: str, records: Iterable[Record], deadline_s: float = 30) -> None:
+        """Writes records in order and returns when the broker has them all.
+
+        A timestamp of 0 is a ValueError: the client library would write the present time.
+        """
+        producer = self._producers.pop() if self._producers else self._new_producer()
+        errors: list[KafkaError] = []
+
+        def on_delivery(error: KafkaError | None, _: Message) -> None:
+            if error is not None:
+                errors.append(error)
+
+        for record in records:
+            if record.timestamp_ms == 0:
+                raise ValueError(f"timestamp_ms of {record} cannot be 0, use 1")
+            producer.produce(
+                topic,
+                key=record.key,
+                value=record.value,
+                headers=list(record.headers),
+                on_delivery=on_delivery,
+                partition=-1 if record.partition is None else record.partition,
+                timestamp=0 if record.timestamp_ms is None else record.timestamp_ms,
+            )
+        missing = producer.flush(deadline_s)
+        if missing or errors:
+            raise AssertionError(f"{missing} records not on {topic} in {deadline_s} s, errors: {errors}")
+        self._producers.append(producer)
+
+    def consume(
+        self, topic: str, count: int, deadline_s: float = 30, isolation: Isolation = "read_uncommitted"
+    ) -> list[Record]:
+        """Returns the first `count` records that arrive from the beginning, by partition and offset.
+
+        Raises AssertionError, showing what came, if there are fewer at the deadline.
+        """
+        records: list[Record] = []
+        deadline = time.monotonic() + deadline_s
+        with self._reading(topic, isolation) as (consumer, _):
+            while len(records) < count:
+                message = consumer.poll(max(0.0, min(1.0, deadline - time.monotonic())))
+                if message is not None and message.error() is None:
+                    records.append(_record(message))
+                elif time.monotonic() > deadline:
+                    came = f"{len(records)} of {count} records"
+                    raise AssertionError(f"{came} on {topic} in {deadline_s} s: {records}")
+        return sorted(records, key=_place)
+
+    def consume_all(
+        self, topic: str, deadline_s: float = 30, isolation: Isolation = "read_uncommitted"
+    ) -> list[Record]:
+        """Returns all records that the topic holds now, by partition and offset."""
+        records: list[Record] = []
+        deadline = time.monotonic() + deadline_s
+        with self._reading(topic, isolation) as (consumer, partitions):
+            unread = set(partitions)
+            while unread:
+                message = consumer.poll(max(0.0, min(1.0, deadline - time.monotonic())))
+                if message is not None and _at_end(message):
+                    unread.discard(message.partition())
+                elif message is not None and message.error() is None:
+                    records.append(_record(message))
+                if time.monotonic() > deadline:
+                    raise AssertionError(f"end of {topic} {sorted(unread)} not reached in {deadline_s} s")
+        return sorted(records, key=_place)
+
+    def end_offsets(self, topic: str) -> dict[int, int]:
+        """Returns the offset after the last record, for each partition."""
+        admin = self._admin()
+        latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+        wanted = {TopicPartition(topic, partition): latest for partition in _partitions(admin, topic)}
+        futures = admin.list_offsets(wanted)
+        return {place.partition: future.result(ADMIN_DEADLINE_S).offset for place, future in futures.items()}
+
+    def consumer_groups_describe(self, group: str) -> list[GroupPartition]:
+        """Returns what Kafka's own `kafka-consumer-groups --describe` shows of a group.
+
+        Raises AssertionError, with what the tool printed, if there is no such group.
+        """
+        tool = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
+        quiet = "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"
+        command = java_command(jar_folder("broker-jars"), tool, quiet)
+        command += ["--bootstrap-server", self.bootstrap, "--describe", "--group", group]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        rows = parse_describe(result.stdout)
+        if not rows:
+            raise AssertionError(f"no group {group}: {result.stdout}{result.stderr}")
+        return rows
+
+    def _config(self, more: Config) -> Config:
+        return {**CLIENT_CONFIG, "bootstrap.servers": self.bootstrap, **more}
+
+    def _admin(self) -> AdminClient:
+        """A client to be kept in a variable while its futures are awaited: they die with it."""
+        return AdminClient(self._config({}))
+
+    def _new_producer(self) -> Producer:
+        # The partitioner of the Java clients, so that a key lies where the engine's own output puts it.
+        settings: Config = {"enable.idempotence": True, "partitioner": "murmur2_random", "linger.ms": 1}
+        settings["queue.buffering.max.messages"] = 1_000_000
+        return Producer(self._config(settings))
+
+    def _new_consumer(self, isolation: Isolation) -> Consumer:
+        settings: Config = {
+            "group.id": f"kit-{uuid.uuid4()}",  # required by the client, never used: nothing is committed
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "fetch.wait.max.ms": 20,
+            "isolation.level": isolation,
+        }
+        return Consumer(self._config(settings))
+
+    @contextmanager
+    def _reading(self, topic: str, isolation: Isolation) -> Iterator[tuple[Consumer, list[int]]]:
+        """Gives a consumer at the beginning of all partitions, and the partitions."""
+        idle = self._consumers[isolation]
+        consumer = idle.pop() if idle else self._new_consumer(isolation)
+        try:
+            # Asked of this very client: one that does not know the topic yet would idle for up to a second.
+            partitions = _partitions(consumer, topic)
+            if not partitions:
+                raise AssertionError(f"there is no topic {topic}")
+            consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for partition in partitions])
+            yield consumer, partitions
+            consumer.unassign()
+        except BaseException:
+            consumer.close()
+            raise
+        idle.append(consumer)
+
+
+def _partitions(client: AdminClient | Consumer, topic: str) -> list[int]:
+    """The partitions that have a leader; none while the topic is unknown."""
+    found = client.list_topics(topic, timeout=ADMIN_DEADLINE_S).topics[topic]
+    return [number for number, partition in found.partitions.items() if partition.leader >= 0]
+
+
+def _at_end(message: Message) -> bool:
+    error = message.error()
+    return error is not None and error.code() == KafkaError._PARTITION_EOF
+
+
+def _record(message: Message) -> Record:
+    _, timestamp_ms = message.timestamp()
+    return Record(
+        key=message.key(),
+        value=message.value(),
+        headers=tuple(cast("list[tuple[str, bytes | None]]", message.headers() or [])),
+        timestamp_ms=timestamp_ms,
+        partition=message.partition(),
+        offset=message.offset(),
+    )
+
+
+def _place(record: Record) -> tuple[int, int]:
+    return record.partition or 0, record.offset or 0

@@ -1,0 +1,146 @@
+"""`lsql-console`: the recovery job and the console. Exit codes: 0 ok, 1 the configuration, 2 usage, 3 runtime."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from lsql_runner.cli.ending import ends_with_a_code
+from lsql_runner.error_catalogue import RUNTIME
+from lsql_runner.errors import LsqlError, render
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+    from lsql_runner.console.lightkube_cluster import LightkubeCluster
+    from lsql_runner.console.settings import Settings
+
+CONFIG = Path("/etc/lsql-console/config.yaml")
+LOG = logging.getLogger("lsql_runner.console")
+
+
+def main() -> None:
+    """The entry point: no stack trace reaches the terminal."""
+    cli(prog_name="lsql-console")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="lsql-runner")
+def cli() -> None:
+    """Finds the processors of a cluster's namespaces, publishes what they do, and shows it."""
+
+
+_reports_errors = ends_with_a_code(render)
+
+_config = click.option(
+    "--config",
+    "-c",
+    "path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=CONFIG,
+    show_default=True,
+    help="The configuration, which the chart writes.",
+)
+
+
+@cli.command()
+@_config
+@_reports_errors
+def recover(path: Path) -> int:
+    """Find all processors, give an id to those without, ask their runners, publish the document; once."""
+    from lsql_runner.console.recover import recover as run_pass
+    from lsql_runner.console.recover import summary
+    from lsql_runner.console.runners import Runners
+
+    settings = _configured(path)
+    with ExitStack() as stack:
+        cluster = _cluster(stack)
+        runners = Runners(settings.limits)
+        stack.callback(runners.close)
+        outcome = run_pass(cluster, runners.ask_all, settings, _now)
+    document = outcome.document
+    fields = {"processors": len(document.processors), "states": summary(document), "adopted": outcome.adopted}
+    broken = sum(bool(entry.violations) for entry in document.processors)
+    LOG.info("published", extra={**fields, "with_violations": broken, "unassigned": outcome.unassigned})
+    return 0 if outcome.complete else RUNTIME
+
+
+@cli.command()
+@_config
+@_reports_errors
+def serve(path: Path) -> int:
+    """Serve the page and the API until told to end."""
+    from lsql_runner.web.server import serve as run_server
+
+    settings = _configured(path)
+    open_until_exit = ExitStack()
+    return run_server(lambda: _app(settings, open_until_exit), settings.port, open_until_exit.close)
+
+
+@cli.command()
+@click.argument("name")
+@click.option("--role", type=click.Choice(["viewer", "operator"]), default="viewer", show_default=True)
+@_reports_errors
+def token(name: str, role: str) -> int:
+    """Make a token for NAME: the token, and the line of the file of tokens."""
+    from lsql_runner.console.auth import digest_of
+
+    if not name or len(name.split()) != 1:
+        raise click.BadParameter("one word", param_hint="NAME")
+    made = secrets.token_urlsafe(32)
+    click.echo(f"token: {made}\nline:  {name} {role} {digest_of(made)}")
+    return 0
+
+
+def _configured(path: Path) -> Settings:
+    from lsql_runner.console.settings import read_settings
+    from lsql_runner.observe.logs import configure
+
+    settings = read_settings(path)
+    configure(settings.log_level)
+    return settings
+
+
+def _cluster(stack: ExitStack) -> LightkubeCluster:
+    """The cluster that this pod, or KUBECONFIG, belongs to."""
+    from lsql_runner.console.cluster import ClusterError
+    from lsql_runner.console.lightkube_cluster import LightkubeCluster
+
+    try:
+        cluster = LightkubeCluster()
+    except ClusterError as error:
+        raise LsqlError("CLUSTER_REFUSED", what="let this program in", why=str(error).rstrip(".")) from None
+    stack.callback(cluster.close)
+    return cluster
+
+
+def _app(settings: Settings, stack: ExitStack) -> Flask:
+    """The app at work; `stack` ends what it used."""
+    from lsql_runner.console.actions import Operations
+    from lsql_runner.console.app import Parts, create_app
+    from lsql_runner.console.auth import open_gate
+    from lsql_runner.console.history import History
+    from lsql_runner.console.runners import Runners
+    from lsql_runner.console.watch import Watch
+
+    gate = open_gate(settings.auth)
+    cluster = _cluster(stack)
+    runners = Runners(settings.limits)
+    stack.callback(runners.close)
+    history = History()
+    watch = Watch(cluster, runners.ask_all, settings, history, _now)
+    operations = Operations(cluster, runners, watch, settings.actions, history, _now)
+    app = create_app(Parts(settings, cluster, runners, watch, history, operations, gate))
+    watch.start()
+    stack.callback(watch.close)
+    return app
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,322 @@
+"""The environment contract: one frozen Settings. This table gives names, defaults, checks and the reference page."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from lsql_runner.config.sink_connection import SinkConnection
+from lsql_runner.config.sink_settings import SINK_VARIABLE, read_sinks
+from lsql_runner.container.limits import SMALLEST_HEAP_MIB
+from lsql_runner.errors import LsqlError
+from lsql_runner.formats.catalog import TopicSchema
+from lsql_runner.formats.declared import DeclarationError, declared_topics
+from lsql_runner.jvm.java import CLASS_ARCHIVE, JARS_DIR
+from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTls, registry_urls
+
+PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+_SERVER = re.compile(r"(?:(?P<protocol>[A-Za-z_]+)://)?(?P<address>[^\s,/:]+:\d{1,5})\Z")
+_APP_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,248}\Z")
+_PASSED_ON = ("SASL_", "SSL_")
+_OPENSSL = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+"""Variables of OpenSSL itself that many images set; they are no Kafka client keys."""
+_OURS = ("SQL_", "LSQL_")
+_MASKED = ("PASSWORD", "SECRET", "JAAS", "TOKEN")
+
+
+def _app_id(value: str) -> str:
+    if not _APP_ID.match(value):
+        raise ValueError("letters, digits, `.`, `_` and `-`, starting with a letter or digit")
+    return value
+
+
+def _level(value: str) -> str:
+    if value.upper() not in ("TRACE", "DEBUG", "INFO", "WARN", "WARNING", "ERROR", "FATAL", "OFF"):
+        raise ValueError("TRACE, DEBUG, INFO, WARN or ERROR")
+    return value.upper()
+
+
+def _heap(value: int) -> int:
+    if value != 0 and value < SMALLEST_HEAP_MIB:
+        raise ValueError(f"0, or at least {SMALLEST_HEAP_MIB}")
+    return value
+
+
+class Settings(BaseModel):
+    """Everything that the environment says. Field descriptions are the reference page's."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    sql: str = Field(alias="SQL", description="The program.")
+    app_id: Annotated[str, AfterValidator(_app_id)] = Field(
+        "lsql-processor",
+        alias="SQL_APP_ID",
+        description="Name of the processor: its consumer group and the identity of its state.",
+    )
+    bootstrap_servers: str = Field(
+        "",
+        alias="SQL_BOOTSTRAP_SERVERS",
+        description="Brokers: `[PROTO://]host:port`, several with commas; PROTO is a security protocol.",
+    )
+    schema_registry_url: str = Field(
+        "",
+        alias="SQL_SCHEMA_REGISTRY_URL",
+        description="Schema registry: `http[s]://host[:port][/path]`, several hosts with commas. For AVRO, PROTOBUF.",
+    )
+    registry_user: str = Field("", alias="LSQL_SCHEMA_REGISTRY_USER", description="User at the schema registry.")
+    registry_password: str = Field(
+        "", alias="LSQL_SCHEMA_REGISTRY_PASSWORD", description="Password at the schema registry."
+    )
+    registry_ca: str = Field(
+        "",
+        alias="LSQL_SCHEMA_REGISTRY_CA",
+        description="Authorities that may have issued the registry's certificate, as PEM; empty: those that the "
+        "system trusts.",
+    )
+    registry_certificate: str = Field(
+        "",
+        alias="LSQL_SCHEMA_REGISTRY_CERTIFICATE",
+        description="Certificate to show to the registry, with its chain, as PEM.",
+    )
+    registry_key: str = Field(
+        "", alias="LSQL_SCHEMA_REGISTRY_KEY", description="Private key of that certificate, as PEM."
+    )
+    registry_key_password: str = Field(
+        "", alias="LSQL_SCHEMA_REGISTRY_KEY_PASSWORD", description="Password of that key, if it has one."
+    )
+    registry_provider: str = Field(
+        "", alias="SQL_REGISTRY_PROVIDER", description="Kind of schema registry. Not used in this version."
+    )
+    state_dir: Path = Field(
+        Path("~/.local/state/lsql-runner"),
+        alias="SQL_STATE_STORE_DIR",
+        description="Directory for position and state.",
+    )
+    port: int = Field(8083, alias="SQL_PORT", ge=1, le=65535, description="Port of the REST API.")
+    metrics_topic: str = Field(
+        "",
+        alias="SQL_METRICS_TOPIC",
+        description="Topic for metrics. Not used in this version: see GET /metrics.",
+    )
+    metric_frequency_ms: int = Field(
+        5000,
+        alias="SQL_METRIC_FREQUENCY",
+        ge=100,
+        description="Milliseconds between two measurements of the lag at the brokers.",
+    )
+    log_level: Annotated[str, AfterValidator(_level)] = Field(
+        "INFO", alias="ROOT_LOG_LEVEL", description="Least severe level that is logged."
+    )
+    java_options: str = Field(
+        "",
+        alias="JAVA_OPTS",
+        description="More options for the JVM, separated by blanks. The second one that Kerberos and Java key stores "
+        "need takes those that begin with `-D`.",
+    )
+    security_protocol: Literal["", "PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
+        "",
+        alias="SECURITY_PROTOCOL",
+        description="How to speak to the brokers; SASL_* and SSL_* variables become Kafka client keys.",
+    )
+    topics: str = Field(
+        "",
+        alias="LSQL_TOPICS",
+        description="Formats and schemas of topics, as JSON; see docs/reference/topics.md.",
+    )
+    user: str = Field("", alias="LSQL_USER", description="Who the processor belongs to; shown on /stream.")
+    jars_dir: Path = Field(
+        JARS_DIR,
+        alias="LSQL_JARS_DIR",
+        description="The Kafka connector's jars and the runner's own.",
+    )
+    class_archive: Path = Field(
+        CLASS_ARCHIVE,
+        alias="LSQL_CLASS_ARCHIVE",
+        description="Archive of the JVM's classes, made by set-up; without the file the JVM starts slower.",
+    )
+    heap_mib: Annotated[int, AfterValidator(_heap)] = Field(
+        0,
+        alias="LSQL_HEAP_MIB",
+        description="The JVM's heap in MiB, at least 320 (Spark refuses less); 0 takes what the container's memory "
+        "limit leaves for it, or 512 where there is none.",
+    )
+    threads: int = Field(
+        0,
+        alias="LSQL_THREADS",
+        ge=0,
+        le=1024,
+        description="Tasks at once; 0 takes the cores that the process, or its container, may use.",
+    )
+    state_on_loss: Literal["fail", "reset", "rebuild"] = Field(
+        "fail",
+        alias="LSQL_STATE_ON_LOSS",
+        description="What to do when the group has a position but the state is gone: `fail`, `reset` (start empty "
+        "at the position), `rebuild` (read everything again).",
+    )
+    state_on_change: Literal["fail", "reset"] = Field(
+        "fail",
+        alias="LSQL_STATE_ON_CHANGE",
+        description="What to do when the state was made by another program: `fail`, or `reset` (start empty at the "
+        "group's position).",
+    )
+    on_data_loss: Literal["fail", "continue"] = Field(
+        "fail",
+        alias="LSQL_ON_DATA_LOSS",
+        description="What to do when unread records are gone from the brokers: `fail`, or `continue` behind the gap.",
+    )
+    stuck_after_s: float = Field(
+        60.0,
+        alias="LSQL_STUCK_AFTER_S",
+        gt=0,
+        description="Seconds without a finished batch, while the lag grows, after which /health says 503.",
+    )
+    max_records_per_batch: int = Field(
+        1_000_000,
+        alias="LSQL_MAX_RECORDS_PER_BATCH",
+        ge=1,
+        description="Most records that one batch reads from one topic.",
+    )
+    sample_records: int = Field(
+        1000,
+        alias="LSQL_SAMPLE_RECORDS",
+        ge=1,
+        le=100_000,
+        description="Most records of a topic that are looked at to find its schema.",
+    )
+    sinks: tuple[SinkConnection, ...] = Field((), description="LSQL_SINK_<NAME>_URL and its companions.")
+    client_keys: tuple[tuple[str, str], ...] = Field((), description="SASL_* and SSL_* as Kafka client keys.")
+    files: tuple[Path, ...] = Field((), description="The files that values were read from.")
+
+    @property
+    def connection(self) -> KafkaConnection:
+        """The brokers, with the security protocol from the addresses or SECURITY_PROTOCOL.
+
+        Raises:
+            LsqlError: ENV_MISSING, ENV_INVALID.
+        """
+        if not self.bootstrap_servers.strip():
+            raise LsqlError("ENV_MISSING", name="SQL_BOOTSTRAP_SERVERS", expected="the brokers, as kafka:9092")
+        addresses: list[str] = []
+        protocols: set[str] = {*self.security_protocol.split()}
+        for server in self.bootstrap_servers.split(","):
+            found = _SERVER.match(server.strip())
+            protocol = (found["protocol"] or "").upper() if found else ""
+            if not found or (protocol and protocol not in PROTOCOLS):
+                raise _server_error(
+                    self.bootstrap_servers,
+                    "[PROTO://]host:port, several with commas; PROTO one of " + ", ".join(PROTOCOLS),
+                )
+            addresses.append(found["address"])
+            protocols |= {protocol} - {""}
+        if len(protocols) > 1:
+            raise _server_error(
+                self.bootstrap_servers, "one protocol for all brokers; found " + ", ".join(sorted(protocols))
+            )
+        security = {"security.protocol": next(iter(protocols), "PLAINTEXT")} | dict(self.client_keys)
+        return KafkaConnection(",".join(addresses), tuple(security.items()))
+
+    @property
+    def registry(self) -> RegistryConnection | None:
+        """The schema registry; None where no address is given.
+
+        Raises:
+            LsqlError: ENV_INVALID.
+        """
+        if not self.schema_registry_url.strip():
+            return None
+        tls = RegistryTls(self.registry_ca, self.registry_certificate, self.registry_key, self.registry_key_password)
+        urls = registry_urls(self.schema_registry_url)
+        return RegistryConnection(urls, self.registry_user, self.registry_password, tls)
+
+    @property
+    def sink_kinds(self) -> dict[str, str]:
+        """The kinds of the configured sinks, by name."""
+        return {sink.name: sink.kind for sink in self.sinks}
+
+    @property
+    def declared(self) -> dict[str, TopicSchema]:
+        """The topics of LSQL_TOPICS by name.
+
+        Raises:
+            LsqlError: ENV_INVALID.
+        """
+        if not self.topics.strip():
+            return {}
+        try:
+            return declared_topics(json.loads(self.topics))
+        except (DeclarationError, json.JSONDecodeError) as error:
+            raise LsqlError("ENV_INVALID", name="LSQL_TOPICS", value=self.topics[:60], expected=str(error)) from None
+
+
+def _server_error(value: str, expected: str) -> LsqlError:
+    return LsqlError("ENV_INVALID", name="SQL_BOOTSTRAP_SERVERS", value=value, expected=expected)
+
+
+NAMES = {field.alias: name for name, field in Settings.model_fields.items() if field.alias}
+"""Environment names and the fields that they fill."""
+
+
+def read_settings(environment: Mapping[str, str]) -> Settings:
+    """Read the environment. A name with `_FILE` behind it names a file that holds the value, for secrets.
+
+    Raises:
+        LsqlError: ENV_UNKNOWN, ENV_INVALID, ENV_MISSING, FILE_UNREADABLE.
+    """
+    values: dict[str, Any] = {}
+    sinks: dict[str, str] = {}
+    client_keys: dict[str, str] = {}
+    files: list[Path] = []
+    for name, value in environment.items():
+        if name in _OPENSSL:
+            continue
+        base = name.removesuffix("_FILE")
+        from_file = base != name and (base in NAMES or base.startswith(_PASSED_ON)) and name not in NAMES
+        target = base if from_file else name
+        if from_file:
+            files.append(Path(value))
+        if target in NAMES:
+            # Bytes of a program that are no UTF-8 come as they do in a variable: the parser says where they are.
+            errors = "surrogateescape" if target == "SQL" else "strict"
+            values[target] = _content(value, errors) if from_file else value
+        elif target.startswith(_PASSED_ON):
+            client_keys[target.lower().replace("_", ".")] = _content(value) if from_file else value
+        elif SINK_VARIABLE.fullmatch(name):
+            if name.endswith("_FILE"):
+                files.append(Path(value))
+            sinks[name.removesuffix("_FILE")] = _content(value) if name.endswith("_FILE") else value
+        elif name.startswith(_OURS):
+            near = get_close_matches(name, NAMES, n=4, cutoff=0.5)
+            raise LsqlError("ENV_UNKNOWN", name=name, near=", ".join(near) or ", ".join(NAMES))
+    if "SQL" not in values:
+        raise LsqlError(
+            "ENV_MISSING",
+            name="SQL",
+            expected="the program, as: INSERT INTO target SELECT STREAM * FROM source",
+        )
+    try:
+        return Settings(**values, sinks=read_sinks(sinks), client_keys=tuple(client_keys.items()), files=tuple(files))
+    except ValidationError as error:
+        raise _invalid(error, values) from None
+
+
+def _content(path: str, errors: str = "strict") -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors=errors).rstrip("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else "it is not UTF-8 text"
+        raise LsqlError("FILE_UNREADABLE", path=path, why=why) from None
+
+
+def _invalid(error: ValidationError, values: Mapping[str, Any]) -> LsqlError:
+    first = error.errors()[0]
+    name = str(first["loc"][0])
+    value = "***" if any(word in name for word in _MASKED) else str(values.get(name, ""))[:80]
+    expected = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    return LsqlError("ENV_INVALID", name=name, value=value or "empty", expected=expected)

@@ -1,0 +1,59 @@
+"""Sinks in the environment: `LSQL_SINK_<NAME>_URL`, `_USER`, `_PASSWORD`, one set of them for each sink."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from lsql_runner.bind.sinks import KINDS, SinkKind
+from lsql_runner.config.sink_connection import SinkConnection
+from lsql_runner.errors import LsqlError
+
+SINK_VARIABLE = re.compile(r"LSQL_SINK_(?P<name>[A-Z][A-Z0-9_]*?)_(?P<part>URL|USER|PASSWORD)(?:_FILE)?")
+SINK_PARTS = {
+    "URL": "Where the server of the sink `<name>` is, without credentials: "
+    + ", ".join(f"`{kind.example}` ({kind.name})" for kind in KINDS.values())
+    + ". `<NAME>` is the target's name in capitals, `-` as `_`.",
+    "USER": "User at that server.",
+    "PASSWORD": "Password of that user.",
+}
+"""What the variables of a sink mean, for the reference page."""
+
+_ADDRESS = {
+    "postgresql": re.compile(r"jdbc:postgresql://[^/?#@\s]+/[^/?#\s]+(\?[^#\s]*)?"),
+    "redis": re.compile(r"rediss?://[^/?#@\s:]+(:\d{1,5})?(/\d{1,5})?"),
+}
+_CREDENTIALS = re.compile(r"[?&](user|[^=&]*password)=|//[^/]*@", re.IGNORECASE)
+
+
+def read_sinks(variables: Mapping[str, str]) -> tuple[SinkConnection, ...]:
+    """The sinks that variables name, in order of their names.
+
+    Raises:
+        LsqlError: ENV_MISSING, ENV_INVALID. No message holds a password.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for variable, value in variables.items():
+        match = SINK_VARIABLE.fullmatch(variable)
+        assert match is not None
+        found.setdefault(match["name"], {})[match["part"]] = value
+    return tuple(_sink(name, parts) for name, parts in sorted(found.items()))
+
+
+def _sink(name: str, parts: Mapping[str, str]) -> SinkConnection:
+    variable = f"LSQL_SINK_{name}_URL"
+    url = parts.get("URL", "").strip()
+    examples = " or ".join(kind.example for kind in KINDS.values())
+    if not url:
+        raise LsqlError("ENV_MISSING", name=variable, expected=f"the sink's server, as {examples}")
+    if _CREDENTIALS.search(url):
+        expected = f"an address alone; credentials go into LSQL_SINK_{name}_USER and LSQL_SINK_{name}_PASSWORD"
+        raise LsqlError("ENV_INVALID", name=variable, value="an address with credentials", expected=expected)
+    kind = _kind(url)
+    if kind is None or not _ADDRESS[kind.name].fullmatch(url):
+        raise LsqlError("ENV_INVALID", name=variable, value=url[:80], expected=examples)
+    return SinkConnection(name.lower(), kind.name, url, parts.get("USER", ""), parts.get("PASSWORD", ""))
+
+
+def _kind(url: str) -> SinkKind | None:
+    return next((kind for kind in KINDS.values() if url.startswith(kind.schemes)), None)

@@ -1,0 +1,258 @@
+"""Avro schemas to the language's types and back. Pure: text in, frozen types out.
+
+Source: the Avro 1.12 specification. A type here says the same as the one that the engine decodes a record to.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lsql_runner.formats.catalog import Format, Serde
+from lsql_runner.types import (
+    BOOLEAN,
+    BYTES,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    NULL,
+    STRING,
+    TIMESTAMP,
+    Array,
+    DataType,
+    Decimal,
+    Field,
+    Map,
+    Struct,
+    describe,
+)
+
+PRIMITIVES: dict[str, DataType] = {
+    "null": NULL,
+    "boolean": BOOLEAN,
+    "int": INT,
+    "long": LONG,
+    "float": FLOAT,
+    "double": DOUBLE,
+    "bytes": BYTES,
+    "string": STRING,
+}
+_LOGICAL: dict[tuple[str, str], DataType] = {
+    ("int", "date"): DATE,
+    **{
+        ("long", f"{kind}-{unit}"): TIMESTAMP
+        for kind in ("timestamp", "local-timestamp")
+        for unit in ("millis", "micros", "nanos")
+    },
+}
+"""By type and logical type. What is not here is its plain type: `time-millis` an int, `duration` bytes."""
+_COUNTING = {*_LOGICAL, ("int", "time-millis"), ("long", "time-micros")}
+"""Numbers that count something: a union of such a one and a plain number has no type that would be both."""
+_UUID_BYTES = 16
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_LARGEST_PRECISION = 38
+
+
+class AvroSchemaError(ValueError):
+    """A schema that has no type here, or a type that has no schema; the message says what and where."""
+
+
+def read_avro(text: str) -> tuple[DataType, bool]:
+    """The type of a schema's values, and whether they may be null.
+
+    Raises:
+        AvroSchemaError: it is no Avro schema, contains itself, or has a part that no type stands for.
+    """
+    return _Reader().read(parsed(text), "", "")
+
+
+def avro_serde(form: Format, text: str) -> Serde:
+    """How a part is read that is written in AVRO, alone or within a windowed key.
+
+    Raises:
+        AvroSchemaError: as `read_avro`.
+    """
+    return Serde(form, read_avro(text)[0], json.dumps(json.loads(text), separators=(",", ":"), ensure_ascii=False))
+
+
+@dataclass
+class _Reader:
+    """Reads one schema. `named` holds the named types met so far, None for those that are still being read."""
+
+    named: dict[str, DataType | None] = field(default_factory=dict)
+
+    def read(self, schema: Any, place: str, namespace: str) -> tuple[DataType, bool]:
+        if isinstance(schema, list):
+            return self._union(schema, place, namespace)
+        if isinstance(schema, str):
+            kind = PRIMITIVES.get(schema) or self._by_name(schema, place, namespace)
+            return kind, kind == NULL
+        if not isinstance(schema, Mapping):
+            raise AvroSchemaError(f"{place or 'it'} is no Avro schema")
+        kind = self._defined(schema, place, namespace)
+        return kind, kind == NULL
+
+    def _by_name(self, name: str, place: str, namespace: str) -> DataType:
+        full = name if "." in name or not namespace else f"{namespace}.{name}"
+        for known in (full, name):
+            if known in self.named:
+                found = self.named[known]
+                if found is None:
+                    raise AvroSchemaError(f"{place or 'it'} contains itself ({name})")
+                return found
+        raise AvroSchemaError(f"{place or 'it'} names the unknown type {name}")
+
+    def _defined(self, schema: Mapping[str, Any], place: str, namespace: str) -> DataType:
+        kind = schema.get("type")
+        if kind == "array":
+            return Array(self.read(schema.get("items"), f"{place}[]", namespace)[0])
+        if kind == "map":
+            return Map(self.read(schema.get("values"), f"{place}{{}}", namespace)[0])
+        if kind in ("record", "error"):
+            return self._record(schema, place, namespace)
+        if kind in ("enum", "fixed"):
+            found = STRING if kind == "enum" else _logical(schema, "fixed", BYTES, place)
+            self.named[full_name(schema, place, namespace)] = found
+            return found
+        if isinstance(kind, str) and kind in PRIMITIVES:
+            return _logical(schema, kind, PRIMITIVES[kind], place)
+        return self.read(kind, place, namespace)[0]
+
+    def _record(self, schema: Mapping[str, Any], place: str, namespace: str) -> DataType:
+        name = full_name(schema, place, namespace)
+        inner = name.rpartition(".")[0]
+        self.named[name] = None
+        fields = []
+        for one in schema.get("fields") or ():
+            path = below(place, str(one["name"]))
+            kind, nullable = self.read(one.get("type"), path, inner)
+            fields.append(Field(one["name"], kind, nullable))
+        self.named[name] = found = Struct(tuple(fields))
+        return found
+
+    def _union(self, branches: list[Any], place: str, namespace: str) -> tuple[DataType, bool]:
+        """What is left beside null; numbers of two sizes are the larger; others are a struct of which one is set."""
+        present = [branch for branch in branches if not _is_null(branch)]
+        nullable = len(present) < len(branches)
+        if not present:
+            return NULL, True
+        if len(present) == 1:
+            return self.read(present[0], place, namespace)[0], nullable
+        read = [self.read(branch, below(place, f"member{n}"), namespace)[0] for n, branch in enumerate(present)]
+        kinds = set(read)
+        if len(read) == 2 and not any(_counts(branch) for branch in present):
+            if kinds == {INT, LONG}:
+                return LONG, nullable
+            if kinds == {FLOAT, DOUBLE}:
+                return DOUBLE, nullable
+        return Struct(tuple(Field(f"member{n}", kind) for n, kind in enumerate(read))), nullable
+
+
+def below(place: str, name: str) -> str:
+    return f"{place}.{name}" if place else name
+
+
+def _is_null(branch: Any) -> bool:
+    return branch == "null" or (isinstance(branch, Mapping) and branch.get("type") == "null")
+
+
+def _counts(branch: Any) -> bool:
+    return isinstance(branch, Mapping) and (branch.get("type"), branch.get("logicalType")) in _COUNTING
+
+
+def full_name(schema: Mapping[str, Any], place: str, namespace: str) -> str:
+    """The name of a record, enum or fixed, with its namespace or the one around it."""
+    name = schema.get("name")
+    if not isinstance(name, str) or not name:
+        raise AvroSchemaError(f"{place or 'it'} is a {schema.get('type')} without a name")
+    space = schema.get("namespace", namespace)
+    return name if "." in name or not space else f"{space}.{name}"
+
+
+def _logical(schema: Mapping[str, Any], kind: str, plain: DataType, place: str) -> DataType:
+    """The type of a logical type; an unknown one, or one that makes no sense, is its plain type, as Avro has it.
+
+    Raises:
+        AvroSchemaError: a decimal of more digits than any type has.
+    """
+    logical = schema.get("logicalType")
+    if logical == "decimal" and kind in ("bytes", "fixed"):
+        precision, scale = schema.get("precision"), schema.get("scale", 0)
+        if not (isinstance(precision, int) and isinstance(scale, int) and 0 <= scale <= precision and precision > 0):
+            return plain
+        if kind == "fixed" and precision > _digits(schema.get("size")):
+            return plain
+        if precision > _LARGEST_PRECISION:
+            raise AvroSchemaError(f"{place or 'it'} is a decimal of more than {_LARGEST_PRECISION} digits")
+        return Decimal(precision, scale)
+    if logical == "uuid" and kind == "fixed" and schema.get("size") == _UUID_BYTES:
+        return STRING
+    return _LOGICAL.get((kind, str(logical)), plain)
+
+
+def _digits(size: Any) -> int:
+    """How many decimal digits every number of so many bytes may have."""
+    return len(str((1 << (8 * size - 1)) - 1)) - 1 if isinstance(size, int) and size > 0 else 0
+
+
+def parsed(text: str) -> Any:
+    """The JSON of a schema."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise AvroSchemaError("the text is no JSON") from None
+
+
+def write_avro(kind: DataType, nullable: bool, name: str, namespace: str) -> str:
+    """The schema that values of a type are written with, as text that is the same for the same type.
+
+    Args:
+        kind: of a record's key or value.
+        nullable: whether it may be null beside being no value at all (a tombstone has no bytes).
+        name: of the outermost record; those within are called after their place.
+        namespace: empty for none.
+
+    Raises:
+        AvroSchemaError: a field's name is no Avro name.
+    """
+    schema = _written(kind, name)
+    if isinstance(schema, dict) and schema["type"] == "record" and namespace:
+        schema = {"type": "record", "name": name, "namespace": namespace, "fields": schema["fields"]}
+    return json.dumps(["null", schema] if nullable else schema, separators=(",", ":"), ensure_ascii=False)
+
+
+_WRITTEN: dict[DataType, Any] = {
+    **{kind: name for name, kind in PRIMITIVES.items()},
+    DATE: {"type": "int", "logicalType": "date"},
+    TIMESTAMP: {"type": "long", "logicalType": "timestamp-millis"},
+}
+
+
+def _written(kind: DataType, name: str) -> Any:
+    match kind:
+        case Decimal(precision, scale):
+            return {"type": "bytes", "logicalType": "decimal", "precision": precision, "scale": scale}
+        case Array(element):
+            return {"type": "array", "items": ["null", _written(element, f"{name}_item")]}
+        case Map(value):
+            return {"type": "map", "values": ["null", _written(value, f"{name}_value")]}
+        case Struct(fields):
+            return {"type": "record", "name": name, "fields": [_written_field(f, name) for f in fields]}
+    found = _WRITTEN.get(kind)
+    if found is None:
+        raise AvroSchemaError(f"Avro has no {describe(kind)}")
+    return found
+
+
+def _written_field(f: Field, record: str) -> dict[str, Any]:
+    if not _NAME.match(f.name):
+        raise AvroSchemaError(f"`{f.name}` is no name for a field of Avro: letters, digits and _ only")
+    kind = _written(f.type, f"{record}_{f.name}")
+    if not f.nullable or f.type == NULL:
+        return {"name": f.name, "type": kind}
+    return {"name": f.name, "type": ["null", kind], "default": None}

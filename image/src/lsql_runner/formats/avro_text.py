@@ -1,0 +1,93 @@
+"""Avro schemas as text, reshaped: made whole, and narrowed to what is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from lsql_runner.formats.avro_schema import PRIMITIVES, full_name, parsed
+from lsql_runner.types import Array, DataType, Map, Struct
+
+
+def whole_avro(text: str, references: Iterable[str] = ()) -> str:
+    """One schema that needs no other: the definitions it names are put where their names first stand.
+
+    Args:
+        text: the schema.
+        references: those that it may name, in any order, and those that they name.
+
+    Raises:
+        AvroSchemaError: one of them is no JSON.
+    """
+    others = [parsed(one) for one in references]
+    known = {full_name(one, "", ""): one for one in others if isinstance(one, dict) and "name" in one}
+    return json.dumps(_completed(parsed(text), known, set(), ""), separators=(",", ":"), ensure_ascii=False)
+
+
+def _completed(schema: Any, known: Mapping[str, Any], defined: set[str], namespace: str) -> Any:
+    if isinstance(schema, list):
+        return [_completed(branch, known, defined, namespace) for branch in schema]
+    if isinstance(schema, str):
+        full = schema if "." in schema or not namespace else f"{namespace}.{schema}"
+        name = full if full in known else schema
+        if schema in PRIMITIVES or name not in known or name in defined:
+            return schema
+        space = name.rpartition(".")[0]
+        return _completed({**known[name], "name": name.rpartition(".")[2], "namespace": space}, known, defined, "")
+    if not isinstance(schema, dict):
+        return schema
+    inner = namespace
+    if "name" in schema:
+        defined.add(name := full_name(schema, "", namespace))
+        inner = name.rpartition(".")[0]
+    parts = {
+        key: _completed(schema[key], known, defined, inner) for key in ("type", "items", "values") if key in schema
+    }
+    if "fields" in schema:
+        parts["fields"] = [{**one, "type": _completed(one["type"], known, defined, inner)} for one in schema["fields"]]
+    return {**schema, **parts}
+
+
+def narrowed_avro(text: str, kind: DataType) -> str:
+    """The schema without the fields that `kind`, a narrowing of its type, leaves out: what is not read is skipped.
+
+    One that uses a named type twice stays whole: the second use needs the first, which says what the name means.
+    """
+    schema = json.loads(text)
+    if _refers(schema):
+        return text
+    return json.dumps(_narrowed(schema, kind), separators=(",", ":"), ensure_ascii=False)
+
+
+def _refers(schema: Any) -> bool:
+    """Whether a part of a schema is the name of another."""
+    if isinstance(schema, str):
+        return schema not in PRIMITIVES
+    if isinstance(schema, list):
+        return any(_refers(branch) for branch in schema)
+    inside = [schema.get("items", "null"), schema.get("values", "null")]
+    inside += [one["type"] for one in schema.get("fields", ())]
+    if not isinstance(schema["type"], str):
+        inside.append(schema["type"])
+    return any(_refers(part) for part in inside)
+
+
+def _narrowed(schema: Any, kind: DataType) -> Any:
+    if isinstance(schema, list):
+        several = sum(branch != "null" for branch in schema) > 1
+        return schema if several else [_narrowed(branch, kind) for branch in schema]
+    if isinstance(schema, str):
+        return schema
+    if not isinstance(schema["type"], str):
+        return {**schema, "type": _narrowed(schema["type"], kind)}
+    match schema["type"], kind:
+        case "array", Array(element):
+            return {**schema, "items": _narrowed(schema["items"], element)}
+        case "map", Map(value):
+            return {**schema, "values": _narrowed(schema["values"], value)}
+        case "record", Struct():
+            wanted = [(one, kind.field(one["name"])) for one in schema["fields"]]
+            fields = [{**one, "type": _narrowed(one["type"], f.type)} for one, f in wanted if f is not None]
+            return {**schema, "fields": fields}
+    return schema

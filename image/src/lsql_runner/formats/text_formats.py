@@ -1,0 +1,71 @@
+"""CSV and XML: formats of values that say nothing of their schema. It is declared, with options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lsql_runner.formats.catalog import Format, Serde
+from lsql_runner.types import BYTES, NULL, Array, DataType, Map, Struct, describe
+
+OPTIONS: dict[str, dict[str, str]] = {
+    "CSV": {"delimiter": ",", "quote": '"', "null": ""},
+    "XML": {"row_tag": ""},
+}
+"""By format, its options with their defaults."""
+ATTRIBUTE = "_"
+TEXT = "_VALUE"
+"""A field `_name` of XML is the attribute `name`; `_VALUE` is the text of an element that has more than its text."""
+
+
+class TextFormatError(ValueError):
+    """A schema or an option that the format cannot have; the message says which and why."""
+
+
+def text_serde(form: Format, kind: DataType, options: Mapping[str, str]) -> Serde:
+    """How a value in CSV or XML is read. Options that are not given have their defaults.
+
+    Raises:
+        TextFormatError: a type that no text of the format stands for, an option that is not known or makes no sense.
+    """
+    known = OPTIONS[form.name]
+    for name in options:
+        if name not in known:
+            raise TextFormatError(f"{form} has no option {name}; it has {', '.join(known)}")
+    found = known | dict(options)
+    if not isinstance(kind, Struct) or not kind.fields:
+        raise TextFormatError(f"a record of {form} is a struct of fields, not {describe(kind)}")
+    if form.name == "CSV":
+        _check_csv(kind, found)
+    else:
+        _check_element(kind, "")
+    return Serde(form, kind, options=tuple(sorted(found.items())))
+
+
+def _check_csv(kind: Struct, options: Mapping[str, str]) -> None:
+    for column in kind.fields:
+        if not _is_text(column.type):
+            raise TextFormatError(f"{column.name} is {describe(column.type)}, which no column of CSV holds")
+    for name in ("delimiter", "quote"):
+        if not (options[name].isascii() and len(options[name]) == 1 and options[name] not in "\r\n\0"):
+            if name == "quote" and not options[name]:
+                continue
+            raise TextFormatError(f"{name} is one ASCII character, not {options[name]!r}")
+    if options["delimiter"] == options["quote"]:
+        raise TextFormatError("delimiter and quote are two characters")
+
+
+def _check_element(kind: Struct, place: str) -> None:
+    for member in kind.fields:
+        name = f"{place}{member.name}"
+        inner = member.type.element if isinstance(member.type, Array) else member.type
+        if member.name.startswith(ATTRIBUTE) and not _is_text(member.type):
+            what = "the text of an element" if member.name == TEXT else "an attribute"
+            raise TextFormatError(f"{name} is {what} of XML, which {describe(member.type)} cannot be")
+        if isinstance(inner, Struct):
+            _check_element(inner, f"{name}.")
+        elif not _is_text(inner):
+            raise TextFormatError(f"{name} is {describe(member.type)}, which no element of XML holds")
+
+
+def _is_text(kind: DataType) -> bool:
+    return not isinstance(kind, Struct | Array | Map) and kind not in (BYTES, NULL)

@@ -1,0 +1,256 @@
+"""Each route of the API over a fake processor: what it answers in which state."""
+
+import re
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from devkit.fake_processor import SCENARIOS, FakeProcessor
+from lsql_runner.api.app import create_app
+from lsql_runner.api.routes import ROUTES
+from lsql_runner.events.processor import LagMeasured
+from lsql_runner.runtime.lifecycle import Trigger
+
+
+def client_of(processor: FakeProcessor) -> FlaskClient:
+    def render_metrics(accept: str) -> tuple[bytes, str]:
+        return b"# " + accept.encode() + b"\n", "text/plain; version=0.0.4; charset=utf-8"
+
+    return create_app(processor, render_metrics, lambda: processor.now_ms).test_client()
+
+
+def client_in(scenario: str) -> FlaskClient:
+    return client_of(SCENARIOS[scenario]())
+
+
+def body_of(response: TestResponse) -> Any:
+    return response.get_json(force=True)
+
+
+def test_every_route_of_the_table_is_served_and_no_other_but_the_files_of_the_page() -> None:
+    app: Flask = client_in("running").application
+    served = {
+        (method, rule.rule)
+        for rule in app.url_map.iter_rules()
+        if rule.endpoint != "static"
+        for method in rule.methods or ()
+        if method not in ("HEAD", "OPTIONS")
+    }
+
+    assert served == {(route.method, route.path) for route in ROUTES}
+
+
+class TestStream:
+    def test_tells_the_program_and_who_runs_it(self) -> None:
+        body = body_of(client_in("running").get("/stream"))
+
+        assert body["sql"].startswith("SET defaults.topic.autocreate=true;")
+        assert body["consumerGroupId"] == "fast-vehicles"
+        assert body["username"] == "ada"
+        assert body["runners"] == 1
+        assert body["deliveryGuarantee"] == "exactly_once"
+
+    def test_tells_position_end_and_lag_of_each_partition_and_their_sum(self) -> None:
+        body = body_of(client_in("running").get("/stream"))
+
+        assert [o["partition"] for o in body["offsets"]] == [0, 1, 2, 3, 4, 5]
+        assert all(o["end"] - o["position"] == o["lag"] for o in body["offsets"])
+        assert body["lag"] == sum(o["lag"] for o in body["offsets"]) > 0
+
+    def test_end_is_known_before_the_first_batch_but_position_and_lag_are_not(self) -> None:
+        processor = SCENARIOS["starting"]()
+        running = SCENARIOS["running"]()
+        ends = running.status().ends
+        processor.tell(LagMeasured(processor.now_ms, ends))
+
+        first = body_of(client_of(processor).get("/stream"))["offsets"][0]
+        assert (first["position"], first["lag"]) == (None, None)
+        assert first["end"] == next(iter(ends.values()))
+
+    def test_times_are_rfc_3339_in_utc(self) -> None:
+        body = body_of(client_in("running").get("/stream"))
+
+        times = [
+            body["at"],
+            body["startedAt"],
+            body["since"],
+            body["watermark"],
+            body["lastBatch"]["endedAt"],
+        ]
+        assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", time) for time in times)
+        assert body["startedAt"] == "2026-11-21T09:23:00Z"
+
+    def test_failed_tells_the_code_the_values_and_the_way_out(self) -> None:
+        body = body_of(client_in("failed").get("/stream"))
+
+        assert body["state"] == "failed"
+        assert body["reason"]["code"] == body["lastError"]["code"] == "RECORD_MALFORMED"
+        assert body["reason"]["params"]["offset"] == 48_130_771
+        assert body["reason"]["wayOut"].endswith("then POST /start.")
+        assert body["nextRestartAt"] is None
+
+    def test_restarting_tells_when_it_is_tried_again(self) -> None:
+        body = body_of(client_in("restarting").get("/stream"))
+
+        assert body["state"] == "restarting"
+        assert body["nextRestartAt"] > body["at"]
+
+    def test_before_anything_is_known_it_says_so_with_nulls_and_empty_lists(self) -> None:
+        body = body_of(client_in("starting").get("/stream"))
+
+        assert body["state"] == "starting"
+        assert (body["topics"], body["offsets"], body["lastBatch"], body["watermark"]) == ([], [], None, None)
+
+    def test_late_records_batches_and_rates_are_told(self) -> None:
+        body = body_of(client_in("running").get("/stream"))
+
+        assert body["lateRecordsDropped"] == 41
+        assert body["batches"] == 3
+        assert body["rates"]["recordsInPerSecond"] == body["lastBatch"]["recordsIn"] / 2.0
+
+
+class TestHealth:
+    @pytest.mark.parametrize(
+        ("scenario", "health", "live", "ready", "startup"),
+        [
+            ("starting", 200, 200, 503, 503),
+            ("running", 200, 200, 200, 200),
+            ("waiting", 200, 200, 200, 200),
+            ("stopped", 200, 200, 200, 200),
+            ("restarting", 503, 200, 503, 200),
+            ("failed", 503, 200, 503, 200),
+            ("broker-lost", 503, 200, 503, 200),
+            ("jvm-gone", 503, 503, 503, 200),
+        ],
+    )
+    def test_status_of_each_probe(self, scenario: str, health: int, live: int, ready: int, startup: int) -> None:
+        client = client_in(scenario)
+
+        found = [client.get(f"/health{probe}").status_code for probe in ("", "/live", "/ready", "/startup")]
+
+        assert found == [health, live, ready, startup]
+
+    def test_not_well_says_why_in_a_word_and_a_sentence(self) -> None:
+        body = body_of(client_in("jvm-gone").get("/health"))
+
+        assert body["status"] == "failing"
+        assert body["reasons"] == [{"code": "jvm-gone", "text": "The Spark JVM ended: killed by signal 9."}]
+
+    def test_a_restart_does_not_undo_startup(self) -> None:
+        processor = SCENARIOS["restarting"]()
+        processor.go(Trigger.RETRY)
+
+        assert client_of(processor).get("/health/startup").status_code == 200
+
+
+class TestStores:
+    def test_lists_the_stores_with_schemas_rows_and_bytes(self) -> None:
+        first, second = body_of(client_in("running").get("/metadata"))
+
+        assert first["name"] == "fast-vehicles-window"
+        assert first["query"] == "fast-vehicles"
+        assert first["keySchema"] == "struct<vehicle_id: string, model: string>"
+        assert first["rows"] == 18_210
+        assert second["bytes"] == 1_204_224
+
+    def test_rows_are_unknown_before_the_first_batch(self) -> None:
+        processor = SCENARIOS["starting"]()
+        processor.plan()
+
+        assert [s["rows"] for s in body_of(client_of(processor).get("/metadata"))] == [None, None]
+
+    def test_reading_a_store_is_refused_as_not_in_this_version(self) -> None:
+        response = client_in("running").get("/metadata/vehicles-latest")
+
+        assert response.status_code == 501
+        assert body_of(response)["code"] == "FEATURE_UNSUPPORTED"
+
+    def test_a_store_that_is_none_is_not_found(self) -> None:
+        response = client_in("running").get("/metadata/vehicles")
+
+        assert response.status_code == 404
+        assert body_of(response)["code"] == "NOT_FOUND"
+
+
+class TestStopAndStart:
+    def test_stop_is_taken_and_answers_the_state_it_led_to(self) -> None:
+        processor = SCENARIOS["running"]()
+
+        response = client_of(processor).post("/stop")
+
+        assert (response.status_code, body_of(response)) == (202, {"state": "stopping"})
+        assert processor.asked == [("stop", "127.0.0.1")]
+
+    def test_start_after_a_failure_is_taken(self) -> None:
+        response = client_in("failed").post("/start")
+
+        assert (response.status_code, body_of(response)) == (202, {"state": "starting"})
+
+    def test_start_of_what_runs_changes_nothing(self) -> None:
+        response = client_in("running").post("/start")
+
+        assert (response.status_code, body_of(response)) == (202, {"state": "running"})
+
+    def test_start_while_it_stops_is_refused_with_the_state(self) -> None:
+        client = client_in("running")
+        client.post("/stop")
+
+        response = client.post("/start")
+
+        assert response.status_code == 409
+        assert body_of(response)["code"] == "TRANSITION_REFUSED"
+        assert body_of(response)["detail"] == "The processor cannot start while it is stopping."
+
+    @pytest.mark.parametrize(
+        ("header", "who"),
+        [("grace", "grace"), ("", "127.0.0.1"), ("x" * 129, "127.0.0.1"), ("a\tb", "127.0.0.1")],
+    )
+    def test_who_asked_is_the_user_of_the_proxy_or_the_address(self, header: str, who: str) -> None:
+        processor = SCENARIOS["running"]()
+
+        client_of(processor).post("/stop", headers={"X-Forwarded-User": header})
+
+        assert processor.asked == [("stop", who)]
+
+
+class TestTheRest:
+    def test_topology_has_the_graph_and_the_plan(self) -> None:
+        body = body_of(client_in("running").get("/topology"))
+
+        assert [n["kind"] for n in body["nodes"]][:2] == ["source", "filter"]
+        assert {"from": "n1", "to": "n2"} in body["edges"]
+        assert body["plan"].startswith("Sink fast-vehicles")
+
+    def test_topology_is_empty_until_the_topics_are_known(self) -> None:
+        assert body_of(client_in("waiting").get("/topology")) == {"nodes": [], "edges": [], "plan": ""}
+
+    def test_metrics_are_rendered_for_the_accept_header(self) -> None:
+        response = client_in("running").get("/metrics", headers={"Accept": "text/x"})
+
+        assert response.data == b"# text/x\n"
+        assert response.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+
+    def test_page_and_its_files_are_served(self) -> None:
+        client = client_in("running")
+        with client.get("/") as page:
+            files = re.findall(r'(?:src|href)="(static/[^"]+)"', page.get_data(as_text=True))
+
+        assert files
+        for file in files:
+            with client.get(f"/{file}") as response:
+                assert (file, response.status_code) == (file, 200)
+
+    def test_head_answers_the_headers_alone(self) -> None:
+        response = client_in("running").head("/stream")
+
+        assert (response.status_code, response.data) == (200, b"")
+        assert response.headers["Content-Type"] == "application/json"
+
+    def test_options_tells_the_methods(self) -> None:
+        response = client_in("running").options("/stop")
+
+        assert response.status_code == 200
+        assert set(response.headers["Allow"].split(", ")) == {"POST", "OPTIONS"}

@@ -1,0 +1,99 @@
+"""The OpenAPI document is true: schemathesis walks the app by it, in every state of the processor."""
+
+import json
+import subprocess
+import sys
+from contextlib import suppress
+from typing import Any
+
+import schemathesis
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.strategies import sampled_from
+from schemathesis import Case
+
+from devkit.fake_processor import SCENARIOS, FakeProcessor
+from devkit.openapi import BOUNDED, differences, schema_of
+from lsql_runner.api import openapi
+from lsql_runner.api.app import create_app
+from lsql_runner.api.routes import ROUTES
+from lsql_runner.errors import LsqlError
+from lsql_runner.events.state import State
+from lsql_runner.observe.metrics import Metrics
+from lsql_runner.runtime.lifecycle import Trigger
+
+
+def schema_for(processor: FakeProcessor) -> Any:
+    metrics = Metrics(processor.identity, processor.status, lambda: processor.now_ms)
+    app = create_app(processor, metrics.render, lambda: processor.now_ms)
+    return schema_of(app, 501, 503)
+
+
+@schemathesis.pytest.parametrize(**{name: schema_for(made()) for name, made in SCENARIOS.items()})
+@BOUNDED
+def test_every_operation_answers_as_documented(case: Case[Any]) -> None:
+    case.call_and_validate()
+
+
+class Walk(RuleBasedStateMachine):
+    """Requests in any order while the processor goes its way: each answer is as documented, and true."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.processor = SCENARIOS["starting"]()
+        self.schema = schema_for(self.processor)
+
+    def ask(self, method: str, path: str) -> Any:
+        return self.schema[path][method].Case().call_and_validate()
+
+    @rule(path=sampled_from(["/health", "/health/ready", "/health/startup", "/metrics", "/topology", "/metadata"]))
+    def read(self, path: str) -> None:
+        self.ask("GET", path)
+
+    @rule(action=sampled_from(["/stop", "/start"]))
+    def steer(self, action: str) -> None:
+        before = self.processor.status().state
+        status = self.ask("POST", action).status_code
+        refused = (before, action) in {
+            (State.STOPPING, "/start"),
+            (State.ENDED, "/start"),
+            (State.ENDED, "/stop"),
+        }
+        assert status == (409 if refused else 202)
+
+    @rule(trigger=sampled_from(Trigger))
+    def live(self, trigger: Trigger) -> None:
+        with suppress(LsqlError):
+            self.processor.go(trigger)
+
+    @rule()
+    def work(self) -> None:
+        self.processor.plan()
+        self.processor.batch()
+
+    @invariant()
+    def stream_is_true(self) -> None:
+        body = self.ask("GET", "/stream").json()
+        assert body["state"] == self.processor.status().state.value
+        assert body["batches"] == self.processor.status().batches
+
+
+TestWalk = Walk.TestCase
+TestWalk.settings = BOUNDED
+
+
+def test_document_has_every_route_of_the_table() -> None:
+    assert not differences(openapi.document(), ROUTES)
+
+
+def test_field_names_are_camel_case_in_every_schema() -> None:
+    schemas = openapi.document()["components"]["schemas"]
+
+    assert not [(name, field) for name, s in schemas.items() for field in s["properties"] if "_" in field]
+
+
+def test_module_prints_the_document() -> None:
+    printed = subprocess.run(
+        [sys.executable, "-m", "lsql_runner.api.openapi"], check=True, capture_output=True, text=True
+    ).stdout
+
+    assert json.loads(printed) == openapi.document()

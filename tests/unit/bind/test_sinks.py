@@ -1,0 +1,189 @@
+"""Which INSERT writes to a sink, and what a sink's failure is called."""
+
+import json
+
+import pytest
+
+from lsql_runner.config.sink_connection import SinkConnection
+from lsql_runner.engine.sink_failures import sink_error
+from lsql_runner.errors import LsqlError
+from lsql_runner.formats.catalog import Catalog
+from lsql_runner.pipeline import plan_text
+from lsql_runner.plan.columns import InvalidPlan
+from lsql_runner.plan.queries import Plan, Query, WriteSink
+from tests.golden.catalog import CATALOG
+
+SINKS = {"shop": "postgresql", "order_cache": "redis"}
+
+
+def plan(sql: str, *topics: str) -> Plan:
+    existing = frozenset({"payments", "orders", "clicks", *topics})
+    return plan_text(sql, Catalog(CATALOG.schemas, existing, SINKS)).plan
+
+
+def only(sql: str) -> WriteSink:
+    [sink] = plan(sql).row_sinks
+    return sink
+
+
+@pytest.mark.parametrize(
+    ("target", "sink", "table"),
+    [
+        ("shop", "shop", "shop"),
+        ("shop.orders", "shop", "orders"),
+        ("shop.public.orders", "shop", "public.orders"),
+        ("Shop.Orders", "shop", "Orders"),
+        ("order-cache.o", "order_cache", "o"),
+    ],
+)
+def test_a_target_names_a_sink_and_what_is_in_it(target: str, sink: str, table: str) -> None:
+    found = only(f"INSERT INTO {target} SELECT id FROM payments PK id").target
+
+    assert (found.sink, found.table) == (sink, table)
+
+
+def test_an_insert_without_clauses_writes_to_a_configured_sink() -> None:
+    assert only("INSERT INTO shop.log SELECT id FROM payments").target.mode == "insert"
+
+
+def test_a_topic_and_a_sink_of_one_name_are_told_apart_by_a_clause() -> None:
+    with pytest.raises(LsqlError) as refusal:
+        plan("INSERT INTO shop SELECT id FROM payments", "shop")
+    assert refusal.value.code == "TARGET_AMBIGUOUS"
+
+    assert plan("INSERT INTO shop SELECT id FROM payments BATCH 10", "shop").row_sinks
+
+
+@pytest.mark.parametrize(
+    ("sql", "deletes"),
+    [
+        ("UPSERT INTO shop SELECT *, _key AS id FROM payments PK id", True),
+        ("UPSERT INTO shop SELECT _key AS id, amount FROM payments PK id", True),
+        ("UPSERT INTO shop SELECT LOWER(_key) AS k, amount FROM payments PK k", True),
+        ("UPSERT INTO shop SELECT * FROM payments PK id", False),
+        ("UPSERT INTO shop SELECT _key AS a, id FROM payments PK a, id", False),
+        ("UPSERT INTO shop SELECT 'x' AS a, id FROM payments PK a", False),
+        ("INSERT INTO shop SELECT _key AS id, amount FROM payments PK id", False),
+    ],
+)
+def test_tombstones_delete_where_the_key_is_of_the_records_key_alone(sql: str, deletes: bool) -> None:
+    assert only(sql).target.deletes is deletes
+
+
+@pytest.mark.parametrize(
+    "select",
+    [
+        "SELECT TABLE _key AS id, amount FROM payments PK id",
+        "SELECT TABLE *, _key AS id FROM payments WHERE ok PK id",
+        "SELECT TABLE _key.*, ms FROM clicks PK user, page",
+        "SELECT TABLE _key AS id, ms FROM clicks PK id",
+        "SELECT TABLE currency, COUNT(*) AS n FROM payments GROUP BY currency PK currency",
+        "SELECT TABLE currency AS c, ok, COUNT(*) AS n FROM payments GROUP BY currency, ok PK ok, c",
+        "SELECT STREAM currency, COUNT(*) AS n FROM payments GROUP BY currency HAVING COUNT(*) > 1 PK currency",
+        "SELECT TABLE a._key AS id, b.amount FROM payments AS a JOIN payments AS b PK id",
+        "SELECT TABLE b._key AS id, b.amount FROM payments AS a JOIN payments AS b PK id",
+        "SELECT TABLE a._key AS id, b.amount FROM payments AS a LEFT JOIN payments AS b PK id",
+        "SELECT TABLE _key AS id, b.amount FROM payments AS a FULL JOIN payments AS b PK id",
+        "SELECT TABLE a._key AS id FROM payments AS a JOIN payments AS b ON a.customerId = b._key PK id",
+    ],
+)
+def test_rows_that_a_table_has_no_more_are_deleted(select: str) -> None:
+    assert only(f"UPSERT INTO shop {select}").target.deletes
+
+
+@pytest.mark.parametrize(
+    ("select", "code"),
+    [
+        ("SELECT TABLE id, amount FROM payments PK id", "PK_NOT_OF_ROWS"),
+        ("SELECT TABLE LOWER(_key) AS id FROM payments PK id", "PK_NOT_OF_ROWS"),
+        ("SELECT TABLE _key AS k, id FROM payments PK k, id", "PK_NOT_OF_ROWS"),
+        ("SELECT TABLE _key.user AS id, ms FROM clicks PK id", "PK_NOT_OF_ROWS"),
+        ("SELECT TABLE currency, ok, COUNT(*) AS n FROM payments GROUP BY currency, ok PK ok", "PK_NOT_OF_ROWS"),
+        ("SELECT TABLE currency, COUNT(*) AS n FROM payments GROUP BY currency PK n", "PK_NOT_OF_ROWS"),
+        ("SELECT TABLE b._key AS id FROM payments AS a LEFT JOIN payments AS b PK id", "PK_NOT_OF_ROWS"),
+        ("SELECT TABLE b._key AS id FROM payments AS a JOIN payments AS b ON a.id = b._key PK id", "PK_NOT_OF_ROWS"),
+        ("SELECT STREAM id, COUNT(*) AS n FROM payments WINDOW BY SESSION 1m GROUP BY id PK id", "SINK_ROWS_UNKNOWN"),
+        (
+            "SELECT STREAM id, COUNT(*) AS n FROM payments WINDOW BY TUMBLE 1m GROUP BY id HAVING COUNT(*) > 1 PK id",
+            "SINK_ROWS_UNKNOWN",
+        ),
+    ],
+)
+def test_a_row_that_goes_again_must_be_told_by_its_pk(select: str, code: str) -> None:
+    with pytest.raises(LsqlError) as refusal:
+        plan(f"UPSERT INTO shop {select}")
+
+    assert refusal.value.code == code
+
+
+def test_an_insert_takes_no_row_away() -> None:
+    with pytest.raises(LsqlError) as refusal:
+        plan("INSERT INTO shop SELECT TABLE _key AS id, amount FROM payments PK id")
+    assert refusal.value.code == "SINK_ROWS_GO"
+
+    changes = "INSERT INTO shop SELECT STREAM currency, COUNT(*) AS n FROM payments GROUP BY currency"
+    assert not only(changes).target.deletes
+
+
+def test_final_results_of_windows_stay() -> None:
+    select = "SELECT STREAM id, COUNT(*) AS n FROM payments WINDOW BY SESSION 1m GROUP BY id PK id"
+
+    assert not only(f"SET emit='final'; UPSERT INTO shop {select}").target.deletes
+
+
+def test_what_is_read_of_a_table_goes_with_its_rows() -> None:
+    groups = "SELECT STREAM currency, COUNT(*) AS n FROM payments GROUP BY currency"
+    whole, some = ("SELECT TABLE n FROM g PK n", "SELECT TABLE n FROM g WHERE n > 1 PK n")
+
+    assert not only(f"WITH g AS ({groups}); UPSERT INTO shop {whole}").target.deletes
+    with pytest.raises(LsqlError) as refusal:
+        plan(f"WITH g AS ({groups}); UPSERT INTO shop {some}")
+    assert refusal.value.code == "PK_NOT_OF_ROWS"
+
+
+def test_each_insert_into_a_sink_has_a_query_of_its_own() -> None:
+    found = plan(
+        "SET autocreate=true; INSERT INTO a SELECT id FROM payments; INSERT INTO shop.b SELECT id FROM payments; "
+        "INSERT INTO shop.c SELECT id FROM payments; INSERT INTO d SELECT id FROM payments"
+    )
+
+    assert [(q.name, [s.name for s in q.sinks]) for q in found.queries] == [
+        ("stateless", ["a", "d"]),
+        ("sink-0", ["shop.b"]),
+        ("sink-1", ["shop.c"]),
+    ]
+
+
+def test_a_query_cannot_write_to_a_sink_and_elsewhere() -> None:
+    sink = only("INSERT INTO shop SELECT id FROM payments")
+
+    with pytest.raises(InvalidPlan):
+        Query("both", (sink, sink))
+
+
+@pytest.mark.parametrize(
+    ("told", "code"),
+    [
+        ({"kind": "UNREACHABLE", "why": "x"}, "SINK_UNREACHABLE"),
+        ({"kind": "REFUSED", "why": "x"}, "SINK_REFUSED"),
+        ({"kind": "MISFIT", "why": "x"}, "SINK_TABLE_MISFIT"),
+        ({"kind": "ROW", "why": "x", "topic": "t", "partition": 1, "offset": 2}, "SINK_RECORD_REFUSED"),
+        ({"kind": "ROW", "why": "x", "row": "id=1"}, "SINK_ROW_REFUSED"),
+        ({"kind": "ROW", "why": "x"}, "SINK_ROW_REFUSED"),
+        ({"kind": "PASSING", "why": "x"}, "QUERY_FAILED"),
+    ],
+)
+def test_a_failure_of_a_sink_has_its_code(told: dict[str, object], code: str) -> None:
+    text = f"Job aborted: (executor driver): SinkFailure: [LSQL_SINK] {json.dumps(told)}\n\tat somewhere [LSQL_SINK]"
+    sink = only("INSERT INTO shop SELECT id FROM payments")
+
+    error = sink_error(text, sink, {"shop": SinkConnection("shop", "postgresql", "jdbc:postgresql://db/shop")})
+
+    assert error is not None
+    assert error.code == code
+
+
+def test_another_failure_is_not_the_sinks() -> None:
+    sink = only("INSERT INTO shop SELECT id FROM payments")
+
+    assert sink_error("[CAST_INVALID_INPUT] no", sink, {}) is None

@@ -1,0 +1,337 @@
+"""Values of cases in AVRO: what is written, what is read back, what is the same, and how it is shown."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from lsql_runner.cases.avro_values import AvroSchema
+from lsql_runner.cases.leaves import Day, Instant, Single, ValueMisfit, natural
+from lsql_runner.cases.values import Writer, as_written, checked_expectation, decode_value, encode_value, same_value
+from lsql_runner.formats.catalog import Format
+
+MILLIS = {"type": "long", "logicalType": "timestamp-millis"}
+MICROS = {"type": "long", "logicalType": "timestamp-micros"}
+NANOS = {"type": "long", "logicalType": "timestamp-nanos"}
+LOCAL = {"type": "long", "logicalType": "local-timestamp-micros"}
+DATE = {"type": "int", "logicalType": "date"}
+MONEY = {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}
+FIXED_MONEY = {"type": "fixed", "name": "M", "size": 5, "logicalType": "decimal", "precision": 9, "scale": 2}
+UUID = {"type": "fixed", "name": "U", "size": 16, "logicalType": "uuid"}
+COLOUR = {"type": "enum", "name": "Colour", "symbols": ["RED", "BLUE"]}
+
+
+def record(*fields: dict[str, Any], name: str = "R") -> dict[str, Any]:
+    return {"type": "record", "name": name, "namespace": "x.y", "fields": list(fields)}
+
+
+def field(name: str, kind: Any, **more: Any) -> dict[str, Any]:
+    return {"name": name, "type": kind, **more}
+
+
+def avro(schema: Any) -> AvroSchema:
+    return AvroSchema(json.dumps(schema))
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "data"),
+    [
+        ("null", None, ""),
+        ("boolean", True, "01"),
+        ("int", -3, "05"),
+        ("long", 1 << 40, "808080808040"),
+        ("double", 0.5, "000000000000e03f"),
+        ("float", 0.1, "cdcccc3d"),
+        ("string", "é", "04c3a9"),
+        ("bytes", "cafe", "04cafe"),
+        (COLOUR, "BLUE", "02"),
+        ({"type": "fixed", "name": "F", "size": 2}, "cafe", "cafe"),
+        ({"type": "array", "items": "int"}, [1, 2], "04020400"),
+        ({"type": "map", "values": "string"}, {"a": "b"}, "020261026200"),
+        (["null", "int"], None, "00"),
+        (["null", "int"], 1, "0202"),
+        (MILLIS, 1, "02"),
+        (MILLIS, "1970-01-01T00:00:00.001Z", "02"),
+        (MILLIS, "1970-01-01T01:00:00.001+01:00", "02"),
+        (MICROS, 1, "d00f"),
+        (MICROS, "1970-01-01T00:00:00.000001", "02"),
+        (NANOS, "1970-01-01T00:00:00.000000001Z", "02"),
+        (LOCAL, "1970-01-01T00:00:00.000001", "02"),
+        (DATE, "1969-12-31", "01"),
+        (MONEY, "12.50", "0404e2"),
+        (MONEY, 12.5, "0404e2"),
+        (MONEY, -1, "029c"),
+        (FIXED_MONEY, 1, "0000000064"),
+        (UUID, "00000000-0000-0000-0000-0000000000ff", "00" * 15 + "ff"),
+        ({"type": "string", "logicalType": "uuid"}, "no uuid", "0e6e6f2075756964"),
+        ({"type": "int", "logicalType": "time-millis"}, 1, "02"),
+    ],
+    ids=str,
+)
+def test_a_value_has_the_bytes_that_the_specification_says(schema: Any, value: Any, data: str) -> None:
+    assert avro(schema).encode(value).hex() == data
+    assert same_value(value, avro(schema).decode(bytes.fromhex(data)))
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "why"),
+    [
+        ("int", 1 << 31, "2147483648 is no int"),
+        ("int", True, "true is no int"),
+        ("long", 1.5, "1.5 is no long"),
+        ("long", 1 << 63, "9223372036854775808 is no long"),
+        ("float", 1e39, "1e+39 is too large for a float"),
+        ("double", "1", '"1" is no double'),
+        ("string", 1, "1 is no string: quote it"),
+        ("boolean", 0, "0 is no boolean"),
+        ("null", 0, "0 is no null"),
+        ("bytes", "xyz", "hexadecimal"),
+        ({"type": "fixed", "name": "F", "size": 2}, "ca", "2 bytes are needed, not 1"),
+        (COLOUR, "GREEN", '"GREEN" is none of RED, BLUE'),
+        (MILLIS, "yesterday", "a time is milliseconds"),
+        (MILLIS, True, "a time is milliseconds"),
+        (MILLIS, "1970-01-01T00:00:00.0001Z", "more digits than timestamp-millis holds"),
+        (MILLIS, 1 << 70, "is no long"),
+        (DATE, 5, "a date is text"),
+        (DATE, "2026-02-30", "a date is text"),
+        (MONEY, "much", "a decimal is a number"),
+        (MONEY, "1.005", "does not fit its schema"),
+        (MONEY, 10**9, "does not fit its schema"),
+        (UUID, "none", '"none" is no UUID'),
+        (["null", "int"], "1", '"1" is no int'),
+        (["int", "string"], 1.5, "the union of int, string holds no 1.5"),
+        (["int", "string"], None, "the union of int, string holds no null"),
+        (record(field("a", "int")), 1, "a record is {field: value}, not 1"),
+        (record(field("a", "int")), {}, "there is no value for a, which has no default"),
+        (record(field("a", "int")), {"a": 1, "b": 2}, "the schema has no field b; it has a"),
+        (record(field("a", {"type": "array", "items": "int"})), {"a": [1, "x"]}, '"x" is no int: field a[1]'),
+        (record(field("a", record(field("b", "int"), name="S"))), {"a": {"b": None}}, "null is no int: field a.b"),
+        ({"type": "map", "values": "int"}, {"k": "v"}, '"v" is no int: field k'),
+    ],
+    ids=str,
+)
+def test_a_value_that_the_schema_does_not_hold_is_refused_with_its_place(schema: Any, value: Any, why: str) -> None:
+    with pytest.raises(ValueMisfit) as caught:
+        avro(schema).encode(value)
+    assert why in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "default", "read"),
+    [
+        ("int", 7, 7),
+        ("bytes", "\u00ff", b"\xff"),
+        (MONEY, "\u0001", Decimal("0.01")),
+        (["string", "null"], "q", "q"),
+        (["null", "string"], None, None),
+        ({"type": "array", "items": "int"}, [1], [1]),
+        ({"type": "map", "values": "bytes"}, {"k": "\u00fe"}, {"k": b"\xfe"}),
+        (record(field("v", "int", default=1), field("w", "int"), name="S"), {"w": 2}, {"v": 1, "w": 2}),
+        (MILLIS, 5, Instant(5_000_000)),
+        (COLOUR, "RED", "RED"),
+    ],
+    ids=str,
+)
+def test_a_field_that_is_left_out_has_its_default(kind: Any, default: Any, read: Any) -> None:
+    schema = avro(record(field("a", kind, default=default)))
+    assert schema.decode(schema.encode({})) == {"a": read}
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        (["null", "string", "bytes"], "cafe"),
+        (["null", {"type": "array", "items": "int"}, {"type": "map", "values": "int"}], {"a": 1}),
+        (["null", COLOUR, "string"], "other"),
+        (["int", "double"], 1.5),
+        ([record(field("a", "int"), name="A"), record(field("b", "int"), name="B")], {"b": 1}),
+        (["null", MILLIS, "string"], "2026-03-01T12:00:00Z"),
+        (["null", DATE, "long"], 5),
+        (record(field("u", UUID), field("again", "U"), field("other", ["null", "x.y.U"])), None),
+    ],
+    ids=str,
+)
+def test_a_union_takes_the_plain_value_of_its_first_type_that_holds_it(schema: Any, value: Any) -> None:
+    one = "00000000-0000-0000-0000-0000000000ff"
+    value = {"u": one, "again": one, "other": one} if value is None else value
+    assert same_value(value, avro(schema).decode(avro(schema).encode(value)))
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        "nothing",
+        {"type": "recor"},
+        {"type": "record", "name": "R", "fields": [{"name": "a"}]},
+        5,
+        {"type": "array"},
+        record(field("a", "Other")),
+    ],
+    ids=str,
+)
+def test_what_is_no_schema_is_refused(schema: Any) -> None:
+    with pytest.raises(ValueMisfit, match="no Avro schema"):
+        avro(schema)
+
+
+@pytest.mark.parametrize("data", [b"", b"\x02", b"\x02\x02\x02", b"\xff" * 12])
+def test_bytes_that_hold_no_value_are_refused(data: bytes) -> None:
+    with pytest.raises(ValueMisfit):
+        avro(record(field("a", "int"), field("b", "int"))).decode(data + b"\x80" * 11)
+
+
+def test_a_record_may_contain_itself() -> None:
+    tree = avro(record(field("v", "int"), field("next", ["null", "R"], default=None)))
+    value = {"v": 1, "next": {"v": 2, "next": None}}
+    assert tree.decode(tree.encode(value)) == value
+
+
+# --- any schema, any value ---
+
+leaves: list[tuple[Any, st.SearchStrategy[Any]]] = [
+    ("boolean", st.booleans()),
+    ("int", st.integers(-(1 << 31), (1 << 31) - 1)),
+    ("long", st.integers(-(1 << 63), (1 << 63) - 1)),
+    ("float", st.floats(width=32, allow_nan=False)),
+    ("double", st.floats(allow_nan=False)),
+    ("string", st.text(st.characters(codec="utf-8"))),
+    ("bytes", st.binary().map(bytes.hex)),
+    (MILLIS, st.datetimes().map(lambda moment: moment.isoformat(timespec="milliseconds"))),
+    (MICROS, st.datetimes().map(lambda moment: moment.isoformat() + "Z")),
+    (MILLIS, st.integers(-(1 << 62), 1 << 62)),
+    (DATE, st.dates().map(str)),
+    (MONEY, st.decimals(-9999999, 9999999, places=2).map(str)),
+]
+typed = st.sampled_from(leaves).flatmap(lambda leaf: st.tuples(st.just(leaf[0]), leaf[1]))
+
+
+def grown(inner: st.SearchStrategy[tuple[Any, Any]]) -> st.SearchStrategy[tuple[Any, Any]]:
+    return st.one_of(
+        inner.map(lambda pair: ({"type": "array", "items": pair[0]}, [pair[1]])),
+        inner.map(lambda pair: ({"type": "map", "values": pair[0]}, {"k": pair[1]})),
+        inner.filter(lambda pair: not isinstance(pair[0], list)).map(lambda pair: (["null", pair[0]], pair[1])),
+        st.tuples(inner, inner, st.uuids()).map(
+            lambda parts: (
+                record(field("a", parts[0][0]), field("b", parts[1][0]), name=f"R{parts[2].hex}"),
+                {"a": parts[0][1], "b": parts[1][1]},
+            )
+        ),
+    )
+
+
+@given(st.recursive(typed, grown, max_leaves=6))
+@example((MILLIS, -62135596800001))  # before the year 1
+@example((MILLIS, 253402300800000))  # behind the year 9999
+def test_what_is_written_is_the_same_when_it_is_read(pair: tuple[Any, Any]) -> None:
+    schema, value = pair
+    found = avro(schema).decode(avro(schema).encode(value))
+    assert same_value(value, found)
+    # What is shown of it would be the same value in a case.
+    assert same_value(natural(found), found)
+    assert as_written(value, found) == value
+
+
+# --- comparing ---
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "same"),
+    [
+        ("2026-03-01T12:00:00Z", Instant(1_772_366_400_000_000_000), True),
+        ("2026-03-01T13:00:00+01:00", Instant(1_772_366_400_000_000_000), True),
+        (1_772_366_400_000, Instant(1_772_366_400_000_000_000), True),
+        ("2026-03-01T12:00:00.000000001Z", Instant(1_772_366_400_000_000_001), True),
+        ("2026-03-01T12:00:00Z", Instant(1_772_366_400_000_000_001), False),
+        ("noon", Instant(0), False),
+        (None, Instant(0), False),
+        ("1970-01-02", Day(1), True),
+        (1, Day(1), False),
+        (12.5, Decimal("12.50"), True),
+        ("12.50", Decimal("12.5"), True),
+        (12, Decimal("12.01"), False),
+        ("twelve", Decimal(12), False),
+        ("CAFE", b"\xca\xfe", True),
+        ("cafe", b"\xca", False),
+        (0.1, Single(0.10000000149011612), True),
+        (122477408.0, Single(122477408.0), True),
+        (0.1, Single(0.2), False),
+        ("0.5", Single(0.5), False),
+        (True, Single(1.0), False),
+        ({"a": [0]}, {"a": [Instant(0)]}, True),
+    ],
+)
+def test_sameness_of_typed_values(expected: Any, actual: Any, same: bool) -> None:
+    assert same_value(expected, actual) is same
+
+
+def test_what_was_found_is_shown_in_the_cases_words_where_the_two_agree() -> None:
+    expected = {"at": 0, "n": 1, "list": [1, "1970-01-01"], "gone": True}
+    actual = {"at": Instant(0), "n": 2, "list": [1, Day(1), Decimal("1.50")], "new": b"\x01"}
+    assert as_written(expected, actual) == {"at": 0, "n": 2, "list": [1, "1970-01-02", "1.50"], "new": "01"}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Instant(0), "1970-01-01T00:00:00Z"),
+        (Instant(-1), "1969-12-31T23:59:59.999999999Z"),
+        (Instant(1_500_000_000), "1970-01-01T00:00:01.5Z"),
+        (Instant(-62_135_596_800_000_000_000), "0001-01-01T00:00:00Z"),
+        (Instant(1 << 80), f"{1 << 80} ns since 1970 UTC"),
+        (Day(-1), "1969-12-31"),
+        (Day(1 << 40), f"{1 << 40} days since 1970-01-01"),
+    ],
+)
+def test_times_and_days_are_shown_as_iso_text(value: Instant | Day, text: str) -> None:
+    assert str(value) == text
+
+
+@pytest.mark.parametrize("value", [0.1, 1.0, 3.4e38, 16777216.0, -2.5e-40, float("inf")])
+def test_a_float_of_32_bits_is_shown_as_short_as_it_was_written(value: float) -> None:
+    assert natural(avro("float").decode(avro("float").encode(value))) == value
+
+
+# --- the wire format ---
+
+AVRO, WINDOWED = Format("AVRO"), Format("TW", "AVRO")
+SCHEMAS = {1: '"long"', 7: json.dumps(record(field("id", "int")))}
+
+
+def test_a_record_names_its_schema() -> None:
+    data = encode_value({"id": 1}, AVRO, Writer(7, SCHEMAS[7]))
+    assert data == b"\0\0\0\0\x07\x02"
+    assert decode_value(data, AVRO, SCHEMAS) == {"id": 1}
+
+
+def test_a_windowed_key_has_the_window_behind_the_record() -> None:
+    key = {"key": {"id": 1}, "window_start": 2}
+    data = encode_value(key, WINDOWED, Writer(7, SCHEMAS[7]))
+    assert data == b"\0\0\0\0\x07\x02" + b"\0" * 7 + b"\x02"
+    assert decode_value(data, WINDOWED, SCHEMAS) == key
+
+
+def test_a_value_without_a_schema_is_refused() -> None:
+    with pytest.raises(ValueMisfit, match="declare the topic"):
+        encode_value({"id": 1}, AVRO)
+
+
+@pytest.mark.parametrize("data", [b"\0\0\0\0\x02\x02", b"\x01\0\0\0\x07\x02", b"\0\0\0", b"\0\0\0\0\x07"])
+def test_bytes_that_are_no_record_of_a_known_schema_are_refused(data: bytes) -> None:
+    with pytest.raises(ValueMisfit):
+        decode_value(data, AVRO, SCHEMAS)
+
+
+def test_an_expected_windowed_key_has_its_form() -> None:
+    with pytest.raises(ValueMisfit):
+        checked_expectation({"id": 1}, WINDOWED)
+
+
+@pytest.mark.parametrize("name", ["AVRO", "JSON", "LONG", "INT"])
+def test_a_windowed_key_without_bytes_before_the_window_is_null(name: str) -> None:
+    key = {"key": None, "window_start": 2}
+    assert decode_value(encode_value(key, Format("TW", name)), Format("TW", name)) == key

@@ -1,0 +1,348 @@
+"""Case files without an engine: reading, encoding, comparing, reporting."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lsql_runner.cases.compare import ActualRecord, differences, error_differences
+from lsql_runner.cases.leaves import ValueMisfit
+from lsql_runner.cases.model import Case, ExpectedError, load_case, parse_case
+from lsql_runner.cases.prepare import PreparedCase, prepare_case
+from lsql_runner.cases.report import Outcome, as_junit
+from lsql_runner.cases.run import find_cases
+from lsql_runner.cases.values import decode_value, encode_value, same_value
+from lsql_runner.cases.yaml_text import load_yaml
+from lsql_runner.errors import LsqlError
+from lsql_runner.formats.catalog import Format, parse_format
+
+BASE = """
+sql: SET autocreate=true; INSERT INTO o SELECT STREAM a AS b FROM t
+topics:
+  t: {key: {format: STRING}, value: {format: JSON, schema: {a: long}}}
+"""
+
+
+def case(text: str, base: str = BASE) -> Case:
+    return parse_case(base + text, Path("x.case.yaml"))
+
+
+def form(name: str) -> Format:
+    found = parse_format(name)
+    assert found is not None
+    return found
+
+
+# --- YAML ---
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("no", "no"),
+        ("on", "on"),
+        ("2026-03-01", "2026-03-01"),
+        ("12:30:45", "12:30:45"),
+        ("012", 12),
+        ("1_000", "1_000"),
+        ("12", 12),
+        ("-1.5e3", -1500.0),
+        ("true", True),
+        ("~", None),
+        ("", None),
+    ],
+)
+def test_yaml_is_read_as_version_1_2(text: str, value: object) -> None:
+    assert load_yaml(text) == value
+
+
+def test_a_key_set_twice_is_refused_with_its_line() -> None:
+    with pytest.raises(ValueError, match="b is there twice in line 3"):
+        load_yaml("a: 1\nb: 1\nb: 2\n")
+
+
+# --- values ---
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "data"),
+    [
+        ("STRING", "é", b"\xc3\xa9"),
+        ("INT", -2, b"\xff\xff\xff\xfe"),
+        ("LONG", 256, b"\0\0\0\0\0\0\x01\0"),
+        ("BYTES", "00ff", b"\0\xff"),
+        ("JSON", {"a": [1, None, "é"]}, '{"a":[1,null,"é"]}'.encode()),
+        ("TW[STRING]", {"key": "k", "window_start": 1}, b"k\0\0\0\0\0\0\0\x01"),
+        ("TW[INT]", {"key": 7, "window_start": -1}, b"\0\0\0\x07" + b"\xff" * 8),
+        (
+            "SW[STRING]",
+            {"key": "k", "window_start": 1, "window_end": 2},
+            b"k" + b"\0" * 7 + b"\x02" + b"\0" * 7 + b"\x01",
+        ),
+    ],
+)
+def test_a_value_has_the_bytes_of_its_format(name: str, value: object, data: bytes) -> None:
+    assert encode_value(value, form(name)) == data
+    assert decode_value(data, form(name)) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("STRING", 1),
+        ("INT", 2**31),
+        ("INT", True),
+        ("INT", "1"),
+        ("LONG", 2**63),
+        ("BYTES", "xyz"),
+        ("BYTES", 12),
+        ("TW[STRING]", "k"),
+        ("TW[STRING]", {"key": "k"}),
+        ("TW[STRING]", {"key": 1, "window_start": 1}),
+        ("TW[STRING]", {"key": "k", "window_start": 1, "window_end": 2}),
+        ("SW[STRING]", {"key": "k", "window_start": 1}),
+        ("SW[STRING]", {"key": "k", "window_start": 1, "window_end": 2**63}),
+    ],
+)
+def test_a_value_that_its_format_cannot_hold_is_refused(name: str, value: object) -> None:
+    with pytest.raises(ValueMisfit):
+        encode_value(value, form(name))
+
+
+@given(st.integers(-(2**63), 2**63 - 1), st.text(), st.integers(-(2**63), 2**63 - 1))
+def test_what_is_written_reads_back(number: int, text: str, start: int) -> None:
+    assert decode_value(encode_value(number, form("LONG")), form("LONG")) == number
+    windowed = {"key": text, "window_start": start}
+    assert decode_value(encode_value(windowed, form("TW[STRING]")), form("TW[STRING]")) == windowed
+    session = windowed | {"window_end": number}
+    assert decode_value(encode_value(session, form("SW[STRING]")), form("SW[STRING]")) == session
+
+
+@pytest.mark.parametrize("name", ["TW[STRING]", "SW[STRING]"])
+def test_a_windowed_key_is_not_shorter_than_its_window(name: str) -> None:
+    with pytest.raises(ValueMisfit):
+        decode_value(b"\0" * 7, form(name))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "same"),
+    [
+        (1, 1.0, True),
+        (1, True, False),
+        (0, False, False),
+        ("1", 1, False),
+        (None, 0, False),
+        (0.1 + 0.2, 0.3, True),
+        (1.0, 1.001, False),
+        ({"a": 1, "b": 2}, {"b": 2.0, "a": 1}, True),
+        ({"a": None}, {}, False),
+        ([1, 2], [2, 1], False),
+        (9007199254740993, 9007199254740992, False),
+    ],
+)
+def test_sameness_of_values(a: Any, b: Any, same: bool) -> None:
+    assert same_value(a, b) is same
+
+
+# --- reading ---
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("expect: [{key: a, walue: 1}]", "expect[0].walue"),
+        ("expect: []\ninput: [{key: a}]", "input[0].topic"),
+        ("expect: []\ninput: [{topic: t, timestamp: soon}]", "input[0].timestamp"),
+        ("expect: []\ninput: [{topic: t, partition: -1}]", "input[0].partition"),
+        ("expect: []\ninput: [{topic: t, headers: {a: 1}}]", "input[0].headers"),
+        ("expect: []\ninput: [{topic: t, value: 1, value_text: a}]", "input[0]"),
+        ("expect: []\ninput: [{batch: 1, topic: t}]", "input[0].topic"),
+        ("expect: []\ninput: [1]", "input[0]"),
+        ("expect_error: {}", "expect_error.code"),
+        ("expect: []\nexpect_error: {code: A}", "the top"),
+        ("input: []", "the top"),
+        ("expect: [", "the text"),
+        ("expect: []\nsurprise: 1", "surprise"),
+    ],
+)
+def test_a_wrong_case_is_refused_with_the_place(text: str, place: str) -> None:
+    with pytest.raises(LsqlError) as caught:
+        case(text)
+    assert (caught.value.code, caught.value.params["place"]) == ("CASE_INVALID", place)
+
+
+@pytest.mark.parametrize(
+    ("topics", "place"),
+    [
+        ("topics: {t: {value: {format: AVRO}}}", "topics"),
+        ("topics: {t: {partitions: 0}}", "topics.t.partitions"),
+        ("topics: {t: {partitions: 1, walue: {}}}", "topics"),
+    ],
+)
+def test_a_wrong_declaration_is_refused_with_the_place(topics: str, place: str) -> None:
+    with pytest.raises(LsqlError) as caught:
+        case(topics + "\nexpect: []", base="sql: x\n")
+    assert (caught.value.code, caught.value.params["place"]) == ("CASE_INVALID", place)
+
+
+def test_the_program_may_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
+    folder = tmp_path / "my-case"
+    folder.mkdir()
+    (folder / "case.yaml").write_text("expect: []\n", encoding="utf-8")
+    with pytest.raises(LsqlError, match="FILE_UNREADABLE"):
+        load_case(folder / "case.yaml")
+    (folder / "query.sql").write_text("INSERT ...", encoding="utf-8")
+    found = load_case(folder / "case.yaml")
+    assert (found.name, found.sql) == ("my-case", "INSERT ...")
+
+
+# --- preparing ---
+
+
+def prepared(text: str, base: str = BASE) -> PreparedCase:
+    return prepare_case(case(text + "\nexpect: []", base))
+
+
+def test_marks_split_the_input_and_offsets_go_on() -> None:
+    found = prepared(
+        """
+input:
+  - {topic: t, key: k, timestamp: 1970-01-01T00:00:01.5Z, value: {a: 1}}
+  - {topic: t, partition: 1, value: {a: 2}}
+  - batch: next
+  - {topic: t, value: null, headers: [{h: x}, {h: {hex: ff}}, {n: null}]}
+"""
+    ).batches
+    assert [[(r.partition, r.offset, r.timestamp_ms) for r in batch] for batch in found] == [
+        [(0, 0, 1500), (1, 0, 1500)],
+        [(0, 1, 1500)],
+    ]
+    assert (found[0][0].key, found[0][0].value) == (b"k", b'{"a":1}')
+    assert (found[1][0].value, found[1][0].headers) == (None, (("h", b"x"), ("h", b"\xff"), ("n", None)))
+
+
+def test_the_schema_of_an_undeclared_topic_comes_from_the_records() -> None:
+    found = prepared(
+        'input: [{topic: t, key: "1", value: {a: 1, c: x}}]',
+        base="sql: SET autocreate=true; INSERT INTO o SELECT STREAM a AS b FROM t\n",
+    )
+    source = found.planned.plan.sources[0]
+    assert (source.origin, str(source.key.format), str(source.value.format)) == ("sampled", "STRING", "JSON")
+
+
+def test_the_program_may_name_the_format() -> None:
+    sql = "sql: SET autocreate=true; INSERT INTO o SELECT * FROM t WHERE _ktype=LONG AND _vtype=INT\n"
+    found = prepared("input: [{topic: t, key: 1, value: 2}]", base=sql)
+    assert (found.batches[0][0].key, found.batches[0][0].value) == (b"\0" * 7 + b"\x01", b"\0\0\0\x02")
+
+
+def test_a_number_of_unknown_format_is_refused() -> None:
+    sql = "sql: SET autocreate=true; INSERT INTO o SELECT * FROM t\n"
+    with pytest.raises(LsqlError, match="record 1 of the input, key"):
+        prepared("input: [{topic: t, key: 1, value: {a: 1}}]", base=sql)
+
+
+def test_a_target_that_nothing_speaks_of_must_be_made_by_the_program() -> None:
+    sql = "sql: INSERT INTO o SELECT STREAM a AS b FROM t\n"
+    with pytest.raises(LsqlError, match="TARGET_UNKNOWN"):
+        prepared("input: [{topic: t, value: {a: 1}}]", base=sql)
+
+
+# --- comparing ---
+
+
+def compared(expect: str, *actual: ActualRecord) -> list[str]:
+    checked = case(f"expect: {expect}")
+    return differences(checked, prepare_case(checked).planned.plan, actual)
+
+
+def record(key: bytes | None, value: bytes | None, at_ms: int = 0, **headers: bytes) -> ActualRecord:
+    return ActualRecord("o", key, value, at_ms, tuple(headers.items()))
+
+
+def test_order_counts_for_a_key_and_not_across_keys() -> None:
+    a1, a2, b1 = record(b"a", b'{"b":1}'), record(b"a", b'{"b":2}'), record(b"b", b'{"b":1}')
+    expect = "[{key: a, value: {b: 1}}, {key: a, value: {b: 2}}, {key: b, value: {b: 1}}]"
+    assert compared(expect, b1, a1, a2) == []
+    assert compared(expect, a2, a1, b1) != []
+
+
+def test_what_is_not_said_is_not_compared() -> None:
+    assert compared("[{key: a, value: {b: 1}}]", record(b"a", b'{"b":1}', 5, h=b"x")) == []
+    assert compared("[{key: a, value: {b: 1}, timestamp: 4}]", record(b"a", b'{"b":1}', 5)) != []
+    assert compared("[{key: a, value: {b: 1}, headers: {}}]", record(b"a", b'{"b":1}', h=b"x")) != []
+
+
+def test_the_header_of_the_batch_is_left_out() -> None:
+    written = ActualRecord("o", b"a", b'{"b":1}', 0, (("lsql.batch", b"app/q/1"),))
+    assert compared("[{key: a, value: {b: 1}, headers: {}}]", written) == []
+
+
+def test_a_tombstone_is_not_the_json_text_null() -> None:
+    assert compared("[{key: a, value: null}]", record(b"a", None)) == []
+    assert compared("[{key: a, value: null}]", record(b"a", b"null")) != []
+
+
+def test_text_is_compared_byte_for_byte() -> None:
+    assert compared("""[{key: a, value_text: '{"b":1}'}]""", record(b"a", b'{"b":1}')) == []
+    assert compared("""[{key: a, value_text: '{"b":1}'}]""", record(b"a", b'{"b": 1}')) != []
+
+
+def test_a_difference_shows_what_was_expected_and_what_was_found() -> None:
+    lines = compared(
+        "[{key: a, value: {b: 1}}, {key: a, value: {b: 2}}]", record(b"a", b'{"b":1}', 7), record(b"a", b'{"b":3}', 8)
+    )
+    assert lines == [
+        'o, key "a": - expected, + found',
+        '    {"b": 1}',
+        '  - {"b": 2}',
+        '  + {"b": 3}',
+    ]
+
+
+def test_bytes_that_are_not_of_the_format_are_a_difference() -> None:
+    assert compared("[{key: a, value: {b: 1}}]", record(b"\xff", b"{")) != []
+
+
+def test_an_expected_record_for_no_target_is_refused() -> None:
+    with pytest.raises(LsqlError) as caught:
+        compared("[{topic: x, key: a}]")
+    assert caught.value.params["place"] == "expect[0]"
+
+
+def test_errors_are_compared_by_what_the_case_says() -> None:
+    refused = LsqlError("RECORD_REFUSED", topic="t", partition=0, offset=3, reason="Division by zero")
+    assert error_differences(ExpectedError(code="RECORD_REFUSED", offset=3), refused, "") == []
+    assert error_differences(ExpectedError(code="RECORD_REFUSED", offset=2), refused, "")[0] == (
+        "error offset: expected 2, found 3"
+    )
+    assert error_differences(ExpectedError(code="A"), None, "") == ["expected the error A, but nothing failed"]
+    assert error_differences(None, refused, "")[0].startswith("RECORD_REFUSED")
+
+
+# --- finding and reporting ---
+
+
+def test_a_folder_gives_its_cases_in_order(tmp_path: Path) -> None:
+    for name in ("b/case.yaml", "a/case.yaml", "a/x.case.yaml", "a/values.yaml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    found = find_cases([tmp_path, tmp_path / "b" / "case.yaml"])
+    assert [str(path.relative_to(tmp_path)) for path in found] == ["a/case.yaml", "a/x.case.yaml", "b/case.yaml"]
+
+
+def test_a_folder_without_cases_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(LsqlError, match="CASE_INVALID"):
+        find_cases([tmp_path])
+
+
+def test_the_report_holds_failures_as_text() -> None:
+    outcomes = [Outcome(Path("a"), "one", (), 0.5), Outcome(Path("b"), "two", ("x < \x00", "y"), 1.0)]
+    suite = ElementTree.fromstring(as_junit(outcomes))
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    assert [case.findtext("failure") for case in suite] == [None, "x < \ufffd\ny"]

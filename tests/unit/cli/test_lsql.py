@@ -1,0 +1,162 @@
+"""The command line as people run it: what wrong input prints, where it points, and the exit code."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+LSQL = Path(sys.prefix, "bin", "lsql")
+TOPICS = {
+    "cars": {"key": {"format": "STRING"}, "value": {"format": "JSON", "schema": {"speed": "double", "name": "string"}}}
+}
+
+
+def lsql(*arguments: str, sql: str | None = None, **env: str) -> subprocess.CompletedProcess[str]:
+    """Runs `lsql` with no other variables than these."""
+    variables = {"LSQL_TOPICS": json.dumps(TOPICS), **({} if sql is None else {"SQL": sql}), **env}
+    return subprocess.run([LSQL, *arguments], env=variables, capture_output=True, text=True, timeout=50, check=False)
+
+
+def insert(rest: str) -> str:
+    return f"SET autocreate=true; INSERT INTO fast SELECT STREAM {rest}"
+
+
+def test_a_program_that_is_right_is_said_to_be() -> None:
+    result = lsql("validate", sql=insert("* FROM cars WHERE speed > 1"))
+
+    assert (result.returncode, result.stdout, result.stderr) == (0, "ok: cars -> fast\n", "")
+
+
+@pytest.mark.parametrize(
+    ("sql", "code", "marked"),
+    [
+        pytest.param(insert("* FORM cars"), "SQL_SYNTAX", "FORM", id="syntax"),
+        pytest.param(insert("* FROM bikes"), "TOPIC_UNKNOWN", "bikes", id="topic"),
+        pytest.param(insert("sped FROM cars"), "FIELD_UNKNOWN", "sped", id="field"),
+        pytest.param(insert("UPER(name) AS n FROM cars"), "FUNCTION_UNKNOWN", "UPER(name)", id="function"),
+        pytest.param(insert("UPPER(name, name) AS n FROM cars"), "ARGUMENT_COUNT", None, id="arity"),
+        pytest.param(insert("speed + name AS n FROM cars"), "OPERATOR_TYPES", None, id="type"),
+        pytest.param(insert("* FROM cars HAVING speed > 1"), "HAVING_WITHOUT_AGGREGATE", None, id="clause"),
+        pytest.param(
+            "WITH x AS (SELECT STREAM * FROM cars; SELECT STREAM * FROM cars); INSERT INTO a SELECT STREAM * FROM x",
+            "ONE_STATEMENT_ONLY",
+            ";",
+            id="two statements",
+        ),
+        pytest.param("", "SQL_EMPTY", None, id="empty"),
+        pytest.param(insert(f"{'(' * 10_000}speed{')' * 10_000} AS s FROM cars"), "SQL_TOO_DEEP", None, id="brackets"),
+    ],
+)
+def test_a_wrong_program_is_shown_where_it_is_wrong(sql: str, code: str, marked: str | None) -> None:
+    result = lsql("validate", sql=sql)
+
+    lines = result.stderr.splitlines()
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    assert "To fix it: " in lines[-1]
+    assert lines[0].startswith(f"{code}: ")
+    if marked is not None:
+        shown, underline = lines[-3], lines[-2]
+        start, length = underline.index("^"), underline.count("^")
+        assert shown[start : start + length] == marked
+
+
+def test_a_program_of_a_megabyte_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "query.sql"
+    file.write_text(insert("* FROM cars WHERE name = '" + "x" * 1_100_000 + "'"))
+
+    result = lsql("validate", "--file", str(file))
+
+    assert (result.returncode, result.stderr.split(":")[0]) == (1, "SQL_TOO_LARGE")
+    assert len(result.stderr) < 2_000
+
+
+def test_a_program_that_is_not_utf_8_is_refused_with_the_byte(tmp_path: Path) -> None:
+    file = tmp_path / "query.sql"
+    file.write_bytes(insert("* FROM cars WHERE name = '").encode() + b"\xff'")
+
+    result = lsql("validate", "--file", str(file))
+
+    assert (result.returncode, result.stderr.split(":")[0]) == (1, "SQL_NOT_UTF8")
+    assert f"line 1, column {len(insert('* FROM cars WHERE name = ')) + 2}" in result.stderr
+
+
+def test_a_missing_file_and_a_wrong_setting_are_refused() -> None:
+    missing = lsql("validate", "--file", "/nowhere/query.sql")
+    wrong = lsql("validate", sql=insert("* FROM cars"), SQL_PORT="none")
+
+    assert (missing.returncode, wrong.returncode) == (1, 1)
+    assert "/nowhere/query.sql" in missing.stderr
+    assert "SQL_PORT" in wrong.stderr
+    assert "Traceback" not in missing.stderr + wrong.stderr
+
+
+def test_a_plan_and_its_graph_are_printed() -> None:
+    sql = insert("name FROM cars WHERE speed > 1")
+
+    plan, graph = lsql("explain", sql=sql), lsql("topology", sql=sql)
+
+    assert (plan.returncode, graph.returncode) == (0, 0)
+    assert "cars" in plan.stdout
+    assert {"nodes", "edges"} <= json.loads(graph.stdout).keys()
+
+
+def test_functions_are_listed_and_one_is_shown() -> None:
+    every, one, none = lsql("functions"), lsql("functions", "upper"), lsql("functions", "uper")
+
+    assert "UPPER" in every.stdout
+    assert one.stdout.startswith("UPPER")
+    assert (every.returncode, one.returncode, none.returncode) == (0, 0, 1)
+
+
+def test_a_fault_of_ours_is_told_without_its_trace() -> None:
+    source = """
+from unittest import mock
+import lsql_runner.runtime.offline as offline
+from lsql_runner.cli.lsql import main
+import logging, sys
+sys.argv = ["lsql", "validate"]
+with mock.patch.object(offline, "plan_from_environment", side_effect=ZeroDivisionError("of ours")):
+    main()
+"""
+    result = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=50, check=False)
+
+    assert result.returncode == 3
+    assert result.stderr.startswith("INTERNAL: ")
+    assert "ZeroDivisionError: of ours" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_what_libraries_log_is_not_printed() -> None:
+    source = """
+import logging
+from lsql_runner.cli.lsql import cli
+try:
+    cli(["functions", "upper"])
+except SystemExit:
+    logging.error("a library's trace")
+"""
+    result = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=50, check=False)
+
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_a_registry_without_brokers_is_wrong_usage(tmp_path: Path) -> None:
+    result = lsql("test", str(tmp_path), "--registry", "http://registry:8081")
+
+    assert result.returncode == 2
+    assert "--registry goes with --kafka" in result.stderr
+
+
+def test_brokers_that_are_no_addresses_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "case.yaml").touch()
+
+    result = lsql("test", str(tmp_path), "--kafka", "kafka")
+
+    assert (result.returncode, result.stderr.split(":")[0]) == (1, "ENV_INVALID")
+    assert "Traceback" not in result.stderr

@@ -1,0 +1,308 @@
+"""The environment as a user writes it: what is taken, what is refused, and in which words."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lsql_runner.config.settings import Settings, read_settings
+from lsql_runner.config.sink_connection import SinkConnection
+from lsql_runner.errors import LsqlError
+from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTls
+from lsql_runner.types import describe
+
+SQL = "INSERT INTO target SELECT STREAM * FROM source"
+
+
+def settings(**environment: str) -> Settings:
+    return read_settings({"SQL": SQL, "SQL_BOOTSTRAP_SERVERS": "kafka:9092"} | environment)
+
+
+def refused(**environment: str) -> LsqlError:
+    with pytest.raises(LsqlError) as caught:
+        settings(**environment).connection  # noqa: B018  # what is asked for here may be refused, too
+    return caught.value
+
+
+def test_the_defaults_are_the_public_ones() -> None:
+    found = settings()
+
+    assert (found.port, found.state_on_loss, found.state_on_change, found.on_data_loss) == (
+        8083,
+        "fail",
+        "fail",
+        "fail",
+    )
+
+
+def test_a_program_is_needed() -> None:
+    with pytest.raises(LsqlError) as caught:
+        read_settings({"SQL_BOOTSTRAP_SERVERS": "kafka:9092"})
+
+    assert (caught.value.code, caught.value.params["name"]) == ("ENV_MISSING", "SQL")
+
+
+def test_brokers_are_needed() -> None:
+    error = refused(SQL_BOOTSTRAP_SERVERS=" ")
+
+    assert (error.code, error.params["name"]) == ("ENV_MISSING", "SQL_BOOTSTRAP_SERVERS")
+
+
+@pytest.mark.parametrize(
+    ("name", "near"), [("SQL_APPID", "SQL_APP_ID"), ("LSQL_THREAD", "LSQL_THREADS"), ("SQL_STATE_DIR", "SQL_STATE")]
+)
+def test_an_unknown_name_of_ours_is_refused_with_near_ones(name: str, near: str) -> None:
+    error = refused(**{name: "x"})
+
+    assert error.code == "ENV_UNKNOWN"
+    assert error.params["name"] == name
+    assert near in str(error.params["near"])
+
+
+def test_names_of_others_are_let_alone() -> None:
+    assert settings(HOME="/home/me", PATH="/bin", SQLITE_HOME="/x") == settings()
+
+
+def test_a_value_may_come_from_a_file(tmp_path: Path) -> None:
+    program, password = tmp_path / "program.sql", tmp_path / "password"
+    program.write_text(SQL + "\n")
+    password.write_text("s3cret\n")
+
+    found = read_settings({"SQL_FILE": str(program), "SSL_KEY_PASSWORD_FILE": str(password)})
+
+    assert found.sql == SQL
+    assert dict(found.client_keys) == {"ssl.key.password": "s3cret"}
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    error = refused(SASL_JAAS_CONFIG_FILE=str(tmp_path / "gone"))
+
+    assert error.code == "FILE_UNREADABLE"
+
+
+def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
+    binary = tmp_path / "binary"
+    binary.write_bytes(b"\xff\xfe")
+
+    assert refused(SASL_JAAS_CONFIG_FILE=str(binary)).params["why"] == "it is not UTF-8 text"
+
+
+def test_client_keys_are_named_as_kafka_does() -> None:
+    found = settings(SASL_MECHANISM="PLAIN", SSL_TRUSTSTORE_LOCATION="/trust.jks", SECURITY_PROTOCOL="SASL_SSL")
+
+    assert dict(found.connection.security) == {
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "PLAIN",
+        "ssl.truststore.location": "/trust.jks",
+    }
+
+
+@pytest.mark.parametrize("name", ["SSL_CERT_FILE", "SSL_CERT_DIR"])
+def test_variables_of_openssl_are_no_client_keys(name: str) -> None:
+    assert settings(**{name: "/etc/ssl/cert.pem"}).client_keys == ()
+
+
+@pytest.mark.parametrize(
+    ("servers", "addresses", "protocol"),
+    [
+        ("kafka:9092", "kafka:9092", "PLAINTEXT"),
+        (" a:1 , b:2 ", "a:1,b:2", "PLAINTEXT"),
+        ("SSL://a:1,SSL://b:2", "a:1,b:2", "SSL"),
+        ("SSL://a:1,b:2", "a:1,b:2", "SSL"),
+        ("sasl_ssl://a:1", "a:1", "SASL_SSL"),
+    ],
+)
+def test_addresses_may_name_the_protocol(servers: str, addresses: str, protocol: str) -> None:
+    found = settings(SQL_BOOTSTRAP_SERVERS=servers).connection
+
+    assert found == KafkaConnection(addresses, (("security.protocol", protocol),))
+
+
+@pytest.mark.parametrize("servers", ["kafka", "kafka:", "HTTP://kafka:9092", "a:1;b:2", "a:1,,b:2", "kafka:9092/x"])
+def test_addresses_that_make_no_sense_are_refused(servers: str) -> None:
+    error = refused(SQL_BOOTSTRAP_SERVERS=servers)
+
+    assert (error.code, error.params["value"]) == ("ENV_INVALID", servers)
+
+
+def test_two_protocols_are_refused() -> None:
+    error = refused(SQL_BOOTSTRAP_SERVERS="SSL://a:1,PLAINTEXT://b:2")
+
+    assert error.params["expected"] == "one protocol for all brokers; found PLAINTEXT, SSL"
+
+
+def test_addresses_and_the_variable_must_name_the_same_protocol() -> None:
+    assert refused(SQL_BOOTSTRAP_SERVERS="SSL://a:1", SECURITY_PROTOCOL="SASL_SSL").code == "ENV_INVALID"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SQL_PORT", "0"),
+        ("SQL_PORT", "eighty"),
+        ("SQL_APP_ID", "-starts-with-a-dash"),
+        ("SQL_APP_ID", "a/b"),
+        ("SQL_APP_ID", "a" * 250),
+        ("ROOT_LOG_LEVEL", "LOUD"),
+        ("SECURITY_PROTOCOL", "TLS"),
+        ("LSQL_STATE_ON_LOSS", "ignore"),
+        ("LSQL_HEAP_MIB", "319"),
+        ("SQL_METRIC_FREQUENCY", "1"),
+    ],
+)
+def test_a_value_out_of_range_is_refused_by_name(name: str, value: str) -> None:
+    error = refused(**{name: value})
+
+    assert (error.code, error.params["name"]) == ("ENV_INVALID", name)
+    assert error.params["value"] == value[:80]
+    assert error.exit_code == 1
+
+
+def test_levels_are_taken_in_any_case() -> None:
+    assert settings(ROOT_LOG_LEVEL="debug").log_level == "DEBUG"
+
+
+def test_a_refusal_never_shows_a_secret() -> None:
+    environment = {"SASL_JAAS_CONFIG": 'login required password="hush-hush";', "SSL_KEY_PASSWORD": "hush-hush"}
+
+    assert "hush-hush" not in str(refused(SQL_PORT="0", **environment))
+    assert "hush-hush" not in str(refused(SQL_APPID="x", **environment))
+    assert "hush-hush" not in str(refused(SQL_BOOTSTRAP_SERVERS="kafka", **environment))
+
+
+@pytest.mark.parametrize("topics", ["{", "[]", '{"orders": {}}', '{"orders": {"value": {"format": "AVRO"}}}'])
+def test_topics_that_make_no_sense_are_refused(topics: str) -> None:
+    with pytest.raises(LsqlError) as caught:
+        settings(LSQL_TOPICS=topics).declared  # noqa: B018
+
+    assert (caught.value.code, caught.value.params["name"]) == ("ENV_INVALID", "LSQL_TOPICS")
+
+
+@pytest.mark.parametrize(
+    ("schema", "told"),
+    [
+        ({"customer": {"country": 1}}, "orders.value.customer.country: a type as text"),
+        ({"customer": ["string"]}, "orders.value.customer: a type as text"),
+        ({"customer": {"country": "text"}}, "orders.value.customer.country: "),
+        (None, "orders.value: a type as text"),
+    ],
+)
+def test_a_schema_that_makes_no_sense_is_refused_at_its_place(schema: object, told: str) -> None:
+    topics = {"orders": {"value": {"format": "JSON", "schema": schema}}}
+
+    with pytest.raises(LsqlError) as caught:
+        settings(LSQL_TOPICS=json.dumps(topics)).declared  # noqa: B018
+
+    assert told in str(caught.value.params["expected"])
+
+
+def test_an_object_within_a_schema_is_a_struct() -> None:
+    topics = {"orders": {"value": {"format": "JSON", "schema": {"customer": {"country": "string"}}}}}
+
+    value = settings(LSQL_TOPICS=json.dumps(topics)).declared["orders"].value
+
+    assert describe(value.type) == "struct<customer: struct<country: string>>"
+
+
+def test_without_an_address_there_is_no_registry() -> None:
+    assert settings(SQL_SCHEMA_REGISTRY_URL=" ", LSQL_SCHEMA_REGISTRY_USER="app").registry is None
+
+
+def test_the_registry_has_hosts_credentials_and_certificates_by_value_or_file(tmp_path: Path) -> None:
+    password, key = tmp_path / "password", tmp_path / "tls.key"
+    password.write_text("s3cret\n")
+    key.write_text("KEY\n")
+
+    found = settings(
+        SQL_SCHEMA_REGISTRY_URL="https://a:8081/apis/ccompat/v7/, https://b",
+        LSQL_SCHEMA_REGISTRY_USER="app",
+        LSQL_SCHEMA_REGISTRY_PASSWORD_FILE=str(password),
+        LSQL_SCHEMA_REGISTRY_CA="CA",
+        LSQL_SCHEMA_REGISTRY_CERTIFICATE="CHAIN",
+        LSQL_SCHEMA_REGISTRY_KEY_FILE=str(key),
+        LSQL_SCHEMA_REGISTRY_KEY_PASSWORD="k3y",
+    )
+
+    assert found.registry == RegistryConnection(
+        ("https://a:8081/apis/ccompat/v7", "https://b"), "app", "s3cret", RegistryTls("CA", "CHAIN", "KEY", "k3y")
+    )
+    assert found.files == (password, key)
+
+
+def test_topics_are_declared_as_json() -> None:
+    topics = {"orders": {"key": {"format": "STRING"}, "value": {"format": "JSON", "schema": {"id": "long"}}}}
+
+    found = settings(LSQL_TOPICS=json.dumps(topics)).declared
+
+    assert str(found["orders"].key.format) == "STRING"
+    assert found["orders"].origin == "declared"
+
+
+def test_a_heap_is_derived_or_as_large_as_spark_asks() -> None:
+    assert settings().heap_mib == 0
+    assert settings(LSQL_HEAP_MIB="320").heap_mib == 320
+    assert refused(LSQL_HEAP_MIB="319").params["name"] == "LSQL_HEAP_MIB"
+
+
+def test_files_that_values_came_from_are_known(tmp_path: Path) -> None:
+    secret = tmp_path / "password"
+    secret.write_text("s3cret\n")
+
+    found = settings(SASL_PASSWORD_FILE=str(secret), SASL_USERNAME="app")
+
+    assert found.files == (secret,)
+    assert dict(found.client_keys) == {"sasl.password": "s3cret", "sasl.username": "app"}
+
+
+# --- sinks ---
+
+
+def test_a_sink_is_a_set_of_variables(tmp_path: Path) -> None:
+    secret = tmp_path / "password"
+    secret.write_text("s3cret\n")
+
+    found = settings(
+        LSQL_SINK_ORDER_CACHE_URL="rediss://cache/2",
+        LSQL_SINK_SHOP_URL=" jdbc:postgresql://db:5432/shop?sslmode=verify-full ",
+        LSQL_SINK_SHOP_USER="runner",
+        LSQL_SINK_SHOP_PASSWORD_FILE=str(secret),
+    )
+
+    assert found.sinks == (
+        SinkConnection("order_cache", "redis", "rediss://cache/2"),
+        SinkConnection("shop", "postgresql", "jdbc:postgresql://db:5432/shop?sslmode=verify-full", "runner", "s3cret"),
+    )
+    assert found.files == (secret,)
+    assert "s3cret" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "db:5432",
+        "jdbc:mysql://db/shop",
+        "jdbc:postgresql:shop",
+        "jdbc:postgresql://db",
+        "jdbc:postgresql://runner:s3cret@db/shop",
+        "jdbc:postgresql://db/shop?user=runner&password=s3cret",
+        "jdbc:postgresql://db/shop?ssl=true&sslpassword=s3cret",
+        "redis://runner:s3cret@cache",
+        "redis://cache/zero",
+    ],
+)
+def test_an_address_that_is_none_or_holds_credentials_is_refused(url: str) -> None:
+    error = refused(LSQL_SINK_SHOP_URL=url)
+
+    assert error.code == ("ENV_INVALID" if url else "ENV_MISSING")
+    assert error.params["name"] == "LSQL_SINK_SHOP_URL"
+    assert "s3cret" not in str(error)
+
+
+def test_a_password_without_an_address_is_refused() -> None:
+    assert refused(LSQL_SINK_SHOP_PASSWORD="s3cret").code == "ENV_MISSING"
+
+
+def test_a_variable_of_a_sink_that_means_nothing_is_refused() -> None:
+    assert refused(LSQL_SINK_SHOP_TABLE="x").code == "ENV_UNKNOWN"

@@ -1,0 +1,92 @@
+"""What a container may use, read from control groups of both versions, and the heap that follows."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from lsql_runner.container.limits import (
+    BROKERS_JVM_MIB,
+    SMALLEST_HEAP_MIB,
+    cores,
+    heap_mib,
+    memory_kills,
+    memory_limit_bytes,
+)
+
+MIB = 1 << 20
+
+
+def groups(folder: Path, **files: str) -> Path:
+    """A tree of control groups; `__` in a name stands for `/`, `_DOT_` for a point."""
+    for name, content in files.items():
+        path = folder / name.replace("__", "/").replace("_DOT_", ".")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("files", "limit"),
+    [
+        ({"memory_DOT_max": "805306368\n"}, 768 * MIB),
+        ({"memory_DOT_max": "max\n"}, None),
+        ({"memory__memory_DOT_limit_in_bytes": "805306368\n"}, 768 * MIB),
+        ({"memory__memory_DOT_limit_in_bytes": "9223372036854771712\n"}, None),
+        ({}, None),
+    ],
+)
+def test_the_memory_limit_is_read_from_either_version(tmp_path: Path, files: dict[str, str], limit: int | None) -> None:
+    assert memory_limit_bytes(groups(tmp_path, **files)) == limit
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"cpu_DOT_max": "100000 100000\n"}, 1),
+        ({"cpu_DOT_max": "50000 100000\n"}, 1),
+        ({"cpu_DOT_max": "max 100000\n"}, 4),
+        ({"cpu_DOT_max": "250000 100000\n"}, 3),
+        ({"cpu_DOT_max": "900000 100000\n"}, 4),
+        ({"cpu__cpu_DOT_cfs_quota_us": "150000\n", "cpu__cpu_DOT_cfs_period_us": "100000\n"}, 2),
+        ({"cpu__cpu_DOT_cfs_quota_us": "-1\n", "cpu__cpu_DOT_cfs_period_us": "100000\n"}, 4),
+        ({}, 4),
+    ],
+)
+def test_cores_are_the_quota_rounded_up_and_no_more_than_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], expected: int
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
+
+    assert cores(groups(tmp_path, **files)) == expected
+
+
+@pytest.mark.parametrize(
+    ("files", "kills"),
+    [
+        ({"memory_DOT_events": "low 0\noom 3\noom_kill 2\noom_group_kill 0\n"}, 2),
+        ({"memory__memory_DOT_oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n"}, 1),
+        ({}, 0),
+    ],
+)
+def test_the_kernels_kills_are_counted(tmp_path: Path, files: dict[str, str], kills: int) -> None:
+    assert memory_kills(groups(tmp_path, **files)) == kills
+
+
+def test_a_larger_limit_gives_a_larger_heap_and_room_beside_it() -> None:
+    limits = [limit * MIB for limit in (512, 768, 1024, 2048, 8192)]
+    heaps = [heap_mib(limit) for limit in limits]
+
+    assert heaps[0] == SMALLEST_HEAP_MIB
+    assert heaps == sorted(heaps)
+    assert all(limit // MIB - heap >= 250 for limit, heap in list(zip(limits, heaps, strict=True))[1:])
+
+
+def test_what_runs_beside_takes_from_the_heap_and_never_from_its_least() -> None:
+    assert (heap_mib(768 * MIB), heap_mib(768 * MIB, BROKERS_JVM_MIB)) == (440, 344)
+    assert heap_mib(640 * MIB, BROKERS_JVM_MIB) == SMALLEST_HEAP_MIB
+    assert heap_mib(None, BROKERS_JVM_MIB) == heap_mib(None)
+
+
+def test_the_heap_is_moderate_where_nothing_limits_it() -> None:
+    assert heap_mib(None) == 512

@@ -1,0 +1,68 @@
+"""The golden files' kit: a difference, a gap and a leftover are red; rewriting makes the files agree."""
+
+from pathlib import Path
+
+import pytest
+
+from devkit.goldens import Goldens, find_cases, find_orphans
+
+
+def case_with(folder: Path, **outputs: str) -> Path:
+    """Makes `x.sql` and, for each keyword, `x.<keyword>.txt`."""
+    case = folder / "x.sql"
+    case.write_text("SELECT")
+    for name, text in outputs.items():
+        (folder / f"x.{name}.txt").write_text(text)
+    return case
+
+
+def test_equal_texts_pass(tmp_path: Path) -> None:
+    Goldens(update=False).check(case_with(tmp_path, plan="scan\n"), {".plan.txt": "scan\n"})
+
+
+@pytest.mark.parametrize(
+    ("golden", "text", "shown"),
+    [("scan\n", "filter\n", r"-scan\n\+filter"), ("scan", "scan\n", "ends differently")],
+)
+def test_a_difference_is_shown(tmp_path: Path, golden: str, text: str, shown: str) -> None:
+    with pytest.raises(AssertionError, match=shown):
+        Goldens(update=False).check(case_with(tmp_path, plan=golden), {".plan.txt": text})
+
+
+def test_a_missing_golden_file_is_red(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match=r"x\.plan\.txt is missing(.|\n)*make golden"):
+        Goldens(update=False).check(case_with(tmp_path), {".plan.txt": "scan\n"})
+
+
+def test_a_golden_file_that_is_no_output_any_more_is_red(tmp_path: Path) -> None:
+    case = case_with(tmp_path, plan="scan\n", error="no such topic\n")
+    with pytest.raises(AssertionError, match=r"x\.error\.txt is not an output"):
+        Goldens(update=False).check(case, {".plan.txt": "scan\n"})
+
+
+def test_rewriting_makes_the_files_agree(tmp_path: Path) -> None:
+    case = case_with(tmp_path, plan="old\n", error="no such topic\n")
+
+    Goldens(update=True).check(case, {".plan.txt": "new\n"})
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.plan.txt", "x.sql"]
+    Goldens(update=False).check(case, {".plan.txt": "new\n"})
+
+
+def test_cases_are_found_sorted_in_subfolders(tmp_path: Path) -> None:
+    (tmp_path / "joins").mkdir()
+    for name in ("b.sql", "a.sql", "joins/c.sql", "a.plan.txt"):
+        (tmp_path / name).touch()
+    assert find_cases(tmp_path) == [tmp_path / name for name in ("a.sql", "b.sql", "joins/c.sql")]
+
+
+def test_no_cases_at_all_is_red(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match=r"no \*\.sql"):
+        find_cases(tmp_path)
+
+
+def test_orphans_are_files_whose_case_is_gone(tmp_path: Path) -> None:
+    case_with(tmp_path, plan="scan\n")
+    (tmp_path / "gone.plan.txt").touch()
+    (tmp_path / "test_plans.py").touch()
+    assert find_orphans(tmp_path) == [tmp_path / "gone.plan.txt"]

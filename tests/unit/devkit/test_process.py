@@ -1,0 +1,211 @@
+"""The kit's Process: ready means ready, a failure shows the output, nothing is left running."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from devkit.process import Process, ProcessFailed, accepts_connections, free_port
+
+SERVER = """
+import socket, sys
+server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+print("listening", flush=True)
+while True:
+    server.accept()[0].sendall(b"hello")
+"""
+STUBBORN = """
+import signal, pathlib
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+pathlib.Path("ready").touch()
+while True:
+    signal.pause()
+"""
+ENDS_ON_SIGNAL = """
+import pathlib, signal, sys
+signal.signal(signal.SIGUSR1, lambda *_: sys.exit(3))
+pathlib.Path("ready").touch()
+while True:
+    signal.pause()
+"""
+PARENT = """
+import pathlib, subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
+pathlib.Path("child.tmp").write_text(str(child.pid))
+pathlib.Path("child.tmp").rename("ready")
+child.wait()
+"""
+
+
+def python(source: str, *args: object) -> list[str]:
+    return [sys.executable, "-u", "-c", source, *(str(arg) for arg in args)]
+
+
+def server(port: int) -> Process:
+    return Process(python(SERVER, port), name="server", probe=lambda: accepts_connections(port))
+
+
+def makes_file(source: str, folder: Path, grace_s: float = 10) -> Process:
+    """A program that is ready once it has made the file `ready` in its folder."""
+    argv = python(source)
+    return Process(argv, name="program", probe=(folder / "ready").exists, cwd=folder, grace_s=grace_s)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; a zombie that nobody has waited for does not."""
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return bool(state.stdout.strip()) and not state.stdout.startswith("Z")
+
+
+def test_it_is_ready_inside_the_block_and_gone_after_it() -> None:
+    port = free_port()
+    with server(port) as process:
+        assert accepts_connections(port)
+        pid = process.pid
+    assert not accepts_connections(port)
+    assert not alive(pid)
+
+
+def test_an_early_death_shows_exit_code_and_output() -> None:
+    process = Process(
+        python("import sys; print('no such topic', file=sys.stderr); sys.exit(7)"),
+        name="runner",
+        probe=lambda: False,
+    )
+    with pytest.raises(ProcessFailed, match=r"runner died .* exit code 7(.|\n)*no such topic"):
+        process.start()
+
+
+def test_a_program_that_is_not_ready_in_time_is_ended_and_shown() -> None:
+    process = Process(
+        python("import signal; print('still loading'); signal.pause()"),
+        name="runner",
+        probe=lambda: False,
+        deadline_s=0.5,
+    )
+    with pytest.raises(ProcessFailed, match=r"runner not ready after 0.5 s(.|\n)*still loading"):
+        process.start()
+    assert not process.running
+
+
+def test_a_probe_that_cannot_connect_means_not_yet() -> None:
+    port = free_port()
+
+    def connects() -> bool:
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+            return connection.recv(5) == b"hello"
+
+    with Process(python(SERVER, port), name="server", probe=connects) as process:
+        assert process.running
+
+
+def test_a_fault_in_the_probe_ends_the_program() -> None:
+    def broken() -> bool:
+        raise KeyError("probe")
+
+    process = Process(python("import signal; signal.pause()"), name="program", probe=broken)
+    with pytest.raises(KeyError):
+        process.start()
+    assert not process.running
+
+
+def test_it_starts_again_and_keeps_all_output() -> None:
+    process = server(free_port())
+    for _ in range(2):
+        process.start()
+        process.stop()
+    assert process.output().count("listening") == 2
+
+
+def test_starting_twice_is_refused() -> None:
+    with server(free_port()) as process, pytest.raises(RuntimeError, match="runs already"):
+        process.start()
+
+
+def test_stop_kills_what_does_not_listen(tmp_path: Path) -> None:
+    with makes_file(STUBBORN, tmp_path, grace_s=0.2) as process:
+        pass
+    assert process.exit_code == -9
+
+
+@pytest.mark.parametrize("end", [Process.stop, Process.kill])
+def test_children_end_with_their_parent(tmp_path: Path, end: Callable[[Process], object]) -> None:
+    process = makes_file(PARENT, tmp_path).start()
+    child = int((tmp_path / "ready").read_text())
+    end(process)
+    deadline = time.monotonic() + 10
+    while alive(child) and time.monotonic() < deadline:  # a signal takes effect when the child is next scheduled
+        os.sched_yield()
+    assert not alive(child)
+
+
+def test_a_paused_program_does_not_answer_until_resumed() -> None:
+    port = free_port()
+    with server(port) as process, socket.create_connection(("127.0.0.1", port), timeout=10) as first:
+        assert first.recv(5) == b"hello"
+        process.pause()
+        with socket.create_connection(("127.0.0.1", port), timeout=0.2) as second:
+            with pytest.raises(TimeoutError):
+                second.recv(5)
+            process.resume()
+            second.settimeout(10)
+            assert second.recv(5) == b"hello"
+
+
+def test_a_paused_program_can_be_stopped() -> None:
+    with server(free_port()) as process:
+        process.pause()
+    assert process.exit_code == -15
+
+
+def test_wait_returns_the_exit_code_of_a_program_that_ends(tmp_path: Path) -> None:
+    process = makes_file(ENDS_ON_SIGNAL, tmp_path).start()
+    os.kill(process.pid, signal.SIGUSR1)
+    assert process.wait(deadline_s=10) == 3
+
+
+def test_wait_has_a_deadline() -> None:
+    with server(free_port()) as process, pytest.raises(ProcessFailed, match="still runs"):
+        process.wait(deadline_s=0.1)
+
+
+def test_env_is_added_to_the_present_one() -> None:
+    argv = python("import os; print(os.environ['LSQL_KIT'], 'PATH' in os.environ)")
+    process = Process(argv, name="program", probe=lambda: "\n" in process.output(), env={"LSQL_KIT": "here"})
+    with suppress(ProcessFailed):  # it may have ended before anyone looked; what it wrote is there
+        process.start()
+    process.stop()
+    assert process.output() == "here True\n"
+
+
+def test_the_folder_goes_with_the_object() -> None:
+    process = server(free_port())
+    folder = process.folder
+    assert folder.is_dir()
+    del process
+    assert not folder.exists()
+
+
+def test_an_interpreter_that_ends_takes_its_programs_along(tmp_path: Path) -> None:
+    source = """
+from devkit.process import Process
+process = Process(["sleep", "600"], name="program", probe=lambda: True).start()
+print(process.pid, process.folder)
+raise SystemExit(1)
+"""
+    env = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[3])}
+    result = subprocess.run(python(source), env=env, capture_output=True, text=True, check=False)
+    pid, folder = result.stdout.split()
+    assert not alive(int(pid))
+    assert not Path(folder).exists()
+
+
+def test_free_ports_are_below_those_of_outgoing_connections() -> None:
+    assert all(12_000 <= free_port() < 32_000 for _ in range(20))

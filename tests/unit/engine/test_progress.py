@@ -1,0 +1,82 @@
+"""Spark's progress reports become events, whatever the source."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from lsql_runner.engine.progress import batch_ended
+from lsql_runner.events.batches import Partition, StoreReport
+
+_AT_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
+_STORE = {"numRowsTotal": 7, "memoryUsedBytes": 1024, "numRowsUpdated": 3, "numRowsDroppedByWatermark": 2}
+
+
+def _report(**changes: Any) -> dict[str, Any]:
+    return {
+        "name": "counts",
+        "batchId": 4,
+        "timestamp": "2026-01-01T00:00:00.000Z",
+        "batchDuration": 250,
+        "durationMs": {"addBatch": 200, "walCommit": 20},
+        "numInputRows": 10,
+        "eventTime": {"watermark": "2026-01-01T00:00:01.000Z", "max": "2026-01-01T00:00:02.500Z"},
+        "observedMetrics": {"output": {"records": 6}},
+        "stateOperators": [_STORE],
+        "sources": [_source({"a": {"0": 12, "1": 5}}), _source({"b": {"0": 1}})],
+    } | changes
+
+
+def _source(end: Any, rows: int = 5, description: str = "KafkaV2[Subscribe[a]]") -> dict[str, Any]:
+    return {"description": description, "endOffset": end, "numInputRows": rows}
+
+
+def test_a_report_of_a_batch_is_told_whole() -> None:
+    ended = batch_ended(_report(), ("counts-by-name",))
+    assert ended is not None
+    assert (ended.query, ended.batch_id, ended.at_ms) == ("counts", 4, _AT_MS + 250)
+    assert (ended.records_in, ended.records_out, ended.duration_ms) == (10, 6, 250)
+    assert ended.phases_ms == {"addBatch": 200, "walCommit": 20}
+    assert ended.positions == {Partition("a", 0): 12, Partition("a", 1): 5, Partition("b", 0): 1}
+    assert ended.stores == (StoreReport("counts-by-name", 7, 1024, 3, 2),)
+    assert (ended.watermark_ms, ended.event_time_max_ms) == (_AT_MS + 1000, _AT_MS + 2500)
+
+
+def test_a_report_without_a_batch_is_no_event() -> None:
+    assert batch_ended(_report(durationMs={"triggerExecution": 3}), ()) is None
+
+
+def test_before_the_first_record_there_is_no_watermark() -> None:
+    ended = batch_ended(_report(eventTime={"watermark": "1970-01-01T00:00:00.000Z"}, stateOperators=[]), ())
+    assert ended is not None
+    assert (ended.watermark_ms, ended.event_time_max_ms) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("end", "positions"),
+    [
+        pytest.param(None, {}, id="nothing read yet"),
+        pytest.param(0, {}, id="a rate source at its start"),
+        pytest.param(17, {}, id="a rate source later"),
+        pytest.param("3", {}, id="a memory source"),
+        pytest.param(json.dumps({"a": {"0": 2}}), {Partition("a", 0): 2}, id="Kafka, as text"),
+    ],
+)
+def test_positions_are_told_of_partitions_only(end: object, positions: dict[Partition, int]) -> None:
+    ended = batch_ended(_report(sources=[_source(end)]), ())
+    assert ended is not None
+    assert ended.positions == positions
+
+
+def test_ticks_of_a_clock_are_no_records() -> None:
+    ended = batch_ended(_report(sources=[_source(None, 8), _source("1700000000000", 2, "ticks of aggregate-0")]), ())
+    assert ended is not None
+    assert (ended.records_in, ended.positions) == (8, {})
+
+
+def test_late_records_that_our_operators_counted_are_told() -> None:
+    ended = batch_ended(_report(observedMetrics={"output": {"records": 1}, "late-aggregate-0": {"records": 3}}), ())
+    assert ended is not None
+    assert (ended.records_out, ended.late_records) == (1, 3)

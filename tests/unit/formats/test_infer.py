@@ -1,0 +1,153 @@
+"""Formats and types from samples."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lsql_runner.formats.catalog import BYTES_FORMAT, JSON_FORMAT, STRING_FORMAT, Format, Serde
+from lsql_runner.formats.infer import infer_serde, json_type
+from lsql_runner.formats.json_types import merged, settled, widened
+from lsql_runner.types import BOOLEAN, BYTES, DOUBLE, LONG, NULL, STRING, Array, DataType, describe, parse_type
+
+
+def inferred(*values: Any) -> str:
+    return describe(settled(json_type(values)))
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (1, "long"),
+        (2**63 - 1, "long"),
+        (2**63, "double"),
+        (-(2**63), "long"),
+        (1.0, "double"),
+        (True, "boolean"),
+        ("text", "string"),
+        (None, "string"),
+        ([], "array<string>"),
+        ([1, 2.5], "array<double>"),
+        ([[1]], "array<array<long>>"),
+        ({"b": 1}, "struct<b: long>"),
+        ([{"a": 1}, {"b": True}], "array<struct<a: long, b: boolean>>"),
+    ],
+)
+def test_a_value_has_a_type(value: Any, kind: str) -> None:
+    assert inferred({"a": value}) == f"struct<a: {kind}>"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kind"),
+    [
+        (1, 2.5, "double"),
+        (1, "x", "string"),
+        (1, True, "string"),
+        (None, 1, "long"),
+        (1, None, "long"),
+        ({"a": 1}, {"b": 1}, "struct<a: long, b: long>"),
+        ({"a": 1}, [1], "string"),
+        ([1], ["x"], "array<string>"),
+        ([], [1], "array<long>"),
+        ({"a": None}, {"a": {"b": 1}}, "struct<a: struct<b: long>>"),
+    ],
+)
+def test_two_values_have_a_type_that_holds_both(one: Any, other: Any, kind: str) -> None:
+    assert inferred({"v": one}, {"v": other}) == f"struct<v: {kind}>"
+
+
+def test_fields_keep_the_order_of_first_sight() -> None:
+    assert inferred({"b": 1}, {"a": 1, "b": 2}) == "struct<b: long, a: long>"
+
+
+def test_nesting_without_end_becomes_text() -> None:
+    value: Any = 1
+    for _ in range(40):
+        value = {"a": value}
+
+    assert inferred(value).count("struct") <= 32
+
+
+@pytest.mark.parametrize(
+    ("samples", "serde"),
+    [
+        ([b"plain", b"text"], Serde(STRING_FORMAT, STRING)),
+        ([b"1", b"2"], Serde(STRING_FORMAT, STRING)),
+        ([b"\xff\x00"], Serde(BYTES_FORMAT, BYTES)),
+        ([b"a\0b"], Serde(BYTES_FORMAT, BYTES)),
+        ([b'{"a": 1}', b"not json"], Serde(JSON_FORMAT, parse_type("struct<a: long>"))),
+        ([b'{"a": 1}', None], Serde(JSON_FORMAT, parse_type("struct<a: long>"))),
+        ([None], None),
+        ([], None),
+    ],
+)
+def test_the_format_is_found(samples: list[bytes | None], serde: Serde | None) -> None:
+    assert infer_serde(samples, None) == serde
+
+
+def test_a_named_format_of_one_type_needs_no_sample() -> None:
+    assert infer_serde([], Format("LONG")) == Serde(Format("LONG"), LONG)
+    assert infer_serde([b"not eight bytes"], Format("TW", "STRING")) == Serde(Format("TW", "STRING"), STRING)
+
+
+def test_a_named_json_needs_a_sample() -> None:
+    assert infer_serde([None], JSON_FORMAT) is None
+    assert infer_serde([b"[" * 100_000], JSON_FORMAT) == Serde(JSON_FORMAT, parse_type("struct<>"))
+
+
+@pytest.mark.parametrize(
+    ("pinned", "seen", "expected"),
+    [
+        ("struct<a: long>", "struct<b: string, a: long>", "struct<a: long, b: string>"),
+        ("struct<a: long>", "struct<a: string>", "struct<a: long>"),
+        ("struct<a: long, b: long>", "struct<a: long>", "struct<a: long, b: long>"),
+        ("struct<a: struct<x: long>>", "struct<a: struct<y: long>>", "struct<a: struct<x: long, y: long>>"),
+        (
+            "struct<a: array<struct<x: long>>>",
+            "struct<a: array<struct<y: long>>>",
+            "struct<a: array<struct<x: long, y: long>>>",
+        ),
+        ("struct<a: long>", "struct<a: struct<x: long>>", "struct<a: long>"),
+    ],
+)
+def test_a_pinned_type_grows_and_never_changes(pinned: str, seen: str, expected: str) -> None:
+    assert widened(parse_type(pinned), parse_type(seen)) == parse_type(expected)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(st.text(max_size=3), JSON, max_size=3)
+
+
+@given(st.lists(OBJECTS, min_size=1, max_size=4))
+def test_a_sample_seen_twice_says_no_more(values: list[Any]) -> None:
+    assert json_type([*values, *values]) == json_type(values)
+
+
+@given(st.lists(OBJECTS, min_size=1, max_size=3), OBJECTS)
+def test_what_was_pinned_stays_whatever_comes(values: list[Any], more: Any) -> None:
+    pinned = settled(json_type(values))
+
+    assert widened(pinned, pinned) == pinned
+    grown = widened(pinned, settled(json_type([more])))
+    assert widened(grown, pinned) == grown
+
+
+@given(st.lists(OBJECTS, min_size=1, max_size=3))
+def test_a_sample_of_objects_is_json(values: list[Any]) -> None:
+    samples = [json.dumps(value).encode() for value in values]
+
+    found = infer_serde(samples, None)
+
+    assert found is not None
+    assert found.format == JSON_FORMAT
+
+
+@pytest.mark.parametrize("kind", [NULL, LONG, DOUBLE, BOOLEAN, STRING, Array(LONG)])
+def test_a_type_merged_with_itself_or_nothing_stays(kind: DataType) -> None:
+    assert merged(kind, kind) == merged(kind, NULL) == merged(NULL, kind) == kind

@@ -1,0 +1,195 @@
+"""JSON Schema to types and back."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft7Validator
+
+from lsql_runner.formats.json_schema import JsonSchemaError, read_json_schema, write_json_schema
+from lsql_runner.types import describe, parse_type
+
+
+def read(schema: Any, **references: Any) -> str | None:
+    found = read_json_schema(json.dumps(schema), {name: json.dumps(one) for name, one in references.items()})
+    return None if found is None else describe(found)
+
+
+def objects(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+@pytest.mark.parametrize(
+    ("schema", "kind"),
+    [
+        ({"type": "integer"}, "long"),
+        ({"type": "number"}, "double"),
+        ({"type": "string"}, "string"),
+        ({"type": "string", "format": "date-time"}, "string"),
+        ({"type": "boolean"}, "boolean"),
+        ({"type": ["null", "integer"]}, "long"),
+        ({"type": ["integer", "string"]}, "string"),
+        ({"oneOf": [{"type": "null"}, {"type": "number"}]}, "double"),
+        ({"anyOf": [{"type": "integer"}, {"type": "number"}]}, "double"),
+        ({"anyOf": [objects(x={"type": "integer"}), objects(y={"type": "string"})]}, "struct<x: long, y: string>"),
+        ({"allOf": [objects(x={"type": "integer"}), objects(y={"type": "string"})]}, "struct<x: long, y: string>"),
+        ({"enum": ["a", "b"]}, "string"),
+        ({"enum": [1, 2.5]}, "double"),
+        ({"const": True}, "boolean"),
+        ({"type": "array", "items": {"type": "integer"}}, "array<long>"),
+        ({"items": [{"type": "integer"}, {"type": "string"}]}, "array<string>"),
+        ({"type": "array"}, "array<string>"),
+        ({"type": "object", "additionalProperties": {"type": "number"}}, "map<string, double>"),
+        ({"type": "object"}, "map<string, string>"),
+        ({"properties": {"x": {"type": "boolean"}}}, "struct<x: boolean>"),
+        (True, "string"),
+        ({}, "string"),
+        ({"description": "any value"}, "string"),
+    ],
+)
+def test_a_field_has_the_type_of_what_its_schema_allows(schema: Any, kind: str) -> None:
+    assert read(objects(a=schema)) == f"struct<a: {kind}>"
+
+
+@pytest.mark.parametrize("schema", [True, {}, {"type": "object"}, {"$ref": "#"}, {"title": "anything"}])
+def test_a_schema_that_allows_anything_says_nothing(schema: Any) -> None:
+    assert read(schema) in (None, "string")
+
+
+def test_fields_stand_in_their_order() -> None:
+    assert read(objects(b={"type": "integer"}, a={"type": "string"})) == "struct<b: long, a: string>"
+
+
+@pytest.mark.parametrize(
+    "reference",
+    ["#/definitions/money", "#money", "https://shop/money.json", "money.json", "#/$defs/by~1path"],
+)
+def test_references_within_a_schema_are_followed(reference: str) -> None:
+    money = objects(cents={"type": "integer"})
+    schema = {
+        "$id": "https://shop/order.json",
+        **objects(total={"$ref": reference}),
+        "definitions": {"money": money, "anchored": {"$anchor": "money", **money}},
+        "$defs": {"by/path": money, "known": {"$id": "https://shop/money.json", **money}},
+    }
+
+    assert read(schema) == "struct<total: struct<cents: long>>"
+
+
+def test_references_to_other_schemas_are_followed_through_them() -> None:
+    order = objects(total={"$ref": "money.json"}, paid={"$ref": "money.json#/definitions/flag"})
+    money = {**objects(cents={"$ref": "#/definitions/count"}), "definitions": {"count": {"type": "integer"}}}
+    money["definitions"]["flag"] = {"type": "boolean"}
+
+    assert read(order, **{"money.json": money}) == "struct<total: struct<cents: long>, paid: boolean>"
+
+
+def test_a_schema_within_itself_is_text_there() -> None:
+    assert read(objects(id={"type": "integer"}, next={"$ref": "#"})) == "struct<id: long, next: string>"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "the text is no JSON"),
+        ("[]", "it is no JSON Schema"),
+        (json.dumps(objects(a=1)), "a is no JSON Schema"),
+        (json.dumps(objects(a={"type": "money"})), "a has the type 'money'"),
+        (json.dumps(objects(a={"$ref": "#/nowhere"})), "a refers to #/nowhere, which is not there"),
+        (json.dumps(objects(a={"$ref": 5})), "a refers to 5, which is not there"),
+        (json.dumps(objects(a={"allOf": {}})), "a has allOf that is no list"),
+        (json.dumps({"type": "object", "properties": []}), "it has properties that are no object"),
+    ],
+)
+def test_what_is_no_schema_is_refused_with_its_place(text: str, said: str) -> None:
+    with pytest.raises(JsonSchemaError) as caught:
+        read_json_schema(text)
+
+    assert str(caught.value) == said
+
+
+def test_a_schema_that_grows_without_end_is_refused() -> None:
+    doubling = {f"d{n}": objects(a={"$ref": f"#/$defs/d{n + 1}"}, b={"$ref": f"#/$defs/d{n + 1}"}) for n in range(40)}
+    schema = {"$ref": "#/$defs/d0", "$defs": {**doubling, "d40": {"type": "integer"}}}
+
+    with pytest.raises(JsonSchemaError, match="it is too large"):
+        read(schema)
+
+
+WORDS = [
+    "type",
+    "properties",
+    "items",
+    "$ref",
+    "$id",
+    "allOf",
+    "oneOf",
+    "enum",
+    "const",
+    "additionalProperties",
+    "object",
+]
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(WORDS) | st.text(), inner),
+)
+
+
+@given(JSON)
+def test_any_json_is_a_type_or_an_error_with_a_reason(schema: Any) -> None:
+    with suppress(JsonSchemaError):
+        found = read_json_schema(json.dumps(schema))
+        assert found is None or parse_type(describe(found)) == found
+
+
+SCALARS = "id: long, ratio: double, name: string, ok: boolean"
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        f"struct<{SCALARS}>",
+        f"struct<inner: struct<{SCALARS}>, many: array<struct<x: long>>, by_name: map<string, double>>",
+        "struct<deep: array<array<map<string, boolean>>>>",
+    ],
+)
+def test_what_is_written_reads_back_as_the_same_type(kind: str) -> None:
+    text = write_json_schema(parse_type(kind), "T", is_open=False)
+
+    Draft7Validator.check_schema(json.loads(text))
+    assert describe(read_json_schema(text) or parse_type("string")) == kind
+
+
+def test_a_written_schema_takes_its_records_and_no_others() -> None:
+    kind = parse_type(
+        "struct<id: long, price: decimal(9,2), day: date, at: timestamp, raw: bytes, tags: array<string>>"
+    )
+    closed = Draft7Validator(json.loads(write_json_schema(kind, "T", is_open=False)))
+    record = {
+        "id": 1,
+        "price": 2.5,
+        "day": "2026-03-01",
+        "at": "2026-03-01T12:00:00Z",
+        "raw": "yv4=",
+        "tags": ["a", None],
+    }
+
+    assert closed.is_valid(record)
+    assert closed.is_valid(dict.fromkeys(record))
+    assert not closed.is_valid(record | {"id": "1"})
+    assert not closed.is_valid(record | {"more": 1})
+    assert Draft7Validator(json.loads(write_json_schema(kind, "T", is_open=True))).is_valid(record | {"more": 1})
+
+
+def test_the_same_type_has_the_same_text() -> None:
+    kind = parse_type("struct<b: long, a: string>")
+
+    assert write_json_schema(kind, "T", False) == (
+        '{"$schema":"http://json-schema.org/draft-07/schema#","title":"T","type":"object",'
+        '"properties":{"b":{"type":["integer","null"]},"a":{"type":["string","null"]}},"additionalProperties":false}'
+    )

@@ -1,0 +1,265 @@
+"""Texts of `.proto` files to types, and types to texts whose numbers stay."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lsql_runner.formats.proto_output import renumbered, write_proto
+from lsql_runner.formats.proto_schema import descriptor, message_names, message_place, read_proto, whole_proto
+from lsql_runner.formats.proto_text import ProtoError, parse_proto, print_proto
+from lsql_runner.types import Struct, describe, parse_type
+
+HEAD = b"\0\0\0\0\7"
+
+
+def described(body: str, syntax: str = "proto3", name: str | None = None) -> str:
+    return describe(read_proto(f'syntax = "{syntax}"; package p.q; {body}', name).type)
+
+
+def message(fields: str, syntax: str = "proto3") -> str:
+    return described(f"message M {{ {fields} }} enum E {{ A = 0; }} message N {{ int32 n = 1; }}", syntax)
+
+
+@pytest.mark.parametrize(
+    ("field", "kind"),
+    [
+        ("int32 a = 1;", "a: int not null"),
+        ("sint32 a = 1;", "a: int not null"),
+        ("sfixed32 a = 1;", "a: int not null"),
+        ("uint32 a = 1;", "a: long not null"),
+        ("fixed32 a = 1;", "a: long not null"),
+        ("int64 a = 1;", "a: long not null"),
+        ("uint64 a = 1;", "a: decimal(20,0) not null"),
+        ("fixed64 a = 1;", "a: decimal(20,0) not null"),
+        ("float a = 1;", "a: float not null"),
+        ("double a = 1;", "a: double not null"),
+        ("bool a = 1;", "a: boolean not null"),
+        ("string a = 1;", "a: string not null"),
+        ("bytes a = 1;", "a: bytes not null"),
+        ("E a = 1;", "a: string not null"),
+        ("N a = 1;", "a: struct<n: int not null>"),
+        (".p.q.N a = 1;", "a: struct<n: int not null>"),
+        ("q.N a = 1;", "a: struct<n: int not null>"),
+        ("optional int32 a = 1;", "a: int"),
+        ("repeated N a = 1;", "a: array<struct<n: int not null>> not null"),
+        ("map<int32, N> a = 1;", "a: map<string, struct<n: int not null>> not null"),
+        ("oneof o { int32 a = 1; N b = 2; }", "a: int, b: struct<n: int not null>"),
+        ("google.protobuf.Timestamp a = 1;", "a: timestamp"),
+        ("google.protobuf.UInt64Value a = 1;", "a: decimal(20,0)"),
+        ("repeated google.protobuf.StringValue a = 1;", "a: array<string> not null"),
+        ("google.protobuf.Duration a = 1;", "a: struct<seconds: long not null, nanos: int not null>"),
+        (
+            "enum E { X = 0; } E a = 1; message N { E e = 1; } N b = 2;",
+            "a: string not null, b: struct<e: string not null>",
+        ),
+        (
+            "option x = {a: 1}; reserved 3, 5 to max; reserved 'b'; int32 a = 0x1 [deprecated = true];",
+            "a: int not null",
+        ),
+        (
+            "int32 message = 1; int32 optional = 2; int32 map = 3;",
+            "message: int not null, optional: int not null, map: int not null",
+        ),
+    ],
+)
+def test_a_field_has_a_type(field: str, kind: str) -> None:
+    assert message(field) == f"struct<{kind}>"
+
+
+def test_in_proto2_what_is_not_required_may_be_null() -> None:
+    assert message(
+        "required int32 a = 1; optional int32 b = 2 [default = 5];"
+        "extensions 100 to 199 [declaration = { number: 100 }, verification = X];",
+        "proto2",
+    ) == ("struct<a: int not null, b: int>")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("message M { M again = 1; }", "again contains itself (M)"),
+        ("message M { repeated N n = 1; } message N { map<string, M> m = 1; }", "n.m contains itself (M)"),
+        ('import "google/protobuf/struct.proto"; message M { google.protobuf.Struct s = 1; }',
+         "s.fields.struct_value contains itself (google.protobuf.Struct)"),
+        ("message M { X x = 1; }", "x names the unknown type X"),
+        ("message M { map<double, int32> m = 1; }", "m is a map whose keys are double"),
+        ("message M { optional group G = 1 { } }", "groups are not read"),
+        ('edition = "2023"; message M {}', "editions of Protocol Buffers are not read, only proto2 and proto3"),
+        ('syntax = "proto4";', "the syntax 'proto4' is neither proto2 nor proto3"),
+        ("enum E { A = 0; }", "the file has no message"),
+        ("message M { int32 a = 1; int32 b = 1; }", "M has two fields b or two with the number 1"),
+        ("message M { int32 a = 0; }", "0 is no number for M.a"),
+        ("message M { int32 a 1; }", "'1' stands where '=' is expected"),
+        ("message M { int32 a = x; }", "'x' is no whole number"),
+        ("message M {", "the text ends in the middle of a definition"),
+        ("message A { " * 40, "A is more than 32 messages deep"),
+        ('{"type": "record"}', "'{' begins nothing that a file has"),
+    ],
+)  # fmt: skip
+def test_what_has_no_type_is_refused(text: str, why: str) -> None:
+    with pytest.raises(ProtoError) as caught:
+        read_proto(text)
+    assert str(caught.value) == why
+
+
+def test_a_message_is_found_by_its_name_and_its_place() -> None:
+    text = "message A { message B {} map<string, B> m = 1; message C { message D {} } } service S {} message E {}"
+    assert message_names(parse_proto(text)) == {"A": (0,), "A.B": (0, 0), "A.C": (0, 1), "A.C.D": (0, 1, 0), "E": (1,)}
+    assert read_proto(text).name == "A"
+    with pytest.raises(ProtoError):
+        read_proto(text, "F")
+
+
+@pytest.mark.parametrize(
+    ("behind", "place"),
+    [
+        (b"\0", (0,)),
+        (b"\x02\0", (0,)),
+        (b"\x04\x02\x04", (1, 2)),
+        (b"\x02\x80\x02", (128,)),
+        (b"\x01", None),
+        (b"\x04\x02", None),
+        (b"", None),
+        (b"\xff" * 9, None),
+    ],
+)
+def test_the_place_of_a_message_stands_behind_the_id(behind: bytes, place: tuple[int, ...] | None) -> None:
+    assert message_place(HEAD + behind) == place
+
+
+def test_imports_become_a_part_of_the_file() -> None:
+    money = (
+        'syntax = "proto2"; package c; import "k.proto"; message Money { required int64 units = 1; optional K k = 2; }'
+    )
+    kinds = 'syntax = "proto3"; package c; enum K { EUR = 0; }'
+    text = (
+        'syntax = "proto3"; package s; import public "m.proto"; import "google/protobuf/timestamp.proto";'
+        "message Order { c.Money total = 1; google.protobuf.Timestamp at = 2; int32 n = 3; oneof o { int32 a = 4; } }"
+    )
+    whole = whole_proto(text, {"m.proto": money, "k.proto": kinds})
+    assert describe(read_proto(whole).type) == (
+        "struct<total: struct<units: long, k: string>, at: timestamp, n: int not null, a: int>"
+    )
+    assert print_proto(parse_proto(whole)) == whole
+    with pytest.raises(ProtoError) as caught:
+        whole_proto(text, {"m.proto": money})
+    assert str(caught.value) == "it imports k.proto, which it has no reference for"
+
+
+def test_a_file_that_needs_no_other_stays_as_it_is() -> None:
+    text = 'syntax = "proto3"; // kept\nmessage A {}'
+    assert whole_proto(text, {"other.proto": "message B {}"}) == text
+
+
+TYPES = [
+    "struct<a: int not null, b: long, c: float, d: double, e: boolean, f: string not null, g: bytes, h: timestamp>",
+    "struct<a: struct<x: int>, b: struct<x: struct<y: string not null>>>",
+    "struct<a: array<int> not null, b: array<struct<x: long>> not null, c: map<string, struct<x: int>> not null>",
+    "struct<a: decimal(20,0), A: struct<x: int>, b_c: struct<B_c: int>>",
+]
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_what_is_written_is_read_as_the_same_type(kind: str) -> None:
+    assert describe(read_proto(write_proto(parse_type(kind), "M", "a.b")).type) == kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [
+        ("int", "a record of Protobuf is a struct of fields, not int"),
+        ("struct<a: date>", "Protobuf has no date: field a"),
+        ("struct<a: decimal(38,18)>", "Protobuf has no decimal(38,18): field a"),
+        ("struct<a: array<array<int>>>", "Protobuf has no array<int>: field a, array<array<int>>"),
+        (
+            "struct<a_b: int, aB: int>",
+            "the fields a_b and aB are the same to Protobuf, which has them in JSON too",
+        ),
+        ("struct<`a b`: int>", "`a b` is no name for a field of Protobuf: letters, digits and _ only"),
+    ],
+)
+def test_what_protobuf_does_not_have_is_not_written(kind: str, why: str) -> None:
+    with pytest.raises(ProtoError) as caught:
+        write_proto(parse_type(kind), "M", "")
+    assert str(caught.value) == why
+
+
+def numbers(text: str) -> dict[str, int]:
+    return {field.name: field.number for field in parse_proto(text).messages[0].fields}
+
+
+def written(kind: str) -> str:
+    return write_proto(parse_type(kind), "M", "")
+
+
+class TestNumbers:
+    def test_fields_keep_the_numbers_of_their_names(self) -> None:
+        before = written("struct<a: int, b: int, c: int>")
+        after = renumbered(written("struct<c: int, new: int, a: int>"), before)
+        assert numbers(after) == {"c": 3, "new": 4, "a": 1}
+        assert parse_proto(after).messages[0].reserved == ((2, 2),)
+
+    def test_the_number_of_a_field_that_went_is_never_used_again(self) -> None:
+        before = renumbered(written("struct<a: int>"), written("struct<a: int, b: int>"))
+        assert numbers(renumbered(written("struct<a: int, c: int>"), before)) == {"a": 1, "c": 3}
+
+    def test_the_same_program_writes_the_same_text_again(self) -> None:
+        program = written("struct<c: int, a: int>")
+        first = renumbered(program, written("struct<a: int, b: int, c: int>"))
+        assert renumbered(program, first) == first
+        assert renumbered(first, first) == first
+
+    def test_messages_within_keep_theirs_too(self) -> None:
+        after = renumbered(written("struct<s: struct<y: int>>"), written("struct<s: struct<x: int, y: int>>"))
+        assert parse_proto(after).messages[0].messages[0].fields[0].number == 2
+
+    def test_numbers_that_nobody_may_have_are_left_out(self) -> None:
+        before = "message M { reserved 2, 4 to 6; optional int32 a = 1; }"
+        assert numbers(renumbered(written("struct<a: int, b: int, c: int>"), before)) == {"a": 1, "b": 3, "c": 7}
+        late = "message M { optional int32 a = 18999; }"
+        assert numbers(renumbered(written("struct<a: int, b: int>"), late)) == {"a": 18999, "b": 20000}
+
+    def test_a_newest_version_that_cannot_be_read_changes_nothing(self) -> None:
+        text = written("struct<a: int>")
+        assert renumbered(text, 'edition = "2024";') == text
+
+
+def test_the_jvm_is_told_all_of_a_field() -> None:
+    text = (
+        'syntax = "proto3"; message X {} message M { oneof o { E e = 5; } map<bool, int32> m = 6; enum E { A = 1; } }'
+    )
+    assert json.loads(descriptor(text, "M")) == {
+        "name": "M",
+        "place": [1],
+        "fields": [
+            {"name": "e", "number": 5, "kind": "enum", "presence": "optional", "oneof": "o", "symbols": [["A", 1]]},
+            {"name": "m", "number": 6, "kind": "int32", "presence": "map", "key": "bool"},
+        ],
+    }
+
+
+WORDS = st.sampled_from(
+    'syntax = "proto3" ; message M { } enum oneof map < > , int32 a 1 -1 optional repeated reserved to max [ ] ( )'
+    " option import package // /* */ ' \" . group extend service N edition 0x 1e5".split()
+)
+
+
+@given(st.lists(WORDS, max_size=40))
+def test_any_text_is_a_file_or_none(words: list[str]) -> None:
+    for text in (" ".join(words), 'syntax = "proto3"; message M { ' + " ".join(words)):
+        try:
+            kind = read_proto(text).type
+        except ProtoError:
+            continue
+        assert isinstance(kind, Struct)
+
+
+@given(st.text(max_size=60))
+def test_any_characters_are_a_file_or_none(text: str) -> None:
+    try:
+        names = message_names(parse_proto(text))
+    except ProtoError:
+        return
+    assert isinstance(names, dict)

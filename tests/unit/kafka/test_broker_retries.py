@@ -1,0 +1,45 @@
+"""A question that has to be asked again, as to a coordinator that is still settling."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import cast
+
+import pytest
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+
+from lsql_runner.events.batches import Partition
+from lsql_runner.kafka.brokers import KafkaBrokers
+from lsql_runner.kafka.client import KafkaConnection
+
+
+class Settling:
+    """A consumer whose coordinator knows the position at the second question."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def committed(self, places: list[TopicPartition], timeout: float) -> list[TopicPartition]:
+        self.asked += 1
+        if self.asked == 1:
+            raise KafkaException(KafkaError(KafkaError.NOT_COORDINATOR))
+        return [TopicPartition(place.topic, place.partition, 7) for place in places]
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_question_that_is_asked_again_is_logged_and_not_printed(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """What a command prints is its answer."""
+    consumer = Settling()
+    monkeypatch.setattr(KafkaBrokers, "_group_consumer", lambda *_: cast(Consumer, consumer))
+    place = Partition("t", 0)
+
+    with closing(KafkaBrokers(KafkaConnection("127.0.0.1:1"))) as brokers:
+        positions = brokers.group_positions("g", [place])
+
+    assert (positions, consumer.asked) == ({place: 7}, 2)
+    assert capfd.readouterr().out == ""
+    assert [record.name for record in caplog.records] == ["stamina"]

@@ -1,0 +1,167 @@
+"""What may answer in a schema registry's place, and what its answers may look like."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+
+import pytest
+
+from devkit.process import free_port
+from devkit.registry import AVRO
+from devkit.registry_doors import Banner, Drip, SomethingElse
+from lsql_runner.errors import LsqlError
+from lsql_runner.kafka.registry import RegisteredSchema, RestRegistry
+from lsql_runner.kafka.registry_connection import RegistryConnection
+from lsql_runner.kafka.registry_http import ANSWER_LIMIT_BYTES
+
+Asking = Callable[..., RestRegistry]
+
+
+@pytest.fixture
+def asking() -> Iterator[Asking]:
+    """Makes clients, which are closed after the test."""
+    with ExitStack() as made:
+
+        def client(*urls: str, answer_s: float = 10) -> RestRegistry:
+            return made.enter_context(closing(RestRegistry(RegistryConnection(urls), answer_s)))
+
+        yield client
+
+
+def refusal(ask: Callable[[], object]) -> LsqlError:
+    with pytest.raises(LsqlError) as caught:
+        ask()
+    assert str(caught.value)  # every sentence has its values
+    return caught.value
+
+
+def test_no_host_that_answers_is_told_with_each_reason(asking: Asking) -> None:
+    urls = [f"http://127.0.0.1:{free_port()}" for _ in range(2)]
+
+    error = refusal(lambda: asking(*urls).latest("orders-value"))
+
+    assert (error.code, error.params["urls"]) == ("REGISTRY_UNREACHABLE", ", ".join(urls))
+    assert all(url in str(error.params["why"]) for url in urls)
+
+
+def test_a_deadline_is_kept_though_something_arrives_all_the_time(asking: Asking) -> None:
+    with Drip(0.05) as place:
+        began = time.monotonic()
+        error = refusal(lambda: asking(place.url, answer_s=0.5).latest("orders-value"))
+
+    assert error.code == "REGISTRY_UNREACHABLE"
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(("status", "code"), [(403, 40301), (422, 42205)])
+def test_rights_that_are_missing_are_a_refusal(asking: Asking, status: int, code: int) -> None:
+    body = f'{{"error_code": {code}, "message": "no right to write"}}'
+    with SomethingElse(status, body, "application/json") as place:
+        error = refusal(lambda: asking(place.url).register("orders-value", "AVRO", AVRO))
+
+    assert (error.code, error.params["why"]) == ("REGISTRY_REFUSED", f"it answers {status} no right to write")
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503])
+def test_a_registry_that_cannot_answer_now_is_unreachable(asking: Asking, status: int) -> None:
+    with SomethingElse(status, '{"error_code": 50003, "message": "no\\ntrace"}', "application/json") as place:
+        error = refusal(lambda: asking(place.url).schema(1))
+
+    assert (error.code, error.params["why"]) == ("REGISTRY_UNREACHABLE", f"it answers {status} no")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [b"", b"HTTP/1.1 200", b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"],
+    ids=["nothing", "half-a-line", "half-a-body"],
+)
+def test_a_registry_that_breaks_off_is_unreachable(asking: Asking, words: bytes) -> None:
+    with Banner(words) as place:
+        assert refusal(lambda: asking(place.url).schema(1)).code == "REGISTRY_UNREACHABLE"
+
+
+def test_an_answer_without_end_is_no_registry(asking: Asking) -> None:
+    with SomethingElse(200, " " * (ANSWER_LIMIT_BYTES + 1), "application/json") as place:
+        assert refusal(lambda: asking(place.url).schema(1)).code == "REGISTRY_ANSWER_INVALID"
+
+
+def test_null_stands_for_what_is_left_out(asking: Asking) -> None:
+    body = '{"schema": "\\"string\\"", "schemaType": null, "references": null, "guid": "x", "metadata": null}'
+    with SomethingElse(200, body, "application/json") as place:
+        assert asking(place.url).schema(7) == RegisteredSchema(7, "AVRO", '"string"')
+
+
+def test_a_kind_that_is_not_known_is_told(asking: Asking) -> None:
+    with SomethingElse(200, '{"schema": "<xs/>", "schemaType": "XSD"}', "application/json") as place:
+        error = refusal(lambda: asking(place.url).schema(7))
+
+    assert error.code == "REGISTRY_ANSWER_INVALID"
+    assert "schemaType" in str(error.params["why"])
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ('{"is_compatible": true}', None),
+        (
+            '{"is_compatible": false, "messages": ["{errorType:A}", "{oldSchemaVersion: 1}"]}',
+            "{errorType:A}; {oldSchemaVersion: 1}",
+        ),
+        ('{"is_compatible": false, "reason": "java.lang.Oops: y at /fields/0"}', "y at /fields/0"),
+        ('{"is_compatible": false}', "it does not say why"),
+    ],
+)
+def test_a_reason_is_told_in_the_words_of_each_registry(asking: Asking, body: str, reason: str | None) -> None:
+    with SomethingElse(200, body, "application/json") as place:
+        assert asking(place.url).incompatibility("orders-value", "AVRO", AVRO) == reason
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [
+        (200, "<html>Welcome</html>", "text/html"),
+        (404, "<html>No such page</html>", "text/html"),
+        (404, '{"error": "no such page"}', "application/json"),
+        (404, '{"error_code": 404, "message": "HTTP 404 Not Found"}', "application/json"),
+        (200, '{"id": "one"}', "application/json"),
+        (200, '{"error_code": {}}', "application/json"),
+        (200, "null", "application/json"),
+        (200, "[[[", "application/json"),
+        (200, "[" * 100_000, "application/json"),
+        (302, "", "text/html"),
+    ],
+    ids=range(10),
+)
+def test_something_else_at_the_address_is_no_registry(asking: Asking, status: int, body: str, kind: str) -> None:
+    with SomethingElse(status, body, kind) as place:
+        schemas = asking(f"{place.url}/somewhere")
+        errors = [
+            refusal(lambda: schemas.schema(1)),
+            refusal(lambda: schemas.latest("orders-value")),
+            refusal(lambda: schemas.ids("orders-value")),
+            refusal(lambda: schemas.register("orders-value", "AVRO", AVRO)),
+            refusal(lambda: schemas.incompatibility("orders-value", "AVRO", AVRO)),
+        ]
+
+    assert {error.code for error in errors} == {"REGISTRY_ANSWER_INVALID"}
+    assert place.url in str(errors[0])
+
+
+def test_what_speaks_no_http_is_no_registry(asking: Asking) -> None:
+    with Banner() as place:
+        error = refusal(lambda: asking(place.url).latest("orders-value"))
+
+    assert (error.code, error.params["why"]) == ("REGISTRY_ANSWER_INVALID", "no HTTP")
+
+
+@pytest.mark.parametrize("code", [40401, 40404])
+def test_a_subject_that_is_gone_already_may_be_deleted(asking: Asking, code: int) -> None:
+    with SomethingElse(404, f'{{"error_code": {code}, "message": "deleted"}}', "application/json") as place:
+        asking(place.url).delete("orders-value")
+
+
+def test_a_deletion_that_nobody_understands_is_no_deletion(asking: Asking) -> None:
+    with SomethingElse(404, '{"message": "no such page"}', "application/json") as place:
+        error = refusal(lambda: asking(place.url).delete("orders-value"))
+
+    assert error.code == "REGISTRY_ANSWER_INVALID"

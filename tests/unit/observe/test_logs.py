@@ -1,0 +1,286 @@
+"""What the log says, at which level, in which form, and what it never says."""
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import structlog
+
+from devkit.fake_processor import SCENARIOS, FakeProcessor
+from lsql_runner.errors import LsqlError, report
+from lsql_runner.events import processor as events
+from lsql_runner.events.processor import BrokerFound, BrokerLost, LateRecordsDropped, Warned
+from lsql_runner.observe.event_log import LATE_EVERY_MS, EventLog
+from lsql_runner.observe.logs import LEVELS, configure, level_of
+from lsql_runner.runtime.lifecycle import Trigger
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_before() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    logging.captureWarnings(False)
+    structlog.reset_defaults()
+
+
+def lines(stream: io.StringIO) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+def logged(processor: FakeProcessor, level: str = "INFO") -> io.StringIO:
+    """The stream that the processor's events are logged to from now on."""
+    stream = io.StringIO()
+    configure(level, stream)
+    processor.listeners.append(EventLog("fast-vehicles"))
+    return stream
+
+
+class TestLevels:
+    @pytest.mark.parametrize(
+        ("name", "level"),
+        [
+            ("WARN", logging.WARNING),
+            ("warn", logging.WARNING),
+            (" Trace ", logging.DEBUG),
+            ("FATAL", logging.CRITICAL),
+            ("INFO", logging.INFO),
+        ],
+    )
+    def test_names_of_log4j_are_understood_in_any_case(self, name: str, level: int) -> None:
+        assert level_of(name) == level
+
+    def test_another_name_is_an_error_that_lists_all(self) -> None:
+        with pytest.raises(LsqlError) as caught:
+            configure("LOUD")
+
+        assert caught.value.code == "ENV_INVALID"
+        assert caught.value.params == {
+            "name": "ROOT_LOG_LEVEL",
+            "value": "LOUD",
+            "expected": "one of " + ", ".join(LEVELS),
+        }
+
+    def test_off_says_nothing(self) -> None:
+        stream = io.StringIO()
+        configure("OFF", stream)
+
+        logging.getLogger("any").critical("hello")
+
+        assert stream.getvalue() == ""
+
+    @pytest.mark.parametrize(("level", "heard"), [("DEBUG", 0), ("TRACE", 1)])
+    def test_chatter_of_libraries_is_heard_only_at_trace(self, level: str, heard: int) -> None:
+        stream = io.StringIO()
+        configure(level, stream)
+
+        logging.getLogger("py4j.clientserver").debug("Command to send: ...")
+
+        assert len(lines(stream)) == heard
+
+
+class TestForm:
+    def test_json_lines_from_structlog_and_from_the_standard_library_look_alike(self) -> None:
+        stream = io.StringIO()
+        configure("INFO", stream, {"app_id": "x"})
+
+        structlog.stdlib.get_logger("ours").info("one", n=1)
+        logging.getLogger("theirs").warning("two %s", "words", extra={"n": 2})
+
+        first, second = lines(stream)
+        assert first.keys() == second.keys()
+        assert (first["message"], first["logger"], first["level"], first["n"]) == ("one", "ours", "info", 1)
+        assert (second["message"], second["logger"], second["level"], second["n"]) == (
+            "two words",
+            "theirs",
+            "warning",
+            2,
+        )
+        assert first["app_id"] == second["app_id"] == "x"
+        assert first["timestamp"].endswith("Z")
+
+    def test_an_exception_is_one_field_of_one_line(self) -> None:
+        stream = io.StringIO()
+        configure("INFO", stream)
+
+        try:
+            raise ValueError("boom")
+        except ValueError:
+            logging.getLogger("any").exception("failed")
+
+        (line,) = lines(stream)
+        assert line["exception"].endswith("ValueError: boom")
+
+    def test_a_terminal_gets_text(self) -> None:
+        stream = Terminal()
+        configure("INFO", stream)
+
+        structlog.stdlib.get_logger("ours").info("hello", n=1)
+
+        assert "hello" in stream.getvalue()
+        assert not stream.getvalue().startswith("{")
+
+    def test_configuring_again_does_not_double_the_lines(self) -> None:
+        stream = io.StringIO()
+        configure("INFO", stream)
+        configure("INFO", stream)
+
+        logging.getLogger("any").info("once")
+
+        assert len(lines(stream)) == 1
+
+
+class TestSecrets:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            'org.apache.kafka.PlainLoginModule required username="ada" password="hunter22";',
+            "ssl.key.password=hunter22, other=1",
+            "{'sasl.password': 'hunter22'}",
+            "https://ada:hunter22@registry:8081/subjects",
+            "Authorization: Bearer hunter22hunter22",
+            "basic.auth.user.info=ada:hunter22",
+        ],
+    )
+    def test_are_masked_in_any_text(self, text: str) -> None:
+        stream = io.StringIO()
+        configure("INFO", stream)
+
+        logging.getLogger("any").info("settings: %s", text)
+        structlog.stdlib.get_logger("ours").info("settings", given=text, nested={"list": [text]})
+
+        assert "hunter22" not in stream.getvalue()
+        assert stream.getvalue().count("***") >= 3
+
+    @pytest.mark.parametrize(
+        "key", ["password", "ssl.keystore.password", "SASL_JAAS_CONFIG", "apiKey", "token", "client_secret"]
+    )
+    def test_are_masked_by_the_name_of_their_key(self, key: str) -> None:
+        stream = io.StringIO()
+        configure("INFO", stream)
+
+        structlog.stdlib.get_logger("ours").info("settings", **{key: "hunter22", "all": {key: "hunter22"}})
+
+        assert "hunter22" not in stream.getvalue()
+
+    def test_are_masked_in_traces_and_on_terminals(self) -> None:
+        stream = Terminal()
+        configure("INFO", stream)
+
+        try:
+            raise ValueError("password=hunter22")
+        except ValueError:
+            logging.getLogger("any").exception("failed")
+
+        assert "hunter22" not in stream.getvalue()
+
+    def test_ordinary_text_is_left_alone(self) -> None:
+        stream = io.StringIO()
+        configure("INFO", stream)
+        text = "topic passwords-changed at kafka:9092, partition 3: tokens are fine, http://host:8083/stream"
+
+        logging.getLogger("any").info(text)
+
+        assert lines(stream)[0]["message"] == text
+
+
+class TestEvents:
+    def test_a_move_is_logged_with_both_states_and_the_reason(self) -> None:
+        processor = SCENARIOS["starting"]()
+        stream = logged(processor)
+
+        processor.go(Trigger.WAIT, LsqlError("SCHEMA_WAITING", topic="cars"))
+
+        (line,) = lines(stream)
+        assert (line["old"], line["new"], line["level"]) == ("starting", "waiting", "warning")
+        assert (line["code"], line["app_id"]) == ("SCHEMA_WAITING", "fast-vehicles")
+
+    def test_a_failure_is_an_error_with_the_way_out_and_the_place(self) -> None:
+        processor = SCENARIOS["running"]()
+        stream = logged(processor)
+
+        processor.go(Trigger.REFUSE, LsqlError("QUERY_FAILED", reason="boom"))
+
+        (line,) = lines(stream)
+        assert (line["level"], line["new"]) == ("error", "failed")
+        assert line["way_out"] == "It is restarted by itself; the log holds the details."
+
+    def test_batches_are_heard_at_debug_only(self) -> None:
+        processor = SCENARIOS["running"]()
+        quiet = logged(processor)
+        processor.batch()
+        assert quiet.getvalue() == ""
+
+        configure("DEBUG", loud := io.StringIO())
+        processor.batch()
+        assert [line["message"] for line in lines(loud)] == ["batch ended"]
+
+    def test_plan_and_warnings_are_logged(self) -> None:
+        processor = SCENARIOS["starting"]()
+        stream = logged(processor)
+
+        processor.plan()
+        processor.tell(Warned(0, "LSQL_X has no effect here"))
+
+        planned, first, second = lines(stream)
+        assert (planned["sources"], planned["targets"]) == (
+            ["vehicle-positions", "vehicles"],
+            ["fast-vehicles"],
+        )
+        assert [first["level"], second["level"]] == ["warning", "warning"]
+        assert second["text"] == "LSQL_X has no effect here"
+
+    def test_late_records_are_summed_up_and_told_once_a_minute(self) -> None:
+        processor = SCENARIOS["running"]()
+        stream = logged(processor)
+
+        for at_ms in (0, 1_000, 2_000, LATE_EVERY_MS):
+            processor.tell(LateRecordsDropped(at_ms, "a", 5))
+        processor.tell(LateRecordsDropped(LATE_EVERY_MS, "b", 7))
+
+        assert [(line["query"], line["count"]) for line in lines(stream)] == [("a", 5), ("a", 15), ("b", 7)]
+
+    def test_a_wait_is_told_once_however_often_it_is_tried(self) -> None:
+        processor = SCENARIOS["starting"]()
+        stream = logged(processor)
+        away = LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", why="refused")
+
+        for error in (away, away, LsqlError("SCHEMA_WAITING", topic="cars")):
+            processor.go(Trigger.WAIT, error)
+            processor.go(Trigger.RETRY)
+        processor.go(Trigger.RUN)
+
+        assert [(line["new"], line.get("code")) for line in lines(stream)] == [
+            ("waiting", "BROKER_UNREACHABLE"),
+            ("waiting", "SCHEMA_WAITING"),
+            ("running", None),
+        ]
+
+    def test_lost_brokers_are_told_once_until_they_are_found(self) -> None:
+        processor = SCENARIOS["running"]()
+        stream = logged(processor)
+        away = report(LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", why="refused"))
+
+        for event in (BrokerLost(0, away), BrokerLost(1, away), BrokerFound(2), BrokerLost(3, away)):
+            processor.tell(event)
+
+        assert [line["message"] for line in lines(stream)] == ["broker lost", "broker found", "broker lost"]
+
+    @pytest.mark.parametrize(("trouble", "level"), [("BrokerLost", "warning"), ("JvmGone", "critical")])
+    def test_troubles_have_their_level(self, trouble: str, level: str) -> None:
+        processor = SCENARIOS["running"]()
+        stream = logged(processor)
+
+        processor.tell(getattr(events, trouble)(0, report(LsqlError("JVM_GONE", reason="r"))))
+
+        assert [line["level"] for line in lines(stream)] == [level]

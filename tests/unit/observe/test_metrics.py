@@ -1,0 +1,201 @@
+"""Each metric of the table: what makes it move, and that nothing else is exposed."""
+
+import subprocess
+import sys
+
+import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
+from prometheus_client.parser import text_string_to_metric_families as parse_text
+
+from devkit.fake_processor import SCENARIOS, FakeProcessor
+from lsql_runner.errors import LsqlError, report
+from lsql_runner.events.processor import BrokerLost, JvmGone, QueryDied
+from lsql_runner.events.state import State
+from lsql_runner.observe.metric_table import METRICS
+from lsql_runner.observe.metrics import Metrics
+from lsql_runner.runtime.lifecycle import Trigger
+
+Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
+
+
+def metered(scenario: str = "starting") -> tuple[FakeProcessor, Metrics]:
+    processor = SCENARIOS[scenario]()
+    metrics = Metrics(processor.identity, processor.status, lambda: processor.now_ms)
+    processor.listeners.append(metrics)
+    return processor, metrics
+
+
+def scrape(metrics: Metrics) -> Samples:
+    body, _ = metrics.render("")
+    return {
+        (sample.name, frozenset(sample.labels.items())): sample.value
+        for family in parse_text(body.decode())
+        for sample in family.samples
+    }
+
+
+def value(metrics: Metrics, name: str, **labels: str) -> float:
+    return scrape(metrics)[name, frozenset(labels.items())]
+
+
+def run_two_batches() -> tuple[FakeProcessor, Metrics]:
+    processor, metrics = metered()
+    processor.plan()
+    processor.go(Trigger.RUN)
+    processor.batch()
+    processor.batch()
+    return processor, metrics
+
+
+def test_all_that_is_exposed_is_in_the_table_and_the_other_way_round() -> None:
+    processor, metrics = run_two_batches()
+    processor.tell(BrokerLost(0, report(LsqlError("BROKER_UNREACHABLE", servers="k", why="w"))))
+
+    body, _ = metrics.render("")
+    exposed = {f.name + ("_total" if f.type == "counter" else "") for f in parse_text(body.decode())}
+
+    assert {name for name in exposed if not name.startswith("process_")} == {m.name for m in METRICS}
+
+
+@pytest.mark.parametrize("spec", METRICS, ids=lambda m: m.name)
+def test_type_labels_and_help_are_those_of_the_table(spec: object) -> None:
+    _, metrics = run_two_batches()
+    body, _ = metrics.render("")
+    families = {f.name: f for f in parse_text(body.decode())}
+    (m,) = [m for m in METRICS if m is spec]
+
+    family = families[m.family]
+    assert (family.type, family.documentation) == (m.type, m.help)
+    labels = {frozenset(s.labels) - {"le"} for s in family.samples}
+    assert labels <= {frozenset(m.labels)}
+
+
+def test_batches_are_counted_by_query() -> None:
+    processor, metrics = run_two_batches()
+    status = processor.status()
+
+    assert value(metrics, "lsql_batches_total", query="fast-vehicles") == 2
+    assert value(metrics, "lsql_records_in_total", query="fast-vehicles") == status.records_in
+    assert value(metrics, "lsql_records_out_total", query="fast-vehicles") == status.records_out
+    assert value(metrics, "lsql_batch_duration_seconds_count", query="fast-vehicles") == 2
+    assert value(
+        metrics, "lsql_batch_phase_duration_seconds_sum", query="fast-vehicles", phase="walCommit"
+    ) == pytest.approx(0.024)
+
+
+def test_lag_position_and_end_are_told_for_each_partition() -> None:
+    processor, metrics = run_two_batches()
+    labels = {"topic": "vehicle-positions", "partition": "3"}
+
+    found = [value(metrics, f"lsql_{name}", **labels) for name in ("position_offset", "lag_records", "end_offset")]
+
+    assert found[0] + found[1] == found[2]
+    assert sum(processor.status().lags.values()) == sum(
+        v for (name, _), v in scrape(metrics).items() if name == "lsql_lag_records"
+    )
+
+
+def test_delays_are_seconds_from_event_time() -> None:
+    processor, metrics = run_two_batches()
+    processor.pass_time(5)
+
+    assert value(metrics, "lsql_event_time_delay_seconds", query="fast-vehicles") == pytest.approx(0.34)
+    assert value(metrics, "lsql_watermark_delay_seconds", query="fast-vehicles") == pytest.approx(15.34)
+
+
+def test_stores_tell_rows_and_memory() -> None:
+    _, metrics = run_two_batches()
+    labels = {"query": "fast-vehicles", "store": "vehicles-latest"}
+
+    assert value(metrics, "lsql_state_rows", **labels) == 2_412
+    assert value(metrics, "lsql_state_memory_bytes", **labels) == 1_204_224
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_exactly_the_present_state_is_1(scenario: str) -> None:
+    processor, metrics = metered(scenario)
+    states = {s.value: value(metrics, "lsql_processor_state", state=s.value) for s in State}
+
+    assert [name for name, v in states.items() if v == 1] == [processor.status().state.value]
+    assert sum(states.values()) == 1
+
+
+def test_broker_and_jvm_are_up_until_they_are_lost_and_errors_are_counted_by_code() -> None:
+    processor, metrics = metered("running")
+    assert value(metrics, "lsql_broker_up") == value(metrics, "lsql_jvm_up") == 1
+
+    processor.tell(BrokerLost(0, report(LsqlError("BROKER_UNREACHABLE", servers="k", why="w"))))
+    processor.tell(JvmGone(0, report(LsqlError("JVM_GONE", reason="r"))))
+    processor.tell(QueryDied(0, report(LsqlError("QUERY_FAILED", reason="r")), 1.0))
+
+    assert value(metrics, "lsql_broker_up") == value(metrics, "lsql_jvm_up") == 0
+    assert value(metrics, "lsql_errors_total", code="JVM_GONE") == 1
+    assert value(metrics, "lsql_errors_total", code="QUERY_FAILED") == 1
+
+
+def test_restarts_and_build_are_told() -> None:
+    processor, metrics = metered("restarting")
+    processor.go(Trigger.RETRY)
+
+    assert value(metrics, "lsql_restarts_total") == 1
+    assert value(metrics, "lsql_build_info", version="0.1.0", app_id="fast-vehicles", guarantee="exactly_once") == 1
+
+
+def test_process_metrics_are_there() -> None:
+    _, metrics = metered()
+
+    assert value(metrics, "process_resident_memory_bytes") > 0
+
+
+@pytest.mark.parametrize(
+    ("accept", "content_type"),
+    [
+        ("", "text/plain; version=0.0.4; charset=utf-8"),
+        ("*/*", "text/plain; version=0.0.4; charset=utf-8"),
+        ("text/html", "text/plain; version=0.0.4; charset=utf-8"),
+        (
+            "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5",
+            "application/openmetrics-text; version=1.0.0; charset=utf-8",
+        ),
+        (
+            "application/openmetrics-text;version=nonsense",
+            "application/openmetrics-text; version=1.0.0; charset=utf-8",
+        ),
+    ],
+)
+def test_accept_chooses_the_format(accept: str, content_type: str) -> None:
+    _, metrics = run_two_batches()
+
+    body, found = metrics.render(accept)
+
+    assert found == content_type
+    text = body.decode()
+    families = list(parse_openmetrics(text) if "openmetrics" in found else parse_text(text))  # type: ignore[no-untyped-call]
+    assert len(families) > len(METRICS)
+    assert "_created" not in text
+
+
+def test_two_processors_in_one_process_do_not_meet() -> None:
+    first, metrics = run_two_batches()
+    _, others = metered("running")
+
+    assert value(metrics, "lsql_batches_total", query="fast-vehicles") == 2
+    assert ("lsql_batches_total", frozenset({("query", "fast-vehicles")})) not in scrape(others)
+    assert first.status().batches == 2
+
+
+def test_names_end_in_a_unit_and_counters_in_total() -> None:
+    units = ("_seconds", "_bytes", "_records", "_offset", "_rows", "_per_second", "_info", "_state", "_up")
+
+    for m in METRICS:
+        assert m.name.startswith("lsql_")
+        assert m.name.endswith("_total" if m.type == "counter" else units)
+
+
+def test_module_prints_the_table_as_markdown() -> None:
+    printed = subprocess.run(
+        [sys.executable, "-m", "lsql_runner.observe.metrics"], check=True, capture_output=True, text=True
+    ).stdout
+
+    assert "| `lsql_lag_records` | gauge | `topic`, `partition` |" in printed
+    assert printed.count("\n| `lsql_") == len(METRICS)

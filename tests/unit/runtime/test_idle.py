@@ -1,0 +1,66 @@
+"""Time that goes on while no record comes: pure, the wall clock is a number."""
+
+from lsql_runner.events.batches import BatchEnded, StoreReport
+from lsql_runner.pipeline import plan_text
+from lsql_runner.runtime.idle import IdleClocks, Step
+from tests.golden.catalog import CATALOG
+
+PLAN = plan_text(
+    "SET emit=final; INSERT INTO out SELECT STREAM COUNT(*) AS n FROM payments WINDOW BY TUMBLE 1m GROUP BY currency",
+    CATALOG,
+).plan
+PACE_MS = 3_000
+"""A twentieth of the window."""
+
+
+def clocks(newest_ms: dict[str, int] | None = None, now_ms: int = 0) -> IdleClocks:
+    return IdleClocks(PLAN, newest_ms or {}, now_ms)
+
+
+def batch(at_ms: int, newest_ms: int | None, rows: int = 1) -> BatchEnded:
+    store = StoreReport("aggregate-0", rows, 0, 0, 0)
+    return BatchEnded(at_ms, "stateful-0", 0, 1, 0, 10, {}, {}, (store,), None, newest_ms)
+
+
+def test_time_stands_still_before_the_first_record() -> None:
+    assert clocks().due(1_000_000) == ()
+
+
+def test_time_goes_on_from_the_newest_record_as_fast_as_the_clock() -> None:
+    idle = clocks()
+    idle.batch_ended(batch(at_ms=50_000, newest_ms=7_000))
+
+    assert idle.due(50_000 + PACE_MS - 1) == ()
+    assert idle.due(50_000 + PACE_MS) == (Step("aggregate-0", 7_000 + PACE_MS),)
+    assert idle.due(150_000) == (Step("aggregate-0", 107_000),)
+
+
+def test_a_step_is_the_newest_time_of_the_next() -> None:
+    idle = clocks()
+    idle.batch_ended(batch(at_ms=50_000, newest_ms=7_000))
+    [step] = idle.due(54_000)
+    idle.batch_ended(batch(at_ms=54_100, newest_ms=step.time_ms))
+
+    assert idle.due(54_200) == ()
+    assert idle.due(64_100) == (Step("aggregate-0", step.time_ms + 10_000),)
+
+
+def test_older_records_do_not_turn_time_back() -> None:
+    idle = clocks()
+    idle.batch_ended(batch(at_ms=50_000, newest_ms=9_000))
+    idle.batch_ended(batch(at_ms=51_000, newest_ms=4_000))
+
+    assert idle.due(61_000) == (Step("aggregate-0", 19_000),)
+
+
+def test_without_an_open_window_there_is_nothing_to_do() -> None:
+    idle = clocks()
+    idle.batch_ended(batch(at_ms=50_000, newest_ms=9_000, rows=0))
+
+    assert idle.due(500_000) == ()
+
+
+def test_a_start_on_a_checkpoint_goes_on_from_what_that_knows() -> None:
+    idle = clocks({"stateful-0": 9_000}, now_ms=100_000)
+
+    assert idle.due(104_000) == (Step("aggregate-0", 13_000),)

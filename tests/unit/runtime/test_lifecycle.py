@@ -1,0 +1,148 @@
+"""The moves of a processor, against a model that is stated in other words than the table."""
+
+import pytest
+from hypothesis import settings
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.strategies import sampled_from
+
+from lsql_runner.errors import LsqlError
+from lsql_runner.events.state import State
+from lsql_runner.runtime.lifecycle import IDEMPOTENT, TRANSITIONS, Trigger, move
+
+WITH_QUERY = {State.STARTING, State.RUNNING, State.STOPPING}
+"""There may be a query in these states: it is coming up, it runs, or its last batch is under way."""
+
+
+def model(state: State, trigger: Trigger) -> State | None:
+    """The state that people expect, told by trigger instead of by state; None where it must be refused."""
+    if state is State.ENDED:
+        return State.ENDED if trigger is Trigger.END else None
+    query = state in WITH_QUERY
+    stopping = state is State.STOPPING
+    match trigger:
+        case Trigger.END:
+            return State.ENDED
+        case Trigger.STOP:
+            return State.STOPPING if query else State.STOPPED
+        case Trigger.START if state in (State.STOPPED, State.FAILED):
+            return State.STARTING
+        case Trigger.START:
+            return None if stopping else state
+        case Trigger.DIE if query:
+            return State.STOPPED if stopping else State.RESTARTING
+        case Trigger.REFUSE if query:
+            return State.STOPPED if stopping else State.FAILED
+        case Trigger.HALTED if stopping:
+            return State.STOPPED
+        case Trigger.RUN if state is State.STARTING:
+            return State.RUNNING
+        case Trigger.WAIT if state in (State.STARTING, State.WAITING):
+            return State.WAITING
+        case Trigger.RETRY if state in (State.WAITING, State.RESTARTING):
+            return State.STARTING
+    return None
+
+
+def moved(state: State, trigger: Trigger) -> State | None:
+    """The new state; None where the move is refused, and refused as it should be."""
+    try:
+        return move(state, trigger)
+    except LsqlError as error:
+        refusal = error
+    assert refusal.code == "TRANSITION_REFUSED"
+    assert refusal.params == {"action": trigger.value, "state": state.value}
+    return None
+
+
+@pytest.mark.parametrize("trigger", Trigger, ids=lambda t: t.value)
+@pytest.mark.parametrize("state", State, ids=lambda s: s.value)
+def test_move_is_what_the_model_expects(state: State, trigger: Trigger) -> None:
+    assert moved(state, trigger) is model(state, trigger)
+
+
+def test_requests_for_what_already_is_are_no_rows_of_the_table() -> None:
+    assert not IDEMPOTENT & TRANSITIONS.keys()
+
+
+def test_every_state_can_be_reached_from_the_start() -> None:
+    assert reachable(State.STARTING) == set(State)
+
+
+@pytest.mark.parametrize("state", [s for s in State if s is not State.ENDED], ids=lambda s: s.value)
+def test_whatever_happened_it_can_run_again_unless_the_process_ends(state: State) -> None:
+    assert State.RUNNING in reachable(state)
+
+
+def reachable(state: State) -> set[State]:
+    found, new = {state}, {state}
+    while new:
+        new = {to for (origin, _), to in TRANSITIONS.items() if origin in new} - found
+        found |= new
+    return found
+
+
+class Lifecycle(RuleBasedStateMachine):
+    """Any sequence of triggers. The model here is what people want and whether the process is going."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.state = State.STARTING
+        self.wanted = True
+        """The last word of a person was not `stop`."""
+        self.ended = False
+        self.refused_for_good = False
+
+    @rule(trigger=sampled_from([Trigger.WAIT, Trigger.RETRY, Trigger.RUN, Trigger.DIE, Trigger.HALTED]))
+    def something_happens(self, trigger: Trigger) -> None:
+        self.state = moved(self.state, trigger) or self.state
+
+    @rule()
+    def program_cannot_go_on(self) -> None:
+        new = moved(self.state, Trigger.REFUSE)
+        self.refused_for_good |= new is State.FAILED
+        self.state = new or self.state
+
+    @rule()
+    def person_stops(self) -> None:
+        new = moved(self.state, Trigger.STOP)
+        assert (new is None) == self.ended, "a stop is always possible, unless the process is going"
+        self.state = new or self.state
+        self.wanted, self.refused_for_good = False, False
+
+    @rule()
+    def person_starts(self) -> None:
+        new = moved(self.state, Trigger.START)
+        assert (new is None) == (self.ended or self.state is State.STOPPING)
+        if new is not None:
+            self.state, self.wanted, self.refused_for_good = new, True, False
+
+    @precondition(lambda self: not self.ended)
+    @rule()
+    def asking_twice_is_asking_once(self) -> None:
+        for trigger in (Trigger.STOP, Trigger.START):
+            once = moved(self.state, trigger)
+            if once is not None:
+                assert moved(once, trigger) is once
+
+    @rule()
+    def process_ends(self) -> None:
+        self.state = move(self.state, Trigger.END)
+        self.ended = True
+
+    @invariant()
+    def ended_is_for_ever(self) -> None:
+        assert (self.state is State.ENDED) == self.ended
+
+    @invariant()
+    def it_rests_only_because_a_person_wanted_it(self) -> None:
+        if not self.ended:
+            assert (self.state in (State.STOPPING, State.STOPPED)) == (not self.wanted)
+
+    @invariant()
+    def it_has_failed_only_until_a_person_acts(self) -> None:
+        if not self.ended:
+            assert (self.state is State.FAILED) == self.refused_for_good
+
+
+TestLifecycle = Lifecycle.TestCase
+TestLifecycle.settings = settings(max_examples=200, stateful_step_count=30, deadline=None, database=None)

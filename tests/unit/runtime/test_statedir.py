@@ -1,0 +1,138 @@
+"""The processor's directory: one owner, whole files, generations."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lsql_runner.errors import LsqlError
+from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Serde, TopicSchema
+from lsql_runner.plan.fingerprint import Fingerprint, QueryFingerprint
+from lsql_runner.runtime.statedir import Pinned, StateDir
+from lsql_runner.types import LONG, STRING, Array, Field, Struct
+
+ORDERS = TopicSchema(
+    "orders",
+    Serde(STRING_FORMAT, STRING),
+    Serde(JSON_FORMAT, Struct((Field("id", LONG), Field("odd name: ,<>`", Array(Struct((Field("qty", LONG),))))))),
+    "declared",
+)
+PINNED = Pinned(
+    "INSERT INTO ...",
+    Fingerprint((("stateless", QueryFingerprint(("orders",), (("count", "how"),))),)),
+    {"orders": ORDERS},
+    3,
+    {"pyspark": "4.2.0"},
+)
+
+HOLD = "import sys; from pathlib import Path; from lsql_runner.runtime.statedir import StateDir\n"
+HOLD += "held = StateDir(Path(sys.argv[1]), 'app'); print('held', flush=True); sys.stdin.read()"
+
+
+def test_another_process_that_holds_the_directory_is_named(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HOLD, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+
+        with pytest.raises(LsqlError) as caught:
+            StateDir(tmp_path, "app")
+        holder.kill()
+
+    assert (caught.value.code, caught.value.params["pid"]) == ("STATE_DIR_IN_USE", str(holder.pid))
+    StateDir(tmp_path, "app").close()  # the lock of a dead process is no lock
+
+
+def test_two_processors_share_a_root(tmp_path: Path) -> None:
+    one, other = StateDir(tmp_path, "one"), StateDir(tmp_path, "other")
+
+    assert one.path != other.path
+    one.close()
+    other.close()
+
+
+def test_a_file_in_its_place_is_told(tmp_path: Path) -> None:
+    (tmp_path / "root").write_text("")
+
+    with pytest.raises(LsqlError) as caught:
+        StateDir(tmp_path / "root", "app")
+
+    assert (caught.value.code, caught.value.params["why"]) == ("STATE_DIR_UNWRITABLE", "Not a directory")
+
+
+def test_what_was_pinned_comes_back(tmp_path: Path) -> None:
+    state = StateDir(tmp_path, "app")
+    assert state.pinned() is None
+
+    state.pin(PINNED)
+
+    assert state.pinned() == PINNED
+    state.close()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"sql": 1, "fingerprint": 2}', "null", '{"sql": "", "x": 1}'])
+def test_a_pinned_program_that_makes_no_sense_is_told(tmp_path: Path, text: str) -> None:
+    state = StateDir(tmp_path, "app")
+    (state.path / "program.json").write_text(text)
+
+    with pytest.raises(LsqlError) as caught:
+        state.pinned()
+
+    assert caught.value.code == "STATE_OF_ANOTHER_PROGRAM"
+    state.close()
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = StateDir(tmp_path, "app")
+    state.set_stopped(True, "me", 1)
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(json, "dump", full)
+    with pytest.raises(LsqlError) as caught:
+        state.set_stopped(False, "me", 2)
+
+    assert caught.value.params["why"] == "No space left on device"
+    assert state.stopped_by() == "me"
+    state.close()
+
+
+def test_a_stop_holds_for_the_next_process(tmp_path: Path) -> None:
+    first = StateDir(tmp_path, "app")
+    assert first.stopped_by() is None
+    first.set_stopped(True, "anna", 1)
+    first.close()
+
+    second = StateDir(tmp_path, "app")
+    assert second.stopped_by() == "anna"
+    second.set_stopped(False, "anna", 2)
+    assert second.stopped_by() is None
+    second.close()
+
+
+def test_a_checkpoint_counts_once_a_batch_was_planned(tmp_path: Path) -> None:
+    state = StateDir(tmp_path, "app")
+    offsets = state.checkpoints(1) / "query" / "offsets"
+    offsets.mkdir(parents=True)
+    (offsets / ".0.crc").touch()
+    assert not state.has_checkpoint(1, "query")
+
+    (offsets / "0").touch()
+
+    assert state.has_checkpoint(1, "query")
+    assert not state.has_checkpoint(2, "query")
+    state.close()
+
+
+def test_older_generations_are_dropped_and_nothing_else(tmp_path: Path) -> None:
+    state = StateDir(tmp_path, "app")
+    for name in ("1", "2", "9", "10", "kept"):
+        (state.path / name).mkdir()
+
+    state.drop_older(9)
+
+    assert {path.name for path in state.path.iterdir() if path.is_dir()} == {"9", "10", "kept"}
+    state.close()

@@ -1,0 +1,250 @@
+"""The Status as a fold: what each event leaves behind."""
+
+from threading import Thread
+
+import pytest
+from hypothesis import given
+from hypothesis.strategies import dictionaries, integers
+
+from lsql_runner.errors import LsqlError, report
+from lsql_runner.events.processor import (
+    BatchEnded,
+    BrokerFound,
+    BrokerLost,
+    Event,
+    JvmGone,
+    LagMeasured,
+    LateRecordsDropped,
+    Partition,
+    Planned,
+    QueryDied,
+    StateChanged,
+    StoreReport,
+    TopicUse,
+    Warned,
+)
+from lsql_runner.events.state import State
+from lsql_runner.runtime.status import IDLE_AFTER_MS, Status, StatusBoard, advance
+
+P0, P1 = Partition("cars", 0), Partition("cars", 1)
+DIED = report(LsqlError("QUERY_FAILED", reason="boom"))
+LOST = report(LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", why="refused"))
+
+
+def fold(*events: Event, status: Status | None = None) -> Status:
+    status = status or Status()
+    for event in events:
+        status = advance(event, status)
+    return status
+
+
+def batch(at_ms: int, query: str = "a", **changes: object) -> BatchEnded:
+    values: dict[str, object] = {
+        "at_ms": at_ms,
+        "query": query,
+        "batch_id": 0,
+        "records_in": 100,
+        "records_out": 10,
+        "duration_ms": 500,
+        "phases_ms": {},
+        "positions": {},
+    }
+    return BatchEnded(**{**values, **changes})  # type: ignore[arg-type]  # the values above, one by one
+
+
+def to(new: State, old: State = State.STARTING, at_ms: int = 0) -> StateChanged:
+    return StateChanged(at_ms, old, new)
+
+
+class TestState:
+    def test_a_move_sets_state_time_and_reason(self) -> None:
+        status = fold(StateChanged(7, State.STARTING, State.FAILED, DIED))
+
+        assert (status.state, status.since_ms, status.reason) == (State.FAILED, 7, DIED)
+
+    def test_a_reason_goes_with_the_next_move(self) -> None:
+        status = fold(StateChanged(7, State.STARTING, State.FAILED, DIED), to(State.STARTING, State.FAILED))
+
+        assert status.reason is None
+
+    def test_only_a_start_out_of_restarting_is_a_restart(self) -> None:
+        status = fold(
+            to(State.RUNNING),
+            to(State.RESTARTING, State.RUNNING),
+            to(State.STARTING, State.RESTARTING),
+            to(State.WAITING),
+            to(State.STARTING, State.WAITING),
+        )
+
+        assert status.restarts == 1
+
+    def test_time_of_the_next_try_is_known_while_it_restarts_and_no_longer(self) -> None:
+        restarting = fold(QueryDied(1_000, DIED, retry_in_s=2.5), to(State.RESTARTING, State.RUNNING))
+
+        assert restarting.restart_at_ms == 3_500
+        assert fold(to(State.STARTING, State.RESTARTING), status=restarting).restart_at_ms is None
+
+    def test_a_death_that_only_a_person_can_mend_has_no_next_try(self) -> None:
+        status = fold(QueryDied(1_000, DIED, retry_in_s=None))
+
+        assert (status.restart_at_ms, status.last_error, status.last_error_at_ms) == (None, DIED, 1_000)
+
+    def test_last_error_outlives_the_restart(self) -> None:
+        status = fold(QueryDied(1_000, DIED, 1.0), to(State.STARTING, State.RESTARTING), to(State.RUNNING))
+
+        assert status.last_error == DIED
+
+
+class TestOffsets:
+    def test_committed_is_the_least_position_of_all_queries(self) -> None:
+        status = fold(
+            batch(1, "a", positions={P0: 10, P1: 30}),
+            batch(2, "b", positions={P0: 20, P1: 25}),
+        )
+
+        assert status.committed == {P0: 10, P1: 25}
+
+    def test_lag_counts_only_partitions_of_which_both_sides_are_known(self) -> None:
+        status = fold(batch(1, positions={P0: 10}), LagMeasured(2, {P0: 14, P1: 99}))
+
+        assert (status.lags, status.lag) == ({P0: 4}, 4)
+
+    def test_an_end_that_was_measured_before_the_batch_ended_gives_no_negative_lag(self) -> None:
+        status = fold(LagMeasured(1, {P0: 5}), batch(2, positions={P0: 10}))
+
+        assert status.lag == 0
+
+    @given(
+        dictionaries(integers(0, 3), integers(0, 100)),
+        dictionaries(integers(0, 3), integers(0, 100)),
+        dictionaries(integers(0, 3), integers(0, 100)),
+    )
+    def test_lag_is_never_negative_and_the_sum_of_the_lags(
+        self, a: dict[int, int], b: dict[int, int], ends: dict[int, int]
+    ) -> None:
+        def at(offsets: dict[int, int]) -> dict[Partition, int]:
+            return {Partition("cars", number): offset for number, offset in offsets.items()}
+
+        status = fold(batch(1, "a", positions=at(a)), batch(2, "b", positions=at(b)), LagMeasured(3, at(ends)))
+
+        assert all(lag >= 0 for lag in status.lags.values())
+        assert status.lag == sum(status.lags.values())
+        assert status.committed.keys() == at(a).keys() | at(b).keys()
+
+
+class TestRates:
+    def test_the_first_batch_counts_over_its_own_time(self) -> None:
+        assert fold(batch(1_000)).records_in_per_s == 200
+
+    def test_the_next_counts_over_the_time_since_the_one_before(self) -> None:
+        status = fold(batch(1_000), batch(5_000))
+
+        assert (status.records_in_per_s, status.records_out_per_s) == (25, 2.5)
+
+    def test_queries_are_counted_apart_and_summed_up(self) -> None:
+        status = fold(batch(1_000, "a"), batch(1_000, "b"), batch(3_000, "a"), batch(3_001, "b"))
+
+        assert status.records_in_per_s == pytest.approx(100, rel=0.01)
+
+    def test_a_batch_that_just_ended_keeps_its_rate_though_nothing_is_left_to_read(self) -> None:
+        status = fold(batch(1_000, positions={P0: 10}), LagMeasured(2_000, {P0: 10}))
+
+        assert status.records_in_per_s == 200
+
+    def test_rate_is_zero_when_there_was_nothing_to_read_for_a_while(self) -> None:
+        status = fold(batch(1_000, positions={P0: 10}), LagMeasured(1_000 + IDLE_AFTER_MS, {P0: 10}))
+
+        assert (status.records_in_per_s, status.records_out_per_s) == (0, 0)
+
+    def test_the_batch_after_a_rest_is_not_thinned_by_the_rest(self) -> None:
+        status = fold(batch(1_000, positions={P0: 10}), LagMeasured(100_000, {P0: 10}), batch(200_000))
+
+        assert status.records_in_per_s == 200
+
+    def test_rate_is_zero_when_it_does_not_run(self) -> None:
+        status = fold(batch(1_000), to(State.STOPPING, State.RUNNING))
+
+        assert status.records_in_per_s == 0
+
+
+class TestTotals:
+    def test_records_batches_and_late_records_add_up(self) -> None:
+        status = fold(batch(1), batch(2, "b"), LateRecordsDropped(3, "a", 4), LateRecordsDropped(3, "b", 5))
+
+        assert (status.records_in, status.records_out, status.batches) == (200, 20, 2)
+        assert status.late_records_dropped == 9
+
+    def test_stores_and_watermarks_are_kept_by_query(self) -> None:
+        store = StoreReport("s", 1, 2, 3, 0)
+        status = fold(batch(1, "a", stores=(store,), watermark_ms=5), batch(2, "b", watermark_ms=None))
+
+        assert status.stores == {"a": {"s": store}, "b": {}}
+        assert status.watermarks_ms == {"a": 5}
+
+
+class TestTroubles:
+    def test_a_broker_that_is_found_again_is_no_trouble(self) -> None:
+        assert fold(BrokerLost(1, LOST)).broker_error == LOST
+        assert fold(BrokerLost(1, LOST), BrokerFound(2)).broker_error is None
+
+    def test_a_jvm_that_is_gone_stays_gone(self) -> None:
+        gone = report(LsqlError("JVM_GONE", reason="killed"))
+        status = fold(JvmGone(1, gone), BrokerFound(2), to(State.STARTING))
+
+        assert (status.jvm_error, status.last_error) == (gone, gone)
+
+    def test_the_same_warning_is_kept_once(self) -> None:
+        topics = (TopicUse("t", "source", "STRING", "JSON", "string", "string", "declared"),)
+        planned = Planned(1, topics, (), generation=2, stateful=True, warnings=("x", "y"))
+        status = fold(Warned(1, "x"), planned, planned, Warned(2, "y"))
+
+        assert status.warnings == ("x", "y")
+        assert (status.topics, status.generation, status.stateful) == (topics, 2, True)
+
+
+class TestProgress:
+    def test_the_end_of_a_batch_is_progress(self) -> None:
+        status = fold(LagMeasured(1, {P0: 30}), batch(2, positions={P0: 10}))
+
+        assert (status.progress_at_ms, status.lag_at_progress) == (2, 20)
+
+    def test_having_nothing_to_do_is_progress(self) -> None:
+        status = fold(batch(2, positions={P0: 10}), LagMeasured(9, {P0: 10}))
+
+        assert (status.progress_at_ms, status.lag_at_progress) == (9, 0)
+
+    def test_a_growing_lag_is_none(self) -> None:
+        status = fold(batch(2, positions={P0: 10}), LagMeasured(9, {P0: 11}))
+
+        assert (status.progress_at_ms, status.lag_at_progress) == (2, 0)
+
+    def test_time_counts_anew_when_it_comes_to_run(self) -> None:
+        status = fold(
+            batch(2, positions={P0: 10}),
+            LagMeasured(3, {P0: 500}),
+            to(State.STOPPING, State.RUNNING, 4),
+            to(State.RUNNING, State.STARTING, at_ms=100_000),
+        )
+
+        assert (status.progress_at_ms, status.lag_at_progress) == (100_000, 490)
+
+
+def test_the_board_loses_no_event_of_several_threads() -> None:
+    board = StatusBoard(Status())
+
+    def tell() -> None:
+        for _ in range(500):
+            board(LateRecordsDropped(1, "a", 1))
+
+    threads = [Thread(target=tell) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert board.now.late_records_dropped == 2_000
+
+
+def test_what_is_no_event_is_refused() -> None:
+    with pytest.raises(TypeError, match="no such event"):
+        advance("hello", Status())  # type: ignore[arg-type]  # on purpose

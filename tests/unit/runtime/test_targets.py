@@ -1,0 +1,37 @@
+"""The topics that a program makes."""
+
+from __future__ import annotations
+
+import pytest
+
+from lsql_runner.formats.catalog import Catalog
+from lsql_runner.formats.declared import declared_topics
+from lsql_runner.pipeline import plan_text
+from lsql_runner.runtime.targets import target_request
+
+CATALOG = Catalog(
+    declared_topics({"t": {"key": {"format": "STRING"}, "value": {"format": "JSON", "schema": {"g": "string"}}}})
+)
+COMPACT = (("cleanup.policy", "compact"),)
+
+
+@pytest.mark.parametrize(
+    ("program", "config"),
+    [
+        ("INSERT INTO o SELECT STREAM g FROM t", ()),
+        ("INSERT INTO o SELECT TABLE g FROM t", COMPACT),
+        ("INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t GROUP BY g", COMPACT),
+        ("INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t WINDOW BY TUMBLE 1m GROUP BY g", ()),
+        ("INSERT INTO o SELECT count(*) AS n FROM t GROUP BY g", COMPACT),
+        (
+            "SET topic.o.cleanup.policy=delete; INSERT INTO o SELECT TABLE g FROM t",
+            (("cleanup.policy", "delete"),),
+        ),
+        ("INSERT INTO o SELECT TABLE g FROM t; INSERT INTO o SELECT STREAM g FROM t", ()),
+    ],
+)
+def test_of_a_table_it_is_compacted_if_the_program_does_not_say_otherwise(
+    program: str, config: tuple[tuple[str, str], ...]
+) -> None:
+    planned = plan_text(f"SET autocreate=true; {program}", CATALOG)
+    assert target_request(planned, "o").config == config

@@ -1,0 +1,216 @@
+"""The server as a real process: how it starts, ends, and ends when its worker does."""
+
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from devkit.process import Process, ProcessFailed, accepts_connections, free_port
+from lsql_runner.errors import LsqlError
+from lsql_runner.web.server import serve
+
+PROGRAM = """
+import os, sys, threading
+from flask import Flask
+from lsql_runner.web.server import serve
+from lsql_runner.errors import LsqlError
+
+mode, port = sys.argv[1], int(sys.argv[2])
+
+def make_app():
+    if mode == "refused":
+        raise LsqlError("SQL_EMPTY")
+    if mode == "broken":
+        raise RuntimeError("boom")
+    app = Flask("tiny")
+    app.add_url_rule("/pid", "pid", lambda: str(os.getpid()))
+    app.add_url_rule("/die/<int:code>", "die", lambda code: os._exit(code))
+    return app
+
+def on_exit():
+    if mode == "hangs":
+        threading.Event().wait()
+    if mode == "fails":
+        raise RuntimeError("cannot end")
+    print("bye from", os.getpid(), flush=True)
+
+code = serve(make_app, port, on_exit, graceful_s=1 if mode == "hangs" else 20)
+print("left by", os.getpid(), flush=True)
+sys.exit(code)
+"""
+
+
+class TinyServer(Process):
+    """The program above, in one of its modes, with a home of its own."""
+
+    def __init__(self, mode: str = "well") -> None:
+        self.port = free_port()
+        super().__init__(
+            [sys.executable, "-c", PROGRAM, mode, str(self.port)],
+            name="tiny",
+            probe=lambda: accepts_connections(self.port) and self.get("/pid") != "",
+            env={"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+        )
+        self.home = self.folder / "home"
+        self.home.mkdir()
+        self._env |= {"HOME": str(self.home), "XDG_RUNTIME_DIR": str(self.home)}
+
+    def get(self, path: str) -> str:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as answer:
+            return str(answer.read().decode())
+
+    @property
+    def worker_pid(self) -> int:
+        return int(self.get("/pid"))
+
+    def await_output(self, text: str, deadline_s: float) -> None:
+        await_true(lambda: text in self.output(), deadline_s)
+
+
+def await_true(condition: Callable[[], bool], deadline_s: float) -> None:
+    deadline = time.monotonic() + deadline_s
+    while not condition():
+        assert time.monotonic() < deadline, f"not so after {deadline_s} s"
+        threading.Event().wait(0.02)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP])
+def test_signal_to_the_process_ends_both_with_code_0_and_calls_on_exit_once_in_the_worker(
+    number: signal.Signals,
+) -> None:
+    with TinyServer() as server:
+        master, worker = server.pid, server.worker_pid
+
+        os.kill(master, number)
+
+        assert server.wait(15) == 0
+        assert server.output().splitlines() == [f"bye from {worker}", f"left by {master}"]
+        assert not Path(f"/proc/{worker}").exists()
+
+
+def test_ctrl_c_reaches_the_whole_group_and_still_calls_on_exit_once_without_a_trace() -> None:
+    with TinyServer() as server:
+        master, worker = server.pid, server.worker_pid
+
+        os.killpg(master, signal.SIGINT)
+
+        assert server.wait(15) == 0
+        assert server.output().splitlines() == [f"bye from {worker}", f"left by {master}"]
+
+
+def test_an_idle_connection_does_not_hold_up_on_exit() -> None:
+    with TinyServer() as server, socket.create_connection(("127.0.0.1", server.port)):
+        worker = server.worker_pid
+        os.kill(server.pid, signal.SIGTERM)
+
+        server.await_output(f"bye from {worker}", deadline_s=3)
+
+
+def test_killed_worker_ends_the_process_with_code_3() -> None:
+    with TinyServer() as server:
+        os.kill(server.worker_pid, signal.SIGKILL)
+
+        assert server.wait(15) == 3
+        assert "worker killed" in server.output()
+        assert "Traceback" not in server.output()
+
+
+def test_out_of_memory_the_kernel_takes_the_worker_before_the_master() -> None:
+    with TinyServer() as server:
+        master, worker = (
+            int(Path(f"/proc/{pid}/oom_score_adj").read_text()) for pid in (server.pid, server.worker_pid)
+        )
+
+    assert worker == min(1000, master + 100)
+
+
+@pytest.mark.parametrize("code", [1, 3, 7])
+def test_code_of_a_worker_that_leaves_is_the_code_of_the_process(code: int) -> None:
+    with TinyServer() as server:
+        with pytest.raises(ConnectionError):
+            server.get(f"/die/{code}")
+
+        assert server.wait(15) == code
+        assert "Traceback" not in server.output()
+
+
+def test_killed_master_takes_the_worker_along_gracefully() -> None:
+    with TinyServer() as server:
+        worker = server.worker_pid
+
+        os.kill(server.pid, signal.SIGKILL)
+
+        server.await_output(f"bye from {worker}", deadline_s=10)
+        await_true(lambda: not Path(f"/proc/{worker}").exists(), deadline_s=5)
+
+
+@pytest.mark.parametrize(("mode", "code"), [("refused", 1), ("broken", 3)])
+def test_app_that_cannot_be_made_ends_the_process_and_is_not_tried_again(mode: str, code: int) -> None:
+    server = TinyServer(mode)
+
+    with pytest.raises(ProcessFailed, match=f"exit code {code}"):
+        server.start()
+
+    assert server.output().count("cannot start") == 1
+    assert "bye" not in server.output()
+
+
+def test_on_exit_that_hangs_is_cut_at_the_graceful_timeout_and_told_by_the_code() -> None:
+    with TinyServer("hangs") as server:
+        os.kill(server.pid, signal.SIGTERM)
+
+        assert server.wait(15) == 3
+
+
+def test_on_exit_that_fails_is_logged_and_does_not_keep_the_process() -> None:
+    with TinyServer("fails") as server:
+        os.kill(server.pid, signal.SIGTERM)
+
+        assert server.wait(15) == 0
+        assert "the end was not clean" in server.output()
+
+
+def test_port_in_use_is_told_before_anything_is_started() -> None:
+    def make_app() -> Flask:
+        raise AssertionError("must not be called")
+
+    with socket.create_server(("0.0.0.0", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(LsqlError) as caught:
+            serve(make_app, port, lambda: None)
+
+    assert (caught.value.code, caught.value.params) == ("PORT_IN_USE", {"port": port})
+
+
+def test_port_that_cannot_be_is_an_error_of_the_setting() -> None:
+    with pytest.raises(LsqlError) as caught:
+        serve(lambda: Flask("none"), 70_000, lambda: None)
+
+    assert caught.value.code == "ENV_INVALID"
+    assert caught.value.params["name"] == "SQL_PORT"
+
+
+def test_what_is_not_http_is_answered_with_a_problem() -> None:
+    with TinyServer() as server, socket.create_connection(("127.0.0.1", server.port), timeout=5) as client:
+        client.sendall(b"this is no HTTP\r\n\r\n")
+        answer = b"".join(iter(lambda: client.recv(4096), b""))
+
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert b"400 Bad Request" in head
+    assert b"application/problem+json" in head
+    assert json.loads(body)["code"] == "REQUEST_INVALID"
+
+
+def test_nothing_is_left_in_the_home_of_the_user_and_nothing_is_logged_about_the_server() -> None:
+    with TinyServer() as server:
+        assert list(server.home.iterdir()) == []
+        assert server.output() == ""
