@@ -6,6 +6,7 @@
 
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest
+MAVEN := mvn --batch-mode --no-transfer-progress -Dstyle.color=never
 PURE := tests/unit tests/golden tests/repo tests/contract
 CHECKED := $(wildcard image/src image/recipe/train.py devkit tests ci/tools ci/cluster demo bench)
 # How many processes share a layer's tests. Those on Spark start a JVM each, of about 1 GiB.
@@ -67,16 +68,18 @@ cluster-up: cluster-tools image ## A Kubernetes on this machine with the image i
 cluster-down: ## End it
 	@$(BIN)/python -m ci.cluster down
 
-test-java: setup ## The tests of the Java classes
-	mvn --batch-mode --no-transfer-progress -Dstyle.color=never -f image/jvm/pom.xml test
+test-java: setup ## The tests of the Java module, and the rules of its packages
+	$(MAVEN) -f image/jvm/pom.xml test
 
-lint: setup ## ruff: rules and format
+lint: setup ## ruff: rules and format; the format of the Java module
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(MAVEN) -f image/jvm/pom.xml spotless:check
 
-format: setup ## ruff: put right what it can
+format: setup ## Put right what ruff and the formatter of Java can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(MAVEN) -f image/jvm/pom.xml spotless:apply
 
 typecheck: setup ## mypy, strict
 	$(BIN)/mypy $(CHECKED)

@@ -59,12 +59,14 @@ def test_the_package_asks_for_what_the_image_locks() -> None:
     assert sorted(project["dependencies"]) == sorted(wanted("image/requirements"))
 
 
-def test_the_kafka_connector_is_that_of_the_spark_installed() -> None:
-    assert jars("image/pom.xml")["spark-sql-kafka-0-10_2.13"] == locked("image/requirements")["pyspark"]
+@pytest.mark.parametrize("name", ["spark-sql-kafka-0-10_2.13", "spark-token-provider-kafka-0-10_2.13"])
+def test_the_kafka_connector_is_that_of_the_spark_installed(name: str) -> None:
+    assert jars("image/pom.xml")[name] == locked("image/requirements")["pyspark"]
 
 
-def test_our_java_is_built_against_the_kafka_client_it_runs_with() -> None:
-    assert jars("image/jvm/pom.xml")["kafka-clients"] == jars("image/pom.xml")["kafka-clients"]
+@pytest.mark.parametrize("name", ["kafka-clients", "commons-pool2", "woodstox-core", "stax2-api"])
+def test_our_java_is_built_against_the_jars_it_runs_with(name: str) -> None:
+    assert jars("image/jvm/pom.xml")[name] == jars("image/pom.xml")[name]
 
 
 def test_our_java_is_built_against_the_redis_client_it_runs_with() -> None:
@@ -111,7 +113,7 @@ def test_the_runner_resolves_no_jars_but_those_named() -> None:
         [text(node, "m:groupId") + ":" + text(node, "m:artifactId") for node in nodes]
         for nodes in (dependency.findall("m:exclusions/m:exclusion", MAVEN) for dependency in dependencies)
     ]
-    assert excluded == [["*:*"]] * 8
+    assert excluded == [["*:*"]] * 9
 
 
 def test_the_build_tools_meet_what_the_package_asks_for() -> None:

@@ -219,9 +219,9 @@ def test_bytes_that_are_no_record_are_malformed(session: SparkSession, record: b
     with pytest.raises(FAILURES) as error:
         decoded(session, ORDER, record)
 
-    failure = classify(str(error.value))
+    failure = classify(error.value)
     assert failure.kind == "malformed"
-    assert failure.reason == f"Malformed records are detected in record parsing: {reason}"
+    assert (failure.error.condition, failure.error.parameters) == ("MALFORMED_RECORD_IN_PARSING", {"reason": reason})
 
 
 def test_a_registry_that_does_not_answer_is_not_the_records_fault(session: SparkSession) -> None:
@@ -231,9 +231,10 @@ def test_a_registry_that_does_not_answer_is_not_the_records_fault(session: Spark
     with pytest.raises(FAILURES) as error:
         records(session, wire(2, {"id": 1})).select(value).collect()
 
-    failure = classify(str(error.value))
+    failure = classify(error.value)
     assert failure.kind == "passing"
-    assert failure.reason == "The schema registry does not answer: http://127.0.0.1:1: Connection refused"
+    assert failure.error.condition == "LSQL_REGISTRY_UNREACHABLE"
+    assert failure.error.parameters == {"reason": "http://127.0.0.1:1: Connection refused"}
 
 
 def test_a_registry_may_ask_for_a_certificate_of_ours(engine: MemoryEngine) -> None:
@@ -260,7 +261,7 @@ def kind_of(rows: DataFrame, registry: str) -> str:
     try:
         rows.select(decode_avro(F.col("raw"), json.dumps(ORDER), registry)).collect()
     except FAILURES as error:
-        return classify(str(error)).kind
+        return classify(error).kind
     return "read"
 
 
@@ -278,9 +279,10 @@ def test_a_null_that_the_schema_does_not_allow_is_refused(session: SparkSession)
     with pytest.raises(FAILURES) as error:
         records(session, b"").select(encode_avro(row, json.dumps(IDS[2]), 2)).collect()
 
-    failure = classify(str(error.value))
+    failure = classify(error.value)
     assert failure.kind == "refused"
-    assert failure.reason == "a value is null, and the schema does not allow it: field id"
+    assert failure.error.condition == "LSQL_VALUE_DOES_NOT_FIT_SCHEMA"
+    assert failure.error.parameters == {"reason": "a value is null, and the schema does not allow it: field id"}
 
 
 def test_a_type_that_does_not_fit_the_schema_is_refused_by_the_plan(engine: MemoryEngine) -> None:
@@ -294,8 +296,11 @@ def test_a_recursive_type_is_refused_by_the_plan(engine: MemoryEngine) -> None:
     recursive = {"type": "record", "name": "L", "fields": [{"name": "next", "type": ["null", "L"]}]}
     rows = records(engine.session, b"")
 
-    with pytest.raises(PySparkException, match="the type L contains itself: field next"):
+    with pytest.raises(FAILURES) as error:
         rows.select(decode_avro(F.col("raw"), json.dumps(recursive), REGISTRY))
+
+    found = classify(error.value).error
+    assert (found.condition, found.reason) == ("LSQL_SCHEMA_UNUSABLE", "the type L contains itself: field next")
 
 
 def test_the_type_of_what_is_decoded_is_known_beforehand(engine: MemoryEngine) -> None:
@@ -347,7 +352,7 @@ def test_any_bytes_are_a_value_or_malformed(engine: MemoryEngine) -> None:
             try:
                 evaluate(data)
             except FAILURES as error:
-                failure = classify(str(error))
+                failure = classify(error)
                 assert failure.kind == "malformed", failure
 
     check()

@@ -127,7 +127,7 @@ def test_any_bytes_are_a_value_or_malformed(engine: MemoryEngine, read_as: Serde
         try:
             evaluate(data)
         except (PySparkException, Py4JError) as error:
-            failure = classify(str(error))
+            failure = classify(error)
             assert failure.kind == "malformed", failure
             assert failure.reason
 

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from devkit.process import free_port
-from lsql_runner.engine.attempts import attempt, fit, is_first, room_of, rules
+from lsql_runner.engine.attempts import attempt, is_first, limit_size, rules, size_limits
 from lsql_runner.engine.avro import decode_avro, register_registry
 from lsql_runner.engine.memory import MemoryEngine, MemoryRun
 from lsql_runner.engine.rows import TopicRecord
@@ -138,7 +138,7 @@ def test_rows_of_one_record_are_told_once(session: SparkSession) -> None:
 NOISE = random.Random(1).randbytes(512)
 """More than fits, also when it is compressed."""
 
-ROOM = room_of(batch_bytes=400, request_bytes=3_000, header_bytes=50, compression="lz4")
+LIMITS = size_limits(batch_bytes=400, request_bytes=3_000, header_bytes=50, compression="lz4")
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_record_is_too_large_where_the_broker_or_the_producer_says_so(
     rows = session.createDataFrame([(b"k", value)], "key binary, value binary")
     record = F.struct("key", "value", F.lit(None).cast(HEADERS).alias("headers"))
 
-    [[found]] = rows.select(attempt(fit(record, ROOM), None, rules(read=False, write=True))).collect()
+    [[found]] = rows.select(attempt(limit_size(record, LIMITS), None, rules(read=False, write=True))).collect()
 
     if fits:
         assert found.value.value == value
@@ -182,7 +182,7 @@ def test_a_dead_letter_that_is_too_large_arrives_without_what_is_too_much(
         "key binary, value binary, headers array<struct<key: string, value: binary>>",
     )
 
-    [[found]] = rows.select(fit(F.struct("key", "value", "headers"), ROOM, shortens=True)).collect()
+    [[found]] = rows.select(limit_size(F.struct("key", "value", "headers"), LIMITS, shortens=True)).collect()
 
     *before, last = found.headers
     assert (found.key, [h.key for h in before]) == kept

@@ -66,6 +66,7 @@ def test_bytes_that_are_no_record_are_malformed(
     with pytest.raises((PySparkException, Py4JError)) as error:
         decoded(session, serde, record)
 
-    failure = classify(str(error.value))
+    failure = classify(error.value)
     assert failure.kind == "malformed"
-    assert failure.reason.startswith(f"Malformed records are detected in record parsing: {reason or 'it is no XML'}")
+    assert failure.error.condition == "MALFORMED_RECORD_IN_PARSING"
+    assert failure.error.parameters["reason"].startswith(reason or "it is no XML")

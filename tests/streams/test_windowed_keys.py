@@ -44,7 +44,7 @@ def test_a_key_that_is_shorter_than_its_window_is_malformed(engine: MemoryEngine
     with pytest.raises((PySparkException, Py4JError)) as error:
         rows.select(decode(F.col("raw"), Serde(Format(form, "STRING"), STRING), STRING)).collect()
 
-    failure = classify(str(error.value))
+    failure = classify(error.value)
     assert (failure.kind, failure.reason) == ("malformed", f"expected {least} bytes or more, found {least - 1}")
 
 

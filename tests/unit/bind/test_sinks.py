@@ -1,13 +1,12 @@
 """Which INSERT writes to a sink, and what a sink's failure is called."""
 
-import json
-
 import pytest
 
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import Catalog
+from lsql_runner.jvm.java_error import JavaError
 from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.columns import InvalidPlan
 from lsql_runner.plan.queries import Plan, Query, WriteSink
@@ -162,22 +161,22 @@ def test_a_query_cannot_write_to_a_sink_and_elsewhere() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "code"),
+    ("condition", "more", "code"),
     [
-        ({"kind": "UNREACHABLE", "why": "x"}, "SINK_UNREACHABLE"),
-        ({"kind": "REFUSED", "why": "x"}, "SINK_REFUSED"),
-        ({"kind": "MISFIT", "why": "x"}, "SINK_TABLE_MISFIT"),
-        ({"kind": "ROW", "why": "x", "topic": "t", "partition": 1, "offset": 2}, "SINK_RECORD_REFUSED"),
-        ({"kind": "ROW", "why": "x", "row": "id=1"}, "SINK_ROW_REFUSED"),
-        ({"kind": "ROW", "why": "x"}, "SINK_ROW_REFUSED"),
-        ({"kind": "PASSING", "why": "x"}, "QUERY_FAILED"),
+        ("LSQL_SINK_UNREACHABLE", {}, "SINK_UNREACHABLE"),
+        ("LSQL_SINK_REFUSED", {}, "SINK_REFUSED"),
+        ("LSQL_SINK_TABLE_MISMATCH", {}, "SINK_TABLE_MISFIT"),
+        ("LSQL_SINK_ROW_REFUSED", {"topic": "t", "partition": "1", "offset": "2"}, "SINK_RECORD_REFUSED"),
+        ("LSQL_SINK_ROW_REFUSED", {"row": "id=1"}, "SINK_ROW_REFUSED"),
+        ("LSQL_SINK_ROW_REFUSED", {}, "SINK_ROW_REFUSED"),
+        ("LSQL_SINK_FAILED", {}, "QUERY_FAILED"),
     ],
 )
-def test_a_failure_of_a_sink_has_its_code(told: dict[str, object], code: str) -> None:
-    text = f"Job aborted: (executor driver): SinkFailure: [LSQL_SINK] {json.dumps(told)}\n\tat somewhere [LSQL_SINK]"
+def test_a_failure_of_a_sink_has_its_code(condition: str, more: dict[str, str], code: str) -> None:
+    errors = (JavaError("STREAM_FAILED"), JavaError(condition, {"reason": "x", **more}, "x", "SinkException"))
     sink = only("INSERT INTO shop SELECT id FROM payments")
 
-    error = sink_error(text, sink, {"shop": SinkConnection("shop", "postgresql", "jdbc:postgresql://db/shop")})
+    error = sink_error(errors, sink, {"shop": SinkConnection("shop", "postgresql", "jdbc:postgresql://db/shop")})
 
     assert error is not None
     assert error.code == code
@@ -186,4 +185,4 @@ def test_a_failure_of_a_sink_has_its_code(told: dict[str, object], code: str) ->
 def test_another_failure_is_not_the_sinks() -> None:
     sink = only("INSERT INTO shop SELECT id FROM payments")
 
-    assert sink_error("[CAST_INVALID_INPUT] no", sink, {}) is None
+    assert sink_error((JavaError("CAST_INVALID_INPUT", {}, "no"),), sink, {}) is None

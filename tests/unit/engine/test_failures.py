@@ -1,114 +1,115 @@
-"""Why a query died, from the texts that Spark's exceptions have."""
+"""Why a query ended, from an exception of the JVM and its causes."""
+
+import json
 
 import pytest
 
-from lsql_runner.engine.failures import classify
+from lsql_runner.engine.attempts import rules
+from lsql_runner.engine.failures import classify, classify_errors
+from lsql_runner.jvm.java_error import JavaError, read_chain
 
-AROUND = """[STREAM_FAILED] Query [id = 1, runId = 2] terminated with exception: [FOREACH_BATCH_USER_FUNCTION_ERROR] \
-An error occurred in the user provided function in foreach batch sink. Reason: An exception was raised:
-org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 1.0 failed 1 times
-Caused by: {inner}
-\tat org.apache.spark.sql.Something.method(Something.scala:1)
-SQLSTATE: XXKST"""
-
-
-def within(inner: str) -> str:
-    return AROUND.format(inner=inner)
-
-
-MALFORMED = "Malformed records are detected in record parsing: [null]"
-CAST = """The value 'abc' of the type "STRING" cannot be cast to "INT" because it is malformed. Correct the value"""
+STREAM = JavaError("STREAM_FAILED", {}, "Query [id = 1] terminated with exception", "StreamingQueryException")
+WRITER = JavaError("FOREACH_BATCH_USER_FUNCTION_ERROR", {}, "An error occurred in foreach batch", "SparkException")
+JOB = JavaError("", {}, "Job aborted due to stage failure: Task 0 in stage 1.0 failed 1 times", "SparkException")
 
 
 @pytest.mark.parametrize(
-    ("inner", "kind", "reason"),
+    ("condition", "kind"),
     [
-        (
-            f"[MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION] {MALFORMED}.\nParse Mode: FAILFAST. SQLSTATE: 22023",
-            "malformed",
-            MALFORMED,
-        ),
-        (f"[CAST_INVALID_INPUT] {CAST}. Use `try_cast` to tolerate. SQLSTATE: 22018", "refused", CAST),
-        (
-            "[DIVIDE_BY_ZERO] Division by zero. Use `try_divide` to tolerate divisor being 0. SQLSTATE: 22012",
-            "refused",
-            "Division by zero",
-        ),
-        ("[USER_RAISED_EXCEPTION] the event time is null SQLSTATE: P0001", "refused", "the event time is null"),
-        (
-            "[KAFKA_DATA_LOSS.COULD_NOT_READ_OFFSET_RANGE] Some data may have been lost. SQLSTATE: 22000",
-            "data-loss",
-            "Some data may have been lost",
-        ),
-        ("[USER_RAISED_EXCEPTION] expected 4 bytes, found 3", "malformed", "expected 4 bytes, found 3"),
-        (
-            "[USER_RAISED_EXCEPTION] expected 16 bytes or more, found 3",
-            "malformed",
-            "expected 16 bytes or more, found 3",
-        ),
-        ("java.lang.OutOfMemoryError: Java heap space", "passing", None),
-        (
-            "com.lsqlrunner.avro.RegistryFailure: [LSQL_REGISTRY_UNREACHABLE] The schema registry does not answer: no.",
-            "passing",
-            "The schema registry does not answer: no",
-        ),
-        (
-            "com.lsqlrunner.avro.RegistryFailure: [LSQL_REGISTRY_REFUSED] The schema registry refuses: a answers 401",
-            "passing",
-            "The schema registry refuses: a answers 401",
-        ),
-        (
-            "com.lsqlrunner.avro.Misfit: [LSQL_VALUE_DOES_NOT_FIT_SCHEMA] a value is null: field a",
-            "refused",
-            "a value is null: field a",
-        ),
-        (
-            "[MALFORMED_RECORD_IN_PARSING] Not so: it is 1.\nParse Mode: FAILFAST.\nCaused by: a.Malformed: x",
-            "malformed",
-            "Not so: it is 1",
-        ),
-        (
-            "[TASK_WRITE_FAILED] Task failed while writing rows. SQLSTATE: 58030",
-            "passing",
-            "Task failed while writing rows",
-        ),
+        ("MALFORMED_RECORD_IN_PARSING", "malformed"),
+        ("MALFORMED_CHARACTER_CODING", "malformed"),
+        ("CAST_INVALID_INPUT", "refused"),
+        ("DIVIDE_BY_ZERO", "refused"),
+        ("USER_RAISED_EXCEPTION", "refused"),
+        ("LSQL_VALUE_DOES_NOT_FIT_SCHEMA", "refused"),
+        ("KAFKA_DATA_LOSS", "data-loss"),
+        ("LSQL_GROUP_TOO_LARGE", "too-large"),
+        ("LSQL_REGISTRY_UNREACHABLE", "passing"),
+        ("LSQL_REGISTRY_REFUSED", "passing"),
+        ("TASK_WRITE_FAILED", "passing"),
+        ("", "passing"),
     ],
 )
-def test_the_innermost_condition_decides(inner: str, kind: str, reason: str | None) -> None:
-    found = classify(within(inner))
+def test_the_innermost_condition_decides(condition: str, kind: str) -> None:
+    cause = JavaError(condition, {"reason": "x"}, "a reason", "SomeException")
 
-    assert found.kind == kind
-    assert reason is None or found.reason == reason
+    found = classify_errors((STREAM, WRITER, JOB, cause))
+
+    assert (found.kind, found.reason, found.error) == (kind, "a reason", cause)
 
 
 def test_a_malformed_record_outweighs_the_cast_inside_it() -> None:
-    text = within("[MALFORMED_RECORD_IN_PARSING] Bad record. SQLSTATE: 22023\nCaused by: [CAST_INVALID_INPUT] cast.")
+    malformed = JavaError("MALFORMED_RECORD_IN_PARSING", {}, "x")
 
-    assert classify(text).kind == "malformed"
-
-
-def test_without_a_condition_the_innermost_cause_speaks() -> None:
-    text = within(
-        "java.util.concurrent.ExecutionException: outer\n"
-        "Caused by: org.apache.kafka.common.errors.RecordTooLargeException: The request included a message too large."
-    ).replace("Reason: An exception", "Reason: Traceback (most recent call last):\nAn exception")
-
-    assert classify(text).reason == "The request included a message too large"
+    assert classify_errors((STREAM, malformed, JavaError("CAST_INVALID_INPUT", {}, "y"))).error is malformed
 
 
-@pytest.mark.parametrize("text", ["", "\n\n", "org.apache.kafka.common.errors.TimeoutException: no answer"])
-def test_a_text_without_a_condition_may_pass(text: str) -> None:
-    found = classify(text)
+def test_a_registry_that_is_away_outweighs_what_became_of_the_record() -> None:
+    away = JavaError("LSQL_REGISTRY_UNREACHABLE", {}, "away")
 
-    assert found.kind == "passing"
-    assert found.reason
-    assert "org.apache" not in found.reason
+    assert classify_errors((JavaError("MALFORMED_RECORD_IN_PARSING", {}, "x"), away)).kind == "passing"
 
 
-@pytest.mark.parametrize("inner", ["[CAST_OVERFLOW] " + "x" * 5000, "y" * 5000])
-def test_the_reason_is_one_short_line_without_a_trace(inner: str) -> None:
-    reason = classify(within(inner)).reason
+def test_offsets_that_kafka_has_no_more_are_lost_data() -> None:
+    gone = JavaError("", {}, "", "OffsetOutOfRangeException")
 
-    assert len(reason) <= 300
-    assert "\n" not in reason
-    assert "Something.scala" not in reason
+    found = classify_errors((STREAM, gone))
+
+    assert (found.kind, found.reason) == ("data-loss", "the offsets to read next are no longer there")
+
+
+@pytest.mark.parametrize(
+    ("errors", "reason"),
+    [
+        ((STREAM, WRITER, JavaError("", {}, "message too large", "RecordTooLargeException")), "message too large"),
+        ((STREAM, JOB, JavaError("", {}, "", "OutOfMemoryError")), JOB.reason),
+        ((JavaError("", {}, "", "TimeoutException"),), "TimeoutException"),
+        ((JavaError(),), "no reason was given"),
+    ],
+)
+def test_without_a_condition_that_is_known_the_innermost_reason_is_given(
+    errors: tuple[JavaError, ...], reason: str
+) -> None:
+    assert (classify_errors(errors).kind, classify_errors(errors).reason) == ("passing", reason)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "ValueError"),
+        ("\n\n", "ValueError"),
+        ("org.apache.kafka.common.errors.TimeoutException: no answer", "TimeoutException: no answer"),
+        ("first\nsecond", "first"),
+        ("y" * 5000, "y" * 300),
+    ],
+)
+def test_an_exception_of_python_may_pass_and_has_one_short_line(text: str, reason: str) -> None:
+    found = classify(ValueError(text))
+
+    assert (found.kind, found.reason) == ("passing", reason)
+
+
+def test_a_chain_is_read_as_java_writes_it() -> None:
+    link = {"type": "T", "condition": "C", "parameters": {"a": "1"}, "reason": "r"}
+
+    assert read_chain(json.dumps([link])) == (JavaError("C", {"a": "1"}, "r", "T"),)
+
+
+@pytest.mark.parametrize(
+    ("read", "write", "all_are", "side_and_code"),
+    [
+        (True, False, None, {"CAST_OVERFLOW": ["read", "RECORD_REFUSED"]}),
+        (True, True, None, {"MALFORMED_RECORD_IN_PARSING": ["read", "RECORD_MALFORMED"]}),
+        (True, True, "write", {"CAST_OVERFLOW": ["write", "RECORD_REFUSED"]}),
+        (True, True, None, {"LSQL_VALUE_DOES_NOT_FIT_SCHEMA": ["write", "RECORD_REFUSED"]}),
+        (False, True, None, {"LSQL_RECORD_TOO_LARGE": ["write", "RECORD_TOO_LARGE"], "CAST_OVERFLOW": None}),
+        (True, False, None, {"LSQL_VALUE_DOES_NOT_FIT_SCHEMA": None, "LSQL_RECORD_TOO_LARGE": None}),
+    ],
+)
+def test_the_rules_of_an_attempt_give_a_condition_its_side_and_code(
+    read: bool, write: bool, all_are: str | None, side_and_code: dict[str, list[str] | None]
+) -> None:
+    found = json.loads(rules(read, write, all_are))
+
+    assert {name: found["conditions"].get(name) for name in side_and_code} == side_and_code
+    assert "LSQL_GROUP_TOO_LARGE" in found["never"]

@@ -89,7 +89,7 @@ def test_certificates_by_value_reach_both_clients() -> None:
     assert "ssl.truststore.type" not in c
     java = connection(pem).spark()
     assert java["kafka.ssl.truststore.type"] == "PEM"
-    assert java["kafka.ssl.engine.factory.class"] == "com.lsqlrunner.kafka.PemSslEngineFactory"
+    assert java["kafka.ssl.engine.factory.class"] == "com.lsqlrunner.tls.PemSslEngineFactory"
 
 
 def test_a_given_maker_of_tls_engines_stays() -> None:

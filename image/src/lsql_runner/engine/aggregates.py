@@ -12,12 +12,8 @@ from pyspark.sql import functions as F
 from lsql_runner.bind.expr import AggregateCall
 from lsql_runner.engine.call import call
 from lsql_runner.engine.schema import spark_type
+from lsql_runner.jvm.java_entries import EXACT_SUM, KEEP_VALUES, RETRACT_VALUES
 from lsql_runner.types import LONG, DataType, Decimal, is_integer
-
-KEEP_VALUES = "lsql_keep_values"
-RETRACT_VALUES = "lsql_retract_values"
-EXACT_SUM = "lsql_exact_sum"
-"""Our own JVM aggregates of these names are registered with each session."""
 
 _NATIVE: dict[str, Callable[[Column], Column]] = {
     "COUNT": F.count,

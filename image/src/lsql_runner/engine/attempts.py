@@ -16,18 +16,10 @@ from pyspark.sql import types as spark
 from lsql_runner.engine import failures
 from lsql_runner.engine.call import call
 from lsql_runner.engine.schema import STRING
-
-ATTEMPT = "lsql_attempt"
-ONCE = "lsql_once"
-FIT = "lsql_fit"
-NOT_NULL = "lsql_not_null"
-"""Our own JVM functions of these names are registered with each session."""
+from lsql_runner.jvm.java_entries import ATTEMPT, FIRST_OF_RECORD, LIMIT_RECORD_SIZE, NOT_NULL, RECORD_TOO_LARGE
 
 FAULT = spark.StructType([spark.StructField(name, STRING) for name in ("side", "code", "message")])
 """Why a record has no value: `read` or `write`, one of the runner's error codes, and one line for people."""
-
-_PLACE_IN_PARSER = r"\s*\((?:start marker )?at \[Source|\s*at \[Source"
-"""What the parser of JSON says behind the reason."""
 
 MALFORMED, REFUSED, TOO_LARGE = "RECORD_MALFORMED", "RECORD_REFUSED", "RECORD_TOO_LARGE"
 READ_CODES = (MALFORMED, REFUSED)
@@ -62,25 +54,21 @@ class Origin:
 
 
 def rules(read: bool, write: bool, all_are: str | None = None) -> str:
-    """Which faults are caught, for `attempt`.
+    """Which errors of a record are caught, for `attempt`.
 
     Args:
         read: those of a record that is read.
         write: those of a record that is written.
-        all_are: `write` where there is no record that is read: all faults are of what is written.
+        all_are: `write` where there is no record that is read: all errors are of what is written.
     """
-    kinds: dict[str, tuple[str, str, str]] = {}
+    conditions: dict[str, tuple[str, str]] = {}
     if read:
-        kinds |= dict.fromkeys(failures.MALFORMED, (all_are or "read", MALFORMED, MALFORMED))
-        kinds |= dict.fromkeys(failures.REFUSED, (all_are or "read", REFUSED, MALFORMED))
-    kinds.pop(failures.MISFIT, None)
+        side = all_are or "read"
+        conditions |= {name: (side, REFUSED) for name in failures.REFUSED if name not in failures.WRITE}
+        conditions |= dict.fromkeys(failures.MALFORMED, (side, MALFORMED))
     if write:
-        kinds[failures.MISFIT] = ("write", REFUSED, REFUSED)
-        kinds[failures.RECORD_TOO_LARGE] = ("write", TOO_LARGE, TOO_LARGE)
-    never = (*failures.REGISTRY, *failures.TOO_LARGE)
-    end = rf"{failures.REASON_END}|{_PLACE_IN_PARSER}"
-    found = {"kinds": kinds, "never": never, "malformed": failures.NOT_THE_FORMAT.pattern, "end": end}
-    return json.dumps(found)
+        conditions |= {name: ("write", TOO_LARGE if name == RECORD_TOO_LARGE else REFUSED) for name in failures.WRITE}
+    return json.dumps({"conditions": conditions, "never": (*failures.REGISTRY, *failures.TOO_LARGE)})
 
 
 def attempt(value: Column, earlier: Column | None, by: str) -> Column:
@@ -96,21 +84,21 @@ def attempt(value: Column, earlier: Column | None, by: str) -> Column:
 
 def is_first(identity: Column) -> Column:
     """Whether a BINARY differs from that of the row before for which this was asked, in a task."""
-    return call(ONCE, identity)
+    return call(FIRST_OF_RECORD, identity)
 
 
-def fit(record: Column, room: str | None, shortens: bool = False) -> Column:
-    """A struct of key, value and headers, as its topic takes it.
+def limit_size(record: Column, limits: str | None, shortens: bool = False) -> Column:
+    """A struct of key, value and headers that is no larger than its topic takes.
 
     Args:
-        room: what `room_of` gave; None where nobody knows.
-        shortens: what is too large goes without its value, or without all but the headers of ours; else it is an error.
+        limits: what `size_limits` gave; None where they are not known.
+        shortens: a record that is too large loses its value, or all but our own headers; else it is an error.
     """
-    return record if room is None else call(FIT, record, F.lit(room), F.lit(shortens))
+    return record if limits is None else call(LIMIT_RECORD_SIZE, record, F.lit(limits), F.lit(shortens))
 
 
-def room_of(batch_bytes: int | None, request_bytes: int, header_bytes: int, compression: str) -> str:
-    """How large a record of a topic may be, for `fit`.
+def size_limits(batch_bytes: int | None, request_bytes: int, header_bytes: int, compression: str) -> str:
+    """How large a record of a topic may be, for `limit_size`.
 
     Args:
         batch_bytes: of the topic, after compression.
@@ -118,8 +106,8 @@ def room_of(batch_bytes: int | None, request_bytes: int, header_bytes: int, comp
         header_bytes: of headers that every record will have besides.
         compression: of the producer.
     """
-    room = {"request_bytes": request_bytes, "header_bytes": header_bytes, "compression": compression}
-    return json.dumps(room | {"batch_bytes": 2**31 - 1 if batch_bytes is None else batch_bytes})
+    limits = {"request_bytes": request_bytes, "header_bytes": header_bytes, "compression": compression}
+    return json.dumps(limits | {"batch_bytes": 2**31 - 1 if batch_bytes is None else batch_bytes})
 
 
 def not_null(value: Column) -> Column:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from pyspark import SparkContext
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
-from lsql_runner.engine.call import call
+from lsql_runner.engine.call import call, java_class
+from lsql_runner.jvm.java_entries import DECODE_AVRO, DECODE_AVRO_CLASS, ENCODE_AVRO, REGISTRY_CLASS
 
-DECODE_AVRO = "lsql_decode_avro"
-ENCODE_AVRO = "lsql_encode_avro"
-"""Our own JVM functions of these names are registered with each session."""
 REGISTRY = "registry"
 """The name of the processor's registry in the JVM."""
 
@@ -29,7 +25,7 @@ def register_registry(name: str, settings: Mapping[str, str]) -> None:
     Raises:
         IllegalArgumentException: a setting is not known, or cannot be used.
     """
-    _classes().Registry.register(name, dict(settings))
+    java_class(REGISTRY_CLASS).register(name, dict(settings))
 
 
 def give_schemas(name: str, schemas: Mapping[int, str]) -> None:
@@ -38,7 +34,7 @@ def give_schemas(name: str, schemas: Mapping[int, str]) -> None:
     Args:
         schemas: by id, JSON of Avro without references, or the text of a `.proto` file.
     """
-    _classes().Registry.give(name, dict(schemas))
+    java_class(REGISTRY_CLASS).give(name, dict(schemas))
 
 
 def decode_avro(raw: Column, reader_schema: str, registry: str = REGISTRY) -> Column:
@@ -46,7 +42,7 @@ def decode_avro(raw: Column, reader_schema: str, registry: str = REGISTRY) -> Co
 
     Args:
         reader_schema: JSON of Avro.
-        registry: a name that `register_registry` or `give_schemas` was told.
+        registry: a name that `register_registry` or `give_schemas` was given.
     """
     return call(DECODE_AVRO, raw, F.lit(reader_schema), F.lit(registry))
 
@@ -64,13 +60,6 @@ def avro_type(schema: str) -> spark.DataType:
     """The type that `decode_avro` gives.
 
     Raises:
-        IllegalArgumentException: the schema cannot be read, is recursive, or holds a decimal of more than 38 digits.
+        Py4JJavaError: LSQL_SCHEMA_UNUSABLE: it cannot be read, is recursive, or has a decimal of more than 38 digits.
     """
-    return spark._parse_datatype_json_string(_classes().DecodeAvro.typeJson(schema))
-
-
-def _classes() -> Any:
-    context = SparkContext._active_spark_context
-    assert context is not None
-    assert context._jvm is not None
-    return context._jvm.com.lsqlrunner.avro
+    return spark._parse_datatype_json_string(java_class(DECODE_AVRO_CLASS).typeJson(schema))

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from lsql_runner.bind.bound import Fields, Part, Single, Whole
 from lsql_runner.bind.scope import lateral_column
-from lsql_runner.engine.attempts import ORIGIN, Origin, fit, rules
+from lsql_runner.engine.attempts import ORIGIN, Origin, limit_size, rules
 from lsql_runner.engine.conditions import failed, where
 from lsql_runner.engine.dead_letters import (
     Outlet,
@@ -158,7 +158,9 @@ def compile_sink(
     origin = relation.origin
     if origin is None or origin.of_operator:
         origin = origin_of_row(sink, relation, key)
-    record = fit(F.struct(key, value, headers), outlet.rooms.get(sink.topic) if sink.errors.write != "fail" else None)
+    record = limit_size(
+        F.struct(key, value, headers), outlet.size_limits.get(sink.topic) if sink.errors.write != "fail" else None
+    )
     tried, written = replace(relation, origin=origin).attempt(F.struct(ts, record.alias("record")))
     assert tried.origin is not None
     return outcome(tried.frame, sink.errors, tried.origin, outlet, sink.topic, written)

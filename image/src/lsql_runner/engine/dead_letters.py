@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lsql_runner.bind.error_policies import ErrorPolicies, Policy
-from lsql_runner.engine.attempts import MALFORMED, READ_CODES, WRITE_CODES, Origin, attempt, fit, is_first, rules
+from lsql_runner.engine.attempts import MALFORMED, READ_CODES, WRITE_CODES, Origin, attempt, is_first, limit_size, rules
 from lsql_runner.engine.packed import packed
 from lsql_runner.engine.progress import ERRORS_METRIC, caught_as
 from lsql_runner.engine.relation import Relation, Sift
@@ -38,8 +38,8 @@ class Outlet:
 
     processor: str = ""
     """The application id."""
-    rooms: Mapping[str, str] = field(default_factory=dict)
-    """By topic, what `room_of` gave."""
+    size_limits: Mapping[str, str] = field(default_factory=dict)
+    """By topic, what `size_limits` gave."""
     keyed: frozenset[str] = frozenset()
     """Topics that take no record without a key."""
 
@@ -136,7 +136,7 @@ def _letter(policies: ErrorPolicies, origin: Origin, outlet: Outlet) -> Column:
         origin.record["value"].alias("value"),
         F.concat(before, known).alias("headers"),
     )
-    return fit(whole, outlet.rooms.get(str(policies.queue)), shortens=True)
+    return limit_size(whole, outlet.size_limits.get(str(policies.queue)), shortens=True)
 
 
 def rules_of_rows() -> str:

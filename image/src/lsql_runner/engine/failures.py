@@ -1,22 +1,27 @@
-"""Why a query died: a record that it cannot take, records that are gone, or something that may pass.
-
-Spark tells by its error conditions; the exception arrives as text within text, so the conditions are
-looked for by name.
-"""
+"""Why a query ended: a record that it cannot take, records that are gone, or something that may pass."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
+from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
+
+from lsql_runner.engine.java_errors import errors_of
+from lsql_runner.jvm.java_entries import (
+    GROUP_TOO_LARGE,
+    MALFORMED_RECORD,
+    RECORD_TOO_LARGE,
+    REGISTRY_REFUSED,
+    REGISTRY_UNREACHABLE,
+    VALUE_DOES_NOT_FIT_SCHEMA,
+)
+from lsql_runner.jvm.java_error import JavaError, JavaErrors
+
 Kind = OneOf["malformed", "refused", "too-large", "data-loss", "passing"]
 
-MALFORMED = ("MALFORMED_RECORD_IN_PARSING", "MALFORMED_CHARACTER_CODING")
-MISFIT = "LSQL_VALUE_DOES_NOT_FIT_SCHEMA"
-"""A value that the schema it is written with cannot hold."""
-RECORD_TOO_LARGE = "LSQL_RECORD_TOO_LARGE"
-"""A record that its topic would not take, found before it is sent."""
+MALFORMED = (MALFORMED_RECORD, "MALFORMED_CHARACTER_CODING")
 
 REFUSED = (
     "CAST_INVALID_INPUT",
@@ -43,25 +48,22 @@ REFUSED = (
     "INVALID_INDEX_OF_ZERO",
     "COLLECTION_SIZE_LIMIT_EXCEEDED",
     "CANNOT_CONVERT_JSON_ROOT_FIELD",
-    MISFIT,
+    VALUE_DOES_NOT_FIT_SCHEMA,
 )
-REGISTRY = ("LSQL_REGISTRY_UNREACHABLE", "LSQL_REGISTRY_REFUSED")
-"""A record that nobody could judge: what our own decoding says where the schema registry does not help."""
+REGISTRY = (REGISTRY_UNREACHABLE, REGISTRY_REFUSED)
+"""Nobody could judge the record: the schema registry does not help."""
 
-TOO_LARGE = ("LSQL_GROUP_TOO_LARGE",)
+TOO_LARGE = (GROUP_TOO_LARGE,)
 """A group that our own aggregates refuse to keep."""
 
-_DATA_LOSS = ("KAFKA_DATA_LOSS", "Some data may have been lost", "OffsetOutOfRange")
+READ = (*MALFORMED, *REFUSED)
+"""What a record is at fault for where it is read and computed with."""
 
-NOT_THE_FORMAT = re.compile(r"expected \d+ bytes(?: or more)?, found \d+")
-"""What our own decoding says of bytes that are not of the format."""
+WRITE = (VALUE_DOES_NOT_FIT_SCHEMA, RECORD_TOO_LARGE)
+"""What a record is at fault for where it is written."""
 
-REASON_END = r"\s*SQLSTATE:|\s+Use `?try_|\s+If necessary set|\s+To return NULL|\s+Parse Mode:"
-"""What Spark says behind the reason."""
-
-_CONDITION = re.compile(r"\[(?P<name>[A-Z][A-Z0-9_]+)(?:\.[A-Z0-9_]+)?\]\s*(?P<text>[^\n]*)")
-
-_CAUSE = re.compile(r"^Caused by: (?:[\w$]+\.)+(?P<name>[\w$]+)(?:: (?P<text>[^\n]*))?$", re.MULTILINE)
+_DATA_LOSS = ("KAFKA_DATA_LOSS",)
+_DATA_LOSS_TYPES = ("OffsetOutOfRangeException",)
 _WRAPPERS = ("STREAM_FAILED", "FOREACH_BATCH_USER_FUNCTION_ERROR", "WRITING_JOB_ABORTED")
 
 
@@ -71,48 +73,39 @@ class Failure:
 
     kind: Kind
     reason: str
+    error: JavaError = JavaError()
+    """The exception that decides."""
 
 
-def classify(text: str) -> Failure:
-    """What the text of an exception says."""
-    if any(word in text for word in _DATA_LOSS):
-        return Failure("data-loss", _last_condition(text, ()) or "the offsets to read next are no longer there")
-    registry = _last_condition(text, REGISTRY)
-    if registry:
-        return Failure("passing", registry)
-    too_large = _last_condition(text, TOO_LARGE)
-    if too_large:
-        return Failure("too-large", too_large)
-    malformed = _last_condition(text, MALFORMED)
-    if malformed:
-        return Failure("malformed", malformed)
-    refused = _last_condition(text, REFUSED)
-    if refused:
-        return Failure("malformed" if NOT_THE_FORMAT.fullmatch(refused) else "refused", refused)
-    return Failure("passing", _innermost_cause(text) or _last_condition(text, ()) or _first_line(text))
+def classify(error: BaseException | JavaObject) -> Failure:
+    """What an exception says of why a query ended."""
+    return classify_errors(errors_of(error))
 
 
-def _innermost_cause(text: str) -> str:
-    """What the last exception in a chain of causes says; nothing where a condition of Spark's comes later."""
-    causes = list(_CAUSE.finditer(text))
-    conditions = [m for m in _CONDITION.finditer(text) if m["name"] not in _WRAPPERS]
-    if not causes or (conditions and conditions[-1].start() > causes[-1].start()):
-        return ""
-    return _clean(causes[-1]["text"] or causes[-1]["name"])
+def classify_errors(errors: JavaErrors) -> Failure:
+    """The same of an exception and its causes, which have been read already."""
+    kinds: tuple[tuple[Kind, Collection[str]], ...] = (
+        ("data-loss", _DATA_LOSS),
+        ("passing", REGISTRY),
+        ("too-large", TOO_LARGE),
+        ("malformed", MALFORMED),
+        ("refused", REFUSED),
+    )
+    for kind, conditions in kinds:
+        found = innermost(errors, conditions)
+        if found is not None:
+            return _failure(kind, found)
+    lost = next((error for error in errors if error.type in _DATA_LOSS_TYPES), None)
+    if lost is not None:
+        return Failure("data-loss", lost.reason or "the offsets to read next are no longer there", lost)
+    speaking = [error for error in errors if error.condition not in _WRAPPERS and (error.reason or error.condition)]
+    return _failure("passing", (speaking or [*errors])[-1])
 
 
-def _last_condition(text: str, names: tuple[str, ...]) -> str:
-    """The sentence of the innermost of the named conditions; of any condition if none is named."""
-    found = [m for m in _CONDITION.finditer(text) if not names or m["name"] in names]
-    inner = [m for m in found if m["name"] not in _WRAPPERS]
-    return _clean((inner or found)[-1]["text"]) if found else ""
+def innermost(errors: JavaErrors, conditions: Collection[str]) -> JavaError | None:
+    """The innermost exception that has one of some conditions."""
+    return next((error for error in reversed(errors) if error.condition in conditions), None)
 
 
-def _clean(sentence: str) -> str:
-    sentence = re.split(REASON_END, sentence)[0]
-    return sentence.strip().rstrip(".")[:300] or "no reason was given"
-
-
-def _first_line(text: str) -> str:
-    line = next((part.strip() for part in text.splitlines() if part.strip()), "no reason was given")
-    return re.sub(r"\b(?:[a-z]+\.)+([A-Z]\w+)", r"\1", line)[:300]
+def _failure(kind: Kind, error: JavaError) -> Failure:
+    return Failure(kind, error.reason or error.type or "no reason was given", error)

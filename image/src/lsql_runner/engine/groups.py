@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -13,6 +12,7 @@ from pyspark.sql import types as spark
 from lsql_runner.bind.expr import AggregateCall
 from lsql_runner.bind.grouping import group_column
 from lsql_runner.engine.aggregates import aggregated, can_overflow, exact, result
+from lsql_runner.engine.call import java_class
 from lsql_runner.engine.event_time import since_1970, under_watermark, within_reach
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.packed import packed, unpacked
@@ -20,6 +20,7 @@ from lsql_runner.engine.progress import LATE_METRIC
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
 from lsql_runner.engine.schema import BINARY, LONG, STRING, spark_type
 from lsql_runner.engine.tables import arrival, identity_of
+from lsql_runner.jvm.java_entries import SESSIONS
 from lsql_runner.plan.nodes import Aggregate, key_serde
 from lsql_runner.plan.usage import node_exprs
 
@@ -164,8 +165,7 @@ def _sessions(node: Aggregate, below: Relation, catches: bool) -> Relation:
 
 def _session_operator(records: DataFrame, reduced: DataFrame, arguments: int, node: Aggregate) -> DataFrame:
     assert node.window is not None
-    jvm: Any = records.sparkSession._jvm
-    found = jvm.com.lsqlrunner.state.Sessions.of(records._jdf, reduced._jdf, arguments, node.window.size_ms, node.final)
+    found = java_class(SESSIONS).of(records._jdf, reduced._jdf, arguments, node.window.size_ms, node.final)
     frame = DataFrame(found, records.sparkSession)
     late = F.count(F.when(F.col("is_late"), F.lit(1))).alias("records")
     return frame.observe(f"{LATE_METRIC}{node.store}", late).where(~F.col("is_late"))

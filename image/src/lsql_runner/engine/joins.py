@@ -17,12 +17,12 @@ from lsql_runner.engine.schema import LONG, spark_type
 from lsql_runner.engine.serde import decode
 from lsql_runner.engine.tables import (
     arrival,
+    consolidate,
     identity_of,
     join_tables,
     lookup,
     narrowed_column,
     newest,
-    settle,
     track,
     with_identity,
 )
@@ -229,7 +229,7 @@ def _tables(node: Join, left: _Side, right: _Side) -> Relation:
         _pair("had").alias("before"),
         _pair("has").alias("after"),
     )
-    frame, columns, present = newest(settle(changes) if node.moves_rows else changes, schema)
+    frame, columns, present = newest(consolidate(changes) if node.moves_rows else changes, schema)
     result = _result(
         node,
         frame,

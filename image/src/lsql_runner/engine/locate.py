@@ -59,6 +59,6 @@ def failure_of(frame: DataFrame) -> Failure | None:
     try:
         frame.write.format("noop").mode("overwrite").save()
     except (PySparkException, Py4JJavaError) as error:
-        failure = classify(str(error))
+        failure = classify(error)
         return failure if failure.kind in ("malformed", "refused") else None
     return None

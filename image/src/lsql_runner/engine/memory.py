@@ -123,12 +123,12 @@ class MemoryEngine:
                         cause = running.pass_time(number, pauses[number])
                     if cause is not None:
                         read = [record for earlier in batches[: number + 1] for record in earlier]
-                        return MemoryRun(running.written(), self._death(plan, str(cause), read, outlet))
+                        return MemoryRun(running.written(), self._death(plan, cause, read, outlet))
                     if number in restarts:
                         running.restart(plan, Path(checkpoints))
                 return MemoryRun(running.written())
             except (PySparkException, Py4JError) as error:
-                return MemoryRun((), LsqlError("QUERY_FAILED", reason=classify(str(error)).reason))
+                return MemoryRun((), LsqlError("QUERY_FAILED", reason=classify(error).reason))
             finally:
                 running.stop()
 
@@ -136,7 +136,7 @@ class MemoryEngine:
         """Reads the records as one batch."""
         return _of_topic(Rows(self.session).frame(records))
 
-    def _death(self, plan: Plan, cause: str, records: Sequence[TopicRecord], outlet: Outlet) -> LsqlError:
+    def _death(self, plan: Plan, cause: Exception, records: Sequence[TopicRecord], outlet: Outlet) -> LsqlError:
         """What production says of the same death: the record, found by running ranges again."""
         failure = classify(cause)
         if failure.kind == "too-large":
@@ -179,9 +179,14 @@ class _Running:
 
     def _start(self, query: Query, stream: JavaObject, checkpoint: Path) -> _RunningQuery:
         collected: list[Any] = []
+        failed: list[Exception] = []
 
         def collect(frame: DataFrame, _: int) -> None:
-            collected.extend(frame.collect())
+            try:
+                collected.extend(frame.collect())
+            except Exception as error:
+                failed.append(error)  # on its way through the JVM it would become a text
+                raise
 
         tune_emission(self._session, query)
         read = shared(_of_topic(self._rows.streamed(stream)))
@@ -190,16 +195,16 @@ class _Running:
         writer = records.writeStream.queryName(query.name).outputMode(output_mode(query))
         streaming = writer.option("checkpointLocation", str(checkpoint)).foreachBatch(collect).start()
         clocks = tuple(node.store for node in query.final_groups)
-        return _RunningQuery(stream, streaming, collected, clocks)
+        return _RunningQuery(stream, streaming, collected, failed, clocks)
 
-    def feed(self, number: int, batch: Sequence[TopicRecord]) -> StreamingQueryException | None:
+    def feed(self, number: int, batch: Sequence[TopicRecord]) -> Exception | None:
         """Let every query read a batch; what the first that died of it says."""
         rows = self._rows.sequence(batch)
         for query in self._queries:
             query.stream.addData(rows)
         return self._read(number)
 
-    def pass_time(self, number: int, idle_ms: int) -> StreamingQueryException | None:
+    def pass_time(self, number: int, idle_ms: int) -> Exception | None:
         """Let every query see that time goes on behind a batch; what the first that died of it says."""
         for query in self._queries:
             newest = query.newest_ms()
@@ -207,13 +212,13 @@ class _Running:
                 advance(self._session, clock, newest + idle_ms)
         return self._read(number)
 
-    def _read(self, number: int) -> StreamingQueryException | None:
-        cause: StreamingQueryException | None = None
+    def _read(self, number: int) -> Exception | None:
+        cause: Exception | None = None
         for query in self._queries:
             try:
                 query.streaming.processAllAvailable()
             except StreamingQueryException as error:
-                cause = cause or error
+                cause = cause or next(iter(query.failed), error)
         for query in self._queries:
             self._written += [_output(row, number) for row in query.collected]
             query.collected.clear()
@@ -232,6 +237,8 @@ class _RunningQuery:
     stream: JavaObject
     streaming: StreamingQuery
     collected: list[Any] = field(default_factory=list)
+    failed: list[Exception] = field(default_factory=list)
+    """Why a batch could not be collected."""
     clocks: tuple[str, ...] = ()
     """Of stores with final results."""
 

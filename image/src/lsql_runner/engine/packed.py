@@ -9,10 +9,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from lsql_runner.engine.call import call
-
-PACK_ROW = "lsql_pack_row"
-UNPACK_ROW = "lsql_unpack_row"
-"""Our own JVM functions of these names are registered with each session."""
+from lsql_runner.jvm.java_entries import PACK_ROW, UNPACK_ROW
 
 
 def packed(columns: Mapping[str, Column]) -> Column:

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from lsql_runner.engine.avro import REGISTRY, register_registry
 from lsql_runner.engine.compile import Source, compile_node, source_of
 from lsql_runner.engine.culprit import record_error
-from lsql_runner.engine.failures import classify
+from lsql_runner.engine.failures import classify_errors
 from lsql_runner.engine.groups import aggregate_input, window_of
 from lsql_runner.engine.offset_log import newest_batch, planned_batch
 from lsql_runner.engine.query import Launch, RunningPlan
@@ -105,8 +105,7 @@ class SparkEngine:
         cause = None if self._running is None else self._running.death()
         if cause is None or isinstance(cause, LsqlError):
             return cause
-        failure = classify(cause)
-        LOG.debug("the engine's own words: %s", cause)
+        failure = classify_errors(cause)
         if failure.kind == "data-loss":
             return LsqlError("OFFSETS_GONE", reason=failure.reason)
         if failure.kind == "too-large":

@@ -8,11 +8,8 @@ from pyspark.sql import functions as F
 from lsql_runner.engine.avro import REGISTRY
 from lsql_runner.engine.call import call
 from lsql_runner.engine.schema import spark_type
+from lsql_runner.jvm.java_entries import DECODE_PROTOBUF, ENCODE_PROTOBUF
 from lsql_runner.types import DataType
-
-DECODE_PROTOBUF = "lsql_decode_protobuf"
-ENCODE_PROTOBUF = "lsql_encode_protobuf"
-"""Our own JVM functions of these names are registered with each session."""
 
 
 def decode_protobuf(raw: Column, kind: DataType, message: str, registry: str = REGISTRY) -> Column:

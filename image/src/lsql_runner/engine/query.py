@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from lsql_runner.engine.compile import Reader, compile_query, shared
 from lsql_runner.engine.emission import output_mode, tune_emission
+from lsql_runner.engine.java_errors import errors_of
 from lsql_runner.engine.progress import OUTPUT_METRIC, batch_ended
 from lsql_runner.engine.row_sink import RowSinks, row_writer
 from lsql_runner.engine.sink import SinkOptions, batch_writer, sink_records
@@ -24,8 +26,11 @@ from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.engine.sink_rows import sink_rows
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded
+from lsql_runner.jvm.java_error import JavaError, JavaErrors
 from lsql_runner.plan.queries import Plan, Query, WriteSink
 from lsql_runner.plan.stores import query_stores
+
+LOG = logging.getLogger(__name__)
 
 _STOP_DEADLINE_S = 30.0
 
@@ -87,14 +92,13 @@ class RunningPlan:
         writer._jwrite.foreachBatch(batches)  # pyspark's own takes a function of Python's
         return _Running(writer.start(), batches, sink)
 
-    def death(self) -> str | LsqlError | None:
-        """Why a query ended by itself, with all that caused it, in Spark's words, or as a sink's error; None while all
-        run."""
+    def death(self) -> JavaErrors | LsqlError | None:
+        """Why a query ended by itself: an exception and its causes, or a sink's error; None while all run."""
         for query in self._queries:
             if not query.streaming.isActive:
-                words = _last_words(self._spark, query.streaming)
-                told = None if query.sink is None else sink_error(words, query.sink, self._connections)
-                return told or words
+                errors = _last_errors(self._spark, query.streaming)
+                of_sink = None if query.sink is None else sink_error(errors, query.sink, self._connections)
+                return of_sink or errors
         return None
 
     def stop(self) -> None:
@@ -128,14 +132,16 @@ class _Running:
     sink: WriteSink | None = None
 
 
-def _last_words(spark: SparkSession, query: StreamingQuery) -> str:
-    """The exception of a query and its causes as the JVM prints them; pyspark tells the first of them only."""
+def _last_errors(spark: SparkSession, query: StreamingQuery) -> JavaErrors:
+    """The exception that a query ended with, and its causes."""
     failed = query._jsq.exception()
     if not failed.isDefined():
-        return "the query ended without a reason"
-    jvm = spark._jvm
-    assert jvm is not None
-    return str(jvm.org.apache.spark.util.Utils.exceptionString(failed.get()))
+        return (JavaError(reason="the query ended without a reason"),)
+    if LOG.isEnabledFor(logging.DEBUG):
+        jvm = spark._jvm
+        assert jvm is not None
+        LOG.debug("the engine's own words: %s", jvm.org.apache.spark.util.Utils.exceptionString(failed.get()))
+    return errors_of(failed.get())
 
 
 def _listening(spark: SparkSession, progress: _Progress) -> JavaObject:

@@ -72,7 +72,7 @@ def read_records(
 
 def _failed(kafka: KafkaConnection, error: Exception) -> LsqlError:
     text = str(error)
-    reason = classify(text).reason
+    reason = classify(error).reason
     if any(word in text for word in _REFUSALS):
         return LsqlError("BROKER_REFUSED", servers=kafka.servers, why=reason)
     return LsqlError("QUERY_FAILED", reason=reason)

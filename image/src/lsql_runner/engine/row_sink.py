@@ -11,8 +11,11 @@ from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.sql import SparkSession
 
 from lsql_runner.config.sink_connection import SinkConnection
+from lsql_runner.engine.call import java_class
+from lsql_runner.engine.java_errors import errors_of
 from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.engine.sink_rows import row_columns
+from lsql_runner.jvm.java_entries import SINK_WRITER
 from lsql_runner.plan.queries import WriteSink
 
 
@@ -25,16 +28,14 @@ class RowSinks:
 
 
 def row_writer(spark: SparkSession, app_id: str, query: str, sink: WriteSink, sinks: RowSinks) -> JavaObject:
-    """A com.lsqlrunner.sink.SinkWriter for the batches of a query, whose target is there and takes its rows.
+    """A Java SINK_WRITER for the batches of a query, whose target is there and takes its rows.
 
     Raises:
         LsqlError: SINK_UNREACHABLE, SINK_REFUSED, SINK_TABLE_MISFIT, QUERY_FAILED.
     """
-    jvm = spark._jvm
-    assert jvm is not None
     target, connection = sink.target, sinks.connections[sink.target.sink]
     names, types = row_columns(sink)
-    table = jvm.com.lsqlrunner.sink.SinkWriter.table(
+    table = java_class(SINK_WRITER).table(
         target.table,
         names,
         types,
@@ -50,10 +51,10 @@ def row_writer(spark: SparkSession, app_id: str, query: str, sink: WriteSink, si
         "password": connection.password,
         "client": f"lsql {app_id}",
     }
-    writer = jvm.com.lsqlrunner.sink.SinkWriter(f"{app_id}/{query}", connection.kind, str(sinks.jars), settings, table)
+    writer = java_class(SINK_WRITER)(f"{app_id}/{query}", connection.kind, str(sinks.jars), settings, table)
     try:
         writer.prepare()
     except Py4JJavaError as error:
-        said = sink_error(str(error), sink, sinks.connections)
+        said = sink_error(errors_of(error), sink, sinks.connections)
         raise said or error from None
     return writer

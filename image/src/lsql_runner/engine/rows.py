@@ -15,7 +15,7 @@ from pyspark.sql.types import StructField, StructType
 
 from lsql_runner.engine.call import call
 from lsql_runner.engine.schema import BINARY, HEADERS, INT, LONG, STRING
-from lsql_runner.engine.serde import DECODE_JSON
+from lsql_runner.jvm.java_entries import DECODE_JSON
 
 Headers = tuple[tuple[str, bytes | None], ...]
 

@@ -18,14 +18,8 @@ from lsql_runner.engine.wire import be_int, be_long, int_be, long_be, of_least_l
 from lsql_runner.formats.avro_text import narrowed_avro
 from lsql_runner.formats.catalog import HEAD_BYTES, MAGIC, PRIMITIVE_FORMATS, Format, Serde, head_of
 from lsql_runner.formats.proto_schema import descriptor
+from lsql_runner.jvm.java_entries import DECODE_CSV, DECODE_JSON, DECODE_XML, ENCODE_JSON, EXTEND_JSON
 from lsql_runner.types import BYTES, STRING, DataType, Field, Struct
-
-DECODE_JSON = "lsql_decode_json"
-ENCODE_JSON = "lsql_encode_json"
-EXTEND_JSON = "lsql_extend_json"
-DECODE_CSV = "lsql_decode_csv"
-DECODE_XML = "lsql_decode_xml"
-"""Our own JVM functions of these names are registered with each session."""
 
 WINDOW_BYTES = {"TW": 8, "SW": 16}
 """A key ends with the start of its time window, or with the end and the start of its session: 8 bytes each,

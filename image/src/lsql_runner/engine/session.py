@@ -6,22 +6,16 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pyspark import SparkContext
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
-from pyspark.sql.types import BinaryType
 
 from lsql_runner.container.limits import cores
-from lsql_runner.engine.aggregates import EXACT_SUM, KEEP_VALUES, RETRACT_VALUES
-from lsql_runner.engine.attempts import ATTEMPT, FIT, NOT_NULL, ONCE
-from lsql_runner.engine.avro import DECODE_AVRO, ENCODE_AVRO
-from lsql_runner.engine.packed import PACK_ROW, UNPACK_ROW
-from lsql_runner.engine.protobuf import DECODE_PROTOBUF, ENCODE_PROTOBUF
-from lsql_runner.engine.serde import DECODE_CSV, DECODE_JSON, DECODE_XML, ENCODE_JSON, EXTEND_JSON
+from lsql_runner.jvm.java_entries import ABSTRACT_FILE_SYSTEM, EXTENSIONS, FILE_SYSTEM
 
 _FIXED = {
+    "spark.sql.extensions": EXTENSIONS,  # every function of ours
     # The language: names are case-sensitive, nothing wraps or turns into null unasked, time is UTC.
     "spark.sql.caseSensitive": "true",
     "spark.sql.ansi.enabled": "true",
@@ -41,8 +35,8 @@ _FIXED = {
     # Chains of stateful operators in update mode: the planner refuses what Spark's own check would have to.
     "spark.sql.streaming.unsupportedOperationCheck": "false",
     # Checkpoints without a child process for each file, and on the disk before anything counts on them.
-    "spark.hadoop.fs.file.impl": "com.lsqlrunner.fs.DurableFileSystem",
-    "spark.hadoop.fs.AbstractFileSystem.file.impl": "com.lsqlrunner.fs.DurableFs",
+    "spark.hadoop.fs.file.impl": FILE_SYSTEM,
+    "spark.hadoop.fs.AbstractFileSystem.file.impl": ABSTRACT_FILE_SYSTEM,
     # A processor has one kind of work; the pages and listeners of a shared cluster only cost memory.
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -91,26 +85,7 @@ def open_session(options: SessionOptions) -> SparkSession:
     }
     for key, value in settings.items():
         builder = builder.config(key, value)
-    session = builder.getOrCreate()
-    jvm: Any = session._jvm
-    jvm.com.lsqlrunner.json.DecodeJson.register(session._jsparkSession, DECODE_JSON)
-    jvm.com.lsqlrunner.expression.PackRow.register(session._jsparkSession, PACK_ROW)
-    jvm.com.lsqlrunner.expression.UnpackRow.register(session._jsparkSession, UNPACK_ROW)
-    jvm.com.lsqlrunner.avro.DecodeAvro.register(session._jsparkSession, DECODE_AVRO)
-    jvm.com.lsqlrunner.avro.EncodeAvro.register(session._jsparkSession, ENCODE_AVRO)
-    jvm.com.lsqlrunner.protobuf.DecodeProtobuf.register(session._jsparkSession, DECODE_PROTOBUF)
-    jvm.com.lsqlrunner.protobuf.EncodeProtobuf.register(session._jsparkSession, ENCODE_PROTOBUF)
-    jvm.com.lsqlrunner.json.EncodeJson.register(session._jsparkSession, ENCODE_JSON)
-    jvm.com.lsqlrunner.errors.Attempt.register(session._jsparkSession, ATTEMPT)
-    jvm.com.lsqlrunner.errors.Once.register(session._jsparkSession, ONCE)
-    jvm.com.lsqlrunner.errors.Fit.register(session._jsparkSession, FIT)
-    jvm.com.lsqlrunner.errors.NotNull.register(session._jsparkSession, NOT_NULL)
-    jvm.com.lsqlrunner.aggregate.KeepValues.register(session._jsparkSession, KEEP_VALUES, RETRACT_VALUES)
-    jvm.com.lsqlrunner.aggregate.ExactSum.register(session._jsparkSession, EXACT_SUM)
-    jvm.com.lsqlrunner.text.DecodeCsv.register(session._jsparkSession, DECODE_CSV)
-    jvm.com.lsqlrunner.text.DecodeXml.register(session._jsparkSession, DECODE_XML)
-    session.udf.registerJavaFunction(EXTEND_JSON, "com.lsqlrunner.json.ExtendJson", BinaryType())
-    return session
+    return builder.getOrCreate()
 
 
 def forget_jvm() -> None:

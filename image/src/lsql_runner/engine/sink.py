@@ -14,10 +14,12 @@ from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from lsql_runner.engine.attempts import room_of
+from lsql_runner.engine.attempts import size_limits
+from lsql_runner.engine.call import java_class
 from lsql_runner.engine.dead_letters import Outlet
 from lsql_runner.engine.schema import HEADERS
 from lsql_runner.engine.wire import long_be
+from lsql_runner.jvm.java_entries import BATCH_WRITER, TIMESTAMP_INTERCEPTOR
 from lsql_runner.kafka.brokers import TopicLimits
 from lsql_runner.kafka.client import KafkaConnection
 
@@ -44,7 +46,7 @@ _TUNED = {
 FIXED = {
     "kafka.enable.idempotence": "true",
     "kafka.acks": "all",
-    "kafka.interceptor.classes": "com.lsqlrunner.kafka.RecordTimestampInterceptor",
+    "kafka.interceptor.classes": TIMESTAMP_INTERCEPTOR,
 }
 
 
@@ -71,13 +73,13 @@ class SinkOptions:
         request = int(sent.get(_REQUEST, _REQUEST_BYTES))
         compression = sent.get("compression.type", _TUNED["kafka.compression.type"])
         header = len(f"{BATCH_HEADER}{self.app_id}") + _QUERY_BYTES
-        rooms = {
-            topic: room_of(
+        limits = {
+            topic: size_limits(
                 takes.batch_bytes, self.letter_bytes if topic == self.queue else request, header, compression
             )
             for topic, takes in self.takes.items()
         }
-        return Outlet(self.app_id, rooms, frozenset(topic for topic, takes in self.takes.items() if takes.compacted))
+        return Outlet(self.app_id, limits, frozenset(topic for topic, takes in self.takes.items() if takes.compacted))
 
     @property
     def letter_bytes(self) -> int:
@@ -105,13 +107,11 @@ def with_time(headers: Column, time_ms: Column) -> Column:
 
 
 def batch_writer(spark: SparkSession, query: str, options: SinkOptions) -> JavaObject:
-    """A com.lsqlrunner.kafka.BatchWriter for the batches of a query."""
+    """A Java BATCH_WRITER for the batches of a query."""
     size = {"kafka.batch.size": str(min(_BATCH_BYTES, options.largest_batch or _BATCH_BYTES))}
     set_here = {f"kafka.{key}": value for key, value in options.producer}
     if options.queue is not None:
         # What is too large for a target is found before it is sent; a dead letter is as large as a source allows.
         set_here[f"kafka.{_REQUEST}"] = str(options.letter_bytes)
     settings = _TUNED | size | set_here | options.kafka.spark() | FIXED
-    jvm = spark._jvm
-    assert jvm is not None
-    return jvm.com.lsqlrunner.kafka.BatchWriter(f"{options.app_id}/{query}", settings)
+    return java_class(BATCH_WRITER)(f"{options.app_id}/{query}", settings)

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
+from lsql_runner.engine.call import java_class
 from lsql_runner.engine.packed import packed, unpacked
 from lsql_runner.engine.progress import ERRORS_METRIC, caught_as
 from lsql_runner.engine.relation import Relation, Upsert
+from lsql_runner.jvm.java_entries import CONSOLIDATE_CHANGES, LOOKUP, TABLE_GROUPS, TABLE_JOIN, TRACK_CHANGES
 from lsql_runner.types import Array, DataType, Struct
 
 WITHOUT_KEY = "RECORD_WITHOUT_KEY"
@@ -46,7 +47,7 @@ def track(
         *arrival(relation),
         F.when(present, packed(row)).alias(_ROW),
     )
-    return _operator(with_identity(upserts, "id", relation.upsert, store), "Track", is_every)
+    return _operator(with_identity(upserts, "id", relation.upsert, store), TRACK_CHANGES, is_every)
 
 
 def with_identity(rows: DataFrame, column: str, upsert: Upsert, store: str) -> DataFrame:
@@ -106,9 +107,8 @@ def groups(changes: DataFrame, keys: spark.StructType, aggregated: DataFrame) ->
         aggregated: `agg` of what `signed` gave; the second result is the sum of the signs.
     """
     session = changes.sparkSession
-    jvm: Any = session._jvm
     kind = session._jsparkSession.parseDataType(keys.json())
-    return DataFrame(jvm.com.lsqlrunner.state.TableGroups.of(changes._jdf, aggregated._jdf, kind), session)
+    return DataFrame(java_class(TABLE_GROUPS).of(changes._jdf, aggregated._jdf, kind), session)
 
 
 def newest(changes: DataFrame, schema: spark.StructType) -> tuple[DataFrame, dict[str, Column], Column]:
@@ -120,23 +120,22 @@ def newest(changes: DataFrame, schema: spark.StructType) -> tuple[DataFrame, dic
 
 def lookup(both: DataFrame, is_outer: bool) -> DataFrame:
     """Records of a stream with rows of a table: `id`, `partition`, `offset`, and `streamed`, `found` (packed)."""
-    return _operator(both, "Lookup", is_outer)
+    return _operator(both, LOOKUP, is_outer)
 
 
 def join_tables(both: DataFrame, keeps_left: bool, keeps_right: bool) -> DataFrame:
     """Pairs of rows of two tables: `left_part`, `right_part`, `ts`, and packed `had_left`, `had_right`, `has_...`."""
-    return _operator(both, "TableJoin", keeps_left, keeps_right)
+    return _operator(both, TABLE_JOIN, keeps_left, keeps_right)
 
 
-def settle(changes: DataFrame) -> DataFrame:
-    """Changes of a row from several places as one."""
-    return _operator(changes, "Settle")
+def consolidate(changes: DataFrame) -> DataFrame:
+    """Changes of the same row from several places, as one change."""
+    return _operator(changes, CONSOLIDATE_CHANGES)
 
 
 def _operator(frame: DataFrame, name: str, *arguments: bool) -> DataFrame:
     session = frame.sparkSession
-    jvm: Any = session._jvm
-    return DataFrame(getattr(jvm.com.lsqlrunner.state, name).of(frame._jdf, *arguments), session)
+    return DataFrame(java_class(name).of(frame._jdf, *arguments), session)
 
 
 def narrowed_column(value: Column, whole: DataType, wanted: DataType) -> Column:

@@ -6,14 +6,13 @@ of the stream, so that a batch that runs again sees the same.
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from lsql_runner.engine.call import java_class
 from lsql_runner.engine.schema import BINARY
+from lsql_runner.jvm.java_entries import TICK_SOURCE
 
-_SOURCE = "com.lsqlrunner.tick.Ticks"
 _IS_TICK = "is_tick"
 _LONG_AGO = -(10**15)
 TICKS = "ticks of "
@@ -22,7 +21,7 @@ TICKS = "ticks of "
 
 def with_ticks(rows: DataFrame, time: str, clock: str) -> DataFrame:
     """The rows, and one for each step of a clock, which has its time in the column `time` (TIMESTAMP) and no other."""
-    steps = rows.sparkSession.readStream.format(_SOURCE).option("clock", clock).load()
+    steps = rows.sparkSession.readStream.format(TICK_SOURCE).option("clock", clock).load()
     # Of a join Spark leaves out what is joined by null, before the watermark.
     blanks = [
         F.lit(b"" if field.dataType == BINARY else None).cast(field.dataType).alias(field.name)
@@ -41,14 +40,9 @@ def without_ticks(rows: DataFrame, time: str) -> DataFrame:
 
 def advance(session: SparkSession, clock: str, time_ms: int) -> None:
     """Let a clock go on to a time, in milliseconds since 1970 UTC; it never goes back."""
-    _clocks(session).advance(clock, time_ms)
+    java_class(TICK_SOURCE).advance(clock, time_ms)
 
 
 def reset(session: SparkSession) -> None:
     """All clocks stand at 1970 again."""
-    _clocks(session).reset()
-
-
-def _clocks(session: SparkSession) -> Any:
-    jvm: Any = session._jvm
-    return jvm.com.lsqlrunner.tick.Ticks
+    java_class(TICK_SOURCE).reset()

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from lsql_runner.engine.schema import DOUBLE, INT, LONG, STRING
+from lsql_runner.engine.call import call
+from lsql_runner.engine.schema import DOUBLE, INT, LONG
+from lsql_runner.jvm.java_entries import REQUIRE_LENGTH
 
 
 def be_long(data: Column) -> Column:
@@ -44,12 +46,8 @@ def int_be(value: Column) -> Column:
 
 def of_least_length(data: Column, length: int) -> Column:
     """The bytes, if there are so many; fewer stop the query (a malformed record)."""
-    found = F.length(data)
-    refusal = F.raise_error(F.concat(F.lit(f"expected {length} bytes or more, found "), found.cast(STRING)))
-    return F.when(data.isNull() | (found >= length), data).otherwise(refusal)
+    return call(REQUIRE_LENGTH, data, F.lit(length), F.lit(True))
 
 
 def _of_length(data: Column, length: int) -> Column:
-    found = F.length(data)
-    refusal = F.raise_error(F.concat(F.lit(f"expected {length} bytes, found "), found.cast(STRING)))
-    return F.when(data.isNull() | (found == length), data).otherwise(refusal)
+    return call(REQUIRE_LENGTH, data, F.lit(length), F.lit(False))

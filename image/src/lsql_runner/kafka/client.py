@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from lsql_runner.jvm.java_entries import SSL_ENGINE_FACTORY
+
 Security = dict[str, str]
 
 
@@ -65,7 +67,7 @@ TOKEN_CALLBACKS = (
 )
 """Fetches a token from `sasl.oauthbearer.token.endpoint.url`; the elder name first."""
 
-_ANY_KEY = "com.lsqlrunner.kafka.PemSslEngineFactory"
+_ANY_KEY = SSL_ENGINE_FACTORY
 """Private keys in every form that librdkafka takes; Kafka's own client takes few of them."""
 
 

@@ -16,6 +16,15 @@ from typing import Any
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.jvm.java import LOCALE, java, spark_home
+from lsql_runner.jvm.java_entries import (
+    BROKER_FAILED,
+    BROKER_LOGIN_REFUSED,
+    BROKER_QUESTIONS,
+    BROKER_RIGHTS_MISSING,
+    BROKER_SETTINGS_INVALID,
+    TOPIC_EXISTS,
+)
+from lsql_runner.jvm.java_error import JavaError, read_error
 from lsql_runner.kafka.brokers import RawRecord, Sampling, Spans, TopicLimits, TopicRequest, leaderless
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.java_process import JavaGoneError, JavaProcess, JavaSilentError
@@ -30,8 +39,8 @@ _SPARKS = (
 )
 """Spark's jars that Kafka's client and our class use: JSON, the compressions, and a log that goes nowhere."""
 _OURS = ("kafka-clients", "lsql-jvm")
-_OF_SPARK_ONLY = ("spark-", "commons-pool2-")
-"""Of the folder of jars, what only Spark uses. The others may hold login modules, which somebody put there."""
+_OF_SPARK_ONLY = ("spark-", "commons-pool2-", "woodstox-core-", "stax2-api-")
+"""Of the folder of jars, what only Spark's JVM uses. The others may hold login modules, which somebody put there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +94,14 @@ class JavaBrokers(Sampling):
                 "config": dict(request.config),
             }
         )[-1]
-        if answer.get("error") in (None, "exists"):
-            return "error" not in answer
-        if answer["error"] in ("rights", "other"):
-            raise LsqlError("TOPIC_REFUSED", topic=request.name, why=answer["why"])
-        raise self._failed(answer)
+        if "error" not in answer:
+            return True
+        error = read_error(answer["error"])
+        if error.condition == TOPIC_EXISTS:
+            return False
+        if error.condition in (BROKER_RIGHTS_MISSING, BROKER_FAILED):
+            raise LsqlError("TOPIC_REFUSED", topic=request.name, why=error.reason)
+        raise self._failed(error)
 
     def delete_topic(self, name: str) -> None:
         self._asked({"ask": "delete_topic", "name": name})
@@ -141,7 +153,7 @@ class JavaBrokers(Sampling):
         rows = [[p.topic, p.partition, start, end] for p, (start, end) in spans.items()]
         *records, last = self._answer({"ask": "read", "spans": rows})
         if "error" in last:
-            raise self._failed(last)
+            raise self._failed(read_error(last["error"]))
         return [_record(line["record"]) for line in records]
 
     # --- the JVM ---
@@ -149,7 +161,7 @@ class JavaBrokers(Sampling):
     def _asked(self, question: Mapping[str, Any]) -> Any:
         answer = self._answer(question)[-1]
         if "error" in answer:
-            raise self._failed(answer)
+            raise self._failed(read_error(answer["error"]))
         return answer["ok"]
 
     def _answer(self, question: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -184,9 +196,10 @@ class JavaBrokers(Sampling):
         self._process = JavaProcess(self._command)
         first = {"settings": self._connection.java(), "answer_ms": int(self._answer_s * 1000)}
         answer = self._process.ask(first, _START_S + self._answer_s)[-1]
-        if answer.get("error") == "settings":
+        error = read_error(answer["error"]) if "error" in answer else None
+        if error is not None and error.condition == BROKER_SETTINGS_INVALID:
             self._end()
-            raise self._failed(answer)
+            raise self._failed(error)
         return self._process  # whatever else went wrong, the next question tries again and tells
 
     def _end(self) -> None:
@@ -212,18 +225,17 @@ class JavaBrokers(Sampling):
             *LOCALE,
             "-cp",
             ":".join(self._class_path),
-            "com.lsqlrunner.kafka.BrokerQuestions",
+            BROKER_QUESTIONS,
         ]
 
     # --- errors ---
 
-    def _failed(self, answer: Mapping[str, Any]) -> LsqlError:
-        kind, why = answer["error"], answer["why"]
-        if kind == "settings":
-            return LsqlError("KAFKA_SETTINGS_INVALID", why=why)
-        if kind in ("identity", "rights"):
-            return LsqlError("BROKER_REFUSED", servers=self._connection.servers, why=why)
-        return self._unreachable(why or f"no answer within {self._answer_s:.0f} s")
+    def _failed(self, error: JavaError) -> LsqlError:
+        if error.condition == BROKER_SETTINGS_INVALID:
+            return LsqlError("KAFKA_SETTINGS_INVALID", why=error.reason)
+        if error.condition in (BROKER_LOGIN_REFUSED, BROKER_RIGHTS_MISSING):
+            return LsqlError("BROKER_REFUSED", servers=self._connection.servers, why=error.reason)
+        return self._unreachable(error.reason or f"no answer within {self._answer_s:.0f} s")
 
     def _unreachable(self, why: str) -> LsqlError:
         return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, why=why)

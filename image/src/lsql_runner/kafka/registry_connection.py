@@ -39,7 +39,7 @@ class RegistryConnection:
     tls: RegistryTls = RegistryTls()
 
     def java(self) -> dict[str, str]:
-        """Settings for the registry's client in the JVM (com.lsqlrunner.avro.RegistrySettings)."""
+        """Settings for the registry's client in the JVM (com.lsqlrunner.registry.RegistrySettings)."""
         given = {
             "urls": ",".join(self.urls),
             "username": self.user,

@@ -179,7 +179,7 @@ class Supervisor:
         """A fault that nothing expected: told without its trace, which is for those who debug, and tried again."""
         if self._parts.engine.jvm_death(within_s=1.0) is not None:
             return  # calls into a JVM that is gone fail in many ways; the next turn says it once
-        reason = f"{type(error).__name__}: {classify(str(error)).reason}"
+        reason = f"{type(error).__name__}: {classify(error).reason}"
         LOG.error("fault in the supervisor", extra={"reason": reason})
         LOG.debug("its trace", exc_info=error)
         with suppress(Exception):

@@ -1,6 +1,6 @@
 package com.lsqlrunner.avro;
 
-import com.lsqlrunner.expression.Malformed;
+import com.lsqlrunner.errors.MalformedRecordException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
@@ -9,7 +9,7 @@ import org.apache.spark.unsafe.types.UTF8String;
 
 /**
  * A place in a record's bytes, read forwards: Avro's binary encoding. Avro's own decoder copies each string; these are
- * windows on the record. Whatever the bytes are, reading them ends, in a value or in {@link Malformed}.
+ * windows on the record. Whatever the bytes are, reading them ends, in a value or in {@link MalformedRecordException}.
  */
 final class AvroBytes {
   private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
@@ -35,7 +35,7 @@ final class AvroBytes {
   boolean readBoolean() {
     byte value = data[take(1)];
     if (value != 0 && value != 1) {
-      throw new Malformed("a boolean is neither 0 nor 1");
+      throw new MalformedRecordException("a boolean is neither 0 nor 1");
     }
     return value == 1;
   }
@@ -43,7 +43,7 @@ final class AvroBytes {
   int readInt() {
     long value = readLong();
     if (value != (int) value) {
-      throw new Malformed("a number is too large for an int");
+      throw new MalformedRecordException("a number is too large for an int");
     }
     return (int) value;
   }
@@ -60,7 +60,7 @@ final class AvroBytes {
         return bits >>> 1 ^ -(bits & 1);
       }
     }
-    throw new Malformed("a number has more than 10 bytes");
+    throw new MalformedRecordException("a number has more than 10 bytes");
   }
 
   float readFloat() {
@@ -79,7 +79,7 @@ final class AvroBytes {
     for (int i = from; i < from + length; i++) {
       if (data[i] < 0) {
         if (!text.isValid()) {
-          throw new Malformed("a string is not UTF-8");
+          throw new MalformedRecordException("a string is not UTF-8");
         }
         break;
       }
@@ -100,7 +100,7 @@ final class AvroBytes {
   int readIndex(int size) {
     long index = readLong();
     if (index < 0 || index >= size) {
-      throw new Malformed("a union or an enum has no choice " + index);
+      throw new MalformedRecordException("a union or an enum has no choice " + index);
     }
     return (int) index;
   }
@@ -122,7 +122,7 @@ final class AvroBytes {
   int readLength() {
     long length = readLong();
     if (length < 0) {
-      throw new Malformed("a length is negative");
+      throw new MalformedRecordException("a length is negative");
     }
     if (length > left()) {
       throw ended();
@@ -143,7 +143,7 @@ final class AvroBytes {
     return from;
   }
 
-  private static Malformed ended() {
-    return new Malformed("the record ends in the middle of a value");
+  private static MalformedRecordException ended() {
+    return new MalformedRecordException("the record ends in the middle of a value");
   }
 }

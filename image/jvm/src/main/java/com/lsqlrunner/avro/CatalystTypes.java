@@ -1,5 +1,8 @@
 package com.lsqlrunner.avro;
 
+import com.lsqlrunner.registry.AvroTexts;
+import com.lsqlrunner.errors.SchemaMismatchException;
+
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashSet;
@@ -19,44 +22,26 @@ import org.apache.spark.sql.types.StructField;
 final class CatalystTypes {
   private CatalystTypes() {}
 
-  /** The schema in a text. Names are not checked, nor defaults: registries hold what older versions of Avro let pass. */
-  static Schema.Parser parser() {
-    return new Schema.Parser(NameValidator.NO_VALIDATION).setValidateDefaults(false);
-  }
-
   /**
    * The schema of a program's own.
    *
-   * @throws Misfit it is none, or holds what Spark has no type for
+   * @throws SchemaMismatchException the text is not a schema, or holds what Spark has no type for
    */
   static Schema parsed(String text) {
     Schema schema;
     try {
-      schema = parsed(text, parser());
+      schema = AvroTexts.parse(text);
     } catch (AvroRuntimeException error) {
-      throw new Misfit("the Avro schema cannot be read: " + error.getMessage());
+      throw new SchemaMismatchException("the Avro schema cannot be read: " + error.getMessage());
     }
     of(schema);
     return schema;
   }
 
   /**
-   * The schema in a text that may refer to what the parser knows.
-   *
-   * @throws AvroRuntimeException it is none
-   */
-  static Schema parsed(String text, Schema.Parser parser) {
-    try {
-      return parser.parse(text);
-    } catch (NullPointerException error) { // what this version of Avro says of a name that it does not know
-      throw new SchemaParseException("it names a type that is not defined");
-    }
-  }
-
-  /**
    * Spark's type.
    *
-   * @throws Misfit the schema is recursive, or a decimal has more than 38 digits
+   * @throws SchemaMismatchException the schema is recursive, or a decimal has more than 38 digits
    */
   static DataType of(Schema schema) {
     return of(schema, "", new HashSet<>());
@@ -90,7 +75,7 @@ final class CatalystTypes {
   private static DataType bytes(Schema schema, String path) {
     if (schema.getLogicalType() instanceof LogicalTypes.Decimal decimal) {
       if (decimal.getPrecision() > DecimalType.MAX_PRECISION()) {
-        throw new Misfit("a decimal has more than " + DecimalType.MAX_PRECISION() + " digits" + at(path));
+        throw new SchemaMismatchException("a decimal has more than " + DecimalType.MAX_PRECISION() + " digits" + at(path));
       }
       return DataTypes.createDecimalType(decimal.getPrecision(), decimal.getScale());
     }
@@ -99,7 +84,7 @@ final class CatalystTypes {
 
   private static DataType record(Schema schema, String path, Set<String> around) {
     if (!around.add(schema.getFullName())) {
-      throw new Misfit("the type " + schema.getFullName() + " contains itself" + at(path));
+      throw new SchemaMismatchException("the type " + schema.getFullName() + " contains itself" + at(path));
     }
     List<StructField> fields = new ArrayList<>();
     for (Schema.Field field : schema.getFields()) {

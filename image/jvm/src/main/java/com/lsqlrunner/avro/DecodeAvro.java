@@ -1,32 +1,36 @@
 package com.lsqlrunner.avro;
 
-import com.lsqlrunner.expression.Decoding;
-import com.lsqlrunner.expression.Functions;
+import com.lsqlrunner.PythonEntry;
+import com.lsqlrunner.registry.Registry;
+
+import com.lsqlrunner.expression.DecodingFunction;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.types.DataType;
 
 /**
  * Avro in the wire format of a registry to a value. Each record is read with the schema that it was written with, and
  * made what one schema says: {@code from_avro} knows one writer.
  */
-public final class DecodeAvro extends Decoding {
+@PythonEntry
+public final class DecodeAvro extends DecodingFunction {
   private static final long serialVersionUID = 1L;
 
   private transient RecordDecoder decoder;
   private transient AvroBytes bytes;
 
-  DecodeAvro(Expression child, String schema, String registry, DataType type) {
+  private DecodeAvro(Expression child, String schema, String registry, DataType type) {
     super(child, type, schema, registry);
   }
 
   /**
-   * Gives a session the function {@code name(bytes, schema, registry)}; the reader's schema and the name that {@link
-   * Registry#register} was told are literals. It fails on a schema that Spark has no type for.
+   * The function.
+   *
+   * @param schema the reader's schema
+   * @param registry the name that {@link Registry#register} was given
+   * @throws com.lsqlrunner.errors.SchemaMismatchException Spark has no type for the schema
    */
-  public static void register(SparkSession session, String name) {
-    Functions.register(
-        session, name, arguments -> new DecodeAvro(arguments.first(), arguments.text(1), arguments.text(2), typeOf(arguments.text(1))));
+  public DecodeAvro(Expression child, String schema, String registry) {
+    this(child, schema, registry, typeOf(schema));
   }
 
   /** The type of what is decoded: Spark's, in its JSON. */
@@ -41,15 +45,15 @@ public final class DecodeAvro extends Decoding {
   @Override
   protected Object decoded(byte[] record) {
     if (decoder == null) {
-      decoder = Registry.named(parameter(1)).decoder(parameter(0));
+      decoder = RecordDecoder.shared(Registry.named(option(1)), option(0));
       bytes = new AvroBytes();
     }
     return decoder.decode(record, bytes);
   }
 
   @Override
-  protected DecodeAvro of(Expression other) {
-    return new DecodeAvro(other, parameter(0), parameter(1), dataType());
+  protected DecodeAvro withChild(Expression other) {
+    return new DecodeAvro(other, option(0), option(1), dataType());
   }
 
   @Override

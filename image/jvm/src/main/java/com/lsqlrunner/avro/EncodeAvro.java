@@ -1,13 +1,10 @@
 package com.lsqlrunner.avro;
 
-import com.lsqlrunner.expression.Functions;
+import com.lsqlrunner.errors.SchemaMismatchException;
+
 import com.lsqlrunner.expression.UnaryFunction;
-import java.util.Objects;
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
-import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
-import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 
@@ -19,21 +16,16 @@ public final class EncodeAvro extends UnaryFunction {
   private final int id;
   private transient RecordEncoder encoder;
 
-  EncodeAvro(Expression child, String schema, int id) {
-    super(child);
+  /**
+   * The function.
+   *
+   * @param id of the schema at the registry
+   * @throws SchemaMismatchException the schema cannot be read, or Spark has no type for it
+   */
+  public EncodeAvro(Expression child, String schema, int id) {
+    super(child, schema, id);
     this.schema = schema;
     this.id = id;
-  }
-
-  /** Gives a session the function {@code name(value, schema, id)}; the schema and its id are literals. */
-  public static void register(SparkSession session, String name) {
-    Functions.register(
-        session,
-        name,
-        arguments -> {
-          CatalystTypes.parsed(arguments.text(1));
-          return new EncodeAvro(arguments.first(), arguments.text(1), arguments.number(2));
-        });
   }
 
   /** Says, before anything runs, which field does not fit the schema. */
@@ -42,17 +34,18 @@ public final class EncodeAvro extends UnaryFunction {
     try {
       newEncoder();
       return TypeCheckResult.TypeCheckSuccess$.MODULE$;
-    } catch (Misfit error) {
-      return new TypeCheckResult.TypeCheckFailure(error.getMessage());
+    } catch (SchemaMismatchException error) {
+      return new TypeCheckResult.TypeCheckFailure(error.reason());
     }
   }
 
   private RecordEncoder newEncoder() {
-    return new RecordEncoder(child.dataType(), CatalystTypes.parsed(schema), id);
+    return new RecordEncoder(child().dataType(), CatalystTypes.parsed(schema), id);
   }
 
   /** The record of a value. */
-  public byte[] encode(Object value) {
+  @Override
+  public byte[] call(Object value) {
     if (encoder == null) {
       encoder = newEncoder();
     }
@@ -60,18 +53,8 @@ public final class EncodeAvro extends UnaryFunction {
   }
 
   @Override
-  protected Object apply(Object value) {
-    return encode(value);
-  }
-
-  @Override
-  protected EncodeAvro of(Expression other) {
+  protected EncodeAvro withChild(Expression other) {
     return new EncodeAvro(other, schema, id);
-  }
-
-  @Override
-  public ExprCode doGenCode(CodegenContext context, ExprCode result) {
-    return call("encode", context, result);
   }
 
   @Override
@@ -84,23 +67,4 @@ public final class EncodeAvro extends UnaryFunction {
     return "lsql_encode_avro";
   }
 
-  @Override
-  public int productArity() {
-    return 3;
-  }
-
-  @Override
-  public Object productElement(int place) {
-    return place == 0 ? child : place == 1 ? schema : (Object) id;
-  }
-
-  @Override
-  public boolean equals(Object other) {
-    return other instanceof EncodeAvro that && child.equals(that.child) && schema.equals(that.schema) && id == that.id;
-  }
-
-  @Override
-  public int hashCode() {
-    return Objects.hash(child, schema, id);
-  }
 }

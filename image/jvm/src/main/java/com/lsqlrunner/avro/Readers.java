@@ -1,6 +1,6 @@
 package com.lsqlrunner.avro;
 
-import com.lsqlrunner.expression.Malformed;
+import com.lsqlrunner.errors.MalformedRecordException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -41,7 +41,7 @@ final class Readers {
 
   private static ValueReader of(Resolver.Action action, String path) {
     return switch (action.type) {
-      case DO_NOTHING, PROMOTE -> Leaves.of(action.writer, action.reader);
+      case DO_NOTHING, PROMOTE -> ScalarReaders.of(action.writer, action.reader);
       case ENUM -> symbols((Resolver.EnumAdjust) action, path);
       case CONTAINER -> container((Resolver.Container) action, path);
       case RECORD -> record((Resolver.RecordAdjust) action, path);
@@ -62,7 +62,7 @@ final class Readers {
     return in -> {
       int place = in.readIndex(symbols.length);
       if (symbols[place] == null) {
-        throw new Malformed("the enum has no symbol " + written.get(place) + CatalystTypes.at(path));
+        throw new MalformedRecordException("the enum has no symbol " + written.get(place) + CatalystTypes.at(path));
       }
       return symbols[place];
     };
@@ -168,7 +168,7 @@ final class Readers {
 
   private static ValueReader failing(String reason) {
     return in -> {
-      throw new Malformed(reason);
+      throw new MalformedRecordException(reason);
     };
   }
 

@@ -12,7 +12,7 @@ final class RecordEncoder {
   private final AvroBuffer buffer = new AvroBuffer();
   private final GenericInternalRow whole = new GenericInternalRow(new Object[1]);
 
-  /** @throws Misfit the schema cannot hold all of the type */
+  /** @throws SchemaMismatchException the schema cannot hold all of the type */
   RecordEncoder(DataType type, Schema schema, int id) {
     writer = Writers.of(type, schema);
     header = ByteBuffer.allocate(RecordDecoder.HEADER).put((byte) 0).putInt(id).array();
@@ -21,7 +21,7 @@ final class RecordEncoder {
   /**
    * The record.
    *
-   * @throws Misfit the schema cannot hold the value
+   * @throws SchemaMismatchException the schema cannot hold the value
    */
   byte[] encode(Object value) {
     buffer.start(header);

@@ -1,6 +1,6 @@
 package com.lsqlrunner.avro;
 
-import com.lsqlrunner.expression.Malformed;
+import com.lsqlrunner.errors.MalformedRecordException;
 import org.apache.avro.Schema;
 
 /** Values that are in a record and that nobody reads. Their schema may be recursive. */
@@ -19,7 +19,7 @@ final class Skipping {
 
   private static void skip(Schema schema, AvroBytes in, int depth) {
     if (depth > DEEPEST) {
-      throw new Malformed("values are nested more than " + DEEPEST + " deep");
+      throw new MalformedRecordException("values are nested more than " + DEEPEST + " deep");
     }
     switch (schema.getType()) {
       case NULL -> {}

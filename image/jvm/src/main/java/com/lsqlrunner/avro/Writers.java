@@ -1,5 +1,7 @@
 package com.lsqlrunner.avro;
 
+import com.lsqlrunner.errors.SchemaMismatchException;
+
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -28,7 +30,7 @@ final class Writers {
   /**
    * A writer of values of a type.
    *
-   * @throws Misfit a schema of that kind cannot hold all of the type
+   * @throws SchemaMismatchException a schema of that kind cannot hold all of the type
    */
   static ValueWriter of(DataType type, Schema schema) {
     return of(type, schema, "");
@@ -44,7 +46,7 @@ final class Writers {
     }
     return (from, place, to) -> {
       if (from.isNullAt(place)) {
-        throw Misfit.ofValue(path, "a value is null, and the schema does not allow it");
+        throw SchemaMismatchException.ofValue(path, "a value is null, and the schema does not allow it");
       }
       present.write(from, place, to);
     };
@@ -56,11 +58,11 @@ final class Writers {
           case RECORD -> type instanceof StructType struct ? record(struct, schema, path) : null;
           case ARRAY -> type instanceof ArrayType array ? array(array, schema, path) : null;
           case MAP -> type instanceof MapType map && map.keyType() instanceof StringType ? map(map, schema, path) : null;
-          case NULL -> type instanceof NullType ? LeafWriters.of(type, schema, path) : null;
-          default -> LeafWriters.of(type, schema, path);
+          case NULL -> type instanceof NullType ? ScalarWriters.of(type, schema, path) : null;
+          default -> ScalarWriters.of(type, schema, path);
         };
     if (writer == null) {
-      throw new Misfit("%s does not fit %s%s".formatted(type.simpleString(), name(schema), CatalystTypes.at(path)));
+      throw new SchemaMismatchException("%s does not fit %s%s".formatted(type.simpleString(), name(schema), CatalystTypes.at(path)));
     }
     return writer;
   }
@@ -74,7 +76,7 @@ final class Writers {
     List<String> names = Arrays.asList(type.fieldNames());
     for (String name : names) {
       if (schema.getField(name) == null) {
-        throw new Misfit("the schema has no such field" + CatalystTypes.at(CatalystTypes.below(path, name)));
+        throw new SchemaMismatchException("the schema has no such field" + CatalystTypes.at(CatalystTypes.below(path, name)));
       }
     }
     int width = names.size();
@@ -98,7 +100,7 @@ final class Writers {
   /** The default of a field that no value is given for. */
   private static ValueWriter constant(Schema.Field field, String path) {
     if (!field.hasDefaultValue()) {
-      throw new Misfit("there is no value for a field that has no default" + CatalystTypes.at(path));
+      throw new SchemaMismatchException("there is no value for a field that has no default" + CatalystTypes.at(path));
     }
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     BinaryEncoder encoder = EncoderFactory.get().directBinaryEncoder(bytes, null);
@@ -153,7 +155,7 @@ final class Writers {
       } else if (absent >= 0) {
         to.writeLong(absent);
       } else {
-        throw Misfit.ofValue(path, "a value is null, and the schema does not allow it");
+        throw SchemaMismatchException.ofValue(path, "a value is null, and the schema does not allow it");
       }
     };
   }
@@ -183,14 +185,14 @@ final class Writers {
           return;
         }
       }
-      throw Misfit.ofValue(path, "none of the members of a union has a value");
+      throw SchemaMismatchException.ofValue(path, "none of the members of a union has a value");
     };
   }
 
   /** The first branch that holds the type; its own complaint where there is but one. */
   private static ValueWriter branch(DataType type, Schema union, String path) {
     List<Schema> branches = union.getTypes();
-    Misfit last = null;
+    SchemaMismatchException last = null;
     for (int i = 0; i < branches.size(); i++) {
       if (branches.get(i).getType() == Schema.Type.NULL) {
         continue;
@@ -202,13 +204,13 @@ final class Writers {
           to.writeLong(index);
           writer.write(from, place, to);
         };
-      } catch (Misfit error) {
+      } catch (SchemaMismatchException error) {
         last = error;
       }
     }
     if (type instanceof NullType) {
       return (from, place, to) -> {};
     }
-    throw last == null ? new Misfit(type.simpleString() + " does not fit a union of nothing" + CatalystTypes.at(path)) : last;
+    throw last == null ? new SchemaMismatchException(type.simpleString() + " does not fit a union of nothing" + CatalystTypes.at(path)) : last;
   }
 }

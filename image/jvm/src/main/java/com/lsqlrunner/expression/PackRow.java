@@ -1,14 +1,10 @@
 package com.lsqlrunner.expression;
 
-import java.util.Objects;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
-import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
-import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
-import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
@@ -22,46 +18,30 @@ public final class PackRow extends UnaryFunction {
 
   private transient UnsafeProjection packed;
 
-  PackRow(Expression child) {
+  public PackRow(Expression child) {
     super(child);
-  }
-
-  /** Gives a session the function {@code name(struct)}. */
-  public static void register(SparkSession session, String name) {
-    Functions.register(session, name, arguments -> new PackRow(arguments.first()));
   }
 
   @Override
   public TypeCheckResult checkInputDataTypes() {
-    return child.dataType() instanceof StructType
-        ? TypeCheckResult.TypeCheckSuccess$.MODULE$
-        : new TypeCheckResult.TypeCheckFailure("a struct is needed, not " + child.dataType().simpleString());
+    return checkStruct();
   }
 
   /** The bytes of a struct. */
-  public byte[] pack(InternalRow struct) {
+  @Override
+  public byte[] call(Object struct) {
     if (struct instanceof UnsafeRow unsafe) {
       return unsafe.copy().getBytes();
     }
     if (packed == null) {
-      packed = UnsafeProjection.create((StructType) child.dataType());
+      packed = UnsafeProjection.create((StructType) child().dataType());
     }
-    return packed.apply(struct).copy().getBytes();
+    return packed.apply((InternalRow) struct).copy().getBytes();
   }
 
   @Override
-  protected Object apply(Object value) {
-    return pack((InternalRow) value);
-  }
-
-  @Override
-  protected PackRow of(Expression other) {
+  protected PackRow withChild(Expression other) {
     return new PackRow(other);
-  }
-
-  @Override
-  public ExprCode doGenCode(CodegenContext context, ExprCode result) {
-    return call("pack", context, result);
   }
 
   @Override
@@ -74,23 +54,4 @@ public final class PackRow extends UnaryFunction {
     return "lsql_pack_row";
   }
 
-  @Override
-  public int productArity() {
-    return 1;
-  }
-
-  @Override
-  public Object productElement(int place) {
-    return child;
-  }
-
-  @Override
-  public boolean equals(Object other) {
-    return other instanceof PackRow that && child.equals(that.child);
-  }
-
-  @Override
-  public int hashCode() {
-    return Objects.hash(getClass(), child);
-  }
 }

@@ -1,5 +1,6 @@
 package com.lsqlrunner.fs;
 
+import com.lsqlrunner.PythonEntry;
 import java.io.File;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -21,6 +22,7 @@ import org.apache.hadoop.fs.permission.FsPermission;
  * micro-batch with state. It also leaves it to the kernel when a file reaches the disk, so that after a loss of power a
  * checkpoint may be there and empty. Here a file is on the disk once it is closed, and its name once it is renamed.
  */
+@PythonEntry
 public final class DurableFileSystem extends RawLocalFileSystem {
   private static final int PERMISSION_BITS = 0777;
 

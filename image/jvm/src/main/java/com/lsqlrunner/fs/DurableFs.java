@@ -1,5 +1,6 @@
 package com.lsqlrunner.fs;
 
+import com.lsqlrunner.PythonEntry;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -8,6 +9,7 @@ import org.apache.hadoop.fs.DelegateToFileSystem;
 import org.apache.hadoop.fs.FsConstants;
 
 /** {@link DurableFileSystem} for Hadoop's newer interface, through which Spark writes checkpoints. */
+@PythonEntry
 public final class DurableFs extends DelegateToFileSystem {
   /** Called by Hadoop, by reflection. */
   public DurableFs(URI uri, Configuration conf) throws IOException, URISyntaxException {

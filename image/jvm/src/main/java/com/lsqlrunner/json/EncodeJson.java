@@ -1,21 +1,15 @@
 package com.lsqlrunner.json;
 
-import com.lsqlrunner.expression.Functions;
 import com.lsqlrunner.expression.UnaryFunction;
 import java.io.CharArrayWriter;
 import java.nio.charset.StandardCharsets;
-import java.util.Objects;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
-import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
 import org.apache.spark.sql.catalyst.json.JSONOptions;
 import org.apache.spark.sql.catalyst.json.JacksonGenerator;
-import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
-import org.apache.spark.sql.types.StructType;
 import scala.collection.immutable.Map;
 
 /**
@@ -30,30 +24,24 @@ public final class EncodeJson extends UnaryFunction {
   private transient JacksonGenerator generator;
   private transient CharArrayWriter text;
 
-  EncodeJson(Expression child) {
+  public EncodeJson(Expression child) {
     super(child);
-  }
-
-  /** Gives a session the function {@code name(struct)}. */
-  public static void register(SparkSession session, String name) {
-    Functions.register(session, name, arguments -> new EncodeJson(arguments.first()));
   }
 
   @Override
   public TypeCheckResult checkInputDataTypes() {
-    return child.dataType() instanceof StructType
-        ? TypeCheckResult.TypeCheckSuccess$.MODULE$
-        : new TypeCheckResult.TypeCheckFailure("a struct is needed, not " + child.dataType().simpleString());
+    return checkStruct();
   }
 
   /** The JSON object of a struct, in UTF-8. */
-  public byte[] encode(InternalRow struct) {
+  @Override
+  public byte[] call(Object struct) {
     if (generator == null) {
       Map<String, String> options = new Map.Map2<>("ignoreNullFields", "false", "timestampFormat", MILLISECONDS);
       text = new CharArrayWriter();
-      generator = new JacksonGenerator(child.dataType(), text, new JSONOptions(options, "UTC", ""));
+      generator = new JacksonGenerator(child().dataType(), text, new JSONOptions(options, "UTC", ""));
     }
-    generator.write(struct);
+    generator.write((InternalRow) struct);
     generator.flush();
     byte[] bytes = text.toString().getBytes(StandardCharsets.UTF_8);
     text.reset();
@@ -61,18 +49,8 @@ public final class EncodeJson extends UnaryFunction {
   }
 
   @Override
-  protected Object apply(Object value) {
-    return encode((InternalRow) value);
-  }
-
-  @Override
-  protected EncodeJson of(Expression other) {
+  protected EncodeJson withChild(Expression other) {
     return new EncodeJson(other);
-  }
-
-  @Override
-  public ExprCode doGenCode(CodegenContext context, ExprCode result) {
-    return call("encode", context, result);
   }
 
   @Override
@@ -82,7 +60,7 @@ public final class EncodeJson extends UnaryFunction {
 
   @Override
   public boolean nullable() {
-    return child.nullable();
+    return child().nullable();
   }
 
   @Override
@@ -90,23 +68,4 @@ public final class EncodeJson extends UnaryFunction {
     return "lsql_encode_json";
   }
 
-  @Override
-  public int productArity() {
-    return 1;
-  }
-
-  @Override
-  public Object productElement(int place) {
-    return child;
-  }
-
-  @Override
-  public boolean equals(Object other) {
-    return other instanceof EncodeJson that && child.equals(that.child);
-  }
-
-  @Override
-  public int hashCode() {
-    return Objects.hash(getClass(), child);
-  }
 }

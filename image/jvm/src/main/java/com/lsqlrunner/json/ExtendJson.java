@@ -5,10 +5,16 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import java.io.ByteArrayOutputStream;
+import com.lsqlrunner.errors.ErrorChain;
 import java.io.IOException;
+import java.util.List;
 import java.util.HashSet;
 import java.util.Set;
-import org.apache.spark.sql.api.java.UDF2;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import com.lsqlrunner.errors.MalformedRecordException;
+import com.lsqlrunner.expression.BinaryFunction;
 
 /**
  * Sets fields of a JSON object: {@code SELECT *, x AS y}.
@@ -16,19 +22,43 @@ import org.apache.spark.sql.api.java.UDF2;
  * <p>Spark can rebuild an object only from fields that a schema names, or through VARIANT, which writes 1.0 as 1. This
  * copies what is there token by token, so fields that no schema knows survive, and numbers keep their digits.
  */
-public final class ExtendJson implements UDF2<byte[], byte[], byte[]> {
+public final class ExtendJson extends BinaryFunction {
   private static final long serialVersionUID = 1L;
   private static final JsonFactory JSON = new JsonFactory();
 
   /**
-   * Gives the object {@code source} with every field of the object {@code fields}: replaced where it has one of that
-   * name, else added at the end. Null for a null source.
+   * The function: the object {@code source} with every field of the object {@code fields}, replaced where it has one of
+   * that name, else added at the end.
    */
+  public ExtendJson(Expression source, Expression fields) {
+    super(source, fields);
+  }
+
   @Override
-  public byte[] call(byte[] source, byte[] fields) throws IOException {
-    if (source == null) {
-      return null;
+  public byte[] call(Object source, Object fields) {
+    try {
+      return extended((byte[]) source, (byte[]) fields);
+    } catch (IOException error) {
+      throw new MalformedRecordException(ErrorChain.link(error).reason());
     }
+  }
+
+  @Override
+  protected ExtendJson withChildren(List<Expression> children) {
+    return new ExtendJson(children.get(0), children.get(1));
+  }
+
+  @Override
+  public DataType dataType() {
+    return DataTypes.BinaryType;
+  }
+
+  @Override
+  public String prettyName() {
+    return "lsql_extend_json";
+  }
+
+  static byte[] extended(byte[] source, byte[] fields) throws IOException {
     ByteArrayOutputStream out = new ByteArrayOutputStream(source.length + fields.length);
     try (JsonGenerator to = JSON.createGenerator(out)) {
       to.writeStartObject();

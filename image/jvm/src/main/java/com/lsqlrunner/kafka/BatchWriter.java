@@ -1,5 +1,6 @@
 package com.lsqlrunner.kafka;
 
+import com.lsqlrunner.PythonEntry;
 import static org.apache.spark.sql.functions.array;
 import static org.apache.spark.sql.functions.col;
 import static org.apache.spark.sql.functions.concat;
@@ -20,6 +21,7 @@ import org.apache.spark.sql.Row;
  * <p>It lives here and not in Python, which would have to be called, and would have to ask back a hundred times, in the
  * middle of each batch.
  */
+@PythonEntry
 public final class BatchWriter extends BatchGate {
   /** The header that names a record's batch: {@code <app id>/<query>/<batch id>}, UTF-8. */
   public static final String HEADER = "lsql.batch";

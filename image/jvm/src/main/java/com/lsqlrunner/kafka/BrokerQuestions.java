@@ -1,5 +1,6 @@
 package com.lsqlrunner.kafka;
 
+import com.lsqlrunner.PythonEntry;
 import java.io.BufferedOutputStream;
 import java.io.BufferedReader;
 import java.io.FileDescriptor;
@@ -13,15 +14,16 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * Answers questions about Kafka's brokers: one JSON line per question on standard input, one per answer on standard
+ * AnswerWriter questions about Kafka's brokers: one JSON line per question on standard input, one per answer on standard
  * output. It ends when its input does, whatever it is doing then.
  *
  * <p>The first line says how to reach the brokers: {@code {"settings": {...}, "answer_ms": 10000}}, with the keys of
  * Kafka's client; they come this way because a command line can be read by everybody. Each further line is a question,
- * {@code {"ask": "topics"}}; {@link Brokers} has them all. An answer is {@code {"ok": ...}}, or {@code {"error": kind,
- * "why": text}} with the kinds of {@link Refusal}. Before the answer to {@code read} stands a line
+ * {@code {"ask": "topics"}}; {@link Brokers} has them all. An answer is {@code {"ok": ...}}, or {@code
+ * {"error": {"condition": ..., "parameters": {...}}}}, with the conditions of {@link BrokerError}. Before the answer to {@code read} stands a line
  * {@code {"record": [topic, partition, offset, key, value]}} for each record, bytes in base64.
  */
+@PythonEntry
 public final class BrokerQuestions {
     private BrokerQuestions() {}
 
@@ -44,7 +46,7 @@ public final class BrokerQuestions {
         try {
             while (true) {
                 Map<String, Object> question = Json.object(questions.take());
-                Answers answers = new Answers(out);
+                AnswerWriter answers = new AnswerWriter(out);
                 try {
                     if (brokers == null) {
                         brokers = new Brokers(question);
@@ -57,7 +59,7 @@ public final class BrokerQuestions {
                     if (brokers != null) {
                         brokers.forget();
                     }
-                    answers.refuse(Refusal.of(error));
+                    answers.refuse(BrokerError.of(error));
                 }
             }
         } catch (IOException | InterruptedException gone) {

@@ -64,7 +64,7 @@ final class Brokers {
         try {
             admin = Admin.create(settings);
         } catch (RuntimeException error) {
-            throw new Refusal.ClientNotMade(error);
+            throw new BrokerError.ClientNotMade(error);
         }
     }
 
@@ -76,7 +76,7 @@ final class Brokers {
         }
     }
 
-    void answer(Map<String, Object> question, Answers answers) throws Exception {
+    void answer(Map<String, Object> question, AnswerWriter answers) throws Exception {
         connect();
         switch (String.valueOf(question.get("ask"))) {
             case "topics" -> answers.ok(topics());
@@ -210,7 +210,7 @@ final class Brokers {
     }
 
     /** The records of {@code [topic, partition, start, end]}, end exclusive. */
-    private void read(Map<String, Object> question, Answers answers) throws IOException {
+    private void read(Map<String, Object> question, AnswerWriter answers) throws IOException {
         Map<TopicPartition, SpanReader.Span> spans = new HashMap<>();
         for (Object row : list(question.get("spans"))) {
             spans.put(partition(row), new SpanReader.Span(number(list(row).get(2)), number(list(row).get(3))));

@@ -1,5 +1,6 @@
 package com.lsqlrunner.kafka;
 
+import com.lsqlrunner.PythonEntry;
 import java.nio.ByteBuffer;
 import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
@@ -19,6 +20,7 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
  * <p>A header of another size, or a negative timestamp, is an {@link IllegalArgumentException}. The producer logs what
  * an interceptor throws and sends the record unchanged, so the reserved header then stays visible on the topic.
  */
+@PythonEntry
 public final class RecordTimestampInterceptor implements ProducerInterceptor<byte[], byte[]> {
     /** The name of the reserved header. */
     public static final String HEADER = "lsql.ts";

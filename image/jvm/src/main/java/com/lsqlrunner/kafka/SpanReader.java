@@ -36,12 +36,12 @@ final class SpanReader implements AutoCloseable {
         try {
             consumer = new KafkaConsumer<>(own, new ByteArrayDeserializer(), new ByteArrayDeserializer());
         } catch (RuntimeException error) {
-            throw new Refusal.ClientNotMade(error);
+            throw new BrokerError.ClientNotMade(error);
         }
     }
 
     /** Tells every record of the spans; offsets that the brokers do not hold, or not yet, are passed over. */
-    void read(Map<TopicPartition, Span> spans, Answers answers) throws IOException {
+    void read(Map<TopicPartition, Span> spans, AnswerWriter answers) throws IOException {
         Map<TopicPartition, Long> ends = assigned(spans);
         long deadline = System.nanoTime() + patience.toNanos();
         while (true) {
@@ -80,7 +80,7 @@ final class SpanReader implements AutoCloseable {
     }
 
     /** Tells what one poll brings; whether it brought something. */
-    private boolean tell(Map<TopicPartition, Long> ends, Answers answers) throws IOException {
+    private boolean tell(Map<TopicPartition, Long> ends, AnswerWriter answers) throws IOException {
         ConsumerRecords<byte[], byte[]> records;
         try {
             records = consumer.poll(Duration.ofMillis(200));

@@ -1,47 +1,42 @@
 package com.lsqlrunner.protobuf;
 
-import com.lsqlrunner.avro.Registry;
-import com.lsqlrunner.expression.Decoding;
-import com.lsqlrunner.expression.Functions;
+import com.lsqlrunner.registry.Registry;
+import com.lsqlrunner.expression.DecodingFunction;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.types.StructType;
 
 /**
  * Protobuf in the wire format of a registry to a struct. Fields go by their numbers, so a record's own schema is asked for
  * one thing only: which message it is.
  */
-public final class DecodeProtobuf extends Decoding {
+public final class DecodeProtobuf extends DecodingFunction {
   private static final long serialVersionUID = 1L;
 
   private transient RecordReader reader;
 
-  DecodeProtobuf(Expression child, StructType type, String message, String registry) {
-    super(child, type, message, registry);
-  }
-
   /**
-   * Gives a session the function {@code name(bytes, type, message, registry)}. All but the bytes are literals: the fields
-   * to read in the JSON of Spark's types, the message as {@link MessageSpec} reads it, and the name that {@link
-   * Registry#register} was told.
+   * The function.
+   *
+   * @param type the fields to read
+   * @param message as {@link MessageSpec} reads it
+   * @param registry the name that {@link Registry#register} was given
    */
-  public static void register(SparkSession session, String name) {
-    Functions.register(
-        session, name, arguments -> new DecodeProtobuf(arguments.first(), arguments.type(1), arguments.text(2), arguments.text(3)));
+  public DecodeProtobuf(Expression child, StructType type, String message, String registry) {
+    super(child, type, message, registry);
   }
 
   @Override
   protected Object decoded(byte[] record) {
     if (reader == null) {
-      Registry registry = Registry.named(parameter(1));
-      reader = new RecordReader(MessageSpec.of(parameter(0)), (StructType) dataType(), registry::protobuf);
+      Registry registry = Registry.named(option(1));
+      reader = new RecordReader(MessageSpec.of(option(0)), (StructType) dataType(), registry::protobuf);
     }
     return reader.read(record);
   }
 
   @Override
-  protected DecodeProtobuf of(Expression other) {
-    return new DecodeProtobuf(other, (StructType) dataType(), parameter(0), parameter(1));
+  protected DecodeProtobuf withChild(Expression other) {
+    return new DecodeProtobuf(other, (StructType) dataType(), option(0), option(1));
   }
 
   @Override

@@ -1,15 +1,10 @@
 package com.lsqlrunner.protobuf;
 
-import com.lsqlrunner.avro.Misfit;
-import com.lsqlrunner.expression.Functions;
+import com.lsqlrunner.errors.SchemaMismatchException;
 import com.lsqlrunner.expression.UnaryFunction;
-import java.util.Objects;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
-import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
-import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
@@ -22,19 +17,16 @@ public final class EncodeProtobuf extends UnaryFunction {
   private final int id;
   private transient RecordWriter writer;
 
-  EncodeProtobuf(Expression child, String message, int id) {
-    super(child);
+  /**
+   * The function.
+   *
+   * @param message as {@link MessageSpec} reads it
+   * @param id of its schema at the registry
+   */
+  public EncodeProtobuf(Expression child, String message, int id) {
+    super(child, message, id);
     this.message = message;
     this.id = id;
-  }
-
-  /**
-   * Gives a session the function {@code name(value, message, id)}; the message as {@link MessageSpec} reads it
-   * and the id of its schema are literals.
-   */
-  public static void register(SparkSession session, String name) {
-    Functions.register(
-        session, name, arguments -> new EncodeProtobuf(arguments.first(), arguments.text(1), arguments.number(2)));
   }
 
   /** Says, before anything runs, which field does not fit the message. */
@@ -43,20 +35,21 @@ public final class EncodeProtobuf extends UnaryFunction {
     try {
       newWriter();
       return TypeCheckResult.TypeCheckSuccess$.MODULE$;
-    } catch (Misfit error) {
-      return new TypeCheckResult.TypeCheckFailure(error.getMessage());
+    } catch (SchemaMismatchException error) {
+      return new TypeCheckResult.TypeCheckFailure(error.reason());
     }
   }
 
   private RecordWriter newWriter() {
-    if (!(child.dataType() instanceof StructType type)) {
-      throw new Misfit("a record of Protobuf is a struct, not " + child.dataType().simpleString());
+    if (!(child().dataType() instanceof StructType type)) {
+      throw new SchemaMismatchException("a record of Protobuf is a struct, not " + child().dataType().simpleString());
     }
     return new RecordWriter(type, MessageSpec.of(message), id);
   }
 
   /** The record of a value. */
-  public byte[] encode(Object value) {
+  @Override
+  public byte[] call(Object value) {
     if (writer == null) {
       writer = newWriter();
     }
@@ -64,18 +57,8 @@ public final class EncodeProtobuf extends UnaryFunction {
   }
 
   @Override
-  protected Object apply(Object value) {
-    return encode(value);
-  }
-
-  @Override
-  protected EncodeProtobuf of(Expression other) {
+  protected EncodeProtobuf withChild(Expression other) {
     return new EncodeProtobuf(other, message, id);
-  }
-
-  @Override
-  public ExprCode doGenCode(CodegenContext context, ExprCode result) {
-    return call("encode", context, result);
   }
 
   @Override
@@ -88,23 +71,4 @@ public final class EncodeProtobuf extends UnaryFunction {
     return "lsql_encode_protobuf";
   }
 
-  @Override
-  public int productArity() {
-    return 3;
-  }
-
-  @Override
-  public Object productElement(int place) {
-    return place == 0 ? child : place == 1 ? message : (Object) id;
-  }
-
-  @Override
-  public boolean equals(Object other) {
-    return other instanceof EncodeProtobuf that && child.equals(that.child) && message.equals(that.message) && id == that.id;
-  }
-
-  @Override
-  public int hashCode() {
-    return Objects.hash(child, message, id);
-  }
 }

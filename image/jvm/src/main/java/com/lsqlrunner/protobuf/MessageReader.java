@@ -1,6 +1,6 @@
 package com.lsqlrunner.protobuf;
 
-import com.lsqlrunner.expression.Malformed;
+import com.lsqlrunner.errors.MalformedRecordException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -102,12 +102,12 @@ final class MessageReader {
 
   private static long micros(long seconds, int nanos) {
     if (nanos < 0 || nanos >= NANOS) {
-      throw new Malformed("a time has %d nanoseconds".formatted(nanos));
+      throw new MalformedRecordException("a time has %d nanoseconds".formatted(nanos));
     }
     try {
       return Math.addExact(Math.multiplyExact(seconds, MICROS), nanos / (NANOS / MICROS));
     } catch (ArithmeticException error) {
-      throw new Malformed("a time is %d seconds away from 1970".formatted(seconds));
+      throw new MalformedRecordException("a time is %d seconds away from 1970".formatted(seconds));
     }
   }
 
@@ -219,7 +219,7 @@ final class MessageReader {
       if (value == null) {
         return switch (field.presence()) {
           case "implicit" -> Scalars.zero(field);
-          case "required" -> throw new Malformed("there is no %s, which is required".formatted(path));
+          case "required" -> throw new MalformedRecordException("there is no %s, which is required".formatted(path));
           default -> null;
         };
       }

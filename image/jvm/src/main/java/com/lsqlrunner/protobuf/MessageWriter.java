@@ -1,6 +1,6 @@
 package com.lsqlrunner.protobuf;
 
-import com.lsqlrunner.avro.Misfit;
+import com.lsqlrunner.errors.SchemaMismatchException;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -22,12 +22,12 @@ final class MessageWriter {
   private final FieldWriter[] writers;
   private final int width;
 
-  /** @throws Misfit the message has no such field, or one that cannot hold all of its type */
+  /** @throws SchemaMismatchException the message has no such field, or one that cannot hold all of its type */
   MessageWriter(StructType type, List<FieldSpec> fields, String path) {
     List<String> names = Arrays.asList(type.fieldNames());
     for (String name : names) {
       if (fields.stream().noneMatch(field -> field.name().equals(name))) {
-        throw new Misfit("the schema has no such field: " + below(path, name));
+        throw new SchemaMismatchException("the schema has no such field: " + below(path, name));
       }
     }
     width = names.size();
@@ -40,7 +40,7 @@ final class MessageWriter {
 
   private static boolean missing(FieldSpec field, String path) {
     if (field.presence().equals("required")) {
-      throw new Misfit("there is no value for a field that is required: " + below(path, field.name()));
+      throw new SchemaMismatchException("there is no value for a field that is required: " + below(path, field.name()));
     }
     return false;
   }
@@ -72,7 +72,7 @@ final class MessageWriter {
           value.write(from, place, to);
         }
       } else if (!isOptional) {
-        throw Misfit.ofValue(below, "a value is null, and the schema does not allow it");
+        throw SchemaMismatchException.ofValue(below, "a value is null, and the schema does not allow it");
       }
     };
   }
@@ -125,7 +125,7 @@ final class MessageWriter {
 
   private static void checkPresent(ArrayData items, int place, String path) {
     if (items.isNullAt(place)) {
-      throw Misfit.ofValue(path, "an element is null, which Protobuf does not have");
+      throw SchemaMismatchException.ofValue(path, "an element is null, which Protobuf does not have");
     }
   }
 
@@ -196,7 +196,7 @@ final class MessageWriter {
 
   static DataType misfit(DataType type, FieldSpec field, String path) {
     String kind = field.presence().equals("repeated") || field.isMap() ? field.presence() + " " + field.kind() : field.kind();
-    throw new Misfit("%s does not fit Protobuf's %s: field %s".formatted(type.simpleString(), kind, path));
+    throw new SchemaMismatchException("%s does not fit Protobuf's %s: field %s".formatted(type.simpleString(), kind, path));
   }
 
   private static String below(String path, String name) {

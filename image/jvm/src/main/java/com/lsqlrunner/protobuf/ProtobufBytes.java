@@ -1,6 +1,6 @@
 package com.lsqlrunner.protobuf;
 
-import com.lsqlrunner.expression.Malformed;
+import com.lsqlrunner.errors.MalformedRecordException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
@@ -9,7 +9,7 @@ import org.apache.spark.unsafe.types.UTF8String;
 
 /**
  * A place in a record's bytes, read forwards: Protobuf's encoding. Whatever the bytes are, reading them ends, in a value or
- * in {@link Malformed}.
+ * in {@link MalformedRecordException}.
  */
 final class ProtobufBytes {
   private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
@@ -52,7 +52,7 @@ final class ProtobufBytes {
   int readTag() {
     int tag = (int) readVarint();
     if (tag >>> 3 == 0) {
-      throw new Malformed("a field has the number 0");
+      throw new MalformedRecordException("a field has the number 0");
     }
     return tag;
   }
@@ -69,7 +69,7 @@ final class ProtobufBytes {
         return bits;
       }
     }
-    throw new Malformed("a number has more than 10 bytes");
+    throw new MalformedRecordException("a number has more than 10 bytes");
   }
 
   static int fromZigzag(int bits) {
@@ -96,7 +96,7 @@ final class ProtobufBytes {
     for (int i = from; i < from + length; i++) {
       if (data[i] < 0) {
         if (!text.isValid()) {
-          throw new Malformed("a string is not UTF-8");
+          throw new MalformedRecordException("a string is not UTF-8");
         }
         break;
       }
@@ -122,19 +122,19 @@ final class ProtobufBytes {
       case Wire.LENGTH -> take(readLength());
       case Wire.FIXED32 -> take(Integer.BYTES);
       case Wire.START_GROUP -> skipGroup(tag >>> 3, depth);
-      default -> throw new Malformed("field %d is laid out in no way that there is".formatted(tag >>> 3));
+      default -> throw new MalformedRecordException("field %d is laid out in no way that there is".formatted(tag >>> 3));
     }
   }
 
   private void skipGroup(int number, int depth) {
     if (depth >= DEEPEST_GROUP) {
-      throw new Malformed("groups are more than %d deep".formatted(DEEPEST_GROUP));
+      throw new MalformedRecordException("groups are more than %d deep".formatted(DEEPEST_GROUP));
     }
     while (true) {
       int tag = readTag();
       if ((tag & 7) == Wire.END_GROUP) {
         if (tag >>> 3 != number) {
-          throw new Malformed("a group ends as another");
+          throw new MalformedRecordException("a group ends as another");
         }
         return;
       }
@@ -145,7 +145,7 @@ final class ProtobufBytes {
   private int readLength() {
     long length = (int) readVarint();
     if (length < 0) {
-      throw new Malformed("a length is negative");
+      throw new MalformedRecordException("a length is negative");
     }
     if (length > left()) {
       throw ended();
@@ -162,7 +162,7 @@ final class ProtobufBytes {
     return from;
   }
 
-  private static Malformed ended() {
-    return new Malformed("the record ends in the middle of a value");
+  private static MalformedRecordException ended() {
+    return new MalformedRecordException("the record ends in the middle of a value");
   }
 }

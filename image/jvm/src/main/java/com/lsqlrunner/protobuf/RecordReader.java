@@ -1,6 +1,6 @@
 package com.lsqlrunner.protobuf;
 
-import com.lsqlrunner.expression.Malformed;
+import com.lsqlrunner.errors.MalformedRecordException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -27,7 +27,7 @@ final class RecordReader {
   private final ProtobufBytes in = new ProtobufBytes();
   private int lastFirst = -1;
 
-  /** @param files the text of the file that an id stands for; throws {@link Malformed} where there is none */
+  /** @param files the text of the file that an id stands for; throws {@link MalformedRecordException} where there is none */
   RecordReader(MessageSpec message, StructType wanted, IntFunction<String> files) {
     name = message.name();
     reader = new MessageReader(message.fields(), "message", wanted, "");
@@ -37,14 +37,14 @@ final class RecordReader {
   /**
    * The value of a record.
    *
-   * @throws Malformed the bytes are no such record
+   * @throws MalformedRecordException the bytes are no such record
    */
   Object read(byte[] record) {
     if (record.length < HEADER) {
-      throw new Malformed("%d bytes are too few for a schema id".formatted(record.length));
+      throw new MalformedRecordException("%d bytes are too few for a schema id".formatted(record.length));
     }
     if (record[0] != 0) {
-      throw new Malformed("the first byte is %d, not 0".formatted(record[0]));
+      throw new MalformedRecordException("the first byte is %d, not 0".formatted(record[0]));
     }
     int id = ByteBuffer.wrap(record).getInt(1);
     in.start(record, HEADER);
@@ -63,7 +63,7 @@ final class RecordReader {
       return FIRST;
     }
     if (count < 0 || count > DEEPEST) {
-      throw new Malformed("a message cannot be %d messages deep".formatted(count));
+      throw new MalformedRecordException("a message cannot be %d messages deep".formatted(count));
     }
     List<Integer> place = new ArrayList<>();
     for (int i = 0; i < count; i++) {
@@ -75,10 +75,10 @@ final class RecordReader {
   private void check(int id, List<Integer> place) {
     String found = known.computeIfAbsent(id, one -> MessageNames.of(files.apply(one))).get(place);
     if (found == null) {
-      throw new Malformed("schema %d has no message at %s".formatted(id, place));
+      throw new MalformedRecordException("schema %d has no message at %s".formatted(id, place));
     }
     if (!found.equals(name)) {
-      throw new Malformed("the message is %s, not %s".formatted(found, name));
+      throw new MalformedRecordException("the message is %s, not %s".formatted(found, name));
     }
     if (place == FIRST) {
       lastFirst = id;

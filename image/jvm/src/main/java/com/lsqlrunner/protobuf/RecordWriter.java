@@ -10,7 +10,7 @@ final class RecordWriter {
   private final byte[] header;
   private final ProtobufBuffer buffer = new ProtobufBuffer();
 
-  /** @throws com.lsqlrunner.avro.Misfit the message cannot hold all of the type */
+  /** @throws com.lsqlrunner.errors.SchemaMismatchException the message cannot hold all of the type */
   RecordWriter(StructType type, MessageSpec message, int id) {
     writer = new MessageWriter(type, message.fields(), "");
     buffer.start(ByteBuffer.allocate(RecordReader.HEADER).put((byte) 0).putInt(id).array());
@@ -25,7 +25,7 @@ final class RecordWriter {
   /**
    * The record.
    *
-   * @throws com.lsqlrunner.avro.Misfit the message cannot hold the value
+   * @throws com.lsqlrunner.errors.SchemaMismatchException the message cannot hold the value
    */
   byte[] write(InternalRow value) {
     buffer.start(header);

@@ -1,6 +1,6 @@
 package com.lsqlrunner.protobuf;
 
-import com.lsqlrunner.avro.Misfit;
+import com.lsqlrunner.errors.SchemaMismatchException;
 import java.math.BigInteger;
 import java.util.HashMap;
 import java.util.Map;
@@ -20,7 +20,7 @@ final class ScalarWriters {
 
   private ScalarWriters() {}
 
-  /** @throws Misfit the field cannot hold values of the type */
+  /** @throws SchemaMismatchException the field cannot hold values of the type */
   static MessageWriter.ValueWriter of(DataType type, FieldSpec field, String path) {
     MessageWriter.ValueWriter writer = null;
     if (type instanceof IntegerType) {
@@ -58,7 +58,7 @@ final class ScalarWriters {
       try {
         writeWhole(kind, keyBits(kind, text), to);
       } catch (ArithmeticException | NumberFormatException error) {
-        throw Misfit.ofValue(path, "a key is %s, and the schema wants %s".formatted(text, kind));
+        throw SchemaMismatchException.ofValue(path, "a key is %s, and the schema wants %s".formatted(text, kind));
       }
     };
   }
@@ -92,7 +92,7 @@ final class ScalarWriters {
 
   private static long small(long value, String path) {
     if (value != (value & 0xFFFFFFFFL)) {
-      throw Misfit.ofValue(path, "%d is no number of 32 bits without a sign".formatted(value));
+      throw SchemaMismatchException.ofValue(path, "%d is no number of 32 bits without a sign".formatted(value));
     }
     return value;
   }
@@ -104,7 +104,7 @@ final class ScalarWriters {
     return (from, place, to) -> {
       BigInteger value = from.getDecimal(place, type.precision(), 0).toJavaBigDecimal().toBigInteger();
       if (value.signum() < 0 || value.bitLength() > UNSIGNED_BITS) {
-        throw Misfit.ofValue(path, value + " is no number of 64 bits without a sign");
+        throw SchemaMismatchException.ofValue(path, value + " is no number of 64 bits without a sign");
       }
       writeWhole(kind, value.longValue(), to);
     };
@@ -127,7 +127,7 @@ final class ScalarWriters {
       try {
         to.writeVarint(number == null ? Integer.parseInt(text) : number);
       } catch (NumberFormatException error) {
-        throw Misfit.ofValue(path, "%s is none of %s".formatted(text, numbers.keySet()));
+        throw SchemaMismatchException.ofValue(path, "%s is none of %s".formatted(text, numbers.keySet()));
       }
     };
   }

@@ -8,7 +8,7 @@ public interface Sink {
    * Checks before anything is written that the target is there and takes such rows; makes it where the program asks for
    * that.
    *
-   * @throws SinkFailure nobody answers, the server refuses this client, or the target does not fit
+   * @throws SinkException nobody answers, the server refuses this client, or the target does not fit
    */
   void prepare(SinkTable table);
 
@@ -16,7 +16,7 @@ public interface Sink {
    * Writes the rows of one task and returns when the server has all of them. The same task of the same batch may come
    * again, with the same rows in the same order for each source; the target holds the same then.
    *
-   * @throws SinkFailure nothing may count on what was written of the task
+   * @throws SinkException nothing may count on what was written of the task
    */
   void write(SinkTable table, Task task, Iterator<SinkRow> rows);
 

@@ -1,5 +1,6 @@
 package com.lsqlrunner.sink;
 
+import com.lsqlrunner.PythonEntry;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
@@ -16,6 +17,7 @@ import org.apache.spark.sql.Row;
  * Writes the micro-batches of one query to a sink, each task by itself. The rows' columns are topic, partition, offset,
  * deleted, and then the table's: dates as days and timestamps as microseconds since 1970 UTC.
  */
+@PythonEntry
 public final class SinkWriter extends BatchGate {
   private static final long serialVersionUID = 1L;
 

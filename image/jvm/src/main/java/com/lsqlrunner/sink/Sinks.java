@@ -1,5 +1,6 @@
 package com.lsqlrunner.sink;
 
+import com.lsqlrunner.errors.Condition;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.MalformedURLException;
@@ -46,11 +47,11 @@ final class Sinks {
       return (Sink) found.getConstructor(Map.class).newInstance(key.settings);
     } catch (ReflectiveOperationException error) {
       Throwable cause = error.getCause() == null ? error : error.getCause();
-      if (cause instanceof SinkFailure failure) {
+      if (cause instanceof SinkException failure) {
         throw failure;
       }
       String why = "the client of " + key.kind + " cannot be loaded from " + key.jars + ": " + cause;
-      throw SinkFailure.of(SinkFailure.Kind.PASSING, why);
+      throw SinkException.of(Condition.LSQL_SINK_FAILED, why);
     }
   }
 

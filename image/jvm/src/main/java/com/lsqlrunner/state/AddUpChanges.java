@@ -16,7 +16,6 @@ import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.expressions.JoinedRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
-import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers$;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 import scala.jdk.javaapi.CollectionConverters;
@@ -94,7 +93,7 @@ final class AddUpChanges implements MapPartitionsFunction<Row, Row> {
       buffer = aggregates.empty();
       groups.put(id.copy(), buffer);
     }
-    InternalRow signed = new GenericInternalRow(new Object[] {change.getLong(Order.TS), sign});
+    InternalRow signed = new GenericInternalRow(new Object[] {change.getLong(ArrivalOrder.TS), sign});
     aggregates.add(buffer, new JoinedRow(signed, row));
   }
 

@@ -28,6 +28,6 @@ final class Changes {
   /** A change that has the place of a row. */
   static Row of(byte[] id, Row at, byte[] before, byte[] after) {
     return RowFactory.create(
-        id, at.getLong(Order.TS), at.getInt(Order.PARTITION), at.getLong(Order.OFFSET), before, after);
+        id, at.getLong(ArrivalOrder.TS), at.getInt(ArrivalOrder.PARTITION), at.getLong(ArrivalOrder.OFFSET), before, after);
   }
 }

@@ -1,5 +1,6 @@
 package com.lsqlrunner.state;
 
+import com.lsqlrunner.PythonEntry;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.Dataset;
@@ -26,6 +27,7 @@ import scala.jdk.javaapi.CollectionConverters;
  * packed; null deletes the table's). Out: {@code id}, the place of the stream's record ({@code partition}, {@code
  * offset}), {@code streamed}, {@code found} (BINARY, packed; null where nothing is found, in an outer join).
  */
+@PythonEntry
 public final class Lookup extends StatefulProcessor<byte[], Row, Row> {
   private static final long serialVersionUID = 1L;
   private static final int IS_TABLE = 4;
@@ -73,10 +75,10 @@ public final class Lookup extends StatefulProcessor<byte[], Row, Row> {
       (row.getBoolean(IS_TABLE) ? upserts : records).add(row);
     }
     List<Row> joined = new ArrayList<>();
-    Known known = new Known(rows);
-    Order.merged(
-        Order.sorted(upserts),
-        Order.sorted(records),
+    CachedState known = new CachedState(rows);
+    ArrivalOrder.merged(
+        ArrivalOrder.sorted(upserts),
+        ArrivalOrder.sorted(records),
         (row, isUpsert) -> {
           if (isUpsert) {
             known.put(row.<byte[]>getAs(PART), row.<byte[]>getAs(ROW));
@@ -88,7 +90,7 @@ public final class Lookup extends StatefulProcessor<byte[], Row, Row> {
     return CollectionConverters.asScala(joined.iterator());
   }
 
-  private void join(Row record, Known known, List<Row> joined) {
+  private void join(Row record, CachedState known, List<Row> joined) {
     for (byte[] found : known.rows()) {
       joined.add(of(record, found));
     }
@@ -99,6 +101,6 @@ public final class Lookup extends StatefulProcessor<byte[], Row, Row> {
 
   private static Row of(Row record, byte[] found) {
     return RowFactory.create(
-        record.get(Order.ID), record.get(Order.PARTITION), record.get(Order.OFFSET), record.get(ROW), found);
+        record.get(ArrivalOrder.ID), record.get(ArrivalOrder.PARTITION), record.get(ArrivalOrder.OFFSET), record.get(ROW), found);
   }
 }

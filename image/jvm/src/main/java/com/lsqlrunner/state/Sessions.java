@@ -1,5 +1,6 @@
 package com.lsqlrunner.state;
 
+import com.lsqlrunner.PythonEntry;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -39,6 +40,7 @@ import scala.jdk.javaapi.CollectionConverters;
  * <p>A session is closed when its end and the gap lie before the watermark. As with Kafka Streams, a record is late by
  * the session that it would be part of, not by its own time.
  */
+@PythonEntry
 public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
   private static final long serialVersionUID = 1L;
   private static final int ROW = 4;
@@ -100,8 +102,8 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
     List<Session> gone = new ArrayList<>();
     List<Row> results = new ArrayList<>();
     long watermark = timers.getCurrentWatermarkInMs();
-    for (Row record : Order.sorted(records)) {
-      long time = record.getLong(Order.TS);
+    for (Row record : ArrivalOrder.sorted(records)) {
+      long time = record.getLong(ArrivalOrder.TS);
       if (!put(sessions, gone, time, arguments(record.getAs(ROW)), watermark)) {
         results.add(RowFactory.create(id, null, null, time, null, true));
       }
@@ -251,7 +253,7 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
   /** What the state has of a group: its sessions that may still change, and when its timer is. */
   private record Open(List<Session> sessions, long timerMs) {}
 
-  /** Known by its object: two sessions of a group never have the same bounds. */
+  /** CachedState by its object: two sessions of a group never have the same bounds. */
   private static final class Session {
     long start;
     long end;

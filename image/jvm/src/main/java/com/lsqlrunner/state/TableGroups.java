@@ -1,5 +1,6 @@
 package com.lsqlrunner.state;
 
+import com.lsqlrunner.PythonEntry;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
@@ -23,6 +24,7 @@ import scala.jdk.javaapi.CollectionConverters;
  * <p>In: {@link Changes} of rows that begin with what they are grouped by. Out: {@code id} (BINARY, the packed group) and
  * {@code result} (BINARY, packed) of every group with a change in it, one that has no rows any more included.
  */
+@PythonEntry
 public final class TableGroups extends StatefulProcessor<byte[], Row, Row> {
   private static final long serialVersionUID = 1L;
 

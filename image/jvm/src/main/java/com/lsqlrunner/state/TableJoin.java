@@ -1,5 +1,6 @@
 package com.lsqlrunner.state;
 
+import com.lsqlrunner.PythonEntry;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -34,6 +35,7 @@ import scala.jdk.javaapi.CollectionConverters;
  * had_left}, {@code had_right}, {@code has_left}, {@code has_right} (BINARY, packed: the pair before and after; both
  * null where there was, or is, none).
  */
+@PythonEntry
 public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
   private static final long serialVersionUID = 1L;
   private static final int IS_LEFT = 4;
@@ -82,7 +84,7 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
 
   @Override
   public Iterator<Row> handleInputRows(byte[] id, Iterator<Row> both, TimerValues timers) {
-    List<Row> upserts = Order.sorted(both);
+    List<Row> upserts = ArrivalOrder.sorted(both);
     Side left = new Side(lefts, upserts, true);
     Side right = new Side(rights, upserts, false);
     List<Row> changed = new ArrayList<>();
@@ -140,16 +142,16 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
   private static final class Side {
     private final Map<ByteBuffer, Long> touched = new HashMap<>();
     private final Map<ByteBuffer, byte[]> before;
-    private final Known after;
+    private final CachedState after;
 
     Side(MapState<byte[], byte[]> state, List<Row> upserts, boolean isLeft) {
-      after = new Known(state);
+      after = new CachedState(state);
       before = new HashMap<>(after.byPart());
       for (Row upsert : upserts) {
         if (upsert.getBoolean(IS_LEFT) == isLeft) {
           byte[] part = upsert.getAs(PART);
           after.put(part, upsert.<byte[]>getAs(ROW));
-          touched.merge(ByteBuffer.wrap(part), upsert.getLong(Order.TS), Math::max);
+          touched.merge(ByteBuffer.wrap(part), upsert.getLong(ArrivalOrder.TS), Math::max);
         }
       }
     }

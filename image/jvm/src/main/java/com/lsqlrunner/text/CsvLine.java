@@ -1,6 +1,6 @@
 package com.lsqlrunner.text;
 
-import com.lsqlrunner.expression.Malformed;
+import com.lsqlrunner.errors.MalformedRecordException;
 import java.util.Arrays;
 import org.apache.spark.unsafe.types.UTF8String;
 
@@ -30,14 +30,14 @@ final class CsvLine {
   /**
    * Reads a line, which may have its end behind it; returns the number of its columns.
    *
-   * @throws Malformed the bytes are something else than one line
+   * @throws MalformedRecordException the bytes are something else than one line
    */
   int read(byte[] record) {
     data = record;
     size = 0;
     int end = withoutLineEnd(record);
     if (end == 0) {
-      throw new Malformed("it is empty");
+      throw new MalformedRecordException("it is empty");
     }
     int at = 0;
     while (at <= end) { // behind the last delimiter stands a column, of nothing
@@ -57,10 +57,10 @@ final class CsvLine {
     int at = from;
     for (; at < end && data[at] != delimiter; at++) {
       if (data[at] == quote) {
-        throw new Malformed("column %d has a quote within a value that does not begin with one".formatted(size + 1));
+        throw new MalformedRecordException("column %d has a quote within a value that does not begin with one".formatted(size + 1));
       }
       if (data[at] == '\n' || data[at] == '\r') {
-        throw new Malformed("it has more than one line");
+        throw new MalformedRecordException("it has more than one line");
       }
     }
     add(from, at, PLAIN);
@@ -77,12 +77,12 @@ final class CsvLine {
         }
         at++;
         if (data[at] != quote) {
-          throw new Malformed("column %d goes on behind its closing quote".formatted(size + 1));
+          throw new MalformedRecordException("column %d goes on behind its closing quote".formatted(size + 1));
         }
         form = WITH_DOUBLES;
       }
     }
-    throw new Malformed("column %d has no closing quote".formatted(size + 1));
+    throw new MalformedRecordException("column %d has no closing quote".formatted(size + 1));
   }
 
   private void add(int from, int to, byte form) {

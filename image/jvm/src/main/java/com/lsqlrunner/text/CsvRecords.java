@@ -1,6 +1,6 @@
 package com.lsqlrunner.text;
 
-import com.lsqlrunner.expression.Malformed;
+import com.lsqlrunner.errors.MalformedRecordException;
 import com.lsqlrunner.text.TextValues.TextReader;
 import java.util.Arrays;
 import java.util.List;
@@ -40,7 +40,7 @@ final class CsvRecords {
   GenericInternalRow decode(byte[] record) {
     int found = line.read(record);
     if (found != names.length) {
-      throw new Malformed("it has %d columns, not %d".formatted(found, names.length));
+      throw new MalformedRecordException("it has %d columns, not %d".formatted(found, names.length));
     }
     Object[] values = new Object[columns.length];
     for (int i = 0; i < values.length; i++) {
@@ -56,8 +56,8 @@ final class CsvRecords {
     boolean isNull = text.numBytes() == 0 ? !isQuoted || !isText[field] : !isQuoted && text.equals(nothing);
     try {
       return isNull ? null : readers[field].read(text);
-    } catch (Malformed error) {
-      throw new Malformed("column " + names[column] + ": " + error.getMessage());
+    } catch (MalformedRecordException error) {
+      throw new MalformedRecordException("column " + names[column] + ": " + error.getMessage());
     }
   }
 }

@@ -7,7 +7,7 @@ import static javax.xml.stream.XMLStreamConstants.ENTITY_REFERENCE;
 import static javax.xml.stream.XMLStreamConstants.SPACE;
 import static javax.xml.stream.XMLStreamConstants.START_ELEMENT;
 
-import com.lsqlrunner.expression.Malformed;
+import com.lsqlrunner.errors.MalformedRecordException;
 import com.lsqlrunner.text.TextValues.TextReader;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -67,7 +67,7 @@ final class Elements {
     StringBuilder all = null; // comments part a text, which is rare
     for (int event = in.next(); event != END_ELEMENT; event = in.next()) {
       if (event == START_ELEMENT) {
-        throw new Malformed("the element %s holds an element, %s".formatted(name, in.getLocalName()));
+        throw new MalformedRecordException("the element %s holds an element, %s".formatted(name, in.getLocalName()));
       }
       refuseEntity(event, in);
       if (isCharacters(event)) {
@@ -89,7 +89,7 @@ final class Elements {
 
   private static void refuseEntity(int event, XMLStreamReader in) {
     if (event == ENTITY_REFERENCE) {
-      throw new Malformed("the entity %s is not known".formatted(in.getLocalName()));
+      throw new MalformedRecordException("the entity %s is not known".formatted(in.getLocalName()));
     }
   }
 
@@ -196,7 +196,7 @@ final class Elements {
         return;
       }
       if (seen[place] && !isArray[place]) {
-        throw new Malformed("the element %s is there twice, and is no array".formatted(name));
+        throw new MalformedRecordException("the element %s is there twice, and is no array".formatted(name));
       }
       seen[place] = true;
       Object value = readers[place].read(in);
@@ -218,8 +218,8 @@ final class Elements {
     private Object placed(String where, int place, String text) {
       try {
         return valueOf(text, texts[place], isText[place]);
-      } catch (Malformed error) {
-        throw new Malformed(where + ": " + error.getMessage());
+      } catch (MalformedRecordException error) {
+        throw new MalformedRecordException(where + ": " + error.getMessage());
       }
     }
   }

@@ -1,6 +1,6 @@
 package com.lsqlrunner.text;
 
-import com.lsqlrunner.expression.Malformed;
+import com.lsqlrunner.errors.MalformedRecordException;
 import java.math.BigDecimal;
 import java.time.ZoneOffset;
 import java.util.regex.Pattern;
@@ -29,7 +29,7 @@ final class TextValues {
 
   private TextValues() {}
 
-  /** Reads one value; {@link Malformed} if the text is none. Threads may share it. */
+  /** Reads one value; {@link MalformedRecordException} if the text is none. Threads may share it. */
   @FunctionalInterface
   interface TextReader {
     Object read(UTF8String text);
@@ -74,7 +74,7 @@ final class TextValues {
 
   private static UTF8String text(UTF8String text) {
     if (!text.isValid()) {
-      throw new Malformed("a text is not UTF-8");
+      throw new MalformedRecordException("a text is not UTF-8");
     }
     return text;
   }
@@ -154,9 +154,9 @@ final class TextValues {
     return value.get();
   }
 
-  private static Malformed misfit(UTF8String text, String name) {
+  private static MalformedRecordException misfit(UTF8String text, String name) {
     String shown = text.toString();
     shown = shown.length() > SHOWN ? shown.substring(0, SHOWN) + "..." : shown;
-    return new Malformed("\"" + shown.replaceAll("\\s+", " ") + "\" is no " + name);
+    return new MalformedRecordException("\"" + shown.replaceAll("\\s+", " ") + "\" is no " + name);
   }
 }

@@ -1,6 +1,6 @@
 package com.lsqlrunner.text;
 
-import com.lsqlrunner.expression.Malformed;
+import com.lsqlrunner.errors.MalformedRecordException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.Charset;
@@ -38,7 +38,7 @@ final class XmlEncoding {
     try {
       return charset.newDecoder().decode(ByteBuffer.wrap(record, mark, record.length - mark)).toString();
     } catch (CharacterCodingException error) {
-      throw new Malformed("it is not " + charset.name());
+      throw new MalformedRecordException("it is not " + charset.name());
     }
   }
 
@@ -63,7 +63,7 @@ final class XmlEncoding {
     try {
       return Charset.forName(name.group(1));
     } catch (IllegalCharsetNameException | UnsupportedCharsetException error) {
-      throw new Malformed("its encoding, %s, is not known".formatted(name.group(1)));
+      throw new MalformedRecordException("its encoding, %s, is not known".formatted(name.group(1)));
     }
   }
 }

@@ -3,20 +3,20 @@ package com.lsqlrunner.text;
 import static javax.xml.stream.XMLStreamConstants.END_DOCUMENT;
 import static javax.xml.stream.XMLStreamConstants.START_ELEMENT;
 
-import com.lsqlrunner.expression.Malformed;
+import com.lsqlrunner.errors.MalformedRecordException;
 import java.io.StringReader;
 import javax.xml.stream.Location;
 import javax.xml.stream.XMLInputFactory;
 import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
-import org.apache.hadoop.shaded.com.ctc.wstx.exc.WstxLazyException;
-import org.apache.hadoop.shaded.com.ctc.wstx.stax.WstxInputFactory;
-import org.apache.hadoop.shaded.org.codehaus.stax2.XMLInputFactory2;
+import com.ctc.wstx.exc.WstxLazyException;
+import com.ctc.wstx.stax.WstxInputFactory;
+import org.codehaus.stax2.XMLInputFactory2;
 import org.apache.spark.sql.types.StructType;
 
 /** Records of one XML document. Document types are not read, so there are no entities but XML's own five. */
 final class XmlRecords {
-  /** Woodstox, which Hadoop reads its settings with: the JDK's own takes twice as long, and prints what it dislikes. */
+  /** Woodstox: the JDK's own parser takes twice as long, and prints what it dislikes. */
   private static final XMLInputFactory PARSERS = newParsers();
 
   private final ElementReader root;
@@ -37,9 +37,9 @@ final class XmlRecords {
       in.close();
       return value;
     } catch (XMLStreamException error) {
-      throw new Malformed(reason(error));
+      throw new MalformedRecordException(reason(error));
     } catch (WstxLazyException error) { // what is wrong with a text shows when it is asked for, where nothing is declared
-      throw new Malformed(reason((XMLStreamException) error.getCause()));
+      throw new MalformedRecordException(reason((XMLStreamException) error.getCause()));
     }
   }
 
@@ -48,7 +48,7 @@ final class XmlRecords {
     for (int event = in.next(); event != END_DOCUMENT; event = in.next()) {
       if (event == START_ELEMENT) {
         if (!rowTag.isEmpty() && !rowTag.equals(in.getLocalName())) {
-          throw new Malformed("its root is %s, not %s".formatted(in.getLocalName(), rowTag));
+          throw new MalformedRecordException("its root is %s, not %s".formatted(in.getLocalName(), rowTag));
         }
         value = root.read(in);
       }
@@ -64,7 +64,7 @@ final class XmlRecords {
         at++;
       }
       if (text.startsWith("<!DOCTYPE", at)) {
-        throw new Malformed("it has a document type, which is not read");
+        throw new MalformedRecordException("it has a document type, which is not read");
       }
       at = text.startsWith("<!--", at) ? behind("-->", text, at + 4) : text.startsWith("<?", at) ? behind("?>", text, at) : -1;
     }

@@ -1,5 +1,6 @@
 package com.lsqlrunner.tick;
 
+import com.lsqlrunner.PythonEntry;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -30,6 +31,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
  * A stream of the passing of time, for topics that have no records: one row {@code time} (LONG, milliseconds) for each
  * step that somebody makes with {@link #advance}. The offset is the time, so that a batch that runs again has the same.
  */
+@PythonEntry
 public final class Ticks implements TableProvider {
   private static final StructType SCHEMA = new StructType().add("time", DataTypes.LongType, false);
   private static final ConcurrentMap<String, Long> TIMES = new ConcurrentHashMap<>();

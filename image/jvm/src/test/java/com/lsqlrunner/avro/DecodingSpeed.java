@@ -3,7 +3,6 @@ package com.lsqlrunner.avro;
 import com.lsqlrunner.json.DecodeJson;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
-import java.lang.reflect.Constructor;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Map;
@@ -12,7 +11,8 @@ import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.GenericDatumReader;
 import org.apache.avro.io.BinaryDecoder;
 import org.apache.avro.io.DecoderFactory;
-import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
 /**
@@ -72,11 +72,9 @@ final class DecodingSpeed {
     return () -> decoder.decode(record, bytes);
   }
 
-  private static Decoding json(Schema schema, byte[] record) throws Exception {
-    Constructor<DecodeJson> made = DecodeJson.class.getDeclaredConstructor(Expression.class, StructType.class);
-    made.setAccessible(true);
-    DecodeJson decoder = made.newInstance(null, CatalystTypes.of(schema));
-    return () -> decoder.decode(record);
+  private static Decoding json(Schema schema, byte[] record) {
+    DecodeJson decoder = new DecodeJson(Literal.create(null, DataTypes.BinaryType), (StructType) CatalystTypes.of(schema));
+    return () -> decoder.call(record);
   }
 
   /** Avro's own records, which would still have to be turned into Catalyst's: the least that Spark's way could take. */

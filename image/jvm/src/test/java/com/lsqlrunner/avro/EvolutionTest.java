@@ -3,7 +3,7 @@ package com.lsqlrunner.avro;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import com.lsqlrunner.expression.Malformed;
+import com.lsqlrunner.errors.MalformedRecordException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
@@ -22,7 +22,7 @@ final class EvolutionTest {
   }
 
   private static String refusal(Schema writer, Schema reader, Object value) {
-    return assertThrows(Malformed.class, () -> read(writer, reader, value)).getMessage();
+    return assertThrows(MalformedRecordException.class, () -> read(writer, reader, value)).reason();
   }
 
   private static Schema enumOf(String symbols, String more) {

@@ -3,7 +3,7 @@ package com.lsqlrunner.avro;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import com.lsqlrunner.expression.Malformed;
+import com.lsqlrunner.errors.MalformedRecordException;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Random;
@@ -43,7 +43,7 @@ final class MalformedTest {
         "{\"type\":\"bytes\",\"logicalType\":\"decimal\",\"precision\":1} | 000000000700 | a decimal has no bytes"
       })
   void bytesThatAreNoRecordAreMalformed(String type, String hex, String reason) {
-    assertEquals(reason, assertThrows(Malformed.class, () -> decoded(type, hex)).getMessage());
+    assertEquals(reason, assertThrows(MalformedRecordException.class, () -> decoded(type, hex)).reason());
   }
 
   @Test
@@ -53,7 +53,7 @@ final class MalformedTest {
     AvroBytes bytes = new AvroBytes();
     byte[] good = Records.bytes(1, schema, "a");
 
-    assertThrows(Malformed.class, () -> decoder.decode(Arrays.copyOf(good, good.length - 1), bytes));
+    assertThrows(MalformedRecordException.class, () -> decoder.decode(Arrays.copyOf(good, good.length - 1), bytes));
 
     assertEquals(UTF8String.fromString("a"), decoder.decode(good, bytes));
   }
@@ -74,7 +74,7 @@ final class MalformedTest {
       Arrays.fill(record, 0, 5, (byte) 0);
       try {
         decoder.decode(record, new AvroBytes());
-      } catch (Malformed expected) {
+      } catch (MalformedRecordException expected) {
         assertEquals(false, expected.getMessage().isEmpty());
       }
     }

@@ -1,5 +1,7 @@
 package com.lsqlrunner.avro;
 
+import com.lsqlrunner.errors.SchemaMismatchException;
+
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -152,7 +154,7 @@ final class TypesTest {
   void aRecursiveTypeIsRefusedWithItsPlace() {
     String list = "{\"type\":\"record\",\"name\":\"L\",\"fields\":[{\"name\":\"next\",\"type\":[\"null\",\"L\"]}]}";
 
-    Misfit error = assertThrows(Misfit.class, () -> Records.schema(list));
+    SchemaMismatchException error = assertThrows(SchemaMismatchException.class, () -> Records.schema(list));
 
     assertEquals("the type L contains itself: field next", error.getMessage());
   }
@@ -169,7 +171,7 @@ final class TypesTest {
 
   @Test
   void aTextThatIsNoSchemaIsRefused() {
-    assertThrows(Misfit.class, () -> Records.schema("{\"type\":\"nothing\"}"));
-    assertThrows(Misfit.class, () -> Records.schema("{"));
+    assertThrows(SchemaMismatchException.class, () -> Records.schema("{\"type\":\"nothing\"}"));
+    assertThrows(SchemaMismatchException.class, () -> Records.schema("{"));
   }
 }

@@ -9,8 +9,8 @@ import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.DynamicMessage;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
-import com.lsqlrunner.avro.Misfit;
-import com.lsqlrunner.expression.Malformed;
+import com.lsqlrunner.errors.SchemaMismatchException;
+import com.lsqlrunner.errors.MalformedRecordException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -52,7 +52,7 @@ final class ProtobufTest {
   }
 
   private static String malformed(RecordReader reader, byte[] record) {
-    return assertThrows(Malformed.class, () -> reader.read(record)).getMessage();
+    return assertThrows(MalformedRecordException.class, () -> reader.read(record)).reason();
   }
 
   @Test
@@ -81,7 +81,7 @@ final class ProtobufTest {
       try {
         reader.read(Messages.record(broken));
         DynamicMessage.parseFrom(EVERY, broken);
-      } catch (Malformed error) {
+      } catch (MalformedRecordException error) {
         refused++; // here times and text are looked at as well
       } catch (InvalidProtocolBufferException error) {
         throw new AssertionError("read, and refused by Protobuf: " + Arrays.toString(broken), error);
@@ -200,15 +200,15 @@ final class ProtobufTest {
     RecordWriter writer = new RecordWriter(text, new MessageSpec("M", List.of(0), List.of(symbol)), 1);
     InternalRow unknown = new GenericInternalRow(new Object[] {UTF8String.fromString("Y")});
     assertEquals(
-        "[LSQL_VALUE_DOES_NOT_FIT_SCHEMA] Y is none of [X]: field a",
-        assertThrows(Misfit.class, () -> writer.write(unknown)).getMessage());
+        "Y is none of [X]: field a",
+        assertThrows(SchemaMismatchException.class, () -> writer.write(unknown)).reason());
     MessageSpec number = new MessageSpec("M", List.of(0), List.of(field("a", 1, "int32", "optional")));
     assertEquals(
         "string does not fit Protobuf's int32: field a",
-        assertThrows(Misfit.class, () -> new RecordWriter(text, number, 1)).getMessage());
+        assertThrows(SchemaMismatchException.class, () -> new RecordWriter(text, number, 1)).reason());
     assertEquals(
         "the schema has no such field: b",
-        assertThrows(Misfit.class, () -> new RecordWriter(new StructType().add("b", DataTypes.LongType), number, 1))
-            .getMessage());
+        assertThrows(SchemaMismatchException.class, () -> new RecordWriter(new StructType().add("b", DataTypes.LongType), number, 1))
+            .reason());
   }
 }

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import com.lsqlrunner.expression.Malformed;
+import com.lsqlrunner.errors.MalformedRecordException;
 import com.lsqlrunner.expression.Shown;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -74,7 +74,7 @@ final class CsvTest {
         "1,\"b\"ob,2 | column 2 goes on behind its closing quote"
       })
   void bytesThatAreNoSuchLineAreMalformed(String text, String reason) {
-    assertEquals(reason, assertThrows(Malformed.class, () -> decoded(text)).getMessage());
+    assertEquals(reason, assertThrows(MalformedRecordException.class, () -> decoded(text)).reason());
   }
 
   @Test
@@ -103,14 +103,14 @@ final class CsvTest {
   void aDecoderGoesOnAfterAMalformedRecord() {
     CsvRecords records = new CsvRecords(TYPE, NAMES, ",", "\"", "");
 
-    assertThrows(Malformed.class, () -> records.decode(line("1,\"bob")));
+    assertThrows(MalformedRecordException.class, () -> records.decode(line("1,\"bob")));
 
     assertEquals("(1 bob 2.0)", Shown.shown(records.decode(line("1,bob,2"))));
   }
 
   @Test
   void moreColumnsThanUsualAreCounted() {
-    Malformed error = assertThrows(Malformed.class, () -> decoded(",".repeat(10_000)));
+    MalformedRecordException error = assertThrows(MalformedRecordException.class, () -> decoded(",".repeat(10_000)));
 
     assertEquals("it has 10001 columns, not 3", error.getMessage());
   }
@@ -129,7 +129,7 @@ final class CsvTest {
       try {
         records.decode(record);
         decoded++;
-      } catch (Malformed expected) {
+      } catch (MalformedRecordException expected) {
         assertFalse(expected.getMessage().isEmpty());
       }
     }

@@ -3,7 +3,7 @@ package com.lsqlrunner.text;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import com.lsqlrunner.expression.Malformed;
+import com.lsqlrunner.errors.MalformedRecordException;
 import com.lsqlrunner.expression.Shown;
 import java.time.Duration;
 import org.apache.spark.unsafe.types.UTF8String;
@@ -63,7 +63,7 @@ final class TextValuesTest {
         "timestamp|12:00:00", "timestamp|2026-02-30T00:00:00Z", "timestamp|''"
       })
   void aTextIsNoValue(String type, String text) {
-    Malformed error = assertThrows(Malformed.class, () -> read(type, text));
+    MalformedRecordException error = assertThrows(MalformedRecordException.class, () -> read(type, text));
 
     assertEquals("\"%s\" is no %s".formatted(text, type), error.getMessage());
   }
@@ -72,7 +72,7 @@ final class TextValuesTest {
   void aNumberOfAMillionDigitsIsRefusedAtOnce() {
     for (String type : new String[] {"int", "long", "double", "decimal(38,0)"}) {
       Assertions.assertTimeout(
-          Duration.ofSeconds(2), () -> assertThrows(Malformed.class, () -> read(type, "9".repeat(1_000_000))));
+          Duration.ofSeconds(2), () -> assertThrows(MalformedRecordException.class, () -> read(type, "9".repeat(1_000_000))));
     }
   }
 
@@ -80,6 +80,6 @@ final class TextValuesTest {
   void bytesThatAreNotUtf8AreNoText() {
     UTF8String text = UTF8String.fromBytes(new byte[] {'a', (byte) 0xff});
 
-    assertThrows(Malformed.class, () -> TextValues.of(Types.named("string")).read(text));
+    assertThrows(MalformedRecordException.class, () -> TextValues.of(Types.named("string")).read(text));
   }
 }

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTimeout;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.lsqlrunner.expression.Malformed;
+import com.lsqlrunner.errors.MalformedRecordException;
 import com.lsqlrunner.expression.Shown;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
@@ -43,7 +43,7 @@ final class XmlTest {
   }
 
   private static String reason(String text) {
-    return assertThrows(Malformed.class, () -> decoded(text)).getMessage();
+    return assertThrows(MalformedRecordException.class, () -> decoded(text)).reason();
   }
 
   @ParameterizedTest
@@ -97,7 +97,7 @@ final class XmlTest {
     XmlRecords records = new XmlRecords(TYPE, "order");
 
     assertEquals("(1 null null null null)", Shown.shown(records.decode("<order id='1'/>".getBytes())));
-    Malformed error = assertThrows(Malformed.class, () -> records.decode("<fault id='1'/>".getBytes()));
+    MalformedRecordException error = assertThrows(MalformedRecordException.class, () -> records.decode("<fault id='1'/>".getBytes()));
     assertEquals("its root is fault, not order", error.getMessage());
   }
 
@@ -120,7 +120,7 @@ final class XmlTest {
   void bytesThatAreNoCharactersAreMalformed(String hex, String reason) {
     byte[] record = HexFormat.of().parseHex(hex);
 
-    assertEquals(reason, assertThrows(Malformed.class, () -> new XmlRecords(TYPE, "").decode(record)).getMessage());
+    assertEquals(reason, assertThrows(MalformedRecordException.class, () -> new XmlRecords(TYPE, "").decode(record)).reason());
   }
 
   @Test
@@ -134,7 +134,7 @@ final class XmlTest {
   void aDecoderGoesOnAfterAMalformedRecord() {
     XmlRecords records = new XmlRecords(TYPE, "");
     for (String bad : List.of("<o><who>", "<o><who>a</who><who>b</who></o>", "<!DOCTYPE o><o/>", "\0")) {
-      assertThrows(Malformed.class, () -> records.decode(bad.getBytes(StandardCharsets.UTF_8)));
+      assertThrows(MalformedRecordException.class, () -> records.decode(bad.getBytes(StandardCharsets.UTF_8)));
 
       assertEquals("(1 null null null null)", Shown.shown(records.decode("<o id='1'/>".getBytes())));
     }
@@ -247,7 +247,7 @@ final class XmlTest {
       try {
         records.decode(record);
         decoded++;
-      } catch (Malformed expected) {
+      } catch (MalformedRecordException expected) {
         assertFalse(expected.getMessage().isEmpty());
       }
     }

@@ -1,26 +1,24 @@
 package com.lsqlrunner.sink.postgresql;
 
+import com.lsqlrunner.sink.ConnectionPool;
 import com.lsqlrunner.sink.Sink;
-import com.lsqlrunner.sink.SinkFailure;
 import com.lsqlrunner.sink.SinkRow;
 import com.lsqlrunner.sink.SinkTable;
 import java.sql.Connection;
 import java.sql.Driver;
 import java.sql.SQLException;
-import java.util.Deque;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.Properties;
-import java.util.concurrent.ConcurrentLinkedDeque;
 
 /** Rows to tables of PostgreSQL. */
-public final class PostgresSink implements Sink {
+public final class PostgresSink implements Sink, ConnectionPool.Client<Connection> {
   private static final int ANSWER_S = 5;
 
   private final String url;
   private final Properties properties = new Properties();
   private final Driver driver;
-  private final Deque<Connection> idle = new ConcurrentLinkedDeque<>();
+  private final ConnectionPool<Connection> pool = new ConnectionPool<>(this);
 
   /** Settings: url ({@code jdbc:postgresql://...}), user, password, client. */
   public PostgresSink(Map<String, String> settings) throws ReflectiveOperationException {
@@ -44,63 +42,60 @@ public final class PostgresSink implements Sink {
 
   @Override
   public void prepare(SinkTable table) {
-    Connection connection = connect();
-    try {
-      new TableCheck(connection, table).run();
-      connection.commit();
-      idle.push(connection);
-    } catch (SQLException error) {
-      close(connection);
-      throw Failures.beforeRows(error);
-    } catch (RuntimeException error) {
-      close(connection);
-      throw error;
-    }
+    pool.use(
+        connection -> {
+          try {
+            new TableCheck(connection, table).run();
+            connection.commit();
+          } catch (SQLException error) {
+            throw SqlErrors.beforeRows(error);
+          }
+        });
   }
 
   @Override
   public void write(SinkTable table, Task task, Iterator<SinkRow> rows) {
-    Connection connection = connect();
-    try (TableWriter writer = new TableWriter(connection, table, task)) {
-      while (rows.hasNext()) {
-        writer.add(rows.next());
-      }
-      writer.flush();
-      connection.commit();
-    } catch (SQLException error) {
-      close(connection);
-      throw Failures.of(error);
-    } catch (RuntimeException error) {
-      close(connection);
-      throw error;
-    }
-    idle.push(connection);
+    pool.use(
+        connection -> {
+          try (TableWriter writer = new TableWriter(connection, table, task)) {
+            while (rows.hasNext()) {
+              writer.add(rows.next());
+            }
+            writer.flush();
+            connection.commit();
+          } catch (SQLException error) {
+            throw SqlErrors.of(error);
+          }
+        });
   }
 
-  /** A connection with nothing under way; one that was used before, if it still answers. */
-  private Connection connect() {
-    for (Connection known = idle.poll(); known != null; known = idle.poll()) {
-      try {
-        if (known.isValid(ANSWER_S)) {
-          known.rollback(); // the question began a transaction
-          return known;
-        }
-      } catch (SQLException error) {
-        // It is as good as closed.
-      }
-      close(known);
-    }
+  @Override
+  public Connection connect() {
     try {
       Connection made = driver.connect(url, properties);
       made.setAutoCommit(false);
       return made;
     } catch (SQLException error) {
-      throw Failures.of(error);
+      throw SqlErrors.of(error);
     }
   }
 
+  @Override
+  public boolean isUsable(Connection connection) {
+    try {
+      if (connection.isValid(ANSWER_S)) {
+        connection.rollback(); // the question began a transaction
+        return true;
+      }
+    } catch (SQLException error) {
+      // It is as good as closed.
+    }
+    return false;
+  }
+
   /** Gives a connection up; the server rolls back what it had begun. */
-  private static void close(Connection connection) {
+  @Override
+  public void close(Connection connection) {
     try {
       connection.close();
     } catch (SQLException error) {

@@ -1,6 +1,7 @@
 package com.lsqlrunner.sink.postgresql;
 
-import com.lsqlrunner.sink.SinkFailure;
+import com.lsqlrunner.errors.Condition;
+import com.lsqlrunner.sink.SinkException;
 import com.lsqlrunner.sink.SinkTable;
 import java.sql.Array;
 import java.sql.Connection;
@@ -38,15 +39,15 @@ final class TableCheck {
       columns = columns(sql.name());
     }
     if (columns.isEmpty()) {
-      throw misfit("it does not exist");
+      throw mismatch("it does not exist");
     }
     for (String column : table.columns()) {
       if (!columns.contains(column)) {
-        throw misfit("it has no column " + column + ", it has " + String.join(", ", columns));
+        throw mismatch("it has no column " + column + ", it has " + String.join(", ", columns));
       }
     }
     if (table.upsert() && !isUnique()) {
-      throw misfit("no primary key or unique constraint is on exactly " + String.join(", ", table.key()));
+      throw mismatch("no primary key or unique constraint is on exactly " + String.join(", ", table.key()));
     }
     if (!table.upsert() && columns(sql.marks()).isEmpty()) {
       execute(sql.createMarks());
@@ -87,7 +88,7 @@ final class TableCheck {
     }
   }
 
-  private SinkFailure misfit(String why) {
-    return SinkFailure.of(SinkFailure.Kind.MISFIT, why);
+  private SinkException mismatch(String why) {
+    return SinkException.of(Condition.LSQL_SINK_TABLE_MISMATCH, why);
   }
 }

@@ -1,7 +1,7 @@
 package com.lsqlrunner.sink.postgresql;
 
 import com.lsqlrunner.sink.Sink;
-import com.lsqlrunner.sink.SinkFailure;
+import com.lsqlrunner.sink.SinkException;
 import com.lsqlrunner.sink.SinkRow;
 import com.lsqlrunner.sink.SinkTable;
 import java.math.BigDecimal;
@@ -53,12 +53,12 @@ final class TableWriter implements AutoCloseable {
     for (int place : key) {
       if (row.values()[place] == null) {
         String why = "the key column " + table.columns().get(place) + (row.deleted() ? NO_KEY_OF_TOMBSTONE : " is null");
-        throw SinkFailure.row(table, row, why);
+        throw SinkException.row(table, row, why);
       }
     }
     if (!table.upsert()) {
       if (row.deleted()) {
-        throw SinkFailure.row(table, row, "it is a tombstone, and an INSERT deletes nothing");
+        throw SinkException.row(table, row, "it is a tombstone, and an INSERT deletes nothing");
       }
       if (!isNew(row.source(task))) {
         return;
@@ -103,7 +103,7 @@ final class TableWriter implements AutoCloseable {
     try {
       send(rows);
     } catch (SQLException error) {
-      if (!Failures.isOfRow(error)) {
+      if (!SqlErrors.isOfRow(error)) {
         throw error;
       }
       connection.rollback(before);
@@ -130,10 +130,10 @@ final class TableWriter implements AutoCloseable {
     try {
       send(List.of(row));
     } catch (SQLException error) {
-      if (!Failures.isOfRow(error)) {
+      if (!SqlErrors.isOfRow(error)) {
         throw error;
       }
-      throw SinkFailure.row(table, row, Failures.words(error));
+      throw SinkException.row(table, row, SqlErrors.words(error));
     }
   }
 

@@ -1,18 +1,17 @@
 package com.lsqlrunner.sink.redis;
 
+import com.lsqlrunner.sink.ConnectionPool;
 import com.lsqlrunner.sink.Sink;
-import com.lsqlrunner.sink.SinkFailure;
-import com.lsqlrunner.sink.SinkFailure.Kind;
+import com.lsqlrunner.sink.SinkException;
+import com.lsqlrunner.errors.Condition;
 import com.lsqlrunner.sink.SinkRow;
 import com.lsqlrunner.sink.SinkTable;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentLinkedDeque;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
@@ -31,13 +30,13 @@ import redis.clients.jedis.exceptions.JedisException;
  * <p>Writing a row again changes nothing, so that a batch may be written again as a whole. Only the protocol is taken
  * from the client: its commands for other kinds of data ask for libraries that nothing here needs.
  */
-public final class RedisSink implements Sink {
+public final class RedisSink implements Sink, ConnectionPool.Client<Connection> {
   private static final int CONNECT_MS = 10_000;
   private static final int ANSWER_MS = 60_000;
 
   private final HostAndPort server;
   private final JedisClientConfig config;
-  private final Deque<Connection> idle = new ConcurrentLinkedDeque<>();
+  private final ConnectionPool<Connection> pool = new ConnectionPool<>(this);
 
   /** Settings: url ({@code redis[s]://host[:port][/database]}), user, password. */
   public RedisSink(Map<String, String> settings) {
@@ -118,7 +117,7 @@ public final class RedisSink implements Sink {
             + (row.deleted()
                 ? " of a tombstone is not known: it is computed from the value, or the record has no key"
                 : " is null");
-        throw SinkFailure.row(table, row, why);
+        throw SinkException.row(table, row, why);
       }
       // Several parts stay apart whatever is in them.
       text.append(':').append(parts == 1 ? part : part.replace("\\", "\\\\").replace(":", "\\:"));
@@ -139,39 +138,30 @@ public final class RedisSink implements Sink {
     }
   }
 
-  private interface Work {
-    void on(Connection connection);
-  }
-
-  private void use(Work work) {
-    Connection connection = null;
+  private void use(ConnectionPool.Work<Connection> work) {
     try {
-      connection = connect();
-      work.on(connection);
-      idle.push(connection);
-    } catch (RuntimeException error) {
-      if (connection != null) {
-        close(connection);
-      }
-      throw error instanceof JedisException of ? failure(of) : error;
+      pool.use(work);
+    } catch (JedisException error) {
+      throw failure(error);
     }
   }
 
-  private Connection connect() {
-    for (Connection known = idle.poll(); known != null; known = idle.poll()) {
-      try {
-        if (known.ping()) {
-          return known;
-        }
-      } catch (JedisException error) {
-        // It is as good as closed.
-      }
-      close(known);
-    }
+  @Override
+  public Connection connect() {
     return new Connection(server, config);
   }
 
-  private static void close(Connection connection) {
+  @Override
+  public boolean isUsable(Connection connection) {
+    try {
+      return connection.ping();
+    } catch (JedisException error) {
+      return false; // it is as good as closed
+    }
+  }
+
+  @Override
+  public void close(Connection connection) {
     try {
       connection.close();
     } catch (JedisException error) {
@@ -180,7 +170,7 @@ public final class RedisSink implements Sink {
   }
 
   /** An answer is about the server or this client: rows of text and bytes are never refused for what they hold. */
-  private static SinkFailure failure(JedisException error) {
+  private static SinkException failure(JedisException error) {
     Throwable cause = error;
     while (cause.getCause() != null && cause.getCause() != cause) {
       cause = cause.getCause();
@@ -188,6 +178,6 @@ public final class RedisSink implements Sink {
     boolean silent = error instanceof JedisConnectionException;
     boolean refused = error instanceof JedisAccessControlException || error instanceof JedisDataException;
     String said = silent && cause != error ? cause.getMessage() : error.getMessage();
-    return SinkFailure.of(silent ? Kind.UNREACHABLE : refused ? Kind.REFUSED : Kind.PASSING, said);
+    return SinkException.of(silent ? Condition.LSQL_SINK_UNREACHABLE : refused ? Condition.LSQL_SINK_REFUSED : Condition.LSQL_SINK_FAILED, said);
   }
 }

@@ -1,0 +1,56 @@
+package com.lsqlrunner.aggregate;
+
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * The values that came first, each once, as many as a limit allows.
+ *
+ * <p>A value that was dropped came after all that are kept, and these only ever move forward: should it come again, it
+ * is kept only if it then comes before one of them. So nothing has to be known of what was dropped.
+ */
+final class FirstDistinct implements KeptEntries {
+  private final TreeMap<Object, Entry> byValue;
+  private final TreeSet<Entry> byPlace;
+  private final Comparator<Entry> order;
+  private final int limit;
+
+  FirstDistinct(Comparator<Object> values, Comparator<Entry> order, int limit) {
+    this.byValue = new TreeMap<>(values);
+    this.byPlace = new TreeSet<>(order);
+    this.order = order;
+    this.limit = limit;
+  }
+
+  @Override
+  public void offer(Entry entry, boolean lent) {
+    Entry known = byValue.get(entry.value);
+    if (known == null && byPlace.size() == limit && order.compare(entry, byPlace.last()) >= 0) {
+      return;
+    }
+    if (known != null) {
+      if (order.compare(entry, known) >= 0) {
+        return;
+      }
+      byValue.remove(known.value);
+      byPlace.remove(known);
+    } else if (byPlace.size() == limit) {
+      byValue.remove(byPlace.pollLast().value);
+    }
+    Entry kept = lent ? entry.copy() : entry;
+    byValue.put(kept.value, kept);
+    byPlace.add(kept);
+  }
+
+  @Override
+  public Collection<Entry> entries() {
+    return byPlace;
+  }
+
+  @Override
+  public Collection<Entry> result() {
+    return byPlace;
+  }
+}

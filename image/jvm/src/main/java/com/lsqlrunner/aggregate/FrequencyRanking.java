@@ -1,0 +1,40 @@
+package com.lsqlrunner.aggregate;
+
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+
+/** How often each value came. What is most or least frequent can only be told of all of them: nothing is dropped. */
+final class FrequencyRanking implements KeptEntries {
+  private final HashMap<Object, Entry> byValue = new HashMap<>();
+  private final Comparator<Entry> order;
+  private final int limit;
+
+  FrequencyRanking(Comparator<Entry> order, int limit) {
+    this.order = order;
+    this.limit = limit;
+  }
+
+  @Override
+  public void offer(Entry entry, boolean lent) {
+    Entry known = byValue.get(entry.value);
+    if (known != null) {
+      known.count += entry.count;
+      return;
+    }
+    Entry kept = lent ? entry.copy() : entry;
+    byValue.put(kept.value, kept);
+  }
+
+  @Override
+  public Collection<Entry> entries() {
+    return byValue.values();
+  }
+
+  @Override
+  public Collection<Entry> result() {
+    FirstInOrder ranked = new FirstInOrder(order, limit, false);
+    byValue.values().forEach(entry -> ranked.offer(entry, false));
+    return ranked.result();
+  }
+}

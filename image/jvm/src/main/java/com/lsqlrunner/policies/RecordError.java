@@ -1,0 +1,19 @@
+package com.lsqlrunner.policies;
+
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * Why a record has no value.
+ *
+ * @param side {@code read} or {@code write}
+ * @param code one of the runner's error codes
+ * @param message for people, one line
+ */
+record RecordError(String side, String code, String message) {
+  static final StructType TYPE =
+      new StructType()
+          .add("side", DataTypes.StringType)
+          .add("code", DataTypes.StringType)
+          .add("message", DataTypes.StringType);
+}

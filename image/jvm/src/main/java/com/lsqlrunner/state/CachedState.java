@@ -1,0 +1,61 @@
+package com.lsqlrunner.state;
+
+import java.nio.ByteBuffer;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import org.apache.spark.sql.streaming.MapState;
+import scala.Tuple2;
+import scala.collection.Iterator;
+
+/** The rows of one id during a batch: read once from the state, changed here, and what was changed written back. */
+final class CachedState {
+  private final MapState<byte[], byte[]> state;
+  private final Map<ByteBuffer, byte[]> rows = new LinkedHashMap<>();
+  private final Set<ByteBuffer> changed = new HashSet<>();
+
+  CachedState(MapState<byte[], byte[]> state) {
+    this.state = state;
+    for (Iterator<Tuple2<byte[], byte[]>> found = state.iterator(); found.hasNext(); ) {
+      Tuple2<byte[], byte[]> row = found.next();
+      rows.put(ByteBuffer.wrap(row._1()), row._2());
+    }
+  }
+
+  boolean isEmpty() {
+    return rows.isEmpty();
+  }
+
+  Collection<byte[]> rows() {
+    return rows.values();
+  }
+
+  Map<ByteBuffer, byte[]> byPart() {
+    return rows;
+  }
+
+  /** The row of a part from now on; null for none. */
+  void put(byte[] part, byte[] row) {
+    ByteBuffer name = ByteBuffer.wrap(part);
+    changed.add(name);
+    if (row == null) {
+      rows.remove(name);
+    } else {
+      rows.put(name, row);
+    }
+  }
+
+  /** Writes to the state what has changed. */
+  void keep() {
+    for (ByteBuffer part : changed) {
+      byte[] row = rows.get(part);
+      if (row == null) {
+        state.removeKey(part.array());
+      } else {
+        state.updateValue(part.array(), row);
+      }
+    }
+  }
+}

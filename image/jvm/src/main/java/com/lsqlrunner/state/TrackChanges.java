@@ -1,0 +1,80 @@
+package com.lsqlrunner.state;
+
+import com.lsqlrunner.PythonEntry;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.streaming.OutputMode;
+import org.apache.spark.sql.streaming.StatefulProcessor;
+import org.apache.spark.sql.streaming.TTLConfig;
+import org.apache.spark.sql.streaming.TimeMode;
+import org.apache.spark.sql.streaming.TimerValues;
+import org.apache.spark.sql.streaming.ValueState;
+import scala.collection.Iterator;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * Upserts of a table to its {@link Changes}. State: the newest row of every id.
+ *
+ * <p>In: {@code id} (BINARY), {@code ts} (LONG), {@code partition}, {@code offset}, {@code row} (BINARY, packed; null
+ * deletes). An upsert that changes nothing, and a deletion of what is not there, are no changes.
+ */
+@PythonEntry
+public final class TrackChanges extends StatefulProcessor<byte[], Row, Row> {
+  private static final long serialVersionUID = 1L;
+  private static final int ROW = 4;
+
+  private final boolean isEvery;
+  private transient ValueState<byte[]> newest;
+
+  private TrackChanges(boolean isEvery) {
+    this.isEvery = isEvery;
+  }
+
+  /**
+   * The changes of a table.
+   *
+   * @param isEvery every upsert is a change of its own; else an id has one for each batch that names it
+   */
+  public static Dataset<Row> of(Dataset<Row> upserts, boolean isEvery) {
+    return upserts
+        .groupBy("id")
+        .as(Encoders.BINARY(), Encoders.row(upserts.schema()))
+        .transformWithState(new TrackChanges(isEvery), TimeMode.None(), OutputMode.Update(), Encoders.row(Changes.SCHEMA));
+  }
+
+  @Override
+  public void init(OutputMode output, TimeMode time) {
+    newest = getHandle().getValueState("newest", Encoders.BINARY(), TTLConfig.NONE());
+  }
+
+  @Override
+  public Iterator<Row> handleInputRows(byte[] id, Iterator<Row> upserts, TimerValues timers) {
+    byte[] first = newest.get();
+    byte[] before = first;
+    List<Row> changes = new ArrayList<>();
+    Row last = null;
+    for (Row upsert : ArrivalOrder.sorted(upserts)) {
+      byte[] after = upsert.getAs(ROW);
+      if (isEvery && !Arrays.equals(before, after)) {
+        changes.add(Changes.of(id, upsert, before, after));
+      }
+      before = after;
+      last = upsert;
+    }
+    if (!Arrays.equals(first, before)) {
+      if (before == null) {
+        newest.clear();
+      } else {
+        newest.update(before);
+      }
+      if (!isEvery) {
+        changes.add(Changes.of(id, last, first, before));
+      }
+    }
+    return CollectionConverters.asScala(changes.iterator());
+  }
+}

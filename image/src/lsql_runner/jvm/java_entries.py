@@ -1,0 +1,117 @@
+"""Every entry from Python into the Java module `image/jvm`: the one place where its names stand in Python.
+
+There are four ways in. Spark is given the class EXTENSIONS, which registers FUNCTIONS in each session;
+`engine.call.call` makes columns of them. The classes in CALLED are called through py4j (`engine.call.java_class`). The
+classes in NAMED are named in settings of Spark, Hadoop and Kafka, which load them. BROKER_QUESTIONS is a program of its
+own, started with `java`. In Java they are marked `@PythonEntry`; `tests/repo/test_java_entries.py` compares both sides.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+PACKAGE: Final = "com.lsqlrunner"
+
+# --- functions of Spark SQL; com.lsqlrunner.extension.LsqlExtensions says what each takes ---
+
+EXTENSIONS: Final = f"{PACKAGE}.extension.LsqlExtensions"
+"""The value of `spark.sql.extensions`."""
+
+DECODE_JSON: Final = "lsql_decode_json"
+ENCODE_JSON: Final = "lsql_encode_json"
+EXTEND_JSON: Final = "lsql_extend_json"
+DECODE_AVRO: Final = "lsql_decode_avro"
+ENCODE_AVRO: Final = "lsql_encode_avro"
+DECODE_PROTOBUF: Final = "lsql_decode_protobuf"
+ENCODE_PROTOBUF: Final = "lsql_encode_protobuf"
+DECODE_CSV: Final = "lsql_decode_csv"
+DECODE_XML: Final = "lsql_decode_xml"
+REQUIRE_LENGTH: Final = "lsql_require_length"
+PACK_ROW: Final = "lsql_pack_row"
+UNPACK_ROW: Final = "lsql_unpack_row"
+ATTEMPT: Final = "lsql_attempt"
+FIRST_OF_RECORD: Final = "lsql_first_of_record"
+LIMIT_RECORD_SIZE: Final = "lsql_limit_record_size"
+NOT_NULL: Final = "lsql_not_null"
+KEEP_VALUES: Final = "lsql_keep_values"
+RETRACT_VALUES: Final = "lsql_retract_values"
+EXACT_SUM: Final = "lsql_exact_sum"
+
+FUNCTIONS: Final = frozenset(
+    {
+        *(DECODE_JSON, ENCODE_JSON, EXTEND_JSON, DECODE_AVRO, ENCODE_AVRO, DECODE_PROTOBUF, ENCODE_PROTOBUF),
+        *(DECODE_CSV, DECODE_XML, REQUIRE_LENGTH, PACK_ROW, UNPACK_ROW),
+        *(ATTEMPT, FIRST_OF_RECORD, LIMIT_RECORD_SIZE, NOT_NULL),
+        *(KEEP_VALUES, RETRACT_VALUES, EXACT_SUM),
+    }
+)
+
+# --- classes that are called through py4j ---
+
+REGISTRY_CLASS: Final = f"{PACKAGE}.registry.Registry"
+DECODE_AVRO_CLASS: Final = f"{PACKAGE}.avro.DecodeAvro"
+BATCH_WRITER: Final = f"{PACKAGE}.kafka.BatchWriter"
+SINK_WRITER: Final = f"{PACKAGE}.sink.SinkWriter"
+SESSIONS: Final = f"{PACKAGE}.state.Sessions"
+TABLE_GROUPS: Final = f"{PACKAGE}.state.TableGroups"
+TABLE_JOIN: Final = f"{PACKAGE}.state.TableJoin"
+TRACK_CHANGES: Final = f"{PACKAGE}.state.TrackChanges"
+CONSOLIDATE_CHANGES: Final = f"{PACKAGE}.state.ConsolidateChanges"
+LOOKUP: Final = f"{PACKAGE}.state.Lookup"
+ERROR_CHAIN: Final = f"{PACKAGE}.errors.ErrorChain"
+
+TICK_SOURCE: Final = f"{PACKAGE}.tick.Ticks"
+"""Also the name of a data source, for `readStream.format`."""
+
+CALLED: Final = frozenset(
+    {
+        *(REGISTRY_CLASS, DECODE_AVRO_CLASS, BATCH_WRITER, SINK_WRITER, ERROR_CHAIN, TICK_SOURCE),
+        *(SESSIONS, TABLE_GROUPS, TABLE_JOIN, TRACK_CHANGES, CONSOLIDATE_CHANGES, LOOKUP),
+    }
+)
+
+# --- classes that settings name ---
+
+FILE_SYSTEM: Final = f"{PACKAGE}.fs.DurableFileSystem"
+ABSTRACT_FILE_SYSTEM: Final = f"{PACKAGE}.fs.DurableFs"
+TIMESTAMP_INTERCEPTOR: Final = f"{PACKAGE}.kafka.RecordTimestampInterceptor"
+SSL_ENGINE_FACTORY: Final = f"{PACKAGE}.tls.PemSslEngineFactory"
+
+NAMED: Final = frozenset({EXTENSIONS, FILE_SYSTEM, ABSTRACT_FILE_SYSTEM, TIMESTAMP_INTERCEPTOR, SSL_ENGINE_FACTORY})
+
+# --- the program ---
+
+BROKER_QUESTIONS: Final = f"{PACKAGE}.kafka.BrokerQuestions"
+
+# --- conditions of errors; com.lsqlrunner.errors.Condition says what each means, and its parameters ---
+
+CONDITION_ENUM: Final = f"{PACKAGE}.errors.Condition"
+
+MALFORMED_RECORD: Final = "MALFORMED_RECORD_IN_PARSING"
+SCHEMA_UNUSABLE: Final = "LSQL_SCHEMA_UNUSABLE"
+VALUE_DOES_NOT_FIT_SCHEMA: Final = "LSQL_VALUE_DOES_NOT_FIT_SCHEMA"
+RECORD_TOO_LARGE: Final = "LSQL_RECORD_TOO_LARGE"
+GROUP_TOO_LARGE: Final = "LSQL_GROUP_TOO_LARGE"
+REGISTRY_UNREACHABLE: Final = "LSQL_REGISTRY_UNREACHABLE"
+REGISTRY_REFUSED: Final = "LSQL_REGISTRY_REFUSED"
+SINK_UNREACHABLE: Final = "LSQL_SINK_UNREACHABLE"
+SINK_REFUSED: Final = "LSQL_SINK_REFUSED"
+SINK_TABLE_MISMATCH: Final = "LSQL_SINK_TABLE_MISMATCH"
+SINK_ROW_REFUSED: Final = "LSQL_SINK_ROW_REFUSED"
+SINK_FAILED: Final = "LSQL_SINK_FAILED"
+BROKER_UNREACHABLE: Final = "LSQL_BROKER_UNREACHABLE"
+BROKER_LOGIN_REFUSED: Final = "LSQL_BROKER_LOGIN_REFUSED"
+BROKER_RIGHTS_MISSING: Final = "LSQL_BROKER_RIGHTS_MISSING"
+BROKER_SETTINGS_INVALID: Final = "LSQL_BROKER_SETTINGS_INVALID"
+TOPIC_EXISTS: Final = "LSQL_TOPIC_EXISTS"
+BROKER_FAILED: Final = "LSQL_BROKER_FAILED"
+
+CONDITIONS: Final = frozenset(
+    {
+        *(MALFORMED_RECORD, SCHEMA_UNUSABLE, VALUE_DOES_NOT_FIT_SCHEMA, RECORD_TOO_LARGE, GROUP_TOO_LARGE),
+        *(REGISTRY_UNREACHABLE, REGISTRY_REFUSED),
+        *(SINK_UNREACHABLE, SINK_REFUSED, SINK_TABLE_MISMATCH, SINK_ROW_REFUSED, SINK_FAILED),
+        *(BROKER_UNREACHABLE, BROKER_LOGIN_REFUSED, BROKER_RIGHTS_MISSING, BROKER_SETTINGS_INVALID, BROKER_FAILED),
+        TOPIC_EXISTS,
+    }
+)
