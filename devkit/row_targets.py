@@ -11,6 +11,7 @@ from devkit.jars import jar_folder
 from devkit.postgres import Postgres
 from devkit.redis import Redis
 from lsql_runner.config.sink_connection import SinkConnection
+from lsql_runner.engine.java_errors import errors_of
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.row_sink import RowSinks, row_writer
 from lsql_runner.engine.rows import TopicRecord
@@ -76,7 +77,7 @@ class RealTarget:
         try:
             writer.call(frame._jdf, batch)
         except Exception as error:
-            raise sink_error(str(error), sink, self._sinks.connections) or error from None
+            raise sink_error(errors_of(error), sink, self._sinks.connections) or error from None
 
 
 class PostgresTarget(RealTarget):

@@ -22,7 +22,7 @@ def errors_of(error: BaseException | JavaObject) -> JavaErrors:
         error: an exception of pyspark or py4j, a Throwable, or any other exception, which then has no condition.
     """
     thrown = _throwable(error)
-    if thrown is not None and SparkContext._jvm is not None:
+    if thrown is not None and SparkContext._active_spark_context is not None:
         try:
             return read_chain(java_class(ERROR_CHAIN).json(thrown))
         except (Py4JError, OSError):

@@ -3,11 +3,11 @@ package com.lsqlrunner.aggregate;
 import java.util.Arrays;
 import org.apache.spark.sql.catalyst.InternalRow;
 
-/** A value of a group, where it stands in the order of the records, and how often it came. */
+/** A value of a group, its place in the order of the records, and how often it occurs. */
 final class Entry {
   private static final long[] NOWHERE = {};
 
-  /** Event time in milliseconds, partition, offset, places in arrays; empty where the aggregate does not ask for it. */
+  /** Event time in milliseconds, partition, offset, places in arrays; empty where the aggregate does not use it. */
   final long[] place;
 
   final Object value;
@@ -19,7 +19,7 @@ final class Entry {
     this.count = count;
   }
 
-  /** One that stays what it is: what an expression gives lives as long as its row. */
+  /** A copy that stays valid: the value of an expression is valid only as long as its row. */
   Entry copy() {
     return new Entry(place.clone(), InternalRow.copyValue(value), count);
   }

@@ -6,10 +6,10 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * The values that came first, each once, as many as a limit allows.
+ * The first different values, as many as a limit allows.
  *
- * <p>A value that was dropped came after all that are kept, and these only ever move forward: should it come again, it
- * is kept only if it then comes before one of them. So nothing has to be known of what was dropped.
+ * <p>A value that was dropped stood behind all that are kept, and kept values only move to earlier places. If the value comes
+ * again, it is kept only if it then stands before one of them, so nothing has to be remembered of dropped values.
  */
 final class FirstDistinct implements KeptEntries {
   private final TreeMap<Object, Entry> byValue;

@@ -37,7 +37,7 @@ final class FirstInOrder implements KeptEntries {
     sorted.add(at, lent ? entry.copy() : entry);
   }
 
-  /** Where an entry that comes before the last one belongs; -1 where its like is there and may be only once. */
+  /** The place of an entry that is before the last one; -1 if an equal one exists and may be there only once. */
   private int position(Entry entry) {
     int low = 0;
     int high = sorted.size() - 1;

@@ -4,7 +4,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 
-/** How often each value came. What is most or least frequent can only be told of all of them: nothing is dropped. */
+/** The most or the least frequent values. Every value is kept with its count, since any may become one of them. */
 final class FrequencyRanking implements KeptEntries {
   private final HashMap<Object, Entry> byValue = new HashMap<>();
   private final Comparator<Entry> order;

@@ -12,16 +12,16 @@ import org.apache.spark.sql.types.DoubleType;
 import org.apache.spark.sql.types.FloatType;
 
 /**
- * The groups of one aggregate: how they begin, what they take in, what comes out, and their bytes.
+ * The state of each group of one aggregate: an empty one, adding a value, merging, the result, and its bytes.
  *
- * <p>A state is a version byte, the number of entries, and each with what its kind needs: the place, the value, the
- * count. Spark writes it behind each step of a batch, so it is what merges are made of, and what is on disk.
+ * <p>The bytes are a version, the number of entries, and for each entry what the function needs: place, value, count. Spark
+ * writes them after each step of a batch, merges them, and keeps them on disk.
  */
 final class GroupStates {
   private static final int VERSION = 1;
-  private static final int VERSION_OF_BALANCES = 2;
+  private static final int VERSION_WITH_COUNTS = 2;
 
-  /** One group is one row of the state, read and written whole with every batch that touches it. */
+  /** A group is one row of the state store, read and written as a whole with every batch that changes it. */
   private static final int LARGEST_STATE_BYTES = 16 << 20;
 
   private final KeepFunction kind;
@@ -35,8 +35,8 @@ final class GroupStates {
   /**
    * @param type of the values.
    * @param values their order; null for a type that has none.
-   * @param places how many numbers a record's place in the order is made of; 0 where the order does not count.
-   * @param retracts whether values are taken out again.
+   * @param places how many numbers give a record's place in the order; 0 where the order does not count.
+   * @param retracts whether values are also taken out.
    */
   GroupStates(KeepFunction kind, int limit, DataType type, Comparator<Object> values, int places, boolean retracts) {
     this.kind = kind;
@@ -62,7 +62,7 @@ final class GroupStates {
     return kind.start(values, this::compareWritten, limit);
   }
 
-  /** Any order that tells different values apart, whatever their type. */
+  /** An order in which different values of any type differ. */
   private int compareWritten(Object one, Object other) {
     return Arrays.compareUnsigned(written(one), written(other));
   }
@@ -73,12 +73,12 @@ final class GroupStates {
     return bytes.toBytes();
   }
 
-  /** Takes a value in that is not null, or, where {@code count} is -1, out. The arguments may be used again. */
+  /** Adds a value that is not null or, where {@code count} is -1, removes it. The caller may reuse the arguments. */
   void add(KeptEntries kept, Object value, long[] place, long count) {
     kept.offer(new Entry(place, normal(value), count), true);
   }
 
-  /** Zeros and NaNs of floating point have several forms that are equal: which one stays must not depend on order. */
+  /** Floating point has several zeros and NaNs that are equal. Which one is kept must not depend on the order. */
   private Object normal(Object value) {
     if (type instanceof DoubleType) {
       double number = (Double) value;
@@ -105,7 +105,7 @@ final class GroupStates {
   }
 
   private int version() {
-    return retracts ? VERSION_OF_BALANCES : VERSION;
+    return retracts ? VERSION_WITH_COUNTS : VERSION;
   }
 
   private boolean writesCounts() {

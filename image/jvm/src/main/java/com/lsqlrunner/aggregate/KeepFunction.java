@@ -2,7 +2,7 @@ package com.lsqlrunner.aggregate;
 
 import java.util.Comparator;
 
-/** The aggregates of the language that keep values: what each goes by, and what it gives. */
+/** The aggregates of the language that keep values: by what they order, and whether the result is an array. */
 enum KeepFunction {
   FIRST(true, true),
   LAST(true, true),
@@ -20,7 +20,7 @@ enum KeepFunction {
   /** Whether the order of the records counts. */
   final boolean byPlace;
 
-  /** Whether it gives one value or none, and not an array. */
+  /** Whether the result is one value or null, and not an array. */
   final boolean single;
 
   KeepFunction(boolean byPlace, boolean single) {
@@ -35,8 +35,8 @@ enum KeepFunction {
   /**
    * An empty group.
    *
-   * @param values an order of the values; null where they have none, which COLLECT, FIRST and LAST do without.
-   * @param ties tells two values apart that came at the same place.
+   * @param values an order of the values; null for a type without one, which COLLECT, FIRST and LAST do not need.
+   * @param ties an order of values that have the same place.
    */
   KeptEntries start(Comparator<Object> values, Comparator<Object> ties, int limit) {
     Comparator<Entry> first = Entry::compareByPlace;

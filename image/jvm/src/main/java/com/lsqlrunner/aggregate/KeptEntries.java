@@ -3,14 +3,14 @@ package com.lsqlrunner.aggregate;
 import java.util.Collection;
 
 /**
- * What is kept of a group. The same entries give the same result in any order, and however they were divided into
- * several of these that are then put together.
+ * The entries that an aggregate keeps of a group. The result does not depend on the order in which entries are added, nor
+ * on how they were split into parts that are merged.
  */
 interface KeptEntries {
-  /** Takes an entry in, if it is one to keep; a copy of it where it is only {@code lent}. */
+  /** Adds an entry if it is one to keep; a copy of it if the caller reuses it ({@code lent}). */
   void offer(Entry entry, boolean lent);
 
-  /** All that is kept: what another one of the same kind needs to go on. */
+  /** All entries that are kept; adding them to another object of the same class merges the two. */
   Collection<Entry> entries();
 
   /** The entries of the result, in its order. */

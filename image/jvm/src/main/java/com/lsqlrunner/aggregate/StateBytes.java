@@ -3,7 +3,7 @@ package com.lsqlrunner.aggregate;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-/** Bytes of a state, written from the start or read from it. Numbers are as short as they are small. */
+/** Bytes of a state, written from the start or read from it. Small numbers take few bytes. */
 final class StateBytes {
   private byte[] data;
   private int at;

@@ -2,11 +2,11 @@ package com.lsqlrunner.aggregate;
 
 import java.math.BigInteger;
 
-/** What was added up, and how many values that were: of a table those that came less those that went. */
+/** A sum and the number of values in it. Over a table, removed values are subtracted from both. */
 final class Total {
   private static final int VERSION = 1;
 
-  /** The sum is both: what fits a long is added without an object for each value. */
+  /** The sum is {@code small + large}: most values are added to a long, without an object for each. */
   private long small;
 
   private BigInteger large = BigInteger.ZERO;

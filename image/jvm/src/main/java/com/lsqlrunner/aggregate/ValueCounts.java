@@ -6,8 +6,8 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
- * All entries of a group that others leave again: how often each came less how often it went. A count is negative while
- * only the going is known. Nothing is dropped, for what follows the best is the best once that is gone.
+ * How often each value is in a group from which values are also removed: additions minus removals. A count is negative
+ * while only the removal is known. Nothing is dropped: when the best value is removed, the next one becomes the best.
  */
 final class ValueCounts implements KeptEntries {
   private final TreeMap<Entry, Entry> counted;
@@ -16,10 +16,10 @@ final class ValueCounts implements KeptEntries {
   private final int limit;
 
   /**
-   * @param order tells any two entries apart.
-   * @param result what makes the result of the entries that are there.
-   * @param counts whether it takes an entry with its count, and not once for each time it came.
-   * @param limit how many entries of a kind the result can tell apart.
+   * @param order in which different entries differ.
+   * @param result computes the result from the entries whose count is positive.
+   * @param counts whether {@code result} takes an entry once with its count, and not once for each time it was added.
+   * @param limit how many equal entries can change the result.
    */
   ValueCounts(Comparator<Entry> order, Supplier<KeptEntries> result, boolean counts, int limit) {
     this.counted = new TreeMap<>(order);

@@ -18,7 +18,7 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.DecimalType;
 import org.apache.spark.sql.types.StructField;
 
-/** The type that a value of a schema has in Spark. Everything is nullable, so that a schema may become so. */
+/** The Spark type of an Avro schema. Every field is nullable, so that a later schema may make it so. */
 final class CatalystTypes {
   private CatalystTypes() {}
 

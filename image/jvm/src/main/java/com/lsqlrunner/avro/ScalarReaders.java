@@ -11,8 +11,8 @@ import org.apache.spark.sql.types.Decimal;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Values without parts. Where writer and reader both name a unit or a scale, the writer's counts: Avro's resolution
- * would read seconds as if they were something else.
+ * Readers of scalar values. Where writer and reader both name a unit or a scale, the value is converted: Avro's resolution
+ * takes the number as it is, so it would take seconds for milliseconds.
  */
 final class ScalarReaders {
   private static final BigInteger LONGEST = BigInteger.TEN.pow(18);

@@ -18,7 +18,7 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.DecimalType;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** Values without parts, which are not null. */
+/** Writers of scalar values, which are not null. */
 final class ScalarWriters {
   private ScalarWriters() {}
 

@@ -3,7 +3,7 @@ package com.lsqlrunner.avro;
 import java.util.Locale;
 import org.apache.avro.Schema;
 
-/** What a number of a logical type counts. */
+/** The unit of a number with a logical type for time. */
 enum TimeUnit {
   TIME_MILLIS(Kind.TIME, 1_000_000),
   TIME_MICROS(Kind.TIME, 1_000),
@@ -14,7 +14,7 @@ enum TimeUnit {
   LOCAL_TIMESTAMP_MICROS(Kind.LOCAL, 1_000),
   LOCAL_TIMESTAMP_NANOS(Kind.LOCAL, 1);
 
-  /** What two schemas must share for one's numbers to be turned into the other's. */
+  /** Numbers are converted only between units of the same kind. */
   enum Kind {
     TIME,
     INSTANT,
@@ -31,7 +31,7 @@ enum TimeUnit {
     this.nanos = nanos;
   }
 
-  /** Null for a schema whose numbers count nothing. */
+  /** Null for a schema without such a logical type. */
   static TimeUnit of(Schema schema) {
     String name = CatalystTypes.logical(schema);
     for (TimeUnit unit : values()) {

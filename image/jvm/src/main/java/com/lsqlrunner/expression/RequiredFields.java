@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
-/** The fields of a struct that may not be null, and those in which there are such. */
+/** The fields of a struct that may not be null, at any depth. */
 public final class RequiredFields {
   private record Member(int at, String name, DataType type, boolean nullable, RequiredFields inside) {}
 

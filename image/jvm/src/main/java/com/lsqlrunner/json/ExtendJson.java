@@ -20,7 +20,7 @@ import com.lsqlrunner.expression.BinaryFunction;
  * Sets fields of a JSON object: {@code SELECT *, x AS y}.
  *
  * <p>Spark can rebuild an object only from fields that a schema names, or through VARIANT, which writes 1.0 as 1. This
- * copies what is there token by token, so fields that no schema knows survive, and numbers keep their digits.
+ * copies the record token by token, so fields that no schema knows survive, and numbers keep their digits.
  */
 public final class ExtendJson extends BinaryFunction {
   private static final long serialVersionUID = 1L;

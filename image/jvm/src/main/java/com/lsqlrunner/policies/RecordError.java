@@ -4,7 +4,7 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Why a record has no value.
+ * Why a record has no value: the error part of an {@link AttemptResult}.
  *
  * @param side {@code read} or {@code write}
  * @param code one of the runner's error codes

@@ -12,8 +12,8 @@ import org.apache.avro.AvroRuntimeException;
 import org.apache.avro.Schema;
 
 /**
- * The schemas of a registry by their ids, each asked for once: an id never means anything else. Expressions know it by
- * a name, since they are shown to users, and how it is reached holds secrets.
+ * The schemas of a registry by their ids. Each is asked for once, since the schema of an id never changes. Expressions refer to
+ * a registry by name: plans are shown to users, and the connection settings contain secrets.
  */
 @PythonEntry
 public final class Registry {

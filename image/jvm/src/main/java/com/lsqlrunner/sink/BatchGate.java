@@ -29,7 +29,7 @@ public abstract class BatchGate implements VoidFunction2<Dataset<Row>, Long> {
 
   private synchronized void begin() {
     if (stopping) {
-      throw new IllegalStateException("a stop was asked for; nothing of this batch is written");
+      throw new IllegalStateException("the query is being stopped; nothing of this batch is written");
     }
     writing = true;
   }

@@ -21,8 +21,8 @@ import org.apache.spark.sql.types.StructType;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * {@link Changes} to what they do to groups: a row that goes is taken out of its group, one that comes is put in. Many
- * changes of a group make one buffer of it, so that a large group is no large shuffle.
+ * Aggregates {@link Changes} before the shuffle: a row before the change is subtracted from its group, one after it is
+ * added. Many changes of a group become one buffer, so a large group causes no large shuffle.
  *
  * <p>Out: {@code id} (BINARY, the packed group), {@code buffer} (BINARY). A group may come several times.
  */
@@ -33,7 +33,7 @@ final class AddUpChanges implements MapPartitionsFunction<Row, Row> {
       new StructType().add("id", DataTypes.BinaryType).add("buffer", DataTypes.BinaryType);
   static final int BUFFER = 1;
 
-  /** After so many changes what is added up goes on: each may be of a group of its own, and all are in memory. */
+  /** After so many changes the buffers are passed on: each change may have its own group, and all are in memory. */
   private static final int MOST_CHANGES = 10_000;
 
   private final Aggregates aggregates;
@@ -97,7 +97,7 @@ final class AddUpChanges implements MapPartitionsFunction<Row, Row> {
     aggregates.add(buffer, new JoinedRow(signed, row));
   }
 
-  /** Of a row what it is grouped by. Numbers that are equal are one group, whatever their bytes, as in Spark's own. */
+  /** The grouping key of a row. Equal numbers are one group whatever their bytes, as in Spark's own aggregates. */
   private UnsafeProjection group() {
     if (group == null) {
       List<Expression> columns = new ArrayList<>();

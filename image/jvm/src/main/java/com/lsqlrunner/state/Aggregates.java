@@ -33,8 +33,8 @@ import scala.jdk.javaapi.CollectionConverters;
 import scala.runtime.AbstractPartialFunction;
 
 /**
- * Spark's own aggregate functions where Spark does not run them itself: a buffer for each group, rows put in, buffers put
- * together, results. What is kept of a buffer is bytes.
+ * Runs Spark's own aggregate functions outside of Spark's aggregation: a buffer for each group, adding rows, merging
+ * buffers, results. A buffer is stored as bytes.
  */
 final class Aggregates implements Serializable {
   private static final long serialVersionUID = 1L;
@@ -65,12 +65,12 @@ final class Aggregates implements Serializable {
     return new Aggregates(functions, new ArrayList<>(CollectionConverters.asJava(found.child().output())));
   }
 
-  /** How many columns a row has that is put in. */
+  /** The number of columns of a row that is added. */
   int arguments() {
     return input.size();
   }
 
-  /** A buffer that nothing has been put into. */
+  /** An empty buffer. */
   InternalRow[] empty() {
     InternalRow[] buffer = new InternalRow[slots().size()];
     for (int i = 0; i < buffer.length; i++) {
@@ -79,14 +79,14 @@ final class Aggregates implements Serializable {
     return buffer;
   }
 
-  /** Puts a row in. */
+  /** Adds a row. */
   void add(InternalRow[] buffer, InternalRow row) {
     for (int i = 0; i < buffer.length; i++) {
       slots().get(i).add(buffer[i], row);
     }
   }
 
-  /** Puts all of another buffer in. */
+  /** Merges another buffer into a buffer. */
   void merge(InternalRow[] buffer, InternalRow[] other) {
     for (int i = 0; i < buffer.length; i++) {
       slots().get(i).merge(buffer[i], other[i]);
@@ -197,7 +197,7 @@ final class Aggregates implements Serializable {
     InternalRow restored(InternalRow row, int place);
   }
 
-  /** A function that is made of expressions over its buffer. */
+  /** A function that consists of expressions over its buffer. */
   private static final class Declared implements Slot {
     private final StructType schema;
     private final MutableProjection initial;

@@ -5,9 +5,9 @@ import java.util.List;
 import org.apache.spark.sql.Row;
 import scala.collection.Iterator;
 
-/** The order in which records came. A shuffle does not keep it. */
+/** The order in which records arrived. A shuffle does not keep it. */
 final class ArrivalOrder {
-  /** Where the columns are that say it: every input of a stateful operator begins with these. */
+  /** The first columns of every input of a stateful operator. */
   static final int ID = 0;
 
   static final int TS = 1;
@@ -36,8 +36,8 @@ final class ArrivalOrder {
   }
 
   /**
-   * Calls back for the rows of two topics in one order, each topic's kept: of the next of both the one with the smaller
-   * timestamp comes first, as Kafka Streams chooses, and of equals the first topic's.
+   * Calls back for the rows of two topics in one order that keeps the order of each topic. Of the next rows of both, the one
+   * with the smaller timestamp comes first, as in Kafka Streams; if they are equal, the first topic's.
    */
   static void merged(List<Row> first, List<Row> second, Taking each) {
     int one = 0;

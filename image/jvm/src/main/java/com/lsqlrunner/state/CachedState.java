@@ -10,7 +10,7 @@ import org.apache.spark.sql.streaming.MapState;
 import scala.Tuple2;
 import scala.collection.Iterator;
 
-/** The rows of one id during a batch: read once from the state, changed here, and what was changed written back. */
+/** The rows of one id during a batch: read once from the state, changed in memory, and written back at the end. */
 final class CachedState {
   private final MapState<byte[], byte[]> state;
   private final Map<ByteBuffer, byte[]> rows = new LinkedHashMap<>();
@@ -36,7 +36,7 @@ final class CachedState {
     return rows;
   }
 
-  /** The row of a part from now on; null for none. */
+  /** Sets the row of a part; null removes it. */
   void put(byte[] part, byte[] row) {
     ByteBuffer name = ByteBuffer.wrap(part);
     changed.add(name);
@@ -47,7 +47,7 @@ final class CachedState {
     }
   }
 
-  /** Writes to the state what has changed. */
+  /** Writes the changed rows to the state. */
   void keep() {
     for (ByteBuffer part : changed) {
       byte[] row = rows.get(part);

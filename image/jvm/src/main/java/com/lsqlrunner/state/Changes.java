@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * What happens to the rows of a table, one change for each row: {@code id} (BINARY, what the row is known by), {@code ts}
+ * Changes of the rows of a table: {@code id} (BINARY, identifies the row), {@code ts}
  * (LONG, milliseconds), {@code partition} and {@code offset} by which changes of an id are put in order, {@code before}
  * and {@code after} (BINARY, packed; null where there is no row).
  */
@@ -25,7 +25,7 @@ final class Changes {
 
   private Changes() {}
 
-  /** A change that has the place of a row. */
+  /** A change at the place of a record. */
   static Row of(byte[] id, Row at, byte[] before, byte[] after) {
     return RowFactory.create(
         id, at.getLong(ArrivalOrder.TS), at.getInt(ArrivalOrder.PARTITION), at.getLong(ArrivalOrder.OFFSET), before, after);

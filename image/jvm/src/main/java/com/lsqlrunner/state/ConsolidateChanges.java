@@ -17,8 +17,8 @@ import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * {@link Changes} of the same row from several places, of which nobody knows the order, to one. A row that has moved is
- * gone in one place and there in another: what one place calls after and another before was never to be seen. No state.
+ * Makes one change of several {@link Changes} of the same row that come from different tasks, in no known order. A row that
+ * moves is removed in one task and added in another; a version that one task adds and another removes is left out. No state.
  */
 @PythonEntry
 public final class ConsolidateChanges extends StatefulProcessor<byte[], Row, Row> {

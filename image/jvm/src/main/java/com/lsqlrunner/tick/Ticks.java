@@ -28,8 +28,8 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
- * A stream of the passing of time, for topics that have no records: one row {@code time} (LONG, milliseconds) for each
- * step that somebody makes with {@link #advance}. The offset is the time, so that a batch that runs again has the same.
+ * A stream that moves the watermark while a topic has no records: one row {@code time} (LONG, milliseconds) for each call of
+ * {@link #advance}. The offset is the time, so a batch that runs again reads the same.
  */
 @PythonEntry
 public final class Ticks implements TableProvider {
@@ -41,7 +41,7 @@ public final class Ticks implements TableProvider {
     TIMES.merge(name, timeMs, Math::max);
   }
 
-  /** No time has passed yet, in none of the streams. */
+  /** Sets the time of all streams to 0. */
   public static void reset() {
     TIMES.clear();
   }

@@ -1,0 +1,28 @@
+"""What `jvm.java_entries` names is there in a running session."""
+
+from typing import Any
+
+import pytest
+
+from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.jvm import java_entries as entries
+
+
+def test_a_session_knows_every_function(engine: MemoryEngine) -> None:
+    catalog: Any = engine.session._jsparkSession.catalog()
+
+    assert {name for name in entries.FUNCTIONS if not catalog.functionExists(name)} == set()
+
+
+@pytest.mark.parametrize("name", sorted(entries.CALLED | entries.NAMED | {entries.BROKER_QUESTIONS}))
+def test_a_class_can_be_loaded(engine: MemoryEngine, name: str) -> None:
+    jvm: Any = engine.session._jvm
+
+    assert jvm.java.lang.Class.forName(name).getName() == name
+
+
+def test_the_conditions_are_those_of_java(engine: MemoryEngine) -> None:
+    jvm: Any = engine.session._jvm
+    values = jvm.java.lang.Class.forName(entries.CONDITION_ENUM).getEnumConstants()
+
+    assert {value.name() for value in values} == entries.CONDITIONS
