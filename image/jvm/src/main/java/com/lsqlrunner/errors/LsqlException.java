@@ -21,7 +21,7 @@ public class LsqlException extends RuntimeException implements SparkThrowable {
   /**
    * An error.
    *
-   * @param parameters the parameters of the condition; those whose value is null are left out
+   * @param parameters of the condition; no value is null
    */
   public LsqlException(Condition condition, Map<String, String> parameters) {
     super("[" + condition + "] " + condition.text(parameters), null, false, false);

@@ -1,6 +1,5 @@
 package com.lsqlrunner.registry;
 
-import com.lsqlrunner.avro.TimeUnit;
 import com.lsqlrunner.errors.RegistryException;
 
 import com.fasterxml.jackson.databind.JsonNode;

@@ -57,7 +57,7 @@ final class CsvRecords {
     try {
       return isNull ? null : readers[field].read(text);
     } catch (MalformedRecordException error) {
-      throw new MalformedRecordException("column " + names[column] + ": " + error.getMessage());
+      throw new MalformedRecordException("column " + names[column] + ": " + error.reason());
     }
   }
 }

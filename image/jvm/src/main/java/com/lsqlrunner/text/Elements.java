@@ -219,7 +219,7 @@ final class Elements {
       try {
         return valueOf(text, texts[place], isText[place]);
       } catch (MalformedRecordException error) {
-        throw new MalformedRecordException(where + ": " + error.getMessage());
+        throw new MalformedRecordException(where + ": " + error.reason());
       }
     }
   }

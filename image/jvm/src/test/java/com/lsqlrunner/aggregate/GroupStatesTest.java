@@ -1,5 +1,6 @@
 package com.lsqlrunner.aggregate;
 
+import com.lsqlrunner.errors.LsqlException;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -166,8 +167,9 @@ final class GroupStatesTest {
     assertTrue(groups.write(over(groups, rows)).length > 15 << 20);
     rows.add(new Row(large, 15, 15));
     KeptEntries kept = over(groups, rows);
-    Exception refusal = assertThrows(IllegalStateException.class, () -> groups.write(kept));
-    assertTrue(refusal.getMessage().startsWith("[LSQL_GROUP_TOO_LARGE] COLLECT"), refusal.getMessage());
+    LsqlException error = assertThrows(LsqlException.class, () -> groups.write(kept));
+    assertEquals("LSQL_GROUP_TOO_LARGE", error.getCondition());
+    assertEquals("COLLECT", error.getMessageParameters().get("aggregate"));
   }
 
   @Test

@@ -49,7 +49,7 @@ final class EvolutionTest {
   @Test
   void aRemovedFieldMayBeRecursive() {
     Schema writer =
-        CatalystTypes.parser()
+        new Schema.Parser()
             .parse(
                 "{\"type\":\"record\",\"name\":\"R\",\"fields\":["
                     + "{\"name\":\"next\",\"type\":[\"null\",\"R\"]},{\"name\":\"a\",\"type\":\"int\"}]}");

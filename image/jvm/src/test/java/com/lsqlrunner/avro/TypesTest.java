@@ -156,7 +156,7 @@ final class TypesTest {
 
     SchemaMismatchException error = assertThrows(SchemaMismatchException.class, () -> Records.schema(list));
 
-    assertEquals("the type L contains itself: field next", error.getMessage());
+    assertEquals("the type L contains itself: field next", error.reason());
   }
 
   @Test

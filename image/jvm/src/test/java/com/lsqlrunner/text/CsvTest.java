@@ -112,7 +112,7 @@ final class CsvTest {
   void moreColumnsThanUsualAreCounted() {
     MalformedRecordException error = assertThrows(MalformedRecordException.class, () -> decoded(",".repeat(10_000)));
 
-    assertEquals("it has 10001 columns, not 3", error.getMessage());
+    assertEquals("it has 10001 columns, not 3", error.reason());
   }
 
   @Test

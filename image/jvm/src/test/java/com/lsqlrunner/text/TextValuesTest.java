@@ -65,7 +65,7 @@ final class TextValuesTest {
   void aTextIsNoValue(String type, String text) {
     MalformedRecordException error = assertThrows(MalformedRecordException.class, () -> read(type, text));
 
-    assertEquals("\"%s\" is no %s".formatted(text, type), error.getMessage());
+    assertEquals("\"%s\" is no %s".formatted(text, type), error.reason());
   }
 
   @Test

@@ -98,7 +98,7 @@ final class XmlTest {
 
     assertEquals("(1 null null null null)", Shown.shown(records.decode("<order id='1'/>".getBytes())));
     MalformedRecordException error = assertThrows(MalformedRecordException.class, () -> records.decode("<fault id='1'/>".getBytes()));
-    assertEquals("its root is fault, not order", error.getMessage());
+    assertEquals("its root is fault, not order", error.reason());
   }
 
   @ParameterizedTest
