@@ -1,10 +1,10 @@
 package com.lsqlrunner.aggregate;
 
-import com.lsqlrunner.errors.LsqlException;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.lsqlrunner.errors.LsqlException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
