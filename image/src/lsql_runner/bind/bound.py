@@ -126,8 +126,8 @@ class RowKey:
     def is_joined_by(self, values: Values) -> bool:
         """Whether it is this key, as it is, that rows are joined by."""
         match values:
-            case (ColumnRef(column, ()),):
-                return column in self.columns
+            case (ColumnRef(path=()) as ref,):
+                return ref.name in self.columns
         return values == (self.expr,)
 
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 from lsql_runner.bind.functions.lowering import Lowering
 from lsql_runner.bind.functions.spec import Nulls
 from lsql_runner.types import BYTES, DataType, Field, Struct
 
 Scalar = str | int | float | bool | None
+
+
+def source_column(column: str, source: int) -> str:
+    """The name that a column of the n-th source has above a join, beside those of other sources."""
+    return f"{column}_{source}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +24,20 @@ class ColumnRef:
     column: str
     path: tuple[str | int, ...]
     type: DataType
+    source: int | None = None
+    """Above a join, which source of the FROM has the column, from 0; None for a column of the relation itself."""
+    _: KW_ONLY
     nullable: bool = field(default=True, compare=False)
     """Whether it may be null in a record that has a key and a value."""
     exempt: bool = field(default=False, compare=False)
     """Nobody declared it: that it may be null is no error."""
     present: bool = field(default=False, compare=False)
     """It is never null, not even in a tombstone."""
+
+    @property
+    def name(self) -> str:
+        """The name of the column in the relation."""
+        return self.column if self.source is None else source_column(self.column, self.source)
 
 
 @dataclass(frozen=True, slots=True)

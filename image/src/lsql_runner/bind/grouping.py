@@ -80,7 +80,7 @@ class Regrouping:
                     return group_ref(name, key)
             if isinstance(part, AggregateCall):
                 slot = self.calls.setdefault(part, f"agg_{len(self.calls)}")
-                return ColumnRef(slot, (), part.type, part.nullable, _is_exempt(part), not may_come_out_null(part))
+                return _result_ref(slot, part)
             if isinstance(part, ColumnRef):
                 raise LsqlError(
                     "NOT_GROUPED", span, name=".".join(str(step) for step in part.path) or f"_{part.column}"
@@ -101,7 +101,13 @@ def group_column(name: str) -> str:
 
 def group_ref(name: str, key: Expr) -> ColumnRef:
     """A group key behind the grouping."""
-    return ColumnRef(group_column(name), (), key.type, key.nullable, _is_exempt(key), not may_come_out_null(key))
+    return _result_ref(group_column(name), key)
+
+
+def _result_ref(column: str, expr: Expr) -> ColumnRef:
+    """The column above the grouping that has the value of an expression below it."""
+    present = not may_come_out_null(expr)
+    return ColumnRef(column, (), expr.type, nullable=expr.nullable, exempt=_is_exempt(expr), present=present)
 
 
 def _is_exempt(expr: Expr) -> bool:

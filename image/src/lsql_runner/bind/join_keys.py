@@ -21,7 +21,7 @@ def key_of_source(side: Side) -> RowKey:
     """The key of a source of the FROM."""
     expr = side.resolve(ast.Path(ast.Ident("_key")))
     assert isinstance(expr, ColumnRef)
-    return RowKey(expr, side.scope.shape.key, frozenset({expr.column}))
+    return RowKey(expr, side.scope.shape.key, frozenset({expr.name}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,6 @@ from lsql_runner.sql import ast
 from lsql_runner.types import DataType, Struct
 
 
-def side_column(column: str, number: int) -> str:
-    """The name that a source's column has beside those of other sources."""
-    return f"{column}_{number}"
-
-
 @dataclass(frozen=True, slots=True)
 class Side:
     """One source of a join, by its place in the FROM."""
@@ -39,7 +34,7 @@ class Side:
             )
         return replace(
             found,
-            column=side_column(found.column, self.number),
+            source=self.number,
             nullable=found.nullable or self.optional,
             present=found.present and not self.optional,
         )

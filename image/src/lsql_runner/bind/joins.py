@@ -169,8 +169,8 @@ def _pair(condition: Expr, number: int) -> tuple[Expr, Expr] | None:
 
 def _is_of(expr: Expr, number: int, is_right: bool) -> bool:
     """Whether an expression reads columns, and only of the right source, or only of the others."""
-    columns = [part.column for part in walk(expr) if isinstance(part, ColumnRef)]
-    return bool(columns) and all(column.endswith(f"_{number}") == is_right for column in columns)
+    sources = [part.source for part in walk(expr) if isinstance(part, ColumnRef)]
+    return bool(sources) and all((source == number) == is_right for source in sources)
 
 
 def _within(select: ast.Select, join: ast.Join, is_legacy: bool, left_table: bool, right_table: bool) -> int | None:

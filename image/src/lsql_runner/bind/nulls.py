@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import reduce
 
 from lsql_runner.bind.bound import Fields, Part, Single
@@ -21,8 +20,6 @@ from lsql_runner.bind.expr import (
 from lsql_runner.bind.functions.table import AGGREGATES
 from lsql_runner.types import DataType, Field, Struct
 
-_OF_SIDE = re.compile(r"^(key|value)_\d+$")
-"""The column of one source of a join."""
 _PRESENCE = ("IS NULL", "IS NOT NULL")
 _SAYS_NULL = ("IS NULL", "ISNULL")
 _SAYS_NOT_NULL = ("IS NOT NULL", "ISNOTNULL", "EXISTS")
@@ -111,7 +108,6 @@ def named(expr: Expr) -> str:
     match expr:
         case ColumnRef(column, path):
             steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-            column = _OF_SIDE.sub(r"\1", column)
             if column == "value":
                 return steps.removeprefix(".") or "_value"
             return ("_key" if column == "key" else column.removeprefix("lateral_")) + steps

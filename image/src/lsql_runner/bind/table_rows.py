@@ -53,10 +53,10 @@ def is_identity(wanted: tuple[Identity, ...], key: tuple[str, ...], select: Boun
     fields = dict(select.value.fields) if isinstance(select.value, Fields) else {}
     exprs = [fields.get(column) for column in key]
     refs = [expr for expr in exprs if isinstance(expr, ColumnRef)]
-    if len(refs) < len(exprs) or any(not any(ref.column in part.columns for part in wanted) for ref in refs):
+    if len(refs) < len(exprs) or any(not any(ref.name in part.columns for part in wanted) for ref in refs):
         return False
     return all(
-        any(ref.column in part.columns and leaf[: len(ref.path)] == ref.path for ref in refs)
+        any(ref.name in part.columns and leaf[: len(ref.path)] == ref.path for ref in refs)
         for part in wanted
         for leaf in _leaves(part.type)
     )

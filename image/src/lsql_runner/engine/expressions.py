@@ -36,7 +36,7 @@ def column(expr: Expr, columns: Columns) -> Column:
 
 @column.register
 def _(expr: ColumnRef, columns: Columns) -> Column:
-    found = columns[expr.column]
+    found = columns[expr.name]
     for step in expr.path:
         # `get` gives null outside the array, where [] would stop the query.
         found = F.get(found, F.lit(step)) if isinstance(step, int) else found.getField(step)

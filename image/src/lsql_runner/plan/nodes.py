@@ -14,10 +14,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from lsql_runner.bind.bound import JoinKind, Part, WindowSpec, keeps_source, part_exprs
-from lsql_runner.bind.expr import AggregateCall, Expr
+from lsql_runner.bind.expr import AggregateCall, Expr, source_column
 from lsql_runner.bind.functions.table import AGGREGATES
 from lsql_runner.bind.grouping import group_column
-from lsql_runner.bind.join_scope import side_column
 from lsql_runner.bind.operators import HEADERS
 from lsql_runner.bind.scope import lateral_column
 from lsql_runner.formats.catalog import Serde, TopicSchema
@@ -168,9 +167,15 @@ class JoinSide:
     @property
     def columns(self) -> Columns:
         """Every column of the input by the name that it has in the join."""
+        below = self.input.columns
+        return {name: below[own] for name, own in self.names.items()}
+
+    @property
+    def names(self) -> dict[str, str]:
+        """By the name that a column has in the join, the one that it has in the input."""
         if self.number is None:
-            return self.input.columns
-        return {side_column(name, self.number): kind for name, kind in self.input.columns.items()}
+            return {name: name for name in self.input.columns}
+        return {source_column(name, self.number): name for name in self.input.columns}
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,7 @@ from lsql_runner.bind.bound import (
     part_exprs,
 )
 from lsql_runner.bind.error_policies import ErrorPolicies
-from lsql_runner.bind.expr import ColumnRef, Expr
-from lsql_runner.bind.join_scope import side_column
+from lsql_runner.bind.expr import ColumnRef, Expr, source_column
 from lsql_runner.bind.select import RECORD_TIME
 from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, Node, Project, ReadTopic, Unnest
 from lsql_runner.plan.queries import DEAD_LETTERS, Plan, Query, Write, WriteSink, WriteTopic
@@ -170,9 +169,8 @@ def _plan_join(join: BoundJoin, above: tuple[Expr, ...], namer: _StoreNamer) -> 
 def _raw_key(join: BoundJoin, left: Node, right: Node) -> str | None:
     """The column of the key's bytes, where the key of one side goes on as it is."""
     match join.key.expr:
-        case ColumnRef(column, ()) if column.startswith("key_"):
-            number = int(column.removeprefix("key_"))
-            raw = side_column("raw_key", number)
+        case ColumnRef("key", (), source=int(number)):
+            raw = source_column("raw_key", number)
             if isinstance(left, Join) and number != join.number:
                 return raw if left.raw_key == raw else None
             return raw if "raw_key" in (right if number == join.number else left).columns else None

@@ -33,7 +33,7 @@ def show(expr: Expr) -> str:
 @show.register
 def _(expr: ColumnRef) -> str:
     path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in expr.path)
-    return path[1:] if expr.column == "value" and path else f"{expr.column}{path}"
+    return path[1:] if expr.name == "value" and path else f"{expr.name}{path}"
 
 
 @show.register

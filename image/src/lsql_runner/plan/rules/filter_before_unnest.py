@@ -45,4 +45,4 @@ def conjunction(conditions: list[Expr]) -> Expr:
 
 
 def _reads(expr: Expr, column: str) -> bool:
-    return any(isinstance(part, ColumnRef) and part.column == column for part in walk(expr))
+    return any(isinstance(part, ColumnRef) and part.name == column for part in walk(expr))
