@@ -21,10 +21,16 @@ ORDERS = TopicSchema(
 )
 PINNED = Pinned(
     "INSERT INTO ...",
-    Fingerprint((("stateless", QueryFingerprint(("orders",), (("count", "how"),))),)),
+    Fingerprint(
+        (
+            QueryFingerprint("stateful-0", ("out",), ("orders",), ("aggregate-0",), {"of": [1, "x"]}),
+            QueryFingerprint("stateless", ("copy",), ("orders",)),
+        )
+    ),
     {"orders": ORDERS},
     3,
     {"pyspark": "4.2.0"},
+    ("stateful-0",),
 )
 
 HOLD = "import sys; from pathlib import Path; from lsql_runner.runtime.statedir import StateDir\n"
@@ -81,6 +87,21 @@ def test_a_pinned_program_that_makes_no_sense_is_told(tmp_path: Path, text: str)
         state.pinned()
 
     assert caught.value.code == "STATE_OF_ANOTHER_PROGRAM"
+    state.close()
+
+
+def test_a_fingerprint_of_before_the_versions_is_named(tmp_path: Path) -> None:
+    state = StateDir(tmp_path, "app")
+    state.pin(PINNED)
+    file = state.path / "program.json"
+    prose = {"stateful-0": {"sources": ["orders"], "stores": {"aggregate-0": "aggregate in store aggregate-0"}}}
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"fingerprint": prose}))
+
+    with pytest.raises(LsqlError) as caught:
+        state.pinned()
+
+    change = "program.json describes the state in version 0, and this version of lsql-runner in version 1"
+    assert (caught.value.code, caught.value.params["change"]) == ("STATE_OF_ANOTHER_PROGRAM", change)
     state.close()
 
 

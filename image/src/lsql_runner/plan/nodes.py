@@ -94,7 +94,7 @@ class Aggregate:
     grace_ms: int
     event_time: Expr
     calls: tuple[tuple[str, AggregateCall], ...]
-    """The aggregates, each with the column that it goes to."""
+    """The aggregates in the order in which the state has them, each with the column that it goes to."""
     store: str
     of_table: bool = False
     """The rows below are a table's: one that changes or goes is taken out of its group again."""

@@ -16,8 +16,9 @@ from lsql_runner.bind.bound import (
 from lsql_runner.bind.error_policies import ErrorPolicies
 from lsql_runner.bind.expr import ColumnRef, Expr, source_column
 from lsql_runner.bind.select import RECORD_TIME
+from lsql_runner.plan.meaning import in_stored_order
 from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, Node, Project, ReadTopic, Unnest
-from lsql_runner.plan.queries import DEAD_LETTERS, Plan, Query, Write, WriteSink, WriteTopic
+from lsql_runner.plan.queries import STATELESS, Plan, Query, Write, WriteSink, WriteTopic, with_dead_letters
 from lsql_runner.plan.rules import RULES
 from lsql_runner.plan.usage import narrowed, paths_into
 from lsql_runner.types import BYTES
@@ -30,23 +31,13 @@ def plan_program(program: BoundProgram) -> Plan:
     plan = group_queries(tuple(_plan_insert(insert, namer, errors) for insert in program.inserts))
     for rule in RULES:
         plan = rule(plan)
-    return with_letters(plan)
-
-
-def with_letters(plan: Plan) -> Plan:
-    """The plan with a query of its own for the dead letters of stateful INSERTs, where they write any.
-
-    What one adds up it cannot write as it is as well. The query is none of those that there are, so that a program
-    keeps its state when its policy changes.
-    """
-    asking = tuple(sink for sink in plan.topic_sinks if sink.stateful and sink.errors.read == "dlq")
-    return Plan((*plan.queries, Query(DEAD_LETTERS, (), asking))) if asking else plan
+    return with_dead_letters(plan)
 
 
 def group_queries(sinks: tuple[Write, ...]) -> Plan:
     """All stateless INSERTs into topics in one query, each stateful one and each into a sink in its own."""
     stateless = tuple(sink for sink in sinks if isinstance(sink, WriteTopic) and not sink.stateful)
-    queries = [Query("stateless", stateless)] if stateless else []
+    queries = [Query(STATELESS, stateless)] if stateless else []
     for number, sink in enumerate(sink for sink in sinks if sink.stateful):
         queries.append(Query(f"stateful-{number}", (sink,)))
     rows = [sink for sink in sinks if isinstance(sink, WriteSink) and not sink.stateful]
@@ -94,7 +85,8 @@ def _plan_select(select: BoundSelect, namer: _StoreNamer) -> Project:
         store = namer.next()
         if group.final:
             node = _driven_by(node, store)
-        groups = Aggregate(node, group.keys, group.window, group.grace_ms, time, group.calls, store, table, group.final)
+        calls = in_stored_order(group.calls, node)
+        groups = Aggregate(node, group.keys, group.window, group.grace_ms, time, calls, store, table, group.final)
         node = groups if select.having is None else Having(groups, select.having, namer.next("having"))
         time = RECORD_TIME
         windowed = group.window is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 
@@ -16,9 +16,10 @@ from lsql_runner.kafka.choice import open_brokers
 from lsql_runner.kafka.java_brokers import BrokersJvm
 from lsql_runner.kafka.registry import RestRegistry, SchemaRegistry
 from lsql_runner.pipeline import Planned, plan_parsed
+from lsql_runner.plan.continuation import Continuation, continue_from
 from lsql_runner.plan.explain import explain
-from lsql_runner.plan.fingerprint import Fingerprint, changes, fingerprint
-from lsql_runner.plan.queries import DEAD_LETTERS, Plan
+from lsql_runner.plan.fingerprint import fingerprint
+from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.stores import query_stores
 from lsql_runner.plan.topology import topology
 from lsql_runner.runtime.clock import now_ms
@@ -99,16 +100,20 @@ def prepare(
     pinned = state.pinned()
     planned = plan_on_brokers(program, settings, brokers, registry, pinned)
     planned = replace(planned, plan=registered(planned.plan, registry))
-    mark = fingerprint(planned.plan)
-    generation, warnings = _generation(planned.plan, mark, pinned, settings, state)
-    if pinned is not None and pinned.fingerprint.dead_letters != mark.dead_letters:
-        state.drop_checkpoint(generation, DEAD_LETTERS)
+    found = _continuation(planned.plan, pinned)
+    planned = replace(planned, plan=found.plan)
+    generation, warnings = _generation(found, pinned, settings, state)
+    for query in found.dropped:
+        state.drop_checkpoint(generation, query)
+    # An added query has no checkpoint until its first batch, which may be after another start.
+    before = () if pinned is None or found.changes else pinned.added
+    added = (*found.added, *(name for name in before if not state.has_checkpoint(generation, name)))
     committed = brokers.group_positions(settings.app_id, source_partitions(planned.plan))
-    starts = _starts(planned.plan, generation, committed, pinned, settings, state)
+    starts = _starts(planned.plan, generation, committed, pinned, settings, state, added)
     takes = _ready_targets(planned, brokers)
     schemas = {source.topic: source for source in planned.plan.sources}
     versions = {"lsql-runner": version("lsql-runner"), "pyspark": version("pyspark")}
-    state.pin(Pinned(settings.sql, mark, schemas, generation, versions))
+    state.pin(Pinned(settings.sql, found.fingerprint, schemas, generation, versions, added))
     state.drop_older(generation)
     partitions = {source.topic: source.partitions or 0 for source in planned.plan.sources}
     reset = planned.bound.settings.auto_offset_reset
@@ -121,19 +126,26 @@ def source_partitions(plan: Plan) -> list[Partition]:
     return [Partition(s.topic, number) for s in plan.sources for number in range(s.partitions or 0)]
 
 
+def _continuation(plan: Plan, pinned: Pinned | None) -> Continuation:
+    return Continuation(plan, fingerprint(plan)) if pinned is None else continue_from(plan, pinned.fingerprint)
+
+
 def _generation(
-    plan: Plan, mark: Fingerprint, pinned: Pinned | None, settings: Settings, state: StateDir
+    found: Continuation, pinned: Pinned | None, settings: Settings, state: StateDir
 ) -> tuple[int, tuple[str, ...]]:
-    """The checkpoint generation to run on; a new one where the old state does not fit."""
+    """The checkpoint generation to run on; a new one where there is state that does not fit."""
     if pinned is None:
         return 1, ()
-    found = changes(pinned.fingerprint, mark)
-    if not found:
-        return pinned.generation, ()
-    had_stores = any(query.stores for _, query in pinned.fingerprint.queries)
-    if (plan.stateful or had_stores) and settings.state_on_change == "fail":
-        raise LsqlError("STATE_OF_ANOTHER_PROGRAM", path=str(state.path), change="; ".join(found))
-    return pinned.generation + 1, (f"The program changed ({'; '.join(found)}): it starts at the group's position.",)
+    if not found.changes:
+        added = [query for query in found.fingerprint.stateful if query.name in found.added]
+        return pinned.generation, tuple(
+            f"INSERT INTO {', '.join(query.targets)} is new: it starts at the group's position with empty state."
+            for query in added
+        )
+    change = "; ".join(str(each) for each in found.changes)
+    if settings.state_on_change == "fail":
+        raise LsqlError("STATE_OF_ANOTHER_PROGRAM", path=str(state.path), change=change)
+    return pinned.generation + 1, (f"The program changed ({change}): it starts at the group's position.",)
 
 
 def _starts(
@@ -143,9 +155,11 @@ def _starts(
     pinned: Pinned | None,
     settings: Settings,
     state: StateDir,
+    added: Collection[str],
 ) -> Mapping[Partition, int]:
     """Where empty checkpoints begin: at the group's position, unless state was lost and is to be rebuilt."""
-    lost = [q for q in plan.queries if q.stateful and not state.has_checkpoint(generation, q.name)]
+    expected = [query.name for query in plan.queries if query.stateful and query.name not in added]
+    lost = [name for name in expected if not state.has_checkpoint(generation, name)]
     same_generation = pinned is None or generation == pinned.generation
     if not lost or not committed or not same_generation:
         return committed
