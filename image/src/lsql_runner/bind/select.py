@@ -29,11 +29,11 @@ from lsql_runner.bind.nulls import known_by
 from lsql_runner.bind.projections import bind_projections, part_type
 from lsql_runner.bind.scope import Scope
 from lsql_runner.bind.settings import ProgramSettings
-from lsql_runner.bind.supported import refuse_unsupported
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import Serde
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
+from lsql_runner.sql.unsupported import unsupported
 from lsql_runner.types import DATE, LONG, TIMESTAMP, Array, Decimal, Struct, describe, is_integer
 
 RECORD_TIME = ColumnRef("ts", (), LONG, nullable=False, present=True)
@@ -53,7 +53,8 @@ def bind_select(
     Raises:
         LsqlError: each with its place.
     """
-    refuse_unsupported(select)
+    if select.window is not None and select.window.kind == "SLIDING" and not select.joins:
+        raise unsupported("sliding aggregate", select.window.span)
     source, scope, is_table = _from(select, find, settings, generation)
     context = _Context(select, source, scope.shape, settings, generation, is_table)
     scope, laterals = context.laterals(scope)
@@ -87,12 +88,7 @@ def _from(
             select, find, generation == "legacy", grace_ms, lambda scope: _binder(scope, settings, "ON", "legacy")
         )
         if _waits(joined) and _is_aggregated(joined):
-            raise LsqlError(
-                "FEATURE_UNSUPPORTED",
-                select.joins[0].span,
-                feature="An outer join of streams with an aggregate of a stream",
-                instead="write the aggregate to a topic, and join that topic in a second processor",
-            )
+            raise unsupported("outer join with aggregate", select.joins[0].span)
         return joined, joint, joined.is_table
     written = select.source
     found = find(written)
@@ -171,12 +167,7 @@ class _Context:
         bound: list[tuple[str, Expr]] = []
         for lateral in self.select.laterals:
             if self.is_table:
-                raise LsqlError(
-                    "FEATURE_UNSUPPORTED",
-                    lateral.span,
-                    feature="LATERAL over a table",
-                    instead="write SELECT STREAM; the elements of a row have no key of their own",
-                )
+                raise unsupported("lateral of table", lateral.span)
             array = self.binder(scope, "LATERAL").bind(lateral.array)
             if not isinstance(array.type, Array):
                 raise LsqlError("NOT_AN_ARRAY", lateral.array.span, found=describe(array.type))
@@ -217,12 +208,7 @@ class _Context:
         if value is None:
             raise LsqlError("VALUE_MISSING", self._list_span)
         if self.is_table and key is not None:
-            raise LsqlError(
-                "FEATURE_UNSUPPORTED",
-                self._list_span,
-                feature="another key for the rows of a table",
-                instead="write SELECT STREAM; or join or group the table by what is to be the key",
-            )
+            raise unsupported("key of table", self._list_span)
         facets = self.shape.facets if key is None else self.shape.facets - {"raw_key"}
         out = Shape(self._key_serde(key), self._value_serde(value), facets, self._exempt(key, value))
         time = self.event_time(scope)
@@ -242,12 +228,7 @@ class _Context:
         self._check_groups()
         keys = bind_group_keys(self.binder(scope, "GROUP BY"), select.group_by)
         if not keys and select.window is not None and self.shape.key.format.is_windowed:
-            raise LsqlError(
-                "FEATURE_UNSUPPORTED",
-                select.window.span,
-                feature=f"A window around a key that has one ({self.shape.key.format})",
-                instead="GROUP BY _key, the key inside the window",
-            )
+            raise unsupported("window of windowed key", select.window.span, format=str(self.shape.key.format))
         if not keys and "raw_key" not in self.shape.facets:
             keys = (("key", ColumnRef("key", (), self.shape.key.type)),)
         regrouping = Regrouping(keys)
@@ -284,28 +265,12 @@ class _Context:
         if self.settings.emits_final and self.window is None:
             raise LsqlError("FINAL_WITHOUT_WINDOW", place)
         if self.is_table and self.window is not None:
-            raise LsqlError(
-                "FEATURE_UNSUPPORTED",
-                self.window.span,
-                feature="a window over a table (a SELECT without STREAM reads a table)",
-                instead="write SELECT STREAM; every record then counts as an event",
-            )
+            raise unsupported("window of table", self.window.span)
         if _waits(self.source):
-            raise LsqlError(
-                "FEATURE_UNSUPPORTED",
-                place,
-                feature="An aggregate of an outer join of streams",
-                instead="write the join to a topic, and aggregate that topic in a second processor",
-            )
+            raise unsupported("aggregate of outer join", place)
         if _has_windows(self.source) or (not self.is_table and _is_aggregated(self.source)):
             # How often a group goes out follows from how records fall into batches: nothing to count.
-            raise LsqlError(
-                "FEATURE_UNSUPPORTED",
-                place,
-                feature="An aggregate of the changes of an aggregate",
-                instead="read that as a table, SELECT TABLE, where it has no window; or write it to a topic, and "
-                "aggregate that in a second processor",
-            )
+            raise unsupported("aggregate of aggregate", place)
 
     def having(self, scope: AnyScope, regrouping: Regrouping) -> Expr | None:
         """The condition on groups, over their columns."""

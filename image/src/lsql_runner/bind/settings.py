@@ -14,7 +14,6 @@ from lsql_runner.bind.error_policies import POLICIES, ErrorPolicies, bind_error_
 from lsql_runner.bind.kafka_keys import (
     CONSUMER_KEYS,
     IGNORED_KEYS,
-    OWNED_KEYS,
     PRODUCER_KEYS,
     TOPIC_KEYS,
     environment_name,
@@ -23,6 +22,7 @@ from lsql_runner.bind.kafka_keys import (
 from lsql_runner.bind.rocksdb_keys import ROCKSDB_IGNORED, ROCKSDB_KEYS
 from lsql_runner.errors import LsqlError
 from lsql_runner.sql.ast import UNIT_MS, SetStatement
+from lsql_runner.sql.unsupported import KEYS_OF_ENGINE, unsupported
 
 DEFAULT_GRACE_MS = 24 * 3_600_000
 """How late a record may be, where the program does not say; the value that Kafka Streams had."""
@@ -160,9 +160,10 @@ def _apply_client(settings: ProgramSettings, statement: SetStatement) -> Program
     key = statement.key
     bare = key.removeprefix("consumer.") if key.startswith("consumer.") else key.removeprefix("producer.")
     name = environment_name(bare)
-    instead = OWNED_KEYS.get(bare) if name is None else f"set {name}, in the environment of the processor"
-    if instead is not None:
-        raise LsqlError("FEATURE_UNSUPPORTED", statement.key_span, feature=f"SET {key}", instead=instead)
+    if name is not None:
+        raise unsupported("key of environment", statement.key_span, key=key, name=name)
+    if bare in KEYS_OF_ENGINE:
+        raise unsupported(bare, statement.key_span, key=key)
     consumer = bare in CONSUMER_KEYS and not key.startswith("producer.")
     producer = bare in PRODUCER_KEYS and not key.startswith("consumer.")
     if not consumer and not producer:
@@ -299,13 +300,100 @@ def _one_of(statement: SetStatement, *words: str) -> str:
     return statement.value.lower()
 
 
+def _guarantee(settings: ProgramSettings, statement: SetStatement) -> ProgramSettings:
+    if _one_of(statement, "at_least_once", "exactly_once", "exactly_once_beta", "exactly_once_v2") != "at_least_once":
+        raise unsupported("guarantee", statement.value_span, value=statement.value)
+    return settings
+
+
+_WORDS: dict[str, Callable[[TopicSettings, SetStatement], TopicSettings]] = {
+    "autocreate": lambda topics, s: replace(topics, autocreate=_boolean(s)),
+    "partitions": lambda topics, s: replace(topics, partitions=_whole(s, 1, 100_000)),
+    "replication": lambda topics, s: replace(topics, replication=_whole(s, 1, 1_000)),
+    "key.avro.record": lambda topics, s: replace(topics, key=_record(topics.key, s)),
+    "key.avro.namespace": lambda topics, s: replace(topics, key=_namespace(topics.key, s)),
+    "key.json.schema": lambda topics, s: replace(topics, key=replace(topics.key, json_schema=_boolean(s))),
+    "key.protobuf.message": lambda topics, s: replace(topics, key=_message(topics.key, s)),
+    "key.protobuf.package": lambda topics, s: replace(topics, key=_package(topics.key, s)),
+    "value.avro.record": lambda topics, s: replace(topics, value=_record(topics.value, s)),
+    "value.avro.namespace": lambda topics, s: replace(topics, value=_namespace(topics.value, s)),
+    "value.protobuf.message": lambda topics, s: replace(topics, value=_message(topics.value, s)),
+    "value.protobuf.package": lambda topics, s: replace(topics, value=_package(topics.value, s)),
+    "value.json.schema": lambda topics, s: replace(topics, value=replace(topics.value, json_schema=_boolean(s))),
+}
+
+# --- values ---
+
+
+def _invalid(statement: SetStatement, expected: str) -> LsqlError:
+    return LsqlError(
+        "SETTING_INVALID", statement.value_span, key=statement.key, value=statement.value, expected=expected
+    )
+
+
+def _boolean(statement: SetStatement) -> bool:
+    if statement.value.lower() not in ("true", "false"):
+        raise _invalid(statement, "true or false")
+    return statement.value.lower() == "true"
+
+
+def _whole(statement: SetStatement, least: int, most: int) -> int:
+    if not re.fullmatch(r"\d{1,9}", statement.value) or not least <= int(statement.value) <= most:
+        raise _invalid(statement, f"a whole number from {least} to {most}")
+    return int(statement.value)
+
+
+def _record(part: PartSettings, statement: SetStatement) -> PartSettings:
+    return replace(part, record=_name(statement, dotted=False))
+
+
+def _namespace(part: PartSettings, statement: SetStatement) -> PartSettings:
+    return replace(part, namespace=_name(statement, dotted=True))
+
+
+def _message(part: PartSettings, statement: SetStatement) -> PartSettings:
+    return replace(part, message=_name(statement, dotted=False))
+
+
+def _package(part: PartSettings, statement: SetStatement) -> PartSettings:
+    return replace(part, package=_name(statement, dotted=True))
+
+
+def _multiple(statement: SetStatement, unit: int) -> int:
+    found = re.fullmatch(r"\d{1,15}", statement.value, re.ASCII)
+    if not found or not int(statement.value) or int(statement.value) % unit:
+        raise _invalid(statement, "a whole number above zero" if unit == 1 else f"bytes, a multiple of {unit}")
+    return int(statement.value)
+
+
+def _name(statement: SetStatement, dotted: bool) -> str:
+    part = r"[A-Za-z_][A-Za-z0-9_]*"
+    if not re.fullmatch(rf"{part}(\.{part})*" if dotted else part, statement.value):
+        raise _invalid(
+            statement, "names of letters, digits and _ with dots between" if dotted else "letters, digits and _"
+        )
+    return statement.value
+
+
+def _duration_ms(statement: SetStatement) -> int:
+    found = re.fullmatch(r"(\d{1,12})\s*(ms|s|m|h|d)", statement.value.strip().lower())
+    if not found:
+        raise _invalid(statement, "a length of time, as 30s, 5m, 1h or 1d")
+    return int(found[1]) * UNIT_MS[found[2]]
+
+
+def _one_of(statement: SetStatement, *words: str) -> str:
+    if statement.value.lower() not in words:
+        raise _invalid(statement, " or ".join(words))
+    return statement.value.lower()
+
+
 def _only(word: str, *planned: str) -> Callable[[ProgramSettings, SetStatement], ProgramSettings]:
     """A key that has one value in this version and others that are refused by name."""
 
     def apply(settings: ProgramSettings, statement: SetStatement) -> ProgramSettings:
         if _one_of(statement, word, *planned) != word:
-            feature = f"SET {statement.key}='{statement.value}'"
-            raise LsqlError("FEATURE_UNSUPPORTED", statement.value_span, feature=feature, instead=f"use {word}")
+            raise unsupported("guarantee", statement.value_span, value=statement.value)
         return settings
 
     return apply
@@ -319,5 +407,5 @@ _WORDS: dict[str, Callable[[ProgramSettings, SetStatement], ProgramSettings]] = 
     "_ktype": lambda settings, s: replace(settings, key_decoder=s.value.upper()),
     "_vtype": lambda settings, s: replace(settings, value_decoder=s.value.upper()),
     "emit": lambda settings, s: replace(settings, emits_final=_one_of(s, "changes", "final") == "final"),
-    "processing.guarantee": _only("at_least_once", "exactly_once", "exactly_once_beta", "exactly_once_v2"),
+    "processing.guarantee": _guarantee,
 }

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from lsql_runner.errors import LsqlError
 from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import Cursor
 from lsql_runner.sql.expressions import read_path, read_type_name
 from lsql_runner.sql.lexer import Kind
 from lsql_runner.sql.select import read_topic
+from lsql_runner.sql.unsupported import unsupported
 
 
 def read_create_table(cursor: Cursor) -> ast.CreateTable:
@@ -27,8 +27,7 @@ def read_create_table(cursor: Cursor) -> ast.CreateTable:
     value = read_format(cursor)
     cursor.expect_symbol(")")
     if cursor.at_word("PROPERTIES"):
-        instead = "SET topic.<name>.partitions and the like, for a topic that the program makes"
-        raise LsqlError("CLAUSE_UNSUPPORTED", cursor.peek().span, clause="PROPERTIES", instead=instead)
+        raise unsupported("PROPERTIES", cursor.peek().span)
     return ast.CreateTable(topic, tuple(columns), key, value, start.to(cursor.last))
 
 

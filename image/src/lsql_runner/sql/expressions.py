@@ -12,6 +12,7 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import MAX_DEPTH, Cursor
 from lsql_runner.sql.lexer import Kind, Token
+from lsql_runner.sql.unsupported import unsupported
 
 _OR, _AND, _NOT, _COMPARE, _ADD, _MULTIPLY = 1, 2, 3, 4, 5, 6
 
@@ -194,12 +195,7 @@ def _read_call(cursor: Cursor) -> ast.Call:
 
 def _read_argument(cursor: Cursor) -> ast.Expr | ast.Star:
     if cursor.at_word("DISTINCT"):
-        raise LsqlError(
-            "CLAUSE_UNSUPPORTED",
-            cursor.peek().span,
-            clause="DISTINCT",
-            instead="COLLECT_UNIQUE, or a GROUP BY on the field",
-        )
+        raise unsupported("DISTINCT", cursor.peek().span)
     if star := cursor.take_symbol("*"):
         return ast.Star(None, star.span)
     return _read(cursor, 0)

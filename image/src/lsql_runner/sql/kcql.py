@@ -11,17 +11,12 @@ from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import Cursor
 from lsql_runner.sql.expressions import read_path
 from lsql_runner.sql.lexer import Kind
+from lsql_runner.sql.unsupported import unsupported
 
 MAX_BATCH = 100_000
 
-_UNSUPPORTED = {
-    "AUTOEVOLVE": "change the table by hand before the program that needs it",
-    "CAPITALIZE": "name the columns with AS",
-    "WITHTYPE": "leave it out: rows have one form in each sink",
-    "WITHKEY": "name key columns with PK",
-    "TTL": "let the server expire keys",
-}
-"""Clauses of other connectors, with what to do instead."""
+_UNSUPPORTED = ("AUTOEVOLVE", "CAPITALIZE", "WITHTYPE", "WITHKEY", "TTL")
+"""Clauses of other connectors."""
 
 
 def read_kcql(cursor: Cursor, upsert: Span | None) -> ast.Kcql | None:
@@ -45,7 +40,7 @@ def read_kcql(cursor: Cursor, upsert: Span | None) -> ast.Kcql | None:
         found = read(cursor, found)
     word = cursor.peek()
     if word.upper in _UNSUPPORTED:
-        raise LsqlError("CLAUSE_UNSUPPORTED", word.span, clause=word.upper, instead=_UNSUPPORTED[word.upper])
+        raise unsupported(word.upper, word.span)
     return replace(found, clauses=tuple(clauses)) if clauses else None
 
 

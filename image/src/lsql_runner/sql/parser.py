@@ -12,18 +12,13 @@ from lsql_runner.sql.cursor import Cursor, shorten
 from lsql_runner.sql.kcql import read_kcql
 from lsql_runner.sql.lexer import Kind
 from lsql_runner.sql.select import read_select, read_topic
+from lsql_runner.sql.unsupported import unsupported
 
 MAX_BYTES = 512 * 1024
 """Longest program, in bytes of UTF-8. A pod's environment holds at most 128 KiB in one variable."""
 
 _SET_KEY = re.compile(r"[\w.\-]+")
 _BARE_VALUE = re.compile(r"[^\s;]+")
-
-_FOREIGN_STATEMENTS = {
-    "UPDATE": ("UPDATE", "write INSERT INTO <topic> SELECT ... ; a topic's records cannot be changed"),
-    "DELETE": ("DELETE", "write a tombstone: INSERT INTO <topic> SELECT STREAM NULL AS _value ..."),
-    "DROP": ("DROP", "delete topics with Kafka's own tools"),
-}
 
 
 def parse(text: str) -> ast.Program:
@@ -81,9 +76,8 @@ def _read_statement(cursor: Cursor) -> ast.Statement:
             return _read_insert(cursor)
         case "SELECT":
             raise LsqlError("INSERT_MISSING", token.span)
-        case word if word in _FOREIGN_STATEMENTS:
-            statement, instead = _FOREIGN_STATEMENTS[word]
-            raise LsqlError("STATEMENT_UNSUPPORTED", token.span, statement=statement, instead=instead)
+        case "UPDATE" | "DELETE" | "DROP" as statement:
+            raise unsupported(statement, token.span)
     cursor.refuse("SET, CREATE TABLE, WITH, INSERT INTO or UPSERT INTO")
 
 

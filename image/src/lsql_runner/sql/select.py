@@ -13,6 +13,7 @@ from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import RESERVED, Cursor
 from lsql_runner.sql.expressions import make_duration, read_duration, read_expression, read_path
 from lsql_runner.sql.lexer import Kind
+from lsql_runner.sql.unsupported import unsupported
 
 T = TypeVar("T")
 
@@ -20,12 +21,6 @@ _WINDOWS = ("TUMBLE", "HOP", "SLIDING", "SESSION")
 
 _TOPIC = re.compile(r"[\w.]+(?:-(?!-)[\w.]*)*")
 """A topic's name may hold dashes and dots without back-ticks; `--` opens a comment as everywhere."""
-
-_UNKNOWN_CLAUSES = {
-    "UNION": "write one INSERT INTO for each SELECT: they share the target",
-    "ORDER": "a stream has no end to sort at; order is kept for each key",
-    "LIMIT": "a stream has no end; filter with WHERE",
-}
 
 
 def read_topic(cursor: Cursor, what: str) -> ast.Ident:
@@ -57,12 +52,7 @@ class _SelectReader:
         start = cursor.expect_word("SELECT").span
         mode = self._read_mode()
         if cursor.at_word("DISTINCT"):
-            raise LsqlError(
-                "CLAUSE_UNSUPPORTED",
-                cursor.peek().span,
-                clause="SELECT DISTINCT",
-                instead="GROUP BY the fields that tell records apart",
-            )
+            raise unsupported("SELECT DISTINCT", cursor.peek().span)
         projections = self._read_projections()
         cursor.expect_word("FROM")
         source = self._read_source()
@@ -180,8 +170,8 @@ class _SelectReader:
 
     def _refuse_other_clauses(self) -> None:
         token = self._cursor.peek()
-        if token.upper in _UNKNOWN_CLAUSES:
-            raise LsqlError("CLAUSE_UNSUPPORTED", token.span, clause=token.upper, instead=_UNKNOWN_CLAUSES[token.upper])
+        if token.upper in ("UNION", "ORDER", "LIMIT"):
+            raise unsupported(token.upper, token.span)
 
 
 def _read_projection(cursor: Cursor) -> ast.Projection:
