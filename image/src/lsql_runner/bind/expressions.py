@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import singledispatch
 
-from lsql_runner.bind import operators
-from lsql_runner.bind.calls import bind_call
+from lsql_runner.bind import calls, operators
 from lsql_runner.bind.expr import Choose, ColumnRef, Const, Expr, Operation
+from lsql_runner.bind.functions.match import choose
+from lsql_runner.bind.functions.spec import Aggregate, Function
 from lsql_runner.bind.join_scope import JoinScope
 from lsql_runner.bind.nulls import known_by, named, null_source
 from lsql_runner.bind.scope import Scope
+from lsql_runner.bind.type_names import type_named
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
@@ -20,7 +22,6 @@ from lsql_runner.types import (
     INT,
     LONG,
     NULL,
-    SCALARS,
     STRING,
     DataType,
     Decimal,
@@ -264,29 +265,40 @@ def _cast(expr: ast.Cast, binder: Binder) -> Expr:
     return operators.convert(operand, target)
 
 
-def type_named(name: ast.TypeName, decimal: Decimal) -> DataType:
-    """The type that a name stands for; `decimal` is what a bare `decimal` is.
-
-    Raises:
-        LsqlError: TYPE_UNKNOWN.
-    """
-    if name.name == "decimal":
-        if not name.parameters:
-            return decimal
-        precision, scale = name.parameters[0], name.parameters[1] if len(name.parameters) > 1 else 0
-        if len(name.parameters) <= 2 and 1 <= precision <= 38 and scale <= precision:
-            return Decimal(precision, scale)
-    found = SCALARS.get(
-        {"integer": "int", "bigint": "long", "varchar": "string", "bool": "boolean"}.get(name.name, name.name)
-    )
-    if found is None or name.parameters:
-        raise LsqlError("TYPE_UNKNOWN", name.span, name=name.name, known=", ".join([*SCALARS, "decimal(p,s)"]))
-    return found
-
-
 # --- calls ---
 
 
 @_bind.register
 def _call(expr: ast.Call, binder: Binder) -> Expr:
-    return bind_call(binder, expr)
+    if calls.is_header_call(expr):
+        return calls.header_call(expr, binder.scope)
+    row = calls.called(expr)
+    return _aggregate(expr, row, binder) if isinstance(row, Aggregate) else _function(expr, row, binder)
+
+
+def _function(expr: ast.Call, row: Function, binder: Binder) -> Expr:
+    arguments = _arguments(expr, binder)
+    row = choose(row, [argument.type for argument in arguments])
+    call = calls.function_call(expr, row, arguments)
+    if not row.takes_nulls:
+        for argument, source in zip(arguments, expr.args, strict=True):
+            binder.refuse_null(argument, row.name, source.span)
+    return call
+
+
+def _aggregate(expr: ast.Call, row: Aggregate, binder: Binder) -> Expr:
+    if binder.aggregates_in is not None:
+        raise LsqlError("AGGREGATE_MISPLACED", expr.span, function=row.name, clause=binder.aggregates_in)
+    if calls.is_count_of_rows(expr, row):
+        return calls.COUNT_OF_ROWS
+    inner = replace(binder, aggregates_in=f"the argument of {row.name}")
+    return calls.aggregate_call(expr, row, _arguments(expr, inner))
+
+
+def _arguments(expr: ast.Call, binder: Binder) -> list[Expr]:
+    bound: list[Expr] = []
+    for argument in expr.args:
+        if isinstance(argument, ast.Star):
+            raise LsqlError("STAR_MISPLACED", argument.span)
+        bound.append(binder.bind(argument))
+    return bound
