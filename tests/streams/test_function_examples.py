@@ -316,7 +316,7 @@ class Literals:
         return ColumnRef(name, (), expr.type)
 
 
-def bind(expr: ast.Expr, literals: Literals) -> Expr:
+def bind(expr: ast.Expression, literals: Literals) -> Expr:
     """The bound expression, without the literals that may as well be fields of a record."""
     if not isinstance(expr, ast.Call):
         return Binder(LITERALS_ONLY).bind(expr)
@@ -337,7 +337,7 @@ def default_of(parameter: Parameter) -> Expr:
     return operators.convert(operators.constant(parameter.default), SCALARS[parameter.kind])
 
 
-def parse(text: str) -> ast.Expr:
+def parse(text: str) -> ast.Expression:
     return read_expression(Cursor(text))
 
 

@@ -4,7 +4,8 @@ import pytest
 
 from lsql_runner.bind.kafka_keys import CONSUMER_KEYS, IGNORED_KEYS, PRODUCER_KEYS, TOPIC_KEYS
 from lsql_runner.bind.rocksdb_keys import ROCKSDB_IGNORED, ROCKSDB_KEYS
-from lsql_runner.bind.settings import ProgramSettings, TopicSettings, bind_settings
+from lsql_runner.bind.settings import ProgramSettings, bind_settings
+from lsql_runner.bind.topic_settings import TopicSettings
 from lsql_runner.engine.state_options import SPARK_OPTIONS
 from lsql_runner.errors import LsqlError
 from lsql_runner.sql.ast import SetStatement

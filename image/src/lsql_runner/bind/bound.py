@@ -17,7 +17,7 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True)
-class Single:
+class UnnamedValue:
     """One value without a name: `AS _value`, `AS _key`; a constant null is a tombstone."""
 
     expr: Expr
@@ -31,7 +31,7 @@ class Fields:
     extends: bool = False
 
 
-Part = Whole | Single | Fields
+Part = Whole | UnnamedValue | Fields
 
 
 def keeps_source(part: Part) -> bool:
@@ -41,7 +41,7 @@ def keeps_source(part: Part) -> bool:
 
 def part_exprs(part: Part) -> tuple[Expr, ...]:
     match part:
-        case Single(expr):
+        case UnnamedValue(expr):
             return (expr,)
         case Fields(fields):
             return tuple(expr for _, expr in fields)

@@ -6,7 +6,7 @@ from lsql_runner.bind import operators
 from lsql_runner.bind.expr import AggregateCall, Apply, Const, Convert, Expr, HeaderValue
 from lsql_runner.bind.functions.lowering import Native
 from lsql_runner.bind.functions.match import Mismatch, match
-from lsql_runner.bind.functions.spec import Aggregate, Function
+from lsql_runner.bind.functions.spec import AggregateFunction, Function
 from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, near_names
 from lsql_runner.bind.join_scope import JoinScope
 from lsql_runner.bind.scope import Scope
@@ -27,7 +27,7 @@ def is_header_call(expr: ast.Call) -> bool:
     return expr.name.upper() in _HEADER_FUNCTIONS or expr.name.upper() == "HEADERKEYS"
 
 
-def called(expr: ast.Call) -> Function | Aggregate:
+def called(expr: ast.Call) -> Function | AggregateFunction:
     """The row of what is called. A name that both have is an aggregate of one argument, and a function of several.
 
     Raises:
@@ -41,7 +41,7 @@ def called(expr: ast.Call) -> Function | Aggregate:
     return FUNCTIONS[name]
 
 
-def _matched(expr: ast.Call, row: Function | Aggregate, args: list[Expr]) -> tuple[tuple[Expr, ...], DataType]:
+def _matched(expr: ast.Call, row: Function | AggregateFunction, args: list[Expr]) -> tuple[tuple[Expr, ...], DataType]:
     found = match(row.signature, [arg.type for arg in args])
     if isinstance(found, Mismatch):
         if found.position is None:
@@ -73,12 +73,12 @@ def _matched(expr: ast.Call, row: Function | Aggregate, args: list[Expr]) -> tup
     return converted, found.result
 
 
-def _signatures(row: Function | Aggregate) -> str:
+def _signatures(row: Function | AggregateFunction) -> str:
     variants = row.variants if isinstance(row, Function) else ()
     return " or ".join(each.signature.text for each in (row, *variants))
 
 
-def _check_forms(expr: ast.Call, row: Function | Aggregate, args: list[Expr]) -> None:
+def _check_forms(expr: ast.Call, row: Function | AggregateFunction, args: list[Expr]) -> None:
     """Literals that must have a form (a pattern, a JSON path, a limit) are looked at now, not on a record."""
     names = [parameter.name for parameter in row.signature.parameters]
     for form in row.forms:
@@ -129,7 +129,7 @@ def function_call(expr: ast.Call, row: Function, arguments: list[Expr]) -> Apply
     return Apply(row.name, row.lowering, args + defaults, result, nullable, row.nulls)
 
 
-def is_count_of_rows(expr: ast.Call, row: Aggregate) -> bool:
+def is_count_of_rows(expr: ast.Call, row: AggregateFunction) -> bool:
     """Whether it is COUNT(*)."""
     return row.name == "COUNT" and len(expr.args) == 1 and isinstance(expr.args[0], ast.Star)
 
@@ -137,14 +137,14 @@ def is_count_of_rows(expr: ast.Call, row: Aggregate) -> bool:
 COUNT_OF_ROWS = AggregateCall("COUNT", None, LONG, nullable=False)
 
 
-def aggregate_call(expr: ast.Call, row: Aggregate, arguments: list[Expr]) -> AggregateCall:
+def aggregate_call(expr: ast.Call, row: AggregateFunction, arguments: list[Expr]) -> AggregateCall:
     """The call of an aggregate; as `function_call`."""
     args, result = _matched(expr, row, arguments)
     nullable = args[0].nullable and not row.never_null
     return AggregateCall(row.name, args[0], result, nullable=nullable, limit=_limit(row, args))
 
 
-def _limit(row: Aggregate, args: tuple[Expr, ...]) -> int | None:
+def _limit(row: AggregateFunction, args: tuple[Expr, ...]) -> int | None:
     """How many values an aggregate keeps; None for those that are not asked."""
     if len(row.signature.parameters) < 2:
         return None

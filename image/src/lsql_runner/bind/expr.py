@@ -9,7 +9,7 @@ from lsql_runner.bind.functions.lowering import Lowering
 from lsql_runner.bind.functions.spec import Nulls
 from lsql_runner.types import BYTES, DataType, Field, Struct
 
-Scalar = str | int | float | bool | None
+ScalarValue = str | int | float | bool | None
 
 
 def source_column(column: str, source: int) -> str:
@@ -42,7 +42,7 @@ class ColumnRef:
 
 @dataclass(frozen=True, slots=True)
 class Const:
-    value: Scalar
+    value: ScalarValue
     type: DataType
 
     @property
@@ -51,7 +51,7 @@ class Const:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class OperatorCall:
     """An operator by its symbol: arithmetic, comparison, AND, OR, NOT, IS NULL, IN, LIKE, NEG."""
 
     op: str
@@ -140,12 +140,12 @@ class AggregateCall:
     """How many values are kept, for those that keep some."""
 
 
-Expr = ColumnRef | Const | Operation | Apply | Convert | Choose | Record | HeaderValue | AggregateCall
+Expr = ColumnRef | Const | OperatorCall | Apply | Convert | Choose | Record | HeaderValue | AggregateCall
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
     match expr:
-        case Operation(args=args) | Apply(args=args):
+        case OperatorCall(args=args) | Apply(args=args):
             return args
         case Convert(operand):
             return (operand,)
@@ -164,7 +164,7 @@ def rewrite(expr: Expr, visit: Callable[[Expr], Expr | None]) -> Expr:
     if replaced is not None:
         return replaced
     match expr:
-        case Operation(args=args) | Apply(args=args):
+        case OperatorCall(args=args) | Apply(args=args):
             return replace(expr, args=tuple(rewrite(arg, visit) for arg in args))
         case Convert(operand):
             return replace(expr, operand=rewrite(operand, visit))

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from functools import singledispatch
 
 from lsql_runner.bind import calls, operators
-from lsql_runner.bind.expr import Choose, ColumnRef, Const, Expr, Operation
+from lsql_runner.bind.expr import Choose, ColumnRef, Const, Expr, OperatorCall
 from lsql_runner.bind.functions.match import choose
-from lsql_runner.bind.functions.spec import Aggregate, Function
+from lsql_runner.bind.functions.spec import AggregateFunction, Function
 from lsql_runner.bind.join_scope import JoinScope
 from lsql_runner.bind.nulls import known_by, named, null_source
 from lsql_runner.bind.scope import Scope
@@ -51,7 +51,7 @@ class Binder:
         """The same where these fields are known not to be null."""
         return replace(self, scope=self.scope.knowing(known))
 
-    def operand(self, expr: ast.Expr, op: str) -> Expr:
+    def operand(self, expr: ast.Expression, op: str) -> Expr:
         """The typed operand of an operator.
 
         Raises:
@@ -73,7 +73,7 @@ class Binder:
         if source is not None:
             raise LsqlError("NULL_OPERAND", span, op=op, field=named(source))
 
-    def bind(self, expr: ast.Expr) -> Expr:
+    def bind(self, expr: ast.Expression) -> Expr:
         """The typed expression.
 
         Raises:
@@ -83,7 +83,7 @@ class Binder:
         """
         return _bind(expr, self)
 
-    def condition(self, expr: ast.Expr, clause: str) -> Expr:
+    def condition(self, expr: ast.Expression, clause: str) -> Expr:
         """A boolean expression for WHERE, WHEN, AND ...
 
         Raises:
@@ -96,7 +96,7 @@ class Binder:
 
 
 @singledispatch
-def _bind(expr: ast.Expr, binder: Binder) -> Expr:
+def _bind(expr: ast.Expression, binder: Binder) -> Expr:
     raise TypeError(f"no such expression: {type(expr).__name__}")
 
 
@@ -104,7 +104,7 @@ def _bind(expr: ast.Expr, binder: Binder) -> Expr:
 
 
 @_bind.register
-def _path(expr: ast.Path, binder: Binder) -> Expr:
+def _path(expr: ast.NamePath, binder: Binder) -> Expr:
     return binder.scope.resolve(expr)
 
 
@@ -148,7 +148,7 @@ def _unary(expr: ast.Unary, binder: Binder) -> Expr:
     if expr.op == "NOT":
         operand = binder.condition(expr.operand, "NOT")
         binder.refuse_null(operand, "NOT", expr.operand.span)
-        return Operation("NOT", (operand,), BOOLEAN, operand.nullable)
+        return OperatorCall("NOT", (operand,), BOOLEAN, operand.nullable)
     return operators.negate(binder.operand(expr.operand, "-"), expr.operand.span)
 
 
@@ -166,12 +166,12 @@ def _logical(expr: ast.Logical, binder: Binder) -> Expr:
         binder.refuse_null(bound, expr.op, operand.span)
         binder = binder.knowing(known_by(bound, expr.op == "AND"))
         args.append(bound)
-    return Operation(expr.op, tuple(args), BOOLEAN, any(a.nullable for a in args))
+    return OperatorCall(expr.op, tuple(args), BOOLEAN, any(a.nullable for a in args))
 
 
 @_bind.register
 def _is_null(expr: ast.IsNull, binder: Binder) -> Expr:
-    return Operation("IS NOT NULL" if expr.negated else "IS NULL", (binder.bind(expr.operand),), BOOLEAN, False)
+    return OperatorCall("IS NOT NULL" if expr.negated else "IS NULL", (binder.bind(expr.operand),), BOOLEAN, False)
 
 
 @_bind.register
@@ -179,7 +179,7 @@ def _between(expr: ast.Between, binder: Binder) -> Expr:
     operand, low_end, high_end = (binder.operand(part, "BETWEEN") for part in (expr.operand, expr.low, expr.high))
     low = operators.binary(">=", operand, low_end, expr.span)
     high = operators.binary("<=", operand, high_end, expr.span)
-    return _negated(expr.negated, Operation("AND", (low, high), BOOLEAN, low.nullable or high.nullable))
+    return _negated(expr.negated, OperatorCall("AND", (low, high), BOOLEAN, low.nullable or high.nullable))
 
 
 @_bind.register
@@ -199,7 +199,7 @@ def _in_list(expr: ast.InList, binder: Binder) -> Expr:
             )
         kind = common
     args = tuple(operators.convert(part, kind) for part in bound)
-    return _negated(expr.negated, Operation("IN", args, BOOLEAN, any(a.nullable for a in args)))
+    return _negated(expr.negated, OperatorCall("IN", args, BOOLEAN, any(a.nullable for a in args)))
 
 
 @_bind.register
@@ -211,15 +211,15 @@ def _like(expr: ast.Like, binder: Binder) -> Expr:
             raise LsqlError("OPERAND_TYPE", part.span, op="LIKE", expected="string", found=describe(bound.type))
         binder.refuse_null(bound, "LIKE", part.span)
         args.append(operators.convert(bound, STRING))
-    return _negated(expr.negated, Operation("LIKE", tuple(args), BOOLEAN, any(a.nullable for a in args)))
+    return _negated(expr.negated, OperatorCall("LIKE", tuple(args), BOOLEAN, any(a.nullable for a in args)))
 
 
-def _negated(negated: bool, condition: Operation) -> Expr:
-    return Operation("NOT", (condition,), BOOLEAN, condition.nullable) if negated else condition
+def _negated(negated: bool, condition: OperatorCall) -> Expr:
+    return OperatorCall("NOT", (condition,), BOOLEAN, condition.nullable) if negated else condition
 
 
 @_bind.register
-def _case(expr: ast.Case, binder: Binder) -> Expr:
+def _case(expr: ast.CaseExpression, binder: Binder) -> Expr:
     conditions: list[Expr] = []
     values: list[Expr] = []
     for when, then in expr.branches:
@@ -249,7 +249,7 @@ def _case(expr: ast.Case, binder: Binder) -> Expr:
     return Choose(tuple(zip(conditions, thens, strict=True)), otherwise, kind)
 
 
-def _when(operand: ast.Expr | None, when: ast.Expr, binder: Binder) -> Expr:
+def _when(operand: ast.Expression | None, when: ast.Expression, binder: Binder) -> Expr:
     """The condition of a branch: what is written, or that the operand is equal to it."""
     if operand is None:
         return binder.condition(when, "WHEN")
@@ -273,7 +273,7 @@ def _call(expr: ast.Call, binder: Binder) -> Expr:
     if calls.is_header_call(expr):
         return calls.header_call(expr, binder.scope)
     row = calls.called(expr)
-    return _aggregate(expr, row, binder) if isinstance(row, Aggregate) else _function(expr, row, binder)
+    return _aggregate(expr, row, binder) if isinstance(row, AggregateFunction) else _function(expr, row, binder)
 
 
 def _function(expr: ast.Call, row: Function, binder: Binder) -> Expr:
@@ -286,7 +286,7 @@ def _function(expr: ast.Call, row: Function, binder: Binder) -> Expr:
     return call
 
 
-def _aggregate(expr: ast.Call, row: Aggregate, binder: Binder) -> Expr:
+def _aggregate(expr: ast.Call, row: AggregateFunction, binder: Binder) -> Expr:
     if binder.aggregates_in is not None:
         raise LsqlError("AGGREGATE_MISPLACED", expr.span, function=row.name, clause=binder.aggregates_in)
     if calls.is_count_of_rows(expr, row):

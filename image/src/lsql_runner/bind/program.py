@@ -135,7 +135,7 @@ def _bind_insert(
     return BoundInsert(insert.target.name, key, value, select)
 
 
-def _source(tables: Mapping[str, BoundSelect], catalog: Catalog, source: ast.Source) -> BoundTopic | BoundSelect:
+def _source(tables: Mapping[str, BoundSelect], catalog: Catalog, source: ast.SourceName) -> BoundTopic | BoundSelect:
     name = source.name.name
     if name in tables:
         return tables[name]

@@ -13,7 +13,7 @@ from lsql_runner.bind.bound import (
     Grouping,
     Part,
     Shape,
-    Single,
+    UnnamedValue,
     Whole,
     part_exprs,
 )
@@ -73,13 +73,13 @@ def bind_select(
 
 
 AnyScope = Scope | JoinScope
-Source = BoundTopic | BoundSelect | BoundJoin
+BoundSource = BoundTopic | BoundSelect | BoundJoin
 Laterals = tuple[tuple[str, Expr], ...]
 
 
 def _from(
     select: ast.Select, find: Find, settings: ProgramSettings, generation: Generation
-) -> tuple[Source, AnyScope, bool]:
+) -> tuple[BoundSource, AnyScope, bool]:
     """What a SELECT reads, the names in it, and whether it is a table."""
     if select.joins:
         grace_ms = settings.grace_ms if select.grace is None else select.grace.milliseconds
@@ -107,7 +107,7 @@ def _aggregates(part: Part | None) -> bool:
     return any(isinstance(inner, AggregateCall) for expr in exprs for inner in walk(expr))
 
 
-def _has_windows(source: Source) -> bool:
+def _has_windows(source: BoundSource) -> bool:
     """Whether a source's records are results of a windowed aggregate, however far below."""
     match source:
         case BoundSelect():
@@ -118,7 +118,7 @@ def _has_windows(source: Source) -> bool:
     return False
 
 
-def _waits(source: Source) -> bool:
+def _waits(source: BoundSource) -> bool:
     """Whether a source's records come of an outer join of streams, however far below.
 
     Spark runs such a join in append mode only, and the aggregates of a stream in update mode.
@@ -131,7 +131,7 @@ def _waits(source: Source) -> bool:
     return False
 
 
-def _is_aggregated(source: Source) -> bool:
+def _is_aggregated(source: BoundSource) -> bool:
     """Whether a source's records are results of an aggregate, however far below."""
     match source:
         case BoundSelect():
@@ -144,14 +144,14 @@ def _is_aggregated(source: Source) -> bool:
 @dataclass(frozen=True, slots=True)
 class _Context:
     select: ast.Select
-    source: Source
+    source: BoundSource
     shape: Shape
     settings: ProgramSettings
     generation: Generation
     is_table: bool
 
     @property
-    def window(self) -> ast.Window | None:
+    def window(self) -> ast.WindowClause | None:
         """The window of the groups; a SLIDING one is the join's."""
         return self.select.window if self.select.join_window is None else None
 
@@ -295,7 +295,7 @@ class _Context:
                 format=str(form),
                 instead="JSON",
             )
-        return Single(expr), Serde(form, expr.type)
+        return UnnamedValue(expr), Serde(form, expr.type)
 
     def _exempt(self, key: Part | None, value: Part) -> frozenset[str]:
         """The parts of the result whose fields nobody declared; what is computed of such a part is such a part."""

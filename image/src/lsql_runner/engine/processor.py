@@ -30,7 +30,7 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
 from lsql_runner.kafka.registry_connection import RegistryConnection
-from lsql_runner.plan.nodes import Aggregate, Join, Node, keeps_state, nodes
+from lsql_runner.plan.nodes import Aggregate, Join, PlanNode, keeps_state, nodes
 from lsql_runner.plan.queries import Plan
 
 LOG = logging.getLogger("lsql_runner.engine")
@@ -175,7 +175,7 @@ class SparkEngine:
             forget_jvm()
 
 
-def _drops_groups(node: Node) -> TypeGuard[Aggregate]:
+def _drops_groups(node: PlanNode) -> TypeGuard[Aggregate]:
     """Whether late records are Spark's matter: sessions count their own."""
     return isinstance(node, Aggregate) and node.window is not None and not node.window.is_session
 

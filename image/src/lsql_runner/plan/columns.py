@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from lsql_runner.bind.expr import ColumnRef, Expr, HeaderValue, walk
 from lsql_runner.types import Array, DataType, Map, Struct, describe
 
-Columns = Mapping[str, DataType]
+ColumnTypes = Mapping[str, DataType]
 
 
 class InvalidPlan(Exception):
     """A node was asked to read what the one below does not give: a fault of the planner, not of the user."""
 
 
-def check_columns(columns: Columns, *exprs: Expr) -> None:
+def check_columns(columns: ColumnTypes, *exprs: Expr) -> None:
     """Check that every column an expression reads is among some, with the type it expects.
 
     Raises:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from lsql_runner.plan.fingerprint import Fingerprint, QueryFingerprint, fingerprint
-from lsql_runner.plan.nodes import Join, Node, Stateful
+from lsql_runner.plan.nodes import Join, PlanNode, Stateful
 from lsql_runner.plan.queries import SHARED_NAMES, Plan, Query, with_dead_letters
 from lsql_runner.plan.rewrite import rewrite_node
 from lsql_runner.plan.state_changes import StateChange, state_changes
@@ -114,7 +114,7 @@ def _with_names(query: Query, name: str, stores: Iterable[str]) -> Query:
     own = [store.store for store in query.stores]
     names = dict(zip(own, stores, strict=True))
 
-    def change(node: Node) -> Node:
+    def change(node: PlanNode) -> PlanNode:
         if not isinstance(node, Stateful):
             return node
         renamed = replace(node, store=names[node.store])

@@ -11,7 +11,7 @@ from typing import Any
 
 from lsql_runner.bind.bound import WindowSpec
 from lsql_runner.plan.meaning import (
-    Columns,
+    ColumnMeanings,
     Value,
     canonical,
     column_meanings,
@@ -19,7 +19,7 @@ from lsql_runner.plan.meaning import (
     in_order,
     meaning,
 )
-from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, Node, Project, ReadTopic, Unnest
+from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, PlanNode, Project, ReadTopic, Unnest
 from lsql_runner.plan.queries import Plan, Query, WriteTopic
 from lsql_runner.types import describe
 
@@ -121,7 +121,7 @@ def _query(query: Query) -> QueryFingerprint:
     return QueryFingerprint(query.name, targets, sources, stores, state)
 
 
-def _node(node: Node) -> Value:
+def _node(node: PlanNode) -> Value:
     """What the rows of a node depend on. Projections are part of the meaning of the expressions above them."""
     match node:
         case ReadTopic(schema):
@@ -141,7 +141,7 @@ def _node(node: Node) -> Value:
             return _join(node)
 
 
-def _operator(name: str, values: dict[str, Value], below: Node | None = None) -> Value:
+def _operator(name: str, values: dict[str, Value], below: PlanNode | None = None) -> Value:
     described = {"operator": name, "layout": LAYOUTS[name], **values}
     return described if below is None else described | {"input": _node(below)}
 
@@ -149,7 +149,7 @@ def _operator(name: str, values: dict[str, Value], below: Node | None = None) ->
 def _filters(node: Filter) -> Value:
     """Filters upon each other, with projections between or not, are one."""
     conditions: list[Value] = []
-    below: Node = node
+    below: PlanNode = node
     while isinstance(below, Filter | Project):
         if isinstance(below, Filter):
             conditions += condition_meanings(below.condition, column_meanings(below.input))
@@ -191,7 +191,7 @@ def _join(node: Join) -> Value:
     return _operator(name, values)
 
 
-def _side(side: JoinSide, columns: Columns) -> Value:
+def _side(side: JoinSide, columns: ColumnMeanings) -> Value:
     return {
         "table": side.is_table,
         "by_key": side.by_key,

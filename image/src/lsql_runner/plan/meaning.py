@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any, TypeAlias
 
-from lsql_runner.bind.bound import Fields, Part, Single
+from lsql_runner.bind.bound import Fields, Part, UnnamedValue
 from lsql_runner.bind.expr import (
     AggregateCall,
     Apply,
@@ -23,12 +23,12 @@ from lsql_runner.bind.expr import (
     Convert,
     Expr,
     HeaderValue,
-    Operation,
+    OperatorCall,
     Record,
 )
 from lsql_runner.bind.grouping import group_column
 from lsql_runner.bind.scope import lateral_column
-from lsql_runner.plan.nodes import Aggregate, Join, JoinSide, Node, Project, ReadTopic, Unnest
+from lsql_runner.plan.nodes import Aggregate, Join, JoinSide, PlanNode, Project, ReadTopic, Unnest
 from lsql_runner.types import describe
 
 Value: TypeAlias = Any
@@ -53,18 +53,18 @@ class Members:
 Meaning: TypeAlias = Any
 """A Value, Untyped or Members."""
 
-Columns = Mapping[str, Meaning]
+ColumnMeanings = Mapping[str, Meaning]
 """What columns mean, by name; a column that is not there is the topic's own."""
 
 
-def meaning(expr: Expr, columns: Columns) -> Value:
+def meaning(expr: Expr, columns: ColumnMeanings) -> Value:
     """What an expression over these columns means."""
     return _meaning(expr, columns)
 
 
-def condition_meanings(expr: Expr, columns: Columns) -> list[Value]:
+def condition_meanings(expr: Expr, columns: ColumnMeanings) -> list[Value]:
     """What the AND-ed conditions of an expression mean, each once, in an order of their own."""
-    parts = expr.args if isinstance(expr, Operation) and expr.op == "AND" else (expr,)
+    parts = expr.args if isinstance(expr, OperatorCall) and expr.op == "AND" else (expr,)
     return in_order([_meaning(part, columns) for part in parts])
 
 
@@ -81,7 +81,7 @@ def canonical(value: Value) -> str:
 Calls = tuple[tuple[str, AggregateCall], ...]
 
 
-def in_stored_order(calls: Calls, below: Node) -> Calls:
+def in_stored_order(calls: Calls, below: PlanNode) -> Calls:
     """The aggregates of a group in the order in which the state has them, whatever the order of the SELECT list.
 
     Args:
@@ -92,7 +92,7 @@ def in_stored_order(calls: Calls, below: Node) -> Calls:
     return tuple(sorted(calls, key=lambda call: canonical(_meaning(call[1], columns))))
 
 
-def column_meanings(node: Node) -> Columns:
+def column_meanings(node: PlanNode) -> ColumnMeanings:
     """What the columns that a node gives mean."""
     match node:
         case ReadTopic():
@@ -113,7 +113,7 @@ def column_meanings(node: Node) -> Columns:
     return column_meanings(node.input)
 
 
-def _projected(node: Project, below: Columns) -> Columns:
+def _projected(node: Project, below: ColumnMeanings) -> ColumnMeanings:
     found = {name: value for name, value in below.items() if name in node.columns and name not in ("key", "value")}
     found["ts"] = _meaning(node.ts, below)
     for name, part in (("key", node.key), ("value", node.value)):
@@ -123,10 +123,10 @@ def _projected(node: Project, below: Columns) -> Columns:
     return found
 
 
-def _part(part: Part, name: str, below: Columns) -> Meaning:
+def _part(part: Part, name: str, below: ColumnMeanings) -> Meaning:
     """What a part of a record means; None for the topic's own."""
     match part:
-        case Single(expr):
+        case UnnamedValue(expr):
             return _meaning(expr, below)
         case Fields(fields, extends):
             own = {field: _meaning(expr, below) for field, expr in fields}
@@ -137,11 +137,11 @@ def _part(part: Part, name: str, below: Columns) -> Meaning:
     return below.get(name)
 
 
-def _column(name: str, columns: Columns) -> Meaning:
+def _column(name: str, columns: ColumnMeanings) -> Meaning:
     return columns.get(name, Untyped(["column", name]))
 
 
-def _side(side: JoinSide, which: str) -> Columns:
+def _side(side: JoinSide, which: str) -> ColumnMeanings:
     below = column_meanings(side.input)
     if side.number is None:
         return below  # its columns say already of which source they are
@@ -161,12 +161,12 @@ def _of_side(value: Meaning, which: str) -> Meaning:
 
 
 @singledispatch
-def _meaning(expr: Expr, columns: Columns) -> Value:
+def _meaning(expr: Expr, columns: ColumnMeanings) -> Value:
     raise TypeError(f"no such expression: {expr!r}")
 
 
 @_meaning.register
-def _(expr: ColumnRef, columns: Columns) -> Value:
+def _(expr: ColumnRef, columns: ColumnMeanings) -> Value:
     value, path = _column(expr.name, columns), list(expr.path)
     if isinstance(value, Members):
         if path and path[0] in value.fields:
@@ -182,43 +182,43 @@ def _(expr: ColumnRef, columns: Columns) -> Value:
 
 
 @_meaning.register
-def _(expr: Const, columns: Columns) -> Value:
+def _(expr: Const, columns: ColumnMeanings) -> Value:
     return ["constant", expr.value, describe(expr.type)]
 
 
 @_meaning.register
-def _(expr: Operation, columns: Columns) -> Value:
+def _(expr: OperatorCall, columns: ColumnMeanings) -> Value:
     args = [_meaning(arg, columns) for arg in expr.args]
     return [expr.op, *(in_order(args) if expr.op in ("AND", "OR") else args)]
 
 
 @_meaning.register
-def _(expr: Apply, columns: Columns) -> Value:
+def _(expr: Apply, columns: ColumnMeanings) -> Value:
     return ["call", expr.function, [_meaning(arg, columns) for arg in expr.args], describe(expr.type)]
 
 
 @_meaning.register
-def _(expr: Convert, columns: Columns) -> Value:
+def _(expr: Convert, columns: ColumnMeanings) -> Value:
     return ["cast", _meaning(expr.operand, columns), describe(expr.type)]
 
 
 @_meaning.register
-def _(expr: Choose, columns: Columns) -> Value:
+def _(expr: Choose, columns: ColumnMeanings) -> Value:
     branches = [[_meaning(when, columns), _meaning(then, columns)] for when, then in expr.branches]
     return ["case", branches, _meaning(expr.otherwise, columns)]
 
 
 @_meaning.register
-def _(expr: Record, columns: Columns) -> Value:
+def _(expr: Record, columns: ColumnMeanings) -> Value:
     return ["record", [[name, _meaning(value, columns)] for name, value in expr.fields]]
 
 
 @_meaning.register
-def _(expr: HeaderValue, columns: Columns) -> Value:
+def _(expr: HeaderValue, columns: ColumnMeanings) -> Value:
     return ["header", expr.name]
 
 
 @_meaning.register
-def _(expr: AggregateCall, columns: Columns) -> Value:
+def _(expr: AggregateCall, columns: ColumnMeanings) -> Value:
     arg = None if expr.arg is None else _meaning(expr.arg, columns)
     return ["aggregate", expr.function, arg, expr.limit, describe(expr.type)]

@@ -20,7 +20,7 @@ from lsql_runner.bind.grouping import group_column
 from lsql_runner.bind.operators import HEADERS
 from lsql_runner.bind.scope import lateral_column
 from lsql_runner.formats.catalog import Serde, TopicSchema
-from lsql_runner.plan.columns import Columns, InvalidPlan, check_columns
+from lsql_runner.plan.columns import ColumnTypes, InvalidPlan, check_columns
 from lsql_runner.types import BYTES, INT, LONG, STRING, Array, DataType, describe
 
 
@@ -31,7 +31,7 @@ class ReadTopic:
     schema: TopicSchema
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnTypes:
         return {
             "raw_key": BYTES,
             "raw_value": BYTES,
@@ -47,7 +47,7 @@ class ReadTopic:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    input: Node
+    input: PlanNode
     condition: Expr
     of_table: bool = False
     """The rows below are a table's: one that the condition does not hold for is not there."""
@@ -56,7 +56,7 @@ class Filter:
         check(self.input, self.condition)
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnTypes:
         return self.input.columns
 
 
@@ -64,7 +64,7 @@ class Filter:
 class Unnest:
     """One row for each element of an array (LATERAL); none for a null or empty one."""
 
-    input: Node
+    input: PlanNode
     alias: str
     array: Expr
 
@@ -74,7 +74,7 @@ class Unnest:
             raise InvalidPlan(f"cannot unnest {describe(self.array.type)}")
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnTypes:
         assert isinstance(self.array.type, Array)
         return {**self.input.columns, self.position: INT, lateral_column(self.alias): self.array.type.element}
 
@@ -88,7 +88,7 @@ class Unnest:
 class Aggregate:
     """One row for each group (and window) that a batch changed. Without keys the record's raw key is the group."""
 
-    input: Node
+    input: PlanNode
     keys: tuple[tuple[str, Expr], ...]
     window: WindowSpec | None
     grace_ms: int
@@ -107,7 +107,7 @@ class Aggregate:
             raise InvalidPlan("grouping by the record's key needs its bytes")
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnTypes:
         groups = {group_column(name): expr.type for name, expr in self.keys} or {"raw_key": BYTES}
         window = {} if self.window is None else {"window_start": LONG}
         if self.window is not None and self.window.is_session:
@@ -147,7 +147,7 @@ class Having:
         check(self.input, self.condition)
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnTypes:
         return self.input.columns
 
 
@@ -155,7 +155,7 @@ class Having:
 class JoinSide:
     """One side of a join: what is read, by what it is joined, and the columns of it that somebody above reads."""
 
-    input: Node
+    input: PlanNode
     keys: tuple[Expr, ...]
     carried: tuple[tuple[str, DataType], ...]
     is_table: bool
@@ -165,7 +165,7 @@ class JoinSide:
     """Which source of the FROM it is; None for the join of all before."""
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnTypes:
         """Every column of the input by the name that it has in the join."""
         below = self.input.columns
         return {name: below[own] for name, own in self.names.items()}
@@ -201,7 +201,7 @@ class Join:
         check_columns(self._carried, self.key, *([] if self.residual is None else [self.residual]))
 
     @property
-    def _carried(self) -> Columns:
+    def _carried(self) -> ColumnTypes:
         return dict((*self.left.carried, *self.right.carried))
 
     @property
@@ -224,7 +224,7 @@ class Join:
         return self.is_table and not (self.left.by_key and self.right.by_key and self.kind == "INNER")
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnTypes:
         raw = {} if self.raw_key is None else {"raw_key": BYTES}
         # A stream's record that met a table is still where it was.
         place = {"partition": INT, "offset": LONG} if self.left.is_table != self.right.is_table else {}
@@ -235,7 +235,7 @@ class Join:
 class Project:
     """Records made of the rows below. `ts` is their timestamp; facets of the record below pass through."""
 
-    input: Node
+    input: PlanNode
     key: Part
     value: Part
     ts: Expr
@@ -257,7 +257,7 @@ class Project:
                 raise InvalidPlan(f"{raw} cannot pass through: it is not below")
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnTypes:
         below = self.input.columns
         found: dict[str, DataType] = {"key": self.key_type, "value": self.value_type, "ts": LONG}
         for part, raw in ((self.key, "raw_key"), (self.value, "raw_value")):
@@ -281,23 +281,23 @@ def passed_through(columns: Iterable[str]) -> tuple[str, ...]:
     return (*(name for name in _PASSED if name in names), *_positions(names))
 
 
-Node = ReadTopic | Filter | Unnest | Aggregate | Having | Join | Project
+PlanNode = ReadTopic | Filter | Unnest | Aggregate | Having | Join | Project
 Stateful = Aggregate | Having | Join
 
 
-def nodes(node: Node) -> Iterator[Node]:
+def nodes(node: PlanNode) -> Iterator[PlanNode]:
     """A node and everything below it, from the top."""
     yield node
     for below in inputs(node):
         yield from nodes(below)
 
 
-def keeps_state(node: Node) -> bool:
+def keeps_state(node: PlanNode) -> bool:
     """Whether a node or one below it does."""
     return any(isinstance(part, Stateful) for part in nodes(node))
 
 
-def is_timed(node: Node) -> bool:
+def is_timed(node: PlanNode) -> bool:
     """Whether a node or one below it goes by the time: a join of streams, or windows."""
     return any(
         part.delay_ms is not None if isinstance(part, Join) else isinstance(part, Aggregate) and part.window is not None
@@ -305,7 +305,7 @@ def is_timed(node: Node) -> bool:
     )
 
 
-def inputs(node: Node) -> tuple[Node, ...]:
+def inputs(node: PlanNode) -> tuple[PlanNode, ...]:
     """What a node reads."""
     match node:
         case ReadTopic():
@@ -315,7 +315,7 @@ def inputs(node: Node) -> tuple[Node, ...]:
     return (node.input,)
 
 
-def key_serde(node: Node) -> Serde:
+def key_serde(node: PlanNode) -> Serde:
     """The serde of the raw key that a node passes on: the source topic's."""
     match node:
         case ReadTopic(schema):
@@ -325,7 +325,7 @@ def key_serde(node: Node) -> Serde:
     return key_serde(node.input)
 
 
-def check(below: Node, *exprs: Expr) -> None:
+def check(below: PlanNode, *exprs: Expr) -> None:
     """Check that every column an expression reads is given below, with the type it expects.
 
     Raises:

@@ -17,7 +17,7 @@ from lsql_runner.bind.error_policies import ErrorPolicies
 from lsql_runner.bind.expr import ColumnRef, Expr, source_column
 from lsql_runner.bind.select import RECORD_TIME
 from lsql_runner.plan.meaning import in_stored_order
-from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, Node, Project, ReadTopic, Unnest
+from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, PlanNode, Project, ReadTopic, Unnest
 from lsql_runner.plan.queries import STATELESS, Plan, Query, Write, WriteSink, WriteTopic, with_dead_letters
 from lsql_runner.plan.rules import RULES
 from lsql_runner.plan.usage import narrowed, paths_into
@@ -94,7 +94,7 @@ def _plan_select(select: BoundSelect, namer: _StoreNamer) -> Project:
     return Project(node, select.key, select.value, time, key, value, windowed, select.is_table)
 
 
-def _driven_by(node: Node, clock: str) -> Node:
+def _driven_by(node: PlanNode, clock: str) -> PlanNode:
     """The same with a clock for the joins of streams in it: the time of what is above is theirs."""
     match node:
         case Join(left, right):
@@ -105,7 +105,7 @@ def _driven_by(node: Node, clock: str) -> Node:
     return node
 
 
-def _plan_source(source: BoundTopic | BoundSelect | BoundJoin, above: tuple[Expr, ...], namer: _StoreNamer) -> Node:
+def _plan_source(source: BoundTopic | BoundSelect | BoundJoin, above: tuple[Expr, ...], namer: _StoreNamer) -> PlanNode:
     match source:
         case BoundTopic(schema):
             return ReadTopic(schema)
@@ -158,7 +158,7 @@ def _plan_join(join: BoundJoin, above: tuple[Expr, ...], namer: _StoreNamer) -> 
     )
 
 
-def _raw_key(join: BoundJoin, left: Node, right: Node) -> str | None:
+def _raw_key(join: BoundJoin, left: PlanNode, right: PlanNode) -> str | None:
     """The column of the key's bytes, where the key of one side goes on as it is."""
     match join.key.expr:
         case ColumnRef("key", (), source=int(number)):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from lsql_runner.plan.nodes import Aggregate, Having, Join, Node, Project, ReadTopic
+from lsql_runner.plan.nodes import Aggregate, Having, Join, PlanNode, Project, ReadTopic
 from lsql_runner.plan.queries import Plan
 
 
-def rewrite_nodes(plan: Plan, change: Callable[[Node], Node]) -> Plan:
+def rewrite_nodes(plan: Plan, change: Callable[[PlanNode], PlanNode]) -> Plan:
     """The plan with `change` applied to every node, inputs before those that read them."""
     queries = tuple(
         replace(
@@ -21,14 +21,14 @@ def rewrite_nodes(plan: Plan, change: Callable[[Node], Node]) -> Plan:
     return Plan(queries)
 
 
-def rewrite_node(node: Project, change: Callable[[Node], Node]) -> Project:
+def rewrite_node(node: Project, change: Callable[[PlanNode], PlanNode]) -> Project:
     """What a target reads, with `change` applied to every node, inputs before those that read them."""
     rebuilt = _rebuild(node, change)
     assert isinstance(rebuilt, Project), "a target reads a projection, whatever a rule changes"
     return rebuilt
 
 
-def _rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
+def _rebuild(node: PlanNode, change: Callable[[PlanNode], PlanNode]) -> PlanNode:
     if isinstance(node, ReadTopic):
         return change(node)
     if isinstance(node, Join):

@@ -7,7 +7,18 @@ from dataclasses import replace
 
 from lsql_runner.bind.bound import keeps_source, part_exprs
 from lsql_runner.bind.expr import ColumnRef, Expr, rewrite, walk
-from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, Node, Project, ReadTopic, Unnest, inputs
+from lsql_runner.plan.nodes import (
+    Aggregate,
+    Filter,
+    Having,
+    Join,
+    JoinSide,
+    PlanNode,
+    Project,
+    ReadTopic,
+    Unnest,
+    inputs,
+)
 from lsql_runner.plan.queries import Query, Write, WriteSink
 from lsql_runner.types import Array, DataType, Field, Struct
 
@@ -40,7 +51,7 @@ def narrowed(kind: DataType, paths: Iterable[Path]) -> DataType:
     return kind
 
 
-def node_exprs(node: Node) -> tuple[Expr, ...]:
+def node_exprs(node: PlanNode) -> tuple[Expr, ...]:
     """The expressions that a node evaluates itself."""
     match node:
         case Filter(condition=condition) | Having(condition=condition):
@@ -66,7 +77,7 @@ def _taken(sink: Write) -> tuple[Expr, ...]:
     return (ColumnRef("value", (), sink.input.value_type),) if isinstance(sink, WriteSink) else ()
 
 
-def _reads(node: Node, wanted: tuple[Expr, ...]) -> Iterator[tuple[ReadTopic, DataType]]:
+def _reads(node: PlanNode, wanted: tuple[Expr, ...]) -> Iterator[tuple[ReadTopic, DataType]]:
     """What is decoded of each topic below. `wanted` are expressions over the columns of the node."""
     match node:
         case ReadTopic(schema):

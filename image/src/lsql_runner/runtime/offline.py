@@ -7,13 +7,13 @@ from contextlib import ExitStack, closing
 
 from lsql_runner.config.settings import read_settings
 from lsql_runner.formats.catalog import Catalog
-from lsql_runner.pipeline import Planned, plan_parsed
+from lsql_runner.pipeline import PlannedProgram, plan_parsed
 from lsql_runner.runtime.preparation import brokers_of, plan_on_brokers, registry_of
 from lsql_runner.runtime.registered import check_outputs
 from lsql_runner.sql.parser import parse
 
 
-def plan_from_environment(environment: Mapping[str, str]) -> Planned:
+def plan_from_environment(environment: Mapping[str, str]) -> PlannedProgram:
     """The plan of the program in the environment: on the brokers' topics, or on declared ones without brokers.
 
     Raises:

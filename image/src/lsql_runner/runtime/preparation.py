@@ -15,7 +15,7 @@ from lsql_runner.kafka.brokers import Brokers, TopicLimits
 from lsql_runner.kafka.choice import open_brokers
 from lsql_runner.kafka.java_brokers import BrokersJvm
 from lsql_runner.kafka.registry import RestRegistry, SchemaRegistry
-from lsql_runner.pipeline import Planned, plan_parsed
+from lsql_runner.pipeline import PlannedProgram, plan_parsed
 from lsql_runner.plan.continuation import Continuation, continue_from
 from lsql_runner.plan.explain import explain
 from lsql_runner.plan.fingerprint import fingerprint
@@ -36,7 +36,7 @@ from lsql_runner.types import describe
 class Prepared:
     """All that is decided before a plan runs."""
 
-    planned: Planned
+    planned: PlannedProgram
     generation: int
     starts: Mapping[Partition, int]
     """Where to begin each source partition when the checkpoint is empty."""
@@ -77,7 +77,7 @@ def plan_on_brokers(
     brokers: Brokers,
     registry: SchemaRegistry | None,
     pinned: Pinned | None,
-) -> Planned:
+) -> PlannedProgram:
     """Bind the program to its topics as they are now, and plan it.
 
     Raises:
@@ -168,7 +168,7 @@ def _starts(
     return {} if settings.state_on_loss == "rebuild" else committed
 
 
-def _ready_targets(planned: Planned, brokers: Brokers) -> Mapping[str, TopicLimits]:
+def _ready_targets(planned: PlannedProgram, brokers: Brokers) -> Mapping[str, TopicLimits]:
     """Make the targets that are missing; what all of them take."""
     existing = brokers.topics()
     targets = planned.plan.targets

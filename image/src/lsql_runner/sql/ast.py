@@ -39,7 +39,7 @@ class Index:
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class NamePath:
     """A name with steps into it: `a.b.c`, `x[0].y`, `_key.id`, `payments.customerId`."""
 
     head: Ident
@@ -51,7 +51,7 @@ class Path:
 class Star:
     """`*`, or everything inside a source, a facet or a struct: `t.*`, `_key.*`, `a.b.*`."""
 
-    qualifier: Path | None = None
+    qualifier: NamePath | None = None
     span: Span = _place()
 
 
@@ -102,7 +102,7 @@ UNIT_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 @dataclass(frozen=True, slots=True)
 class Unary:
     op: OneOf["NOT", "-"]
-    operand: Expr
+    operand: Expression
     span: Span = _place()
 
 
@@ -111,8 +111,8 @@ class Binary:
     """Arithmetic or comparison. `op` is the symbol; `<>` is read as `!=`."""
 
     op: OneOf["+", "-", "*", "/", "%", "=", "!=", "<", "<=", ">", ">="]
-    left: Expr
-    right: Expr
+    left: Expression
+    right: Expression
     span: Span = _place()
 
 
@@ -121,49 +121,49 @@ class Logical:
     """A flat chain of AND or of OR: long filters stay shallow."""
 
     op: OneOf["AND", "OR"]
-    operands: tuple[Expr, ...]
+    operands: tuple[Expression, ...]
     span: Span = _place()
 
 
 @dataclass(frozen=True, slots=True)
 class IsNull:
-    operand: Expr
+    operand: Expression
     negated: bool = False
     span: Span = _place()
 
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    operand: Expr
-    low: Expr
-    high: Expr
+    operand: Expression
+    low: Expression
+    high: Expression
     negated: bool = False
     span: Span = _place()
 
 
 @dataclass(frozen=True, slots=True)
 class InList:
-    operand: Expr
-    items: tuple[Expr, ...]
+    operand: Expression
+    items: tuple[Expression, ...]
     negated: bool = False
     span: Span = _place()
 
 
 @dataclass(frozen=True, slots=True)
 class Like:
-    operand: Expr
-    pattern: Expr
+    operand: Expression
+    pattern: Expression
     negated: bool = False
     span: Span = _place()
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class CaseExpression:
     """`CASE [operand] WHEN x THEN y ... [ELSE z] END`."""
 
-    operand: Expr | None
-    branches: tuple[tuple[Expr, Expr], ...]
-    otherwise: Expr | None
+    operand: Expression | None
+    branches: tuple[tuple[Expression, Expression], ...]
+    otherwise: Expression | None
     span: Span = _place()
 
 
@@ -178,7 +178,7 @@ class TypeName:
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    operand: Expr
+    operand: Expression
     target: TypeName
     span: Span = _place()
 
@@ -188,12 +188,12 @@ class Call:
     """A function or aggregate by its name as written; `COUNT(*)` has the one argument `Star()`."""
 
     name: str
-    args: tuple[Expr | Star, ...]
+    args: tuple[Expression | Star, ...]
     span: Span = _place()
 
 
-Expr = (
-    Path
+Expression = (
+    NamePath
     | StringLiteral
     | NumberLiteral
     | BooleanLiteral
@@ -206,7 +206,7 @@ Expr = (
     | Between
     | InList
     | Like
-    | Case
+    | CaseExpression
     | Cast
     | Call
 )
@@ -218,14 +218,14 @@ Expr = (
 class Projection:
     """One item of a SELECT. `text` is the expression as written: its name when there is no alias."""
 
-    expr: Expr | Star
-    alias: Path | None = None
+    expr: Expression | Star
+    alias: NamePath | None = None
     text: str = field(default="", compare=False)
     span: Span = _place()
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceName:
     """A topic or a WITH name in FROM or JOIN."""
 
     name: Ident
@@ -234,10 +234,10 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Join:
+class JoinClause:
     kind: OneOf["INNER", "LEFT", "RIGHT", "FULL"]
-    source: Source
-    on: Expr | None
+    source: SourceName
+    on: Expression | None
     within: DurationLiteral | None
     span: Span = _place()
 
@@ -246,13 +246,13 @@ class Join:
 class Lateral:
     """`LATERAL <array> AS <alias>`: one row for each element."""
 
-    array: Expr
+    array: Expression
     alias: Ident
     span: Span = _place()
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class WindowClause:
     """`WINDOW BY TUMBLE 1m` (modern) or `GROUP BY TUMBLE(1,m)` (legacy)."""
 
     kind: OneOf["TUMBLE", "HOP", "SLIDING", "SESSION"]
@@ -268,21 +268,21 @@ class Select:
 
     mode: OneOf["STREAM", "TABLE"] | None
     projections: tuple[Projection, ...]
-    source: Source
-    event_time: Expr | None = None
-    joins: tuple[Join, ...] = ()
+    source: SourceName
+    event_time: Expression | None = None
+    joins: tuple[JoinClause, ...] = ()
     laterals: tuple[Lateral, ...] = ()
-    where: Expr | None = None
-    window: Window | None = None
+    where: Expression | None = None
+    window: WindowClause | None = None
     grace: DurationLiteral | None = None
-    group_by: tuple[Expr, ...] = ()
-    having: Expr | None = None
+    group_by: tuple[Expression, ...] = ()
+    having: Expression | None = None
     clauses: tuple[tuple[str, Span], ...] = field(default=(), compare=False, repr=False)
     """Every clause keyword with its place, for errors about a clause as such."""
     span: Span = _place()
 
     @property
-    def join_window(self) -> Window | None:
+    def join_window(self) -> WindowClause | None:
         """The SLIDING window of a SELECT with joins: how far apart the times of two streams may be (legacy)."""
         return self.window if self.window is not None and self.window.kind == "SLIDING" and self.joins else None
 
@@ -344,7 +344,7 @@ class Kcql:
 
     upsert: bool = False
     """UPSERT INTO: a row replaces the one of the same key."""
-    key: tuple[Path, ...] = ()
+    key: tuple[NamePath, ...] = ()
     """`PK a, b`: what tells rows apart."""
     value_format: FormatName | None = None
     """`WITHFORMAT f`."""
@@ -377,7 +377,7 @@ class Insert:
 class Column:
     """A column of CREATE TABLE: `f int`, `_key.k string`, `arr int[]`, which is an array of one dimension."""
 
-    path: Path
+    path: NamePath
     type: TypeName
     dimensions: int = 0
     span: Span = _place()

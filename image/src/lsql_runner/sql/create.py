@@ -5,7 +5,7 @@ from __future__ import annotations
 from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import Cursor
 from lsql_runner.sql.expressions import read_path, read_type_name
-from lsql_runner.sql.lexer import Kind
+from lsql_runner.sql.lexer import TokenKind
 from lsql_runner.sql.select import read_topic
 from lsql_runner.sql.unsupported import unsupported
 
@@ -43,9 +43,9 @@ def _read_column(cursor: Cursor) -> ast.Column:
 
 def read_format(cursor: Cursor) -> ast.FormatName:
     """`JSON`, `TW[STRING]`."""
-    name = cursor.expect(Kind.WORD, "a format, as JSON or STRING")
+    name = cursor.expect(TokenKind.WORD, "a format, as JSON or STRING")
     inner = None
     if cursor.take_symbol("["):
-        inner = cursor.expect(Kind.WORD, "the format inside the window").upper
+        inner = cursor.expect(TokenKind.WORD, "the format inside the window").upper
         cursor.expect_symbol("]")
     return ast.FormatName(name.upper, inner, name.span.to(cursor.last))

@@ -10,7 +10,7 @@ from lsql_runner.sql import ast
 from lsql_runner.sql.create import read_create_table, read_format
 from lsql_runner.sql.cursor import Cursor, shorten
 from lsql_runner.sql.kcql import read_kcql
-from lsql_runner.sql.lexer import Kind
+from lsql_runner.sql.lexer import TokenKind
 from lsql_runner.sql.select import read_select, read_topic
 from lsql_runner.sql.unsupported import unsupported
 
@@ -98,7 +98,7 @@ def _read_set_key(cursor: Cursor) -> tuple[str, Span]:
         cursor.seek(found.end())
         return found.group(), Span(at, found.end())
     token = cursor.peek()
-    if token.kind in (Kind.QUOTED_NAME, Kind.STRING):
+    if token.kind in (TokenKind.QUOTED_NAME, TokenKind.STRING):
         cursor.next()
         return token.value, token.span
     cursor.refuse("the name of a setting")

@@ -163,4 +163,4 @@ def unsupported(key: str, span: Span | None = None, /, **values: str) -> LsqlErr
     """
     row = UNSUPPORTED[key]
     what, instead = row.what.format_map(values), row.instead.format_map(values)
-    return LsqlError(row.code, span, **{_PARAMETERS[row.code]: what}, instead=instead)
+    return LsqlError(row.code, span, (), **{_PARAMETERS[row.code]: what, "instead": instead})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lsql_runner.bind.functions.spec import Aggregate, Form, signature
+from lsql_runner.bind.functions.spec import AggregateFunction, Form, signature
 
 MOST_KEPT = 10_000
 """How many values an aggregate may keep: a group is one row of the state, written anew with every batch that changes
@@ -14,8 +14,8 @@ _ORDER = "by event time, then by partition and offset, whatever the order of arr
 _FREQUENT = "All different values of the group are counted, so its state grows with them."
 
 
-def _of_order(name: str, which: str, result: str) -> Aggregate:
-    return Aggregate(
+def _of_order(name: str, which: str, result: str) -> AggregateFunction:
+    return AggregateFunction(
         signature(f"{name}(value: A) -> A"),
         f"The {which} value that is not null, {_ORDER}.",
         f"{name}(x)",
@@ -24,8 +24,8 @@ def _of_order(name: str, which: str, result: str) -> Aggregate:
     )
 
 
-def _extreme(name: str, what: str, example: str, result: str) -> Aggregate:
-    return Aggregate(
+def _extreme(name: str, what: str, example: str, result: str) -> AggregateFunction:
+    return AggregateFunction(
         signature(f"{name}(value: O, limit: integer literal = 1) -> array<O>"),
         f"The `limit` {what}; text is compared by its UTF-8 bytes. An empty array if all are null.",
         example,
@@ -35,8 +35,8 @@ def _extreme(name: str, what: str, example: str, result: str) -> Aggregate:
     )
 
 
-def _ranked(name: str, what: str, result: str) -> Aggregate:
-    return Aggregate(
+def _ranked(name: str, what: str, result: str) -> AggregateFunction:
+    return AggregateFunction(
         signature(f"{name}(value: O, limit: integer literal = 1) -> array<O>"),
         f"The `limit` values that came {what} first; of two that came equally often the smaller one is first. "
         f"{_FREQUENT} An empty array if all are null.",
@@ -48,14 +48,14 @@ def _ranked(name: str, what: str, result: str) -> Aggregate:
 
 
 AGGREGATES = (
-    Aggregate(
+    AggregateFunction(
         signature("AVG(value: N) -> mean of N"),
         "The mean of the values that are not null: a double, for decimals a decimal with four more digits.",
         "AVG(x)",
         "2.25",
     ),
     _ranked("BOTTOMK", "least often, the rarest", "[1,2]"),
-    Aggregate(
+    AggregateFunction(
         signature("COLLECT(value: A, limit: integer literal) -> array<A>"),
         f"The first `limit` values that are not null, {_ORDER}. An empty array if all are null.",
         "COLLECT(x, 3)",
@@ -64,7 +64,7 @@ AGGREGATES = (
         by_place=True,
         forms=(_LIMIT,),
     ),
-    Aggregate(
+    AggregateFunction(
         signature("COLLECT_UNIQUE(value: E, limit: integer literal) -> array<E>"),
         f"The first `limit` different values that are not null, {_ORDER}. An empty array if all are null.",
         "COLLECT_UNIQUE(x, 4)",
@@ -73,7 +73,7 @@ AGGREGATES = (
         by_place=True,
         forms=(_LIMIT,),
     ),
-    Aggregate(
+    AggregateFunction(
         signature("COUNT(value: any) -> long"),
         "How many records have a value that is not null; COUNT(*) counts all records.",
         "COUNT(x)",
@@ -82,7 +82,7 @@ AGGREGATES = (
     ),
     _of_order("FIRST", "first", "2"),
     _of_order("LAST", "last", "3"),
-    Aggregate(
+    AggregateFunction(
         signature("MAX(value: O) -> O"),
         "The largest value that is not null, in its own type; text is compared by its UTF-8 bytes.",
         "MAX(x)",
@@ -90,7 +90,7 @@ AGGREGATES = (
     ),
     _extreme("MAXK", "largest values that are not null, the largest first", "MAXK(x, 2)", "[3,3]"),
     _extreme("MAXK_UNIQUE", "largest different values, the largest first", "MAXK_UNIQUE(x, 2)", "[3,2]"),
-    Aggregate(
+    AggregateFunction(
         signature("MIN(value: O) -> O"),
         "The smallest value that is not null, in its own type; text is compared by its UTF-8 bytes.",
         "MIN(x)",
@@ -98,7 +98,7 @@ AGGREGATES = (
     ),
     _extreme("MINK", "smallest values that are not null, the smallest first", "MINK(x, 3)", "[1,2,3]"),
     _extreme("MINK_UNIQUE", "smallest different values, the smallest first", "MINK_UNIQUE(x)", "[1]"),
-    Aggregate(
+    AggregateFunction(
         signature("SUM(value: N) -> total of N"),
         "The sum of the values that are not null: a long for whole numbers, a decimal for decimals, else a double. "
         "A sum that its type cannot hold fails the record.",

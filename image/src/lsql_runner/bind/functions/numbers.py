@@ -3,7 +3,7 @@ record."""
 
 from __future__ import annotations
 
-from lsql_runner.bind.functions.lowering import Arg, Const, Lowering, Native, Rest, To, native
+from lsql_runner.bind.functions.lowering import Arg, ConstantPart, Lowering, Native, Rest, To, native
 from lsql_runner.bind.functions.spec import Function, Signature, signature
 from lsql_runner.bind.functions.strings import smaller
 from lsql_runner.types import DOUBLE, INT, LONG, Decimal
@@ -11,7 +11,7 @@ from lsql_runner.types import DOUBLE, INT, LONG, Decimal
 GROUP = "Numbers"
 
 X = Arg(0)
-HALF = To(Const("0.5"), Decimal(1, 1))
+HALF = To(ConstantPart("0.5"), Decimal(1, 1))
 EARTH_RADIUS_M = 6371000.0
 _LONGEST = 9223372036854775807.0
 

@@ -109,7 +109,7 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate:
+class AggregateFunction:
     """An aggregate's row. Nulls are left out; without any value the result is null, unless it is `never_null`.
 
     `example` is taken over five records whose field `x` is 2, 3, null, 1, 3; `result` is its value as JSON text. Both
