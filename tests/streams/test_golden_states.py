@@ -10,7 +10,7 @@ import pytest
 from devkit.golden_states import FOLDER, STATES, GoldenState, unpack
 from lsql_runner.engine.memory import MemoryEngine, OutputRecord
 from lsql_runner.plan.continuation import continue_from
-from lsql_runner.plan.fingerprint import LAYOUTS, Fingerprint, operators
+from lsql_runner.plan.fingerprint import LAYOUTS, Fingerprint, fingerprint, operators
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -31,16 +31,9 @@ def test_a_golden_state_goes_on(state: GoldenState, engine: MemoryEngine, tmp_pa
 
 
 def test_every_layout_of_an_operator_has_a_golden_state() -> None:
-    found = {name for state in STATES for query in state.plan.queries for name in operators_of(query.name, state)}
+    found = {name for state in STATES for query in fingerprint(state.plan).queries for name in operators(query.state)}
 
     assert found == set(LAYOUTS)
-
-
-def operators_of(query: str, state: GoldenState) -> tuple[str, ...]:
-    from lsql_runner.plan.fingerprint import fingerprint
-
-    pinned = fingerprint(state.plan).query(query)
-    return () if pinned is None else operators(pinned.state)
 
 
 def test_no_golden_state_has_lost_its_program() -> None:

@@ -23,8 +23,14 @@ PINNED = Pinned(
     "INSERT INTO ...",
     Fingerprint(
         (
-            QueryFingerprint("stateful-0", ("out",), ("orders",), ("aggregate-0",), {"of": [1, "x"]}),
-            QueryFingerprint("stateless", ("copy",), ("orders",)),
+            QueryFingerprint(
+                name="stateful-0",
+                targets=("out",),
+                sources=("orders",),
+                stores=("aggregate-0",),
+                state={"of": [1, "x"]},
+            ),
+            QueryFingerprint(name="stateless", targets=("copy",), sources=("orders",)),
         )
     ),
     {"orders": ORDERS},

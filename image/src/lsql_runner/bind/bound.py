@@ -82,7 +82,7 @@ class WindowSpec:
         return self.kind == "SESSION"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
     """What an aggregate SELECT groups by and computes. Where no field is named the record's raw key is the group."""
 
@@ -131,7 +131,7 @@ class RowKey:
         return values == (self.expr,)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BoundJoin:
     """Two sources side by side. The columns of the n-th source of a FROM, from 0, are called `<column>_<n>`."""
 
@@ -167,7 +167,7 @@ class BoundJoin:
         return self.within_ms is not None and self.kind != "INNER"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BoundSelect:
     source: BoundTopic | BoundSelect | BoundJoin
     laterals: tuple[tuple[str, Expr], ...]
@@ -197,7 +197,7 @@ class BoundInsert:
     select: BoundSelect
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SinkTarget:
     """What an INSERT writes to outside of Kafka."""
 

@@ -126,7 +126,9 @@ def function_call(expr: ast.Call, row: Function, arguments: list[Expr]) -> Apply
         "always": True,
         "custom": all(a.nullable for a in args),
     }[row.nulls]
-    return Apply(row.name, row.lowering, args + defaults, result, nullable, row.nulls)
+    return Apply(
+        function=row.name, lowering=row.lowering, args=args + defaults, type=result, nullable=nullable, nulls=row.nulls
+    )
 
 
 def is_count_of_rows(expr: ast.Call, row: AggregateFunction) -> bool:
@@ -134,14 +136,14 @@ def is_count_of_rows(expr: ast.Call, row: AggregateFunction) -> bool:
     return row.name == "COUNT" and len(expr.args) == 1 and isinstance(expr.args[0], ast.Star)
 
 
-COUNT_OF_ROWS = AggregateCall("COUNT", None, LONG, nullable=False)
+COUNT_OF_ROWS = AggregateCall(function="COUNT", arg=None, type=LONG, nullable=False)
 
 
 def aggregate_call(expr: ast.Call, row: AggregateFunction, arguments: list[Expr]) -> AggregateCall:
     """The call of an aggregate; as `function_call`."""
     args, result = _matched(expr, row, arguments)
     nullable = args[0].nullable and not row.never_null
-    return AggregateCall(row.name, args[0], result, nullable=nullable, limit=_limit(row, args))
+    return AggregateCall(function=row.name, arg=args[0], type=result, nullable=nullable, limit=_limit(row, args))
 
 
 def _limit(row: AggregateFunction, args: tuple[Expr, ...]) -> int | None:
@@ -164,7 +166,9 @@ def header_call(expr: ast.Call, scope: Scope | JoinScope) -> Expr:
         if expr.args:
             raise LsqlError("ARGUMENT_COUNT", expr.span, function=name, found=len(expr.args), signature="HEADERKEYS()")
         headers = operators.headers(scope, expr.span)
-        return Apply(name, Native("header_keys", ()), (headers,), operators.STRINGS, nullable=False)
+        return Apply(
+            function=name, lowering=Native("header_keys", ()), args=(headers,), type=operators.STRINGS, nullable=False
+        )
     if len(expr.args) != 1:
         raise LsqlError(
             "ARGUMENT_COUNT",
@@ -180,5 +184,13 @@ def header_call(expr: ast.Call, scope: Scope | JoinScope) -> Expr:
     kind = _HEADER_FUNCTIONS[name]
     text = Convert(HeaderValue(arg.value), STRING)
     return (
-        text if kind == STRING else Apply(name, operators.HEADER_NUMBERS[kind], (HeaderValue(arg.value),), kind, True)
+        text
+        if kind == STRING
+        else Apply(
+            function=name,
+            lowering=operators.HEADER_NUMBERS[kind],
+            args=(HeaderValue(arg.value),),
+            type=kind,
+            nullable=True,
+        )
     )

@@ -60,7 +60,7 @@ class OperatorCall:
     nullable: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Apply:
     """A scalar function of the table."""
 
@@ -127,7 +127,7 @@ class HeaderValue:
         return True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AggregateCall:
     """An aggregate over the records of a group; only beneath a projection of a grouped SELECT."""
 

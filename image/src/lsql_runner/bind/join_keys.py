@@ -24,7 +24,7 @@ def key_of_source(side: Side) -> RowKey:
     return RowKey(expr, side.scope.shape.key, frozenset({expr.name}))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class On:
     """What two sides are joined by, pair by pair, and the keys of their rows."""
 

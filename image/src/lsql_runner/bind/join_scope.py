@@ -52,7 +52,7 @@ class Side:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JoinScope:
     """The sources of a join with their names, the joined record's own key and time, and the LATERAL aliases so far."""
 
@@ -115,7 +115,7 @@ class JoinScope:
 
     def _own_facet(self, path: ast.NamePath) -> Expr:
         """`_key` and `_ts` of the joined record; all others are those of one source."""
-        own = Scope(self.name, self.shape, frozenset())
+        own = Scope(name=self.name, shape=self.shape, aliases=frozenset())
         if path.head.name in ("_key", "_ts") and not self.in_condition:
             return own.resolve(path)
         names = ", ".join(f"{side.scope.name}.{path.head.name}" for side in self.sides)

@@ -67,33 +67,33 @@ def bind_joins(
         sides.append(replace(_side(join.source, right, number), optional=keeps_left))
         _check_names(join.source, sides)
         right_key = key_of_source(sides[-1])
-        scope = JoinScope(tuple(sides), _shape(left, sides), in_condition=True)
+        scope = JoinScope(sides=tuple(sides), shape=_shape(left, sides), in_condition=True)
         condition = _condition(join, binder(scope), number, left_key, right_key)
-        on = On(join.kind, condition.left, condition.right, left_key, right_key)
+        on = On(kind=join.kind, left=condition.left, right=condition.right, left_key=left_key, right_key=right_key)
         within = _within(select, join, is_legacy, left_table, right_table)
         _check_kind(join, on, left_table, right_table)
         key = key_of_tables(on) if left_table and right_table else key_of_values(on, sides, is_legacy, join.span)
         left = BoundJoin(
-            left,
-            right,
-            join.kind,
-            left_table,
-            right_table,
-            on.left,
-            on.right,
-            on.by_left_key,
-            on.by_right_key,
-            condition.residual,
-            within,
-            grace_ms,
-            number,
-            key,
+            left=left,
+            right=right,
+            kind=join.kind,
+            left_table=left_table,
+            right_table=right_table,
+            left_keys=on.left,
+            right_keys=on.right,
+            by_left_key=on.by_left_key,
+            by_right_key=on.by_right_key,
+            residual=condition.residual,
+            within_ms=within,
+            grace_ms=grace_ms,
+            number=number,
+            key=key,
         )
         left_table, left_key = left.is_table, key
     assert isinstance(left, BoundJoin)
     if select.join_window is not None and not joins_streams(left):
         raise LsqlError("JOIN_WITHIN_MISPLACED", select.join_window.span)
-    return left, JoinScope(tuple(sides), _shape(left, sides))
+    return left, JoinScope(sides=tuple(sides), shape=_shape(left, sides))
 
 
 def _is_table(select: ast.Select, source: Found) -> bool:
@@ -104,7 +104,7 @@ def _is_table(select: ast.Select, source: Found) -> bool:
 def _side(source: ast.SourceName, found: Found, number: int) -> Side:
     names = {source.name.name} | ({source.alias.name} if source.alias else set())
     shape = replace(found.shape, facets=found.shape.facets - {"headers"})
-    return Side(Scope((source.alias or source.name).name, shape, frozenset(names)), number)
+    return Side(Scope(name=(source.alias or source.name).name, shape=shape, aliases=frozenset(names)), number)
 
 
 def _check_names(source: ast.SourceName, sides: list[Side]) -> None:

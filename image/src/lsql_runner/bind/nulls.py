@@ -113,7 +113,7 @@ def named(expr: Expr) -> str:
             return ("_key" if column == "key" else column.removeprefix("lateral_")) + steps
         case HeaderValue(name):
             return f"_header.{name}"
-        case Apply(function, _, args):
+        case Apply(function=function, lowering=_, args=args):
             return f"{function}({', '.join(named(arg) for arg in args)})"
         case Convert(operand):
             return named(operand)
@@ -129,7 +129,7 @@ def known_by(condition: Expr, holds: bool) -> frozenset[ColumnRef]:
     match condition:
         case OperatorCall("IS NULL" | "IS NOT NULL" as op, (operand,)):
             return _known(op, operand, holds)
-        case Apply(function, _, (operand,)):
+        case Apply(function=function, lowering=_, args=(operand,)):
             return _known(function, operand, holds)
         case Convert(operand):
             return known_by(operand, holds)

@@ -37,7 +37,7 @@ def lateral_column(alias: str) -> str:
     return f"lateral_{alias}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
     """One source with its names, and the LATERAL aliases so far."""
 

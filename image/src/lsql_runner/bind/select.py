@@ -56,7 +56,9 @@ def bind_select(
     if select.window is not None and select.window.kind == "SLIDING" and not select.joins:
         raise unsupported("sliding aggregate", select.window.span)
     source, scope, is_table = _from(select, find, settings, generation)
-    context = _Context(select, source, scope.shape, settings, generation, is_table)
+    context = _Context(
+        select=select, source=source, shape=scope.shape, settings=settings, generation=generation, is_table=is_table
+    )
     scope, laterals = context.laterals(scope)
     where = context.where(scope)
     if where is not None:
@@ -93,7 +95,7 @@ def _from(
     written = select.source
     found = find(written)
     names = {written.name.name} | ({written.alias.name} if written.alias else set())
-    return found, Scope(written.name.name, found.shape, frozenset(names)), reads_table(select, found)
+    return found, Scope(name=written.name.name, shape=found.shape, aliases=frozenset(names)), reads_table(select, found)
 
 
 def _binder(scope: AnyScope, settings: ProgramSettings, clause: str | None, generation: Generation) -> Binder:
@@ -141,7 +143,7 @@ def _is_aggregated(source: BoundSource) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Context:
     select: ast.Select
     source: BoundSource
@@ -212,7 +214,17 @@ class _Context:
         facets = self.shape.facets if key is None else self.shape.facets - {"raw_key"}
         out = Shape(self._key_serde(key), self._value_serde(value), facets, self._exempt(key, value))
         time = self.event_time(scope)
-        return BoundSelect(self.source, laterals, where, None, time, key or Whole(), value, out, self.is_table)
+        return BoundSelect(
+            source=self.source,
+            laterals=laterals,
+            where=where,
+            grouping=None,
+            event_time=time,
+            key=key or Whole(),
+            value=value,
+            shape=out,
+            reads_table=self.is_table,
+        )
 
     def grouped(
         self,
@@ -238,7 +250,9 @@ class _Context:
         having = self.having(scope, regrouping)
         window = window_spec(self.window)
         grace_ms = self.settings.grace_ms if select.grace is None else select.grace.milliseconds
-        grouping = Grouping(keys, window, grace_ms, regrouping.slots(), self.settings.emits_final)
+        grouping = Grouping(
+            keys=keys, window=window, grace_ms=grace_ms, calls=regrouping.slots(), final=self.settings.emits_final
+        )
         new_key, key_serde = self._group_key(keys)
         value_type = part_type(new_value, self.shape.value.type)
         out = Shape(
@@ -248,16 +262,16 @@ class _Context:
             self._exempt(new_key, new_value),
         )
         return BoundSelect(
-            self.source,
-            laterals,
-            where,
-            grouping,
-            self.event_time(scope),
-            new_key,
-            new_value,
-            out,
-            self.is_table,
-            having,
+            source=self.source,
+            laterals=laterals,
+            where=where,
+            grouping=grouping,
+            event_time=self.event_time(scope),
+            key=new_key,
+            value=new_value,
+            shape=out,
+            reads_table=self.is_table,
+            having=having,
         )
 
     def _check_groups(self) -> None:

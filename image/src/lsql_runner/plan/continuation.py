@@ -16,7 +16,7 @@ from lsql_runner.plan.rewrite import rewrite_node
 from lsql_runner.plan.state_changes import StateChange, state_changes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Continuation:
     """How a plan continues what the last start left."""
 
@@ -44,12 +44,16 @@ def continue_from(plan: Plan, pinned: Fingerprint) -> Continuation:
     fresh = [query for query in made.stateful if query.name not in continued]
     changes = tuple(state_changes(lost, fresh))
     if changes:
-        return Continuation(plan, made, changes, tuple(query.name for query in plan.queries))
+        return Continuation(
+            plan=plan, fingerprint=made, changes=changes, added=tuple(query.name for query in plan.queries)
+        )
     named = _named(plan, made, pinned, continued)
     found = fingerprint(named)
     added = tuple(new.name for old, new in zip(made.queries, found.queries, strict=True) if old.name not in continued)
     gone = (query.name for query in pinned.queries if query.name not in kept)
-    return Continuation(named, found, (), added, tuple(dict.fromkeys((*gone, *added))))
+    return Continuation(
+        plan=named, fingerprint=found, changes=(), added=added, dropped=tuple(dict.fromkeys((*gone, *added)))
+    )
 
 
 def _matches(made: Fingerprint, pinned: Fingerprint) -> dict[str, str]:

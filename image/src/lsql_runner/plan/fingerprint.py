@@ -39,7 +39,7 @@ class OtherVersion(Exception):
         self.version = version
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QueryFingerprint:
     """A query: its name, which is that of its checkpoint's folder, and what its state depends on."""
 
@@ -97,7 +97,13 @@ class Fingerprint:
             raise OtherVersion(version)
         return Fingerprint(
             tuple(
-                QueryFingerprint(q["name"], tuple(q["targets"]), tuple(q["sources"]), tuple(q["stores"]), q["state"])
+                QueryFingerprint(
+                    name=q["name"],
+                    targets=tuple(q["targets"]),
+                    sources=tuple(q["sources"]),
+                    stores=tuple(q["stores"]),
+                    state=q["state"],
+                )
                 for q in value["queries"]
             )
         )
@@ -113,12 +119,12 @@ def _query(query: Query) -> QueryFingerprint:
     targets = tuple(sink.name for sink in query.sinks)
     stores = tuple(store.store for store in query.stores)
     if not stores:
-        return QueryFingerprint(query.name, targets, sources)
+        return QueryFingerprint(name=query.name, targets=targets, sources=sources)
     (sink,) = query.sinks
     # An attempt keeps exact sums, and HAVING the error of a group.
     policy = sink.errors.write if isinstance(sink, WriteTopic) else "fail"
     state = {"write_errors": policy, "of": _node(query.stores[0])}
-    return QueryFingerprint(query.name, targets, sources, stores, state)
+    return QueryFingerprint(name=query.name, targets=targets, sources=sources, stores=stores, state=state)
 
 
 def _node(node: PlanNode) -> Value:

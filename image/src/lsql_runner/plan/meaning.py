@@ -105,7 +105,7 @@ def column_meanings(node: PlanNode) -> ColumnMeanings:
             below = column_meanings(node.input)
             keys = {group_column(name): ["group", _meaning(expr, below)] for name, expr in node.keys}
             return keys | {slot: ["result", _meaning(call, below)] for slot, call in node.calls}
-        case Join(left, right):
+        case Join(left=left, right=right):
             both = {**_side(left, "left"), **_side(right, "right")}
             return both | {"key": _meaning(node.key, both)}
         case Project():

@@ -84,7 +84,7 @@ class Unnest:
         return f"{_POSITION}{len(_positions(self.input.columns))}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Aggregate:
     """One row for each group (and window) that a batch changed. Without keys the record's raw key is the group."""
 
@@ -151,7 +151,7 @@ class Having:
         return self.input.columns
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JoinSide:
     """One side of a join: what is read, by what it is joined, and the columns of it that somebody above reads."""
 
@@ -178,7 +178,7 @@ class JoinSide:
         return {source_column(name, self.number): name for name in self.input.columns}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Join:
     """Rows of two sources side by side. Streams go by time as well, at most `within_ms` apart."""
 
@@ -231,7 +231,7 @@ class Join:
         return {**self._carried, **raw, **place, "key": self.key.type, "ts": LONG}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
     """Records made of the rows below. `ts` is their timestamp; facets of the record below pass through."""
 
@@ -310,7 +310,7 @@ def inputs(node: PlanNode) -> tuple[PlanNode, ...]:
     match node:
         case ReadTopic():
             return ()
-        case Join(left, right):
+        case Join(left=left, right=right):
             return left.input, right.input
     return (node.input,)
 
@@ -320,7 +320,7 @@ def key_serde(node: PlanNode) -> Serde:
     match node:
         case ReadTopic(schema):
             return schema.key
-        case Join(left, right, raw_key=raw_key):
+        case Join(left=left, right=right, raw_key=raw_key):
             return key_serde(right.input if raw_key in right.columns else left.input)
     return key_serde(node.input)
 

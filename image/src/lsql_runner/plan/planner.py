@@ -61,12 +61,12 @@ def _plan_insert(insert: BoundInsert | BoundSinkInsert, namer: _StoreNamer, erro
     if isinstance(insert, BoundSinkInsert):
         return WriteSink(node, insert.target)
     return WriteTopic(
-        node,
-        insert.target,
-        insert.key.format,
-        insert.value.format,
-        insert.key.schema,
-        insert.value.schema,
+        input=node,
+        topic=insert.target,
+        key_format=insert.key.format,
+        value_format=insert.value.format,
+        key_schema=insert.key.schema,
+        value_schema=insert.value.schema,
         errors=errors,
     )
 
@@ -86,18 +86,37 @@ def _plan_select(select: BoundSelect, namer: _StoreNamer) -> Project:
         if group.final:
             node = _driven_by(node, store)
         calls = in_stored_order(group.calls, node)
-        groups = Aggregate(node, group.keys, group.window, group.grace_ms, time, calls, store, table, group.final)
+        groups = Aggregate(
+            input=node,
+            keys=group.keys,
+            window=group.window,
+            grace_ms=group.grace_ms,
+            event_time=time,
+            calls=calls,
+            store=store,
+            of_table=table,
+            final=group.final,
+        )
         node = groups if select.having is None else Having(groups, select.having, namer.next("having"))
         time = RECORD_TIME
         windowed = group.window is not None
     key, value = select.shape.key.type, select.shape.value.type
-    return Project(node, select.key, select.value, time, key, value, windowed, select.is_table)
+    return Project(
+        input=node,
+        key=select.key,
+        value=select.value,
+        ts=time,
+        key_type=key,
+        value_type=value,
+        windowed=windowed,
+        of_table=select.is_table,
+    )
 
 
 def _driven_by(node: PlanNode, clock: str) -> PlanNode:
     """The same with a clock for the joins of streams in it: the time of what is above is theirs."""
     match node:
-        case Join(left, right):
+        case Join(left=left, right=right):
             one, other = (replace(side, input=_driven_by(side.input, clock)) for side in (left, right))
             return replace(node, left=one, right=other, clock=clock)
         case Filter() | Unnest() | Project():
@@ -138,7 +157,7 @@ def _plan_join(join: BoundJoin, above: tuple[Expr, ...], namer: _StoreNamer) -> 
         (left, join.left_keys, join.left_table, join.by_left_key, left_number),
         (right, join.right_keys, join.right_table, join.by_right_key, join.number),
     ):
-        side = JoinSide(node, keys, (), is_table, by_key, number)
+        side = JoinSide(input=node, keys=keys, carried=(), is_table=is_table, by_key=by_key, number=number)
         carried = [
             (name, narrowed(kind, paths)) for name, kind in side.columns.items() if (paths := paths_into(name, above))
         ]
@@ -146,15 +165,15 @@ def _plan_join(join: BoundJoin, above: tuple[Expr, ...], namer: _StoreNamer) -> 
             carried.append((raw, BYTES))
         sides.append(replace(side, carried=tuple(carried)))
     return Join(
-        sides[0],
-        sides[1],
-        join.kind,
-        join.residual,
-        join.within_ms,
-        join.grace_ms,
-        join.key.expr,
-        raw,
-        namer.next("join"),
+        left=sides[0],
+        right=sides[1],
+        kind=join.kind,
+        residual=join.residual,
+        within_ms=join.within_ms,
+        grace_ms=join.grace_ms,
+        key=join.key.expr,
+        raw_key=raw,
+        store=namer.next("join"),
     )
 
 

@@ -12,7 +12,7 @@ from lsql_runner.plan.nodes import Aggregate, Project, ReadTopic, Stateful, keep
 from lsql_runner.types import Struct
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WriteTopic:
     """Every row of the input as a record of a topic."""
 

@@ -127,7 +127,11 @@ def source_partitions(plan: Plan) -> list[Partition]:
 
 
 def _continuation(plan: Plan, pinned: Pinned | None) -> Continuation:
-    return Continuation(plan, fingerprint(plan)) if pinned is None else continue_from(plan, pinned.fingerprint)
+    return (
+        Continuation(plan=plan, fingerprint=fingerprint(plan))
+        if pinned is None
+        else continue_from(plan, pinned.fingerprint)
+    )
 
 
 def _generation(

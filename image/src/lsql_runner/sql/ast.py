@@ -132,7 +132,7 @@ class IsNull:
     span: Span = _place()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Between:
     operand: Expression
     low: Expression
@@ -233,7 +233,7 @@ class SourceName:
     span: Span = _place()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JoinClause:
     kind: OneOf["INNER", "LEFT", "RIGHT", "FULL"]
     source: SourceName
@@ -251,7 +251,7 @@ class Lateral:
     span: Span = _place()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WindowClause:
     """`WINDOW BY TUMBLE 1m` (modern) or `GROUP BY TUMBLE(1,m)` (legacy)."""
 
@@ -262,7 +262,7 @@ class WindowClause:
     span: Span = _place()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Select:
     """One SELECT. `mode` is None where neither STREAM nor TABLE is written (legacy)."""
 
@@ -312,7 +312,7 @@ class CommonTable:
 # --- statements ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SetStatement:
     key: str
     value: str
@@ -338,7 +338,7 @@ class StoreAs:
     span: Span = _place()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Kcql:
     """What the connector language (KCQL) adds to an INSERT: its target is a sink then, and not a topic."""
 
@@ -359,7 +359,7 @@ class Kcql:
         return next((place for name, place in self.clauses if name == clause), self.clauses[0][1])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Insert:
     target: Ident
     select: Select
@@ -383,7 +383,7 @@ class Column:
     span: Span = _place()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CreateTable:
     """`CREATE TABLE t(f int) FORMAT(STRING, JSON)`: what a topic holds."""
 

@@ -28,7 +28,9 @@ def read_create_table(cursor: Cursor) -> ast.CreateTable:
     cursor.expect_symbol(")")
     if cursor.at_word("PROPERTIES"):
         raise unsupported("PROPERTIES", cursor.peek().span)
-    return ast.CreateTable(topic, tuple(columns), key, value, start.to(cursor.last))
+    return ast.CreateTable(
+        topic=topic, columns=tuple(columns), key_format=key, value_format=value, span=start.to(cursor.last)
+    )
 
 
 def _read_column(cursor: Cursor) -> ast.Column:

@@ -52,7 +52,7 @@ def children(expr: ast.Expression) -> tuple[ast.Expression, ...]:
             return (left, right)
         case ast.Logical(_, operands):
             return operands
-        case ast.Between(operand, low, high):
+        case ast.Between(operand=operand, low=low, high=high):
             return (operand, low, high)
         case ast.InList(operand, items):
             return (operand, *items)
@@ -122,7 +122,7 @@ def _read_predicate(cursor: Cursor, left: ast.Expression) -> ast.Expression:
         low = _read(cursor, _COMPARE)
         cursor.expect_word("AND")
         high = _read(cursor, _COMPARE)
-        return ast.Between(left, low, high, negated, left.span.to(high.span))
+        return ast.Between(operand=left, low=low, high=high, negated=negated, span=left.span.to(high.span))
     if cursor.take_word("LIKE"):
         pattern = _read(cursor, _COMPARE)
         return ast.Like(left, pattern, negated, left.span.to(pattern.span))

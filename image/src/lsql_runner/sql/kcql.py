@@ -29,7 +29,7 @@ def read_kcql(cursor: Cursor, upsert: Span | None) -> ast.Kcql | None:
     Raises:
         LsqlError: SQL_SYNTAX, CLAUSE_TWICE, CLAUSE_UNSUPPORTED.
     """
-    found = ast.Kcql(upsert is not None)
+    found = ast.Kcql(upsert=upsert is not None)
     clauses: list[tuple[str, Span]] = [] if upsert is None else [("UPSERT", upsert)]
     while (read := _CLAUSES.get(cursor.peek().upper)) is not None:
         word = cursor.next()

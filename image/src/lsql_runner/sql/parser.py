@@ -89,7 +89,7 @@ def _read_set(cursor: Cursor) -> ast.SetStatement:
     key, key_span = _read_set_key(cursor)
     cursor.expect_symbol("=")
     value, value_span = _read_set_value(cursor)
-    return ast.SetStatement(key, value, key_span, value_span, start.to(value_span))
+    return ast.SetStatement(key=key, value=value, key_span=key_span, value_span=value_span, span=start.to(value_span))
 
 
 def _read_set_key(cursor: Cursor) -> tuple[str, Span]:
@@ -161,4 +161,13 @@ def _read_insert(cursor: Cursor) -> ast.Insert:
         tables = _read_tables(cursor)
     select = read_select(cursor)
     kcql = read_kcql(cursor, upsert)
-    return ast.Insert(target, select, key_format, value_format, tables, kcql, tuple(clauses), start.to(cursor.last))
+    return ast.Insert(
+        target=target,
+        select=select,
+        key_format=key_format,
+        value_format=value_format,
+        tables=tables,
+        kcql=kcql,
+        clauses=tuple(clauses),
+        span=start.to(cursor.last),
+    )

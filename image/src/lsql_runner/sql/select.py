@@ -120,7 +120,9 @@ class _SelectReader:
             source = self._read_source()
             on = read_expression(self._cursor) if self._cursor.take_word("ON") else None
             within = self._clause(read_duration, "WITHIN")
-            joins.append(ast.JoinClause(kind, source, on, within, start.to(self._cursor.last)))
+            joins.append(
+                ast.JoinClause(kind=kind, source=source, on=on, within=within, span=start.to(self._cursor.last))
+            )
         return tuple(joins)
 
     def _read_join_kind(self) -> OneOf["INNER", "LEFT", "RIGHT", "FULL"] | None:
@@ -248,4 +250,10 @@ def _make_window(
             advance.span,
             why="an advance longer than the window: records between windows would be lost",
         )
-    return ast.WindowClause(cast("OneOf['TUMBLE', 'HOP', 'SLIDING', 'SESSION']", kind), size, advance, legacy, span)
+    return ast.WindowClause(
+        kind=cast("OneOf['TUMBLE', 'HOP', 'SLIDING', 'SESSION']", kind),
+        size=size,
+        advance=advance,
+        legacy=legacy,
+        span=span,
+    )
