@@ -1,37 +1,12 @@
-"""The list of programs that must be refused, each with its code and its place; and input that is no program."""
-
-import re
-from pathlib import Path
+"""Programs that are too deep or too large, and bytes that are no text."""
 
 import pytest
 
 from lsql_runner.errors import LsqlError, render
 from lsql_runner.pipeline import plan_text
-from lsql_runner.spans import position_of
 from lsql_runner.sql.cursor import MAX_DEPTH
 from lsql_runner.sql.parser import MAX_BYTES, parse
 from tests.golden.catalog import CATALOG
-
-BLOCK = re.compile(r"-- expect (?P<code>[A-Z0-9_]+)(?: (?P<place>\d+:\d+))?\n(?P<sql>.*)\Z", re.DOTALL)
-
-
-def blocks() -> list[tuple[str, str, str]]:
-    """Code, place (`line:column`, or empty) and text of every program on the list."""
-    text = Path(__file__).with_name("rejected.sql").read_text().split("\n", 1)[1]
-    found = [BLOCK.match(block.lstrip("\n")) for block in text.removesuffix("\n").split("\n----")]
-    assert all(found)
-    return [(m["code"], m["place"] or "", m["sql"]) for m in found if m]
-
-
-@pytest.mark.parametrize(
-    ("code", "place", "sql"), blocks(), ids=[f"{n}-{code}" for n, (code, _, _) in enumerate(blocks())]
-)
-def test_a_listed_program_is_refused_at_its_place(code: str, place: str, sql: str) -> None:
-    with pytest.raises(LsqlError) as refusal:
-        plan_text(sql, CATALOG)
-    error = refusal.value
-    found = "" if error.span is None else "{0.line}:{0.column}".format(position_of(sql, error.span.start))
-    assert (error.code, found) == (code, place), render(error, sql)
 
 
 @pytest.mark.parametrize(
