@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from lsql_runner.bind import operators
 from lsql_runner.bind.bound import (
     ALL_FACETS,
-    BoundJoin,
     BoundSelect,
-    BoundTopic,
     Grouping,
     Part,
     Shape,
@@ -29,6 +27,7 @@ from lsql_runner.bind.nulls import known_by
 from lsql_runner.bind.projections import bind_projections, part_type
 from lsql_runner.bind.scope import Scope
 from lsql_runner.bind.settings import ProgramSettings
+from lsql_runner.bind.sources import BoundSource, has_windows, is_aggregated, waits_for_time
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import Serde
 from lsql_runner.spans import Span
@@ -75,7 +74,6 @@ def bind_select(
 
 
 AnyScope = Scope | JoinScope
-BoundSource = BoundTopic | BoundSelect | BoundJoin
 Laterals = tuple[tuple[str, Expr], ...]
 
 
@@ -89,7 +87,7 @@ def _from(
         joined, joint = bind_joins(
             select, find, generation == "legacy", grace_ms, lambda scope: _binder(scope, settings, "ON", "legacy")
         )
-        if _waits(joined) and _is_aggregated(joined):
+        if waits_for_time(joined) and is_aggregated(joined):
             raise unsupported("outer join with aggregate", select.joins[0].span)
         return joined, joint, joined.is_table
     written = select.source
@@ -107,40 +105,6 @@ def _aggregates(part: Part | None) -> bool:
     """Whether an aggregate stands anywhere in a part."""
     exprs = () if part is None else part_exprs(part)
     return any(isinstance(inner, AggregateCall) for expr in exprs for inner in walk(expr))
-
-
-def _has_windows(source: BoundSource) -> bool:
-    """Whether a source's records are results of a windowed aggregate, however far below."""
-    match source:
-        case BoundSelect():
-            own = source.grouping is not None and source.grouping.window is not None
-            return own or _has_windows(source.source)
-        case BoundJoin():
-            return _has_windows(source.left) or _has_windows(source.right)
-    return False
-
-
-def _waits(source: BoundSource) -> bool:
-    """Whether a source's records come of an outer join of streams, however far below.
-
-    Spark runs such a join in append mode only, and the aggregates of a stream in update mode.
-    """
-    match source:
-        case BoundSelect():
-            return _waits(source.source)
-        case BoundJoin():
-            return source.waits or _waits(source.left) or _waits(source.right)
-    return False
-
-
-def _is_aggregated(source: BoundSource) -> bool:
-    """Whether a source's records are results of an aggregate, however far below."""
-    match source:
-        case BoundSelect():
-            return source.grouping is not None or _is_aggregated(source.source)
-        case BoundJoin():
-            return _is_aggregated(source.left) or _is_aggregated(source.right)
-    return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,9 +244,9 @@ class _Context:
             raise LsqlError("FINAL_WITHOUT_WINDOW", place)
         if self.is_table and self.window is not None:
             raise unsupported("window of table", self.window.span)
-        if _waits(self.source):
+        if waits_for_time(self.source):
             raise unsupported("aggregate of outer join", place)
-        if _has_windows(self.source) or (not self.is_table and _is_aggregated(self.source)):
+        if has_windows(self.source) or (not self.is_table and is_aggregated(self.source)):
             # How often a group goes out follows from how records fall into batches: nothing to count.
             raise unsupported("aggregate of aggregate", place)
 

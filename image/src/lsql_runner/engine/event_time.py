@@ -7,7 +7,8 @@ from pyspark.sql import functions as F
 
 from lsql_runner.engine.schema import LONG
 from lsql_runner.engine.ticks import with_ticks, without_ticks
-from lsql_runner.plan.nodes import PlanNode, is_timed
+from lsql_runner.plan.nodes import PlanNode
+from lsql_runner.plan.tree import is_timed
 
 _FARTHEST_MS = 9_000_000_000_000_000
 """Spark counts microseconds in a LONG: it ends 223 million million milliseconds further: more than windows take."""

@@ -20,7 +20,8 @@ from lsql_runner.engine.progress import LATE_METRIC
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
 from lsql_runner.engine.schema import BINARY, LONG, STRING, spark_type
 from lsql_runner.engine.tables import arrival, identity_of
-from lsql_runner.plan.nodes import Aggregate, key_serde
+from lsql_runner.plan.nodes import Aggregate
+from lsql_runner.plan.tree import key_serde
 from lsql_runner.plan.usage import node_exprs
 
 

@@ -26,8 +26,9 @@ from lsql_runner.engine.tables import (
     track,
     with_identity,
 )
-from lsql_runner.plan.nodes import Join, JoinSide, key_serde
+from lsql_runner.plan.nodes import Join, JoinSide
 from lsql_runner.plan.stores import is_tracked
+from lsql_runner.plan.tree import key_serde
 from lsql_runner.types import DOUBLE, FLOAT, DataType
 
 _AT = "at"

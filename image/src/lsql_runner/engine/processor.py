@@ -30,8 +30,9 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
 from lsql_runner.kafka.registry_connection import RegistryConnection
-from lsql_runner.plan.nodes import Aggregate, Join, PlanNode, keeps_state, nodes
+from lsql_runner.plan.nodes import Aggregate, Join, PlanNode
 from lsql_runner.plan.queries import Plan
+from lsql_runner.plan.tree import keeps_state, nodes, watermark_delay_ms
 
 LOG = logging.getLogger("lsql_runner.engine")
 
@@ -147,7 +148,7 @@ class SparkEngine:
         assert self._job is not None
         found: dict[str, int] = {}
         for query in self._job.plan.queries:
-            delays = [node.delay_ms for node in query.final_groups]
+            delays = [watermark_delay_ms(node) for node in query.final_groups]
             batch = newest_batch(self._job.checkpoints / query.name) if delays else None
             if batch is not None and batch.watermark_ms > 0:
                 found[query.name] = batch.watermark_ms + delays[0]

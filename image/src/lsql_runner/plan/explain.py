@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from lsql_runner.bind.bound import SinkTarget
 from lsql_runner.formats.catalog import JSON_FORMAT, Format, Serde
-from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, PlanNode, Project, ReadTopic, Unnest, inputs, nodes
+from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, PlanNode, Project, ReadTopic, Unnest
 from lsql_runner.plan.queries import Plan, Query, Write, WriteSink, WriteTopic
 from lsql_runner.plan.text import show, show_duration, show_part
+from lsql_runner.plan.tree import inputs, nodes
 from lsql_runner.plan.usage import fields_read
 from lsql_runner.types import DataType, Struct, describe
 

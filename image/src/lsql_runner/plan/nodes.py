@@ -10,7 +10,7 @@ The rows of a table are upserts: the newest of a key counts, and one that is not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lsql_runner.bind.bound import JoinKind, Part, WindowSpec, keeps_source, part_exprs
@@ -19,7 +19,7 @@ from lsql_runner.bind.functions.table import AGGREGATES
 from lsql_runner.bind.grouping import group_column
 from lsql_runner.bind.operators import HEADERS
 from lsql_runner.bind.scope import lateral_column
-from lsql_runner.formats.catalog import Serde, TopicSchema
+from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.plan.columns import ColumnTypes, InvalidPlan, check_columns
 from lsql_runner.types import BYTES, INT, LONG, STRING, Array, DataType, describe
 
@@ -118,13 +118,6 @@ class Aggregate:
     def arguments(self) -> tuple[Expr, ...]:
         """What the aggregates are taken of."""
         return tuple(call.arg for _, call in self.calls if call.arg is not None)
-
-    @property
-    def delay_ms(self) -> int:
-        """How far the watermark of its windows is behind the newest time: the grace, or what joins of streams below
-        wait for."""
-        joins = (node for node in nodes(self.input) if isinstance(node, Join))
-        return max((join.delay_ms for join in joins if join.delay_ms is not None), default=self.grace_ms)
 
     @property
     def place(self) -> tuple[str, ...]:
@@ -283,46 +276,6 @@ def passed_through(columns: Iterable[str]) -> tuple[str, ...]:
 
 PlanNode = ReadTopic | Filter | Unnest | Aggregate | Having | Join | Project
 Stateful = Aggregate | Having | Join
-
-
-def nodes(node: PlanNode) -> Iterator[PlanNode]:
-    """A node and everything below it, from the top."""
-    yield node
-    for below in inputs(node):
-        yield from nodes(below)
-
-
-def keeps_state(node: PlanNode) -> bool:
-    """Whether a node or one below it does."""
-    return any(isinstance(part, Stateful) for part in nodes(node))
-
-
-def is_timed(node: PlanNode) -> bool:
-    """Whether a node or one below it goes by the time: a join of streams, or windows."""
-    return any(
-        part.delay_ms is not None if isinstance(part, Join) else isinstance(part, Aggregate) and part.window is not None
-        for part in nodes(node)
-    )
-
-
-def inputs(node: PlanNode) -> tuple[PlanNode, ...]:
-    """What a node reads."""
-    match node:
-        case ReadTopic():
-            return ()
-        case Join(left=left, right=right):
-            return left.input, right.input
-    return (node.input,)
-
-
-def key_serde(node: PlanNode) -> Serde:
-    """The serde of the raw key that a node passes on: the source topic's."""
-    match node:
-        case ReadTopic(schema):
-            return schema.key
-        case Join(left=left, right=right, raw_key=raw_key):
-            return key_serde(right.input if raw_key in right.columns else left.input)
-    return key_serde(node.input)
 
 
 def check(below: PlanNode, *exprs: Expr) -> None:

@@ -8,7 +8,8 @@ from lsql_runner.bind.bound import SinkTarget
 from lsql_runner.bind.error_policies import ErrorPolicies
 from lsql_runner.formats.catalog import Format, TopicSchema
 from lsql_runner.plan.columns import InvalidPlan
-from lsql_runner.plan.nodes import Aggregate, Project, ReadTopic, Stateful, keeps_state, nodes
+from lsql_runner.plan.nodes import Aggregate, Project, ReadTopic, Stateful
+from lsql_runner.plan.tree import keeps_state, nodes
 from lsql_runner.types import Struct
 
 

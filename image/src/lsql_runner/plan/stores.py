@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lsql_runner.plan.nodes import Aggregate, Having, Join, JoinSide, PlanNode, inputs
+from lsql_runner.plan.nodes import Aggregate, Having, Join, JoinSide, PlanNode
 from lsql_runner.plan.queries import Query
 from lsql_runner.plan.text import show
+from lsql_runner.plan.tree import inputs
 from lsql_runner.types import DataType, describe
 
 

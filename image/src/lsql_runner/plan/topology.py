@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from lsql_runner.bind.bound import SinkTarget
-from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, PlanNode, Project, ReadTopic, Unnest, inputs
+from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, PlanNode, Project, ReadTopic, Unnest
 from lsql_runner.plan.queries import Plan, WriteSink
 from lsql_runner.plan.text import show, show_duration, show_part
+from lsql_runner.plan.tree import inputs
 from lsql_runner.types import describe
 
 

@@ -7,19 +7,9 @@ from dataclasses import replace
 
 from lsql_runner.bind.bound import keeps_source, part_exprs
 from lsql_runner.bind.expr import ColumnRef, Expr, rewrite, walk
-from lsql_runner.plan.nodes import (
-    Aggregate,
-    Filter,
-    Having,
-    Join,
-    JoinSide,
-    PlanNode,
-    Project,
-    ReadTopic,
-    Unnest,
-    inputs,
-)
+from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, PlanNode, Project, ReadTopic, Unnest
 from lsql_runner.plan.queries import Query, Write, WriteSink
+from lsql_runner.plan.tree import inputs
 from lsql_runner.types import Array, DataType, Field, Struct
 
 Path = tuple[str | int, ...]
