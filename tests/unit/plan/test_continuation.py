@@ -117,7 +117,7 @@ def test_dead_letters_follow_the_names_of_their_inserts() -> None:
     found = continued(policy + COUNT, policy + SUM + COUNT)
 
     *others, letters = found.plan.queries
-    assert letters.letters_of == tuple(sink for query in others for sink in query.sinks)
+    assert letters.dead_letters_of == tuple(sink for query in others for sink in query.sinks)
 
 
 def test_an_insert_into_a_sink_keeps_its_name() -> None:

@@ -102,7 +102,7 @@ def compile_query(query: Query, read: Reader, outlet: Outlet = Outlet()) -> Data
         for place, sink in enumerate(query.sinks)
         if isinstance(sink, WriteTopic)
     ]
-    for sink in query.letters_of:
+    for sink in query.dead_letters_of:
         frames += compile_letters(sink, source, outlet)
     result = frames[0]
     for frame in frames[1:]:

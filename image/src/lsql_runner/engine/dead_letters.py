@@ -205,7 +205,7 @@ def counted(rows: DataFrame, query: Query) -> DataFrame:
 
 
 def _letter_counts(query: Query) -> Iterator[Column]:
-    topics = dict.fromkeys(topic for sink in query.letters_of for topic in _sources(sink))
+    topics = dict.fromkeys(topic for sink in query.dead_letters_of for topic in _sources(sink))
     return (_count(_FATES["dlq"], code, topic) for code in READ_CODES for topic in topics)
 
 

@@ -1,4 +1,4 @@
-"""The columns that a node gives, and whether expressions find in them what they read."""
+"""The columns of a node, and the check that expressions read only columns that exist."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ ColumnTypes = Mapping[str, DataType]
 
 
 class InvalidPlan(Exception):
-    """A node was asked to read what the one below does not give: a fault of the planner, not of the user."""
+    """A node reads a column that its input does not have: an error of the planner, not of the user."""
 
 
 def check_columns(columns: ColumnTypes, *exprs: Expr) -> None:
-    """Check that every column an expression reads is among some, with the type it expects.
+    """Check that every column that an expression reads exists, with the expected type.
 
     Raises:
-        InvalidPlan: listing what there is.
+        InvalidPlan: with the columns that exist.
     """
     for expr in exprs:
         for part in walk(expr):
@@ -30,7 +30,7 @@ def check_columns(columns: ColumnTypes, *exprs: Expr) -> None:
 
 
 def type_at(kind: DataType, path: tuple[str | int, ...]) -> DataType | None:
-    """The type found by following a path into a type; None where it leads nowhere."""
+    """The type at the end of a path into a type; None if the path does not exist."""
     for step in path:
         match kind:
             case Struct() as struct if isinstance(step, str):

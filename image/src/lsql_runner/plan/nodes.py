@@ -1,11 +1,11 @@
-"""The plan: frozen nodes, each with the columns it gives. One that asks for a column that is not there cannot be made.
+"""The nodes of a plan, each with its output columns. A node that reads a column that its input has not is refused.
 
 Columns: `key`, `value`, `ts` (LONG, milliseconds since 1970 UTC), `topic`, `partition`, `offset`, `headers`;
-`raw_key`, `raw_value` where the bytes as they came are still right; `lateral_<alias>` and `position_<n>`, its place in
-the array; above an aggregate `group_<name>`, `agg_<n>`, `window_start` and, of a session, `window_end` (LONG,
-milliseconds); above a join those of its n-th source as `<column>_<n>`.
+`raw_key` and `raw_value` while the original bytes are still valid; `lateral_<alias>` and `position_<n>`, the index of
+the element in its array; above an aggregate `group_<name>`, `agg_<n>`, `window_start` and, for a session, `window_end`
+(LONG, milliseconds); above a join the columns of the n-th source as `<column>_<n>`.
 
-The rows of a table are upserts: the newest of a key counts, and one that is not there any more is a row too.
+The rows of a table are upserts: the newest row of a key counts. A deletion is a row, too.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Filter:
     input: PlanNode
     condition: Expr
     of_table: bool = False
-    """The rows below are a table's: one that the condition does not hold for is not there."""
+    """The input is a table: a row for which the condition is not true is deleted."""
 
     def __post_init__(self) -> None:
         check(self.input, self.condition)
@@ -80,13 +80,13 @@ class Unnest:
 
     @property
     def position(self) -> str:
-        """The column that holds the element's place in its array."""
+        """The column with the index of the element in its array."""
         return f"{_POSITION}{len(_positions(self.input.columns))}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aggregate:
-    """One row for each group (and window) that a batch changed. Without keys the record's raw key is the group."""
+    """One row for each group (and window) that a batch changed. Without keys, records are grouped by their raw key."""
 
     input: PlanNode
     keys: tuple[tuple[str, Expr], ...]
@@ -97,9 +97,9 @@ class Aggregate:
     """The aggregates in the order in which the state has them, each with the column that it goes to."""
     store: str
     of_table: bool = False
-    """The rows below are a table's: one that changes or goes is taken out of its group again."""
+    """The input is a table: a row that changes or is deleted leaves its group."""
     final: bool = False
-    """A window has one result, when it is over."""
+    """A window has one result, when it ends."""
 
     def __post_init__(self) -> None:
         check(self.input, self.event_time, *(expr for _, expr in self.keys), *self.arguments)
@@ -116,12 +116,12 @@ class Aggregate:
 
     @property
     def arguments(self) -> tuple[Expr, ...]:
-        """What the aggregates are taken of."""
+        """The arguments of the aggregates."""
         return tuple(call.arg for _, call in self.calls if call.arg is not None)
 
     @property
     def place(self) -> tuple[str, ...]:
-        """The columns below that order records of one event time; none where no aggregate goes by the order."""
+        """The input columns that order records of one event time; empty if no aggregate depends on the order."""
         if not any(AGGREGATES[call.function].by_place for _, call in self.calls):
             return ()
         below = self.input.columns
@@ -130,7 +130,7 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class Having:
-    """The groups that a condition holds for; one for which it no longer holds is gone."""
+    """The groups for which a condition is true. A group for which it is no longer true is deleted."""
 
     input: Aggregate
     condition: Expr
@@ -146,16 +146,16 @@ class Having:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinSide:
-    """One side of a join: what is read, by what it is joined, and the columns of it that somebody above reads."""
+    """One side of a join: its input, the values that it is joined by, and the columns that are read above the join."""
 
     input: PlanNode
     keys: tuple[Expr, ...]
     carried: tuple[tuple[str, DataType], ...]
     is_table: bool
     by_key: bool
-    """Whether it is joined by its own key, as it is."""
+    """Whether it is joined by exactly its own key."""
     number: int | None
-    """Which source of the FROM it is; None for the join of all before."""
+    """The position of the source in the FROM; None for the join of all sources before."""
 
     @property
     def columns(self) -> ColumnTypes:
@@ -173,7 +173,7 @@ class JoinSide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Join:
-    """Rows of two sources side by side. Streams go by time as well, at most `within_ms` apart."""
+    """Joined rows of two sources. Rows of two streams are at most `within_ms` apart."""
 
     left: JoinSide
     right: JoinSide
@@ -183,10 +183,10 @@ class Join:
     grace_ms: int
     key: Expr
     raw_key: str | None
-    """The column with the bytes that may be passed on as the key of the result."""
+    """The column with the bytes of the result's key, if a source has them."""
     store: str
     clock: str | None = None
-    """Of two streams: what lets their time go on while they have no records, for final results above."""
+    """For two streams: the clock that advances their time while they have no records, for final results above."""
 
     def __post_init__(self) -> None:
         for side in (self.left, self.right):
@@ -203,30 +203,30 @@ class Join:
 
     @property
     def delay_ms(self) -> int | None:
-        """Of two streams: how far the time by which records are late is behind the newest; None of others."""
+        """For two streams: how far their watermark is behind the newest time; None for other joins."""
         return None if self.within_ms is None else self.within_ms + self.grace_ms
 
     @property
     def waits(self) -> bool:
-        """Of two streams: whether a record that nothing fits goes out alone, which is known when its time is over."""
+        """For two streams: whether a record without a match is emitted, which is known when its time has passed."""
         return self.delay_ms is not None and self.kind != "INNER"
 
     @property
     def moves_rows(self) -> bool:
-        """Of two tables: whether a row may go in one place and come in another, under the same key."""
+        """For two tables: whether one key may be deleted by one pair and inserted by another in one batch."""
         return self.is_table and not (self.left.by_key and self.right.by_key and self.kind == "INNER")
 
     @property
     def columns(self) -> ColumnTypes:
         raw = {} if self.raw_key is None else {"raw_key": BYTES}
-        # A stream's record that met a table is still where it was.
+        # A record of a stream joined with a table keeps its partition and offset.
         place = {"partition": INT, "offset": LONG} if self.left.is_table != self.right.is_table else {}
         return {**self._carried, **raw, **place, "key": self.key.type, "ts": LONG}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """Records made of the rows below. `ts` is their timestamp; facets of the record below pass through."""
+    """Records computed from the input. `ts` is their timestamp; topic, partition, offset and headers pass through."""
 
     input: PlanNode
     key: Part
@@ -235,9 +235,9 @@ class Project:
     key_type: DataType
     value_type: DataType
     windowed: bool
-    """The window's start goes into the key."""
+    """The key contains the start of the window."""
     of_table: bool = False
-    """The rows below are a table's."""
+    """The input is a table."""
 
     def __post_init__(self) -> None:
         check(self.input, self.ts, *part_exprs(self.key), *part_exprs(self.value))
@@ -264,12 +264,12 @@ _PASSED = ("topic", "partition", "offset", "headers", "window_start", "window_en
 
 
 def _positions(columns: Iterable[str]) -> tuple[str, ...]:
-    """The columns of places in arrays, the outermost LATERAL first."""
+    """The columns with indexes into arrays, the outermost LATERAL first."""
     return tuple(name for name in columns if name.startswith(_POSITION))
 
 
 def passed_through(columns: Iterable[str]) -> tuple[str, ...]:
-    """Of the columns below a projection those that it gives as they are."""
+    """The input columns of a projection that it passes on unchanged."""
     names = tuple(columns)
     return (*(name for name in _PASSED if name in names), *_positions(names))
 
@@ -279,9 +279,9 @@ Stateful = Aggregate | Having | Join
 
 
 def check(below: PlanNode, *exprs: Expr) -> None:
-    """Check that every column an expression reads is given below, with the type it expects.
+    """Check that the input has every column that an expression reads, with the expected type.
 
     Raises:
-        InvalidPlan: listing what there is.
+        InvalidPlan: with the columns that exist.
     """
     check_columns(below.columns, *exprs)

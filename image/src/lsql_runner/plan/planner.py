@@ -1,4 +1,4 @@
-"""BoundProgram to Plan: the third stage of the line."""
+"""BoundProgram to Plan: the third stage of the pipeline."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def plan_program(program: BoundProgram) -> Plan:
 
 
 def group_queries(sinks: tuple[Write, ...]) -> Plan:
-    """All stateless INSERTs into topics in one query, each stateful one and each into a sink in its own."""
+    """Group INSERTs into queries: all stateless INSERTs into topics share one, every other INSERT has its own."""
     stateless = tuple(sink for sink in sinks if isinstance(sink, WriteTopic) and not sink.stateful)
     queries = [Query(STATELESS, stateless)] if stateless else []
     for number, sink in enumerate(sink for sink in sinks if sink.stateful):
@@ -46,7 +46,7 @@ def group_queries(sinks: tuple[Write, ...]) -> Plan:
 
 
 class _StoreNamer:
-    """Names state stores in the order of the program: the names are part of the state's identity."""
+    """Names state stores in the order of the program. `continuation` gives a continued store the name that it had."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -84,7 +84,7 @@ def _plan_select(select: BoundSelect, namer: _StoreNamer) -> Project:
         table = select.reads_table
         store = namer.next()
         if group.final:
-            node = _driven_by(node, store)
+            node = _with_clock(node, store)
         calls = in_stored_order(group.calls, node)
         groups = Aggregate(
             input=node,
@@ -113,14 +113,14 @@ def _plan_select(select: BoundSelect, namer: _StoreNamer) -> Project:
     )
 
 
-def _driven_by(node: PlanNode, clock: str) -> PlanNode:
-    """The same with a clock for the joins of streams in it: the time of what is above is theirs."""
+def _with_clock(node: PlanNode, clock: str) -> PlanNode:
+    """The node with a clock for its joins of streams, which determine the time of the aggregate above."""
     match node:
         case Join(left=left, right=right):
-            one, other = (replace(side, input=_driven_by(side.input, clock)) for side in (left, right))
+            one, other = (replace(side, input=_with_clock(side.input, clock)) for side in (left, right))
             return replace(node, left=one, right=other, clock=clock)
         case Filter() | Unnest() | Project():
-            return replace(node, input=_driven_by(node.input, clock))
+            return replace(node, input=_with_clock(node.input, clock))
     return node
 
 
@@ -134,7 +134,7 @@ def _plan_source(source: BoundTopic | BoundSelect | BoundJoin, above: tuple[Expr
 
 
 def _read_by(select: BoundSelect) -> tuple[Expr, ...]:
-    """The expressions of a SELECT over its source's columns."""
+    """The expressions of a SELECT over the columns of its source."""
     arrays = tuple(array for _, array in select.laterals)
     where = () if select.where is None else (select.where,)
     if select.grouping is None:
@@ -145,7 +145,7 @@ def _read_by(select: BoundSelect) -> tuple[Expr, ...]:
 
 
 def _plan_join(join: BoundJoin, above: tuple[Expr, ...], namer: _StoreNamer) -> Join:
-    """A join that keeps of each side what somebody above it reads, and no more."""
+    """A join that stores only what is read above it."""
     above = (*above, join.key.expr, *(() if join.residual is None else (join.residual,)))
     below = (*above, *join.left_keys)
     left_number = None if isinstance(join.left, BoundJoin) else 0
@@ -178,7 +178,7 @@ def _plan_join(join: BoundJoin, above: tuple[Expr, ...], namer: _StoreNamer) -> 
 
 
 def _raw_key(join: BoundJoin, left: PlanNode, right: PlanNode) -> str | None:
-    """The column of the key's bytes, where the key of one side goes on as it is."""
+    """The column with the bytes of the key, if the result has the unchanged key of one side."""
     match join.key.expr:
         case ColumnRef("key", (), source=int(number)):
             raw = source_column("raw_key", number)

@@ -1,4 +1,4 @@
-"""What a program runs: queries, each with what it writes from the nodes of the plan."""
+"""The queries of a plan: each with the targets that it writes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class WriteTopic:
     """The schema's id at the registry, once it is registered there."""
     value_id: int | None = None
     errors: ErrorPolicies = ErrorPolicies()
-    """What becomes of records that it cannot take or write."""
+    """What happens to records that cannot be read or written."""
 
     @property
     def name(self) -> str:
@@ -75,17 +75,17 @@ SHARED_NAMES = (STATELESS, DEAD_LETTERS)
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What runs as one streaming query: one loop of batches, one checkpoint, one position.
+    """One streaming query: one sequence of batches, one checkpoint, one position.
 
-    All stateless INSERTs into topics share one query; each stateful one has its own, since the
-    watermark that closes its windows must not depend on the others' topics, and so has each INSERT into a sink: its
-    server may be slow, or away.
+    All stateless INSERTs into topics share one query. Each stateful INSERT has a query of its own, because the
+    watermark that closes its windows must not depend on other topics; so has each INSERT into a sink, because its
+    server may be slow or unavailable.
     """
 
     name: str
     sinks: tuple[Write, ...]
-    letters_of: tuple[WriteTopic, ...] = ()
-    """Stateful INSERTs of other queries: this one writes the dead letters of the records that they leave out."""
+    dead_letters_of: tuple[WriteTopic, ...] = ()
+    """Stateful INSERTs of other queries: this query writes the dead letters of the records that they drop."""
 
     def __post_init__(self) -> None:
         if self.row_sink is not None and len(self.sinks) > 1:
@@ -106,26 +106,26 @@ class Query:
 
     @property
     def final_groups(self) -> tuple[Aggregate, ...]:
-        """Those whose windows have one result, when they are over."""
+        """The aggregates whose windows have one result, when they end."""
         return tuple(node for node in self.stores if isinstance(node, Aggregate) and node.final)
 
     @property
     def sources(self) -> tuple[TopicSchema, ...]:
         found: dict[str, TopicSchema] = {}
-        for sink in (*self.sinks, *self.letters_of):
+        for sink in (*self.sinks, *self.dead_letters_of):
             found |= {n.schema.topic: n.schema for n in nodes(sink.input) if isinstance(n, ReadTopic)}
         return tuple(found.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A whole program, ready to be run, explained, drawn or fingerprinted."""
+    """A whole program: what run, explain, topology and fingerprint read."""
 
     queries: tuple[Query, ...]
 
     @property
     def sinks(self) -> tuple[Write, ...]:
-        """All that is written, topics and sinks."""
+        """Everything that is written: topics and sinks."""
         return tuple(sink for query in self.queries for sink in query.sinks)
 
     @property
@@ -144,7 +144,7 @@ class Plan:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """Every topic that is written: those of the INSERTs, then that of dead letters."""
+        """Every topic that is written: the targets of the INSERTs, then the topic of dead letters."""
         queue = () if self.dead_letter_queue is None else (self.dead_letter_queue,)
         return tuple(dict.fromkeys((*(sink.topic for sink in self.topic_sinks), *queue)))
 

@@ -1,4 +1,4 @@
-"""Rebuilding a plan from changed nodes, bottom-up."""
+"""Rewrite the nodes of a plan, bottom-up."""
 
 from __future__ import annotations
 

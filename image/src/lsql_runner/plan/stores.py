@@ -1,4 +1,4 @@
-"""The state of a plan: every store by name, with what is in it, in the order of the engine's operators."""
+"""The state stores of a plan: their names and types, in the order of the engine's operators."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lsql_runner.types import DataType, describe
 class StoreDescription:
     name: str
     key: str
-    """The type of its keys, as the language writes it."""
+    """The type of its keys in the notation of the language."""
     value: str
 
 
@@ -66,7 +66,7 @@ def _of_join(node: Join) -> Iterator[StoreDescription]:
 
 
 def is_tracked(side: JoinSide) -> bool:
-    """Whether the rows of a side must be known before they are joined: a table's that is not joined by its key."""
+    """Whether the rows of a side are stored before they are joined: those of a table that is not joined by its key."""
     return side.is_table and not side.by_key
 
 

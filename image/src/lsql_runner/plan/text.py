@@ -1,4 +1,4 @@
-"""Typed expressions as people read them, in `explain` and on the topology."""
+"""Typed expressions as text for people, in `explain` and in the topology."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def show_part(part: Part) -> str:
         case Fields(fields, extends):
             items = [f"{name}: {show(expr)}" for name, expr in fields]
             return "{" + ", ".join(["*", *items] if extends else items) + "}"
-    return "as it came"
+    return "unchanged"
 
 
 def show_duration(milliseconds: int) -> str:

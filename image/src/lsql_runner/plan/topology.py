@@ -15,7 +15,7 @@ from lsql_runner.types import describe
 def topology(plan: Plan) -> dict[str, Any]:
     """`{"nodes": [{"id", "kind", "label", "detail"}], "edges": [{"from", "to"}]}`, sources first.
 
-    A topic that several queries read or that is both read and written is one node; a table of a sink is one.
+    A topic is one node, however many queries read and write it; so is a table of a sink.
     """
     graph = _Graph()
     for query in plan.queries:
@@ -27,7 +27,9 @@ def topology(plan: Plan) -> dict[str, Any]:
             graph.edge(last, graph.topic(sink.topic, f"{sink.key_format} key, {sink.value_format} value"))
             if sink.errors.write == "dlq" or (sink.errors.read == "dlq" and not sink.stateful):
                 graph.edge(last, graph.topic(str(sink.errors.queue), "dead letters"))
-        queue = "" if not query.letters_of else graph.topic(str(query.letters_of[0].errors.queue), "dead letters")
+        queue = (
+            "" if not query.dead_letters_of else graph.topic(str(query.dead_letters_of[0].errors.queue), "dead letters")
+        )
         for source in query.sources if queue else ():
             graph.edge(f"topic/{source.topic}", queue)
     return {"nodes": list(graph.nodes.values()), "edges": graph.edges}

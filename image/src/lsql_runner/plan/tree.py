@@ -1,4 +1,4 @@
-"""What holds of a node together with all below it."""
+"""Functions over a node and everything below it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def nodes(node: PlanNode) -> Iterator[PlanNode]:
 
 
 def keeps_state(node: PlanNode) -> bool:
-    """Whether a node or one below it does."""
+    """Whether a node or one below it keeps state."""
     return any(isinstance(part, Stateful) for part in nodes(node))
 
 
 def is_timed(node: PlanNode) -> bool:
-    """Whether a node or one below it goes by the time: a join of streams, or windows."""
+    """Whether a node or one below it depends on event time: a join of streams, or windows."""
     return any(
         part.delay_ms is not None if isinstance(part, Join) else isinstance(part, Aggregate) and part.window is not None
         for part in nodes(node)
@@ -29,7 +29,7 @@ def is_timed(node: PlanNode) -> bool:
 
 
 def inputs(node: PlanNode) -> tuple[PlanNode, ...]:
-    """What a node reads."""
+    """The inputs of a node."""
     match node:
         case ReadTopic():
             return ()
@@ -39,7 +39,7 @@ def inputs(node: PlanNode) -> tuple[PlanNode, ...]:
 
 
 def key_serde(node: PlanNode) -> Serde:
-    """The serde of the raw key that a node passes on: the source topic's."""
+    """The serde of the raw key that a node passes on: that of the source topic."""
     match node:
         case ReadTopic(schema):
             return schema.key

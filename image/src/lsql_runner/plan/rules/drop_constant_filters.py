@@ -1,4 +1,4 @@
-"""WHERE TRUE costs a pass over every record and says nothing."""
+"""WHERE TRUE has no effect but is evaluated for every record."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lsql_runner.plan.rewrite import rewrite_nodes
 
 
 def drop_constant_filters(plan: Plan) -> Plan:
-    """Take out filters whose condition is the constant true."""
+    """Remove filters whose condition is the constant true."""
 
     def change(node: PlanNode) -> PlanNode:
         if isinstance(node, Filter) and isinstance(node.condition, Const) and node.condition.value is True:

@@ -1,4 +1,4 @@
-"""A condition that does not look at the elements is decided once for the record, not once for each element."""
+"""A condition that does not read the elements is evaluated once for each record, not once for each element."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lsql_runner.types import BOOLEAN
 
 
 def filter_before_unnest(plan: Plan) -> Plan:
-    """Move the AND-ed conditions that name no LATERAL alias below the Unnest."""
+    """Move the AND-ed conditions that do not read the LATERAL alias below the Unnest."""
     return rewrite_nodes(plan, _push)
 
 
@@ -38,7 +38,7 @@ def conjuncts(condition: Expr) -> tuple[Expr, ...]:
 
 
 def conjunction(conditions: list[Expr]) -> Expr:
-    """All of them at once."""
+    """The conditions joined by AND."""
     if len(conditions) == 1:
         return conditions[0]
     return OperatorCall("AND", tuple(conditions), BOOLEAN, any(c.nullable for c in conditions))
