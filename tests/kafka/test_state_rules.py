@@ -31,8 +31,8 @@ class Count:
     app_id: str
     state_dir: Path
 
-    def run(self, select: str = "COUNT(*) AS n", **env: str) -> AbstractContextManager[InProcess]:
-        sql = f"INSERT INTO {self.target} SELECT STREAM user, {select} FROM {self.source} GROUP BY user"
+    def run(self, select: str = "COUNT(*) AS n", before: str = "", **env: str) -> AbstractContextManager[InProcess]:
+        sql = f"{before} INSERT INTO {self.target} SELECT STREAM user, {select} FROM {self.source} GROUP BY user"
         return in_process(self.engine, self.broker.bootstrap, sql, self.app_id, self.state_dir, **env)
 
     def feed(self, count: int) -> None:
@@ -117,3 +117,18 @@ def test_the_state_of_another_program_is_given_up_when_it_is_to_be_reset(count: 
         count.feed(1)
         running.read_to(4)
     assert count.written("total") == [None, 3, 6]
+
+
+def test_an_insert_in_front_starts_with_empty_state_and_the_other_continues(count: Count) -> None:
+    other = f"{count.target}-other"
+    count.broker.create_topic(other)
+    count.feed(1)
+
+    before = f"INSERT INTO `{other}` SELECT STREAM SUM(speed) AS total FROM {count.source} GROUP BY user;"
+    with count.run(before=before) as running:
+        status = running.read_to(3)
+
+    assert status.generation == 1
+    assert any("is new" in warning for warning in status.warnings)
+    assert count.written() == [2, 3]
+    assert [json.loads(record.value or b"") for record in count.broker.consume_all(other)] == [{"total": 3}]

@@ -27,11 +27,10 @@ def topology(plan: Plan) -> dict[str, Any]:
             graph.edge(last, graph.topic(sink.topic, f"{sink.key_format} key, {sink.value_format} value"))
             if sink.errors.write == "dlq" or (sink.errors.read == "dlq" and not sink.stateful):
                 graph.edge(last, graph.topic(str(sink.errors.queue), "dead letters"))
-        queue = (
-            "" if not query.dead_letters_of else graph.topic(str(query.dead_letters_of[0].errors.queue), "dead letters")
-        )
-        for source in query.sources if queue else ():
-            graph.edge(f"topic/{source.topic}", queue)
+        if query.dead_letters_of:
+            queue = graph.topic(str(query.dead_letters_of[0].errors.queue), "dead letters")
+            for source in query.sources:
+                graph.edge(f"topic/{source.topic}", queue)
     return {"nodes": list(graph.nodes.values()), "edges": graph.edges}
 
 

@@ -57,14 +57,8 @@ def node_exprs(node: PlanNode) -> tuple[Expr, ...]:
 
 def fields_read(query: Query, topic: str) -> DataType:
     """The part of a topic's value that a query decodes; an empty struct if the value only passes through."""
-    return _union(
-        [
-            kind
-            for sink in query.sinks
-            for read, kind in _reads(sink.input, _read_by(sink))
-            if read.schema.topic == topic
-        ]
-    )
+    reads = (read for sink in query.sinks for read in _reads(sink.input, _read_by(sink)))
+    return _union([kind for node, kind in reads if node.schema.topic == topic])
 
 
 def _read_by(sink: Write) -> tuple[Expr, ...]:
