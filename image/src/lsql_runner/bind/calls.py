@@ -1,4 +1,4 @@
-"""Calls of functions and aggregates, of which the arguments are bound, through their table; headers by name."""
+"""Calls of functions and aggregates with bound arguments, and of headers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HEADER_FUNCTIONS: dict[str, DataType] = {
 
 
 def is_header_call(expr: ast.Call) -> bool:
-    """Whether a call reads the headers, which are no arguments."""
+    """Whether a call reads headers, which are not arguments."""
     return expr.name.upper() in _HEADER_FUNCTIONS or expr.name.upper() == "HEADERKEYS"
 
 
@@ -79,7 +79,7 @@ def _signatures(row: Function | AggregateFunction) -> str:
 
 
 def _check_forms(expr: ast.Call, row: Function | AggregateFunction, args: list[Expr]) -> None:
-    """Literals that must have a form (a pattern, a JSON path, a limit) are looked at now, not on a record."""
+    """Check literals that must have a form (a pattern, a JSON path, a limit) before any record is read."""
     names = [parameter.name for parameter in row.signature.parameters]
     for form in row.forms:
         position = names.index(form.parameter)
@@ -147,7 +147,7 @@ def aggregate_call(expr: ast.Call, row: AggregateFunction, arguments: list[Expr]
 
 
 def _limit(row: AggregateFunction, args: tuple[Expr, ...]) -> int | None:
-    """How many values an aggregate keeps; None for those that are not asked."""
+    """How many values an aggregate keeps; None for aggregates without a limit."""
     if len(row.signature.parameters) < 2:
         return None
     found = args[1].value if len(args) > 1 and isinstance(args[1], Const) else row.signature.parameters[1].default

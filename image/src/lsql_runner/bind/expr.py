@@ -1,4 +1,4 @@
-"""Typed expressions: every name resolved, every conversion explicit. The engine turns them into columns."""
+"""Typed expressions: every name resolved, every conversion explicit. The engine compiles them to columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def source_column(column: str, source: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ColumnRef:
-    """A column of the relation below, and steps into it: names into structs, numbers into arrays."""
+    """A column of the input, and a path into it: names into structs and maps, numbers into arrays."""
 
     column: str
     path: tuple[str | int, ...]
@@ -30,7 +30,7 @@ class ColumnRef:
     nullable: bool = field(default=True, compare=False)
     """Whether it may be null in a record that has a key and a value."""
     exempt: bool = field(default=False, compare=False)
-    """Nobody declared it: that it may be null is no error."""
+    """It is not declared: being null is no error."""
     present: bool = field(default=False, compare=False)
     """It is never null, not even in a tombstone."""
 
@@ -99,7 +99,7 @@ class Choose:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A struct put together from expressions."""
+    """A struct of expressions."""
 
     fields: tuple[tuple[str, Expr], ...]
 
@@ -129,7 +129,7 @@ class HeaderValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AggregateCall:
-    """An aggregate over the records of a group; only beneath a projection of a grouped SELECT."""
+    """An aggregate over the records of a group; only in the projections of a grouped SELECT."""
 
     function: str
     arg: Expr | None
@@ -159,7 +159,7 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 
 def rewrite(expr: Expr, visit: Callable[[Expr], Expr | None]) -> Expr:
-    """The expression with parts replaced: `visit` gives a replacement, or None to look inside instead."""
+    """The expression with parts replaced: `visit` returns a replacement, or None to look inside instead."""
     replaced = visit(expr)
     if replaced is not None:
         return replaced

@@ -1,4 +1,4 @@
-"""The SELECT list of an aggregate, split into what is computed per group and what is made of the results."""
+"""The SELECT list of an aggregate, split into the aggregates and the expressions over their results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lsql_runner.sql import ast
 
 
 def window_spec(window: ast.WindowClause | None) -> WindowSpec | None:
-    """The window of a SELECT; a SLIDING one does not get here."""
+    """The window of a SELECT. SLIDING windows are refused before."""
     if window is None:
         return None
     assert window.kind != "SLIDING"
@@ -47,7 +47,7 @@ def _key_name(expr: ast.Expression, position: int) -> str:
 
 @dataclass(slots=True)
 class Regrouping:
-    """Rewrites projected expressions over records into expressions over groups, and collects the aggregates."""
+    """Rewrites expressions over records into expressions over groups, and collects the aggregates."""
 
     keys: tuple[tuple[str, Expr], ...]
     calls: dict[AggregateCall, str] = field(default_factory=dict)
@@ -95,21 +95,21 @@ class Regrouping:
 
 
 def group_column(name: str) -> str:
-    """The column that holds a group key."""
+    """The column with a group key."""
     return f"group_{name}"
 
 
 def group_ref(name: str, key: Expr) -> ColumnRef:
-    """A group key behind the grouping."""
+    """The reference to a group key above the grouping."""
     return _result_ref(group_column(name), key)
 
 
 def _result_ref(column: str, expr: Expr) -> ColumnRef:
-    """The column above the grouping that has the value of an expression below it."""
+    """The reference above the grouping to the value of an expression below it."""
     present = not may_come_out_null(expr)
     return ColumnRef(column, (), expr.type, nullable=expr.nullable, exempt=_is_exempt(expr), present=present)
 
 
 def _is_exempt(expr: Expr) -> bool:
-    """Whether it may be null, and only for what nobody declared."""
+    """Whether it may be null only because of undeclared fields."""
     return expr.nullable and null_source(expr) is None

@@ -1,4 +1,4 @@
-"""What a name means where several sources are joined: `payments.amount`, or `amount` where only one has it."""
+"""The meaning of names in a SELECT with joins: `payments.amount`, or `amount` if only one source has it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Side:
     scope: Scope
     number: int
     optional: bool = False
-    """An outer join may have no record of it."""
+    """In an outer join the source may have no matching record."""
 
     def resolve(self, path: ast.NamePath) -> Expr:
         found = self.scope.resolve(path)
@@ -60,9 +60,9 @@ class JoinScope:
     shape: Shape
     laterals: Mapping[str, DataType] = field(default_factory=dict)
     known: frozenset[ColumnRef] = frozenset()
-    """Fields that are not null here, since a condition says so."""
+    """Fields that are not null here because a condition excludes it."""
     in_condition: bool = False
-    """In an ON: there is no joined record yet."""
+    """Names are those of an ON condition, where there is no joined record yet."""
 
     @property
     def name(self) -> str:
@@ -73,7 +73,7 @@ class JoinScope:
         return frozenset().union(*(side.scope.aliases for side in self.sides))
 
     def knowing(self, known: frozenset[ColumnRef]) -> JoinScope:
-        """The same where these are known not to be null."""
+        """The same scope with more fields known not to be null."""
         return replace(self, known=self.known | known)
 
     def with_lateral(self, alias: str, element: DataType) -> JoinScope:
@@ -114,7 +114,7 @@ class JoinScope:
         raise LsqlError("FIELD_UNKNOWN", path.span, name=head, source=self.name, known=", ".join(known[:12]) or "none")
 
     def _own_facet(self, path: ast.NamePath) -> Expr:
-        """`_key` and `_ts` of the joined record; all others are those of one source."""
+        """`_key` and `_ts` of the joined record; all other facets belong to one source."""
         own = Scope(name=self.name, shape=self.shape, aliases=frozenset())
         if path.head.name in ("_key", "_ts") and not self.in_condition:
             return own.resolve(path)
@@ -122,7 +122,7 @@ class JoinScope:
         raise LsqlError("FIELD_AMBIGUOUS", path.span, name=path.head.name, known=names)
 
     def starred(self, star: ast.Star) -> tuple[tuple[str, Expr], ...] | None:
-        """The fields of `*`, or of `payments.*`; None for the star of something else."""
+        """The fields of `*` or of `payments.*`; None if the star has another qualifier."""
         place = star.qualifier or ast.NamePath(ast.Ident("*", True, star.span), (), star.span)
         if star.qualifier is None:
             return tuple(found for side in self.sides for found in side.fields(place))

@@ -1,4 +1,4 @@
-"""FROM with JOINs: what is joined with what, by which values, and what the result is known by."""
+"""FROM with JOINs: the sources, the values that they are joined by, and the key of the result."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _KEPT: dict[JoinKind, tuple[bool, bool]] = {
     "RIGHT": (False, True),
     "FULL": (True, True),
 }
-"""Whether a left, or a right, row stays for which the other side has none."""
+"""Whether left and right rows without a match are kept."""
 
 
 def reads_table(select: ast.Select, source: Found) -> bool:
-    """Whether a SELECT takes its source for a table.
+    """Whether a SELECT reads its source as a table.
 
     TABLE and STREAM say it. A SELECT of the legacy generation that says neither reads a table where it groups or joins,
     and otherwise what its source is.
@@ -97,7 +97,7 @@ def bind_joins(
 
 
 def _is_table(select: ast.Select, source: Found) -> bool:
-    """A WITH is what it was made as; a topic what the SELECT takes it for."""
+    """A WITH is a table by its own definition; a topic is a table if the SELECT reads it as one."""
     return source.is_table if isinstance(source, BoundSelect) else reads_table(select, source)
 
 
@@ -108,7 +108,7 @@ def _side(source: ast.SourceName, found: Found, number: int) -> Side:
 
 
 def _check_names(source: ast.SourceName, sides: list[Side]) -> None:
-    """A source may be joined with itself, under another name."""
+    """Refuse two sources with one name. A source may be joined with itself under another name."""
     *before, last = sides
     own = {(source.alias or source.name).name}
     taken = frozenset().union(*(side.scope.aliases for side in before))
@@ -118,7 +118,7 @@ def _check_names(source: ast.SourceName, sides: list[Side]) -> None:
 
 
 def _shape(left: Found | BoundJoin, sides: list[Side]) -> Shape:
-    """What the joined record has of its own: its key and its time. The value's format is the first source's."""
+    """The key and time of the joined record. The format of the value is that of the first source."""
     key = left.key.serde if isinstance(left, BoundJoin) else sides[0].scope.shape.key
     exempt = frozenset().union(*(side.scope.shape.exempt for side in sides))
     return Shape(key, sides[0].scope.shape.value, JOIN_FACETS, exempt)
@@ -132,7 +132,7 @@ class _Condition:
 
 
 def _condition(join: ast.JoinClause, binder: Binder, number: int, left: RowKey, right: RowKey) -> _Condition:
-    """ON as pairs of equal values and the rest; without it the keys of the rows are equal."""
+    """ON as pairs of equal values and a rest. Without ON, the keys of the rows are equal."""
     if join.on is None:
         one, other = left.expr.type, right.expr.type
         if one != other:
@@ -168,7 +168,7 @@ def _pair(condition: Expr, number: int) -> tuple[Expr, Expr] | None:
 
 
 def _is_of(expr: Expr, number: int, is_right: bool) -> bool:
-    """Whether an expression reads columns, and only of the right source, or only of the others."""
+    """Whether an expression reads columns of the right source only, or of the other sources only."""
     sources = [part.source for part in walk(expr) if isinstance(part, ColumnRef)]
     return bool(sources) and all((source == number) == is_right for source in sources)
 
@@ -188,7 +188,7 @@ def _within(
 
 
 def _check_kind(join: ast.JoinClause, on: On, left_table: bool, right_table: bool) -> None:
-    """Refuse what has no result that could be kept right."""
+    """Refuse joins whose result could not be maintained."""
     keeps_left, keeps_right = _KEPT[join.kind]
     if left_table != right_table and (keeps_left if left_table else keeps_right):
         raise LsqlError("JOIN_KIND", join.span, kind=join.kind, why=_NO_RECORD)

@@ -1,4 +1,4 @@
-"""Where nulls come from, where they go, and what a condition says of them."""
+"""Which expressions may be null, and what conditions tell about it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SAYS_NOT_NULL = ("IS NOT NULL", "ISNOTNULL", "EXISTS")
 
 
 def null_source(expr: Expr) -> Expr | None:
-    """The part of an expression by which it may be null; None if it is not, or only by what nobody declared."""
+    """The part because of which an expression may be null; None if there is none, or only undeclared fields."""
     match expr:
         case ColumnRef():
             return expr if expr.nullable and not expr.exempt else None
@@ -57,7 +57,7 @@ def _first_source(exprs: tuple[Expr, ...]) -> Expr | None:
 
 
 def may_come_out_null(expr: Expr) -> bool:
-    """Whether it may be null for some record, those without a key or value among them."""
+    """Whether it may be null for some record, including records without a key or value."""
     match expr:
         case ColumnRef():
             return not expr.present
@@ -104,7 +104,7 @@ def _written(expr: Expr) -> DataType:
 
 
 def named(expr: Expr) -> str:
-    """What may be null, as the program says it, or nearly."""
+    """The name of a part that may be null, close to how the program writes it."""
     match expr:
         case ColumnRef(column, path):
             steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)

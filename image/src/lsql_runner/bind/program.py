@@ -1,4 +1,4 @@
-"""Program and Catalog to BoundProgram: the second stage of the line. No clock, no net, no Spark."""
+"""Program and Catalog to BoundProgram: the second stage of the pipeline. No clock, network or Spark."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lsql_runner.sql.unsupported import unsupported
 
 
 def bind_program(program: ast.Program, catalog: Catalog) -> BoundProgram:
-    """Give every name a meaning and every expression a type.
+    """Resolve every name and give every expression a type.
 
     Raises:
         LsqlError: each with its place; see docs/reference/errors.md.

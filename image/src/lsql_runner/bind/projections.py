@@ -1,4 +1,4 @@
-"""The SELECT list to the two parts of the output record."""
+"""The SELECT list to the key and value of the output record."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Tree = dict[str, "Tree | Expr"]
 
 @dataclass(slots=True)
 class _PartBuilder:
-    """Collects what is projected to the key or to the value."""
+    """Collects the projections of the key or of the value."""
 
     name: str
     single: Expr | None = None
@@ -55,7 +55,7 @@ class _PartBuilder:
         self.whole = True
 
     def build(self) -> Part | None:
-        """The part; None if the SELECT list says nothing of it."""
+        """The part; None if the SELECT list does not mention it."""
         if self.single is not None:
             return UnnamedValue(self.single)
         if self.tree:
@@ -91,7 +91,7 @@ def bind_projections(binder: Binder, items: tuple[ast.Projection, ...]) -> tuple
 
 
 def _projectable(expr: Expr) -> Expr:
-    """A bare NULL goes out as a null string, a length of time as milliseconds."""
+    """A bare NULL is written as a null string, a duration as milliseconds."""
     if expr.type == NULL:
         return convert(expr, STRING)
     return convert(expr, LONG) if expr.type == DURATION else expr

@@ -1,4 +1,4 @@
-"""One SELECT: clauses in the order in which they act."""
+"""One SELECT: its clauses in the order of evaluation."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _from(
     """What a SELECT reads, the names in it, and whether it is a table."""
     if select.joins:
         grace_ms = settings.grace_ms if select.grace is None else select.grace.milliseconds
-        # A null is equal to nothing, so such a record joins none: no operator has to make something of it.
+        # NULL keys never match, so no operator has to handle them.
         joined, joint = bind_joins(
             select, find, generation == "legacy", grace_ms, lambda scope: _binder(scope, settings, "ON", "legacy")
         )
@@ -102,7 +102,7 @@ def _binder(scope: AnyScope, settings: ProgramSettings, clause: str | None, gene
 
 
 def _aggregates(part: Part | None) -> bool:
-    """Whether an aggregate stands anywhere in a part."""
+    """Whether a part contains an aggregate."""
     exprs = () if part is None else part_exprs(part)
     return any(isinstance(inner, AggregateCall) for expr in exprs for inner in walk(expr))
 
@@ -118,7 +118,7 @@ class _Context:
 
     @property
     def window(self) -> ast.WindowClause | None:
-        """The window of the groups; a SLIDING one is the join's."""
+        """The window of the groups; a SLIDING window belongs to the join."""
         return self.select.window if self.select.join_window is None else None
 
     @property
@@ -247,7 +247,7 @@ class _Context:
         if waits_for_time(self.source):
             raise unsupported("aggregate of outer join", place)
         if has_windows(self.source) or (not self.is_table and is_aggregated(self.source)):
-            # How often a group goes out follows from how records fall into batches: nothing to count.
+            # The number of results of a group depends on the batches: it cannot be counted.
             raise unsupported("aggregate of aggregate", place)
 
     def having(self, scope: AnyScope, regrouping: Regrouping) -> Expr | None:
@@ -258,7 +258,7 @@ class _Context:
         return regrouping.condition(condition, self.select.place_of("HAVING"))
 
     def _group_key(self, keys: tuple[tuple[str, Expr], ...]) -> tuple[Part, Serde]:
-        """The key of the groups: the record's own, one value, or a struct of several."""
+        """The key of the groups: that of the records, one value, or a struct of several."""
         columns = [(name, group_ref(name, expr)) for name, expr in keys]
         if not columns:
             return Whole(), self.shape.key
@@ -276,7 +276,7 @@ class _Context:
         return UnnamedValue(expr), Serde(form, expr.type)
 
     def _exempt(self, key: Part | None, value: Part) -> frozenset[str]:
-        """The parts of the result whose fields nobody declared; what is computed of such a part is such a part."""
+        """The parts of the result whose fields are not declared, or are computed from such a part."""
         parts = {"key": key or Whole(), "value": value}
         exempt = self.shape.exempt
         return frozenset(name for name, part in parts.items() if (name in exempt if part == Whole() else exempt))

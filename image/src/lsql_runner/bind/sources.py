@@ -1,4 +1,4 @@
-"""What a SELECT reads, however far below: windows, aggregates, joins that wait."""
+"""What a source contains at any depth: windows, aggregates, joins that wait for time to pass."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ BoundSource = BoundTopic | BoundSelect | BoundJoin
 
 
 def has_windows(source: BoundSource) -> bool:
-    """Whether a source's records are results of a windowed aggregate, however far below."""
+    """Whether a source contains a windowed aggregate, at any depth."""
     match source:
         case BoundSelect():
             own = source.grouping is not None and source.grouping.window is not None
@@ -19,7 +19,7 @@ def has_windows(source: BoundSource) -> bool:
 
 
 def waits_for_time(source: BoundSource) -> bool:
-    """Whether a source's records come of an outer join of streams, however far below.
+    """Whether a source contains an outer join of streams, at any depth.
 
     Spark runs such a join in append mode only, and the aggregates of a stream in update mode.
     """
@@ -32,7 +32,7 @@ def waits_for_time(source: BoundSource) -> bool:
 
 
 def is_aggregated(source: BoundSource) -> bool:
-    """Whether a source's records are results of an aggregate, however far below."""
+    """Whether a source contains an aggregate, at any depth."""
     match source:
         case BoundSelect():
             return source.grouping is not None or is_aggregated(source.source)

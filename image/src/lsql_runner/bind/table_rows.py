@@ -1,4 +1,4 @@
-"""Rows of a table in a sink: whether any of them goes again, and which columns tell them apart."""
+"""Rows of a table in a sink: whether rows can be deleted, and which columns identify them."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class RowIdentity:
-    """A part of what a row is known by: a key, or a value that it is grouped by."""
+    """A part of the identity of a row: its key, or a value that it is grouped by."""
 
     columns: frozenset[str]
-    """The columns below the projection that hold it; any of them will do."""
+    """The columns below the projection that contain it, each of them alone."""
     type: DataType
     name: str
-    """As a program writes it."""
+    """Its name in a program."""
 
 
-def rows_go(select: BoundSelect) -> bool:
-    """Whether a row of the result may be taken away after it came."""
+def can_delete_rows(select: BoundSelect) -> bool:
+    """Whether a row of the result can be deleted."""
     group = select.grouping
     if group is not None:
         is_session = group.window is not None and group.window.is_session
@@ -34,11 +34,11 @@ def rows_go(select: BoundSelect) -> bool:
     source = select.source
     if not isinstance(source, BoundSelect) or not source.is_table:
         return True
-    return select.where is not None or rows_go(source)
+    return select.where is not None or can_delete_rows(source)
 
 
 def identity(select: BoundSelect) -> tuple[RowIdentity, ...] | None:
-    """What the rows of a table are told apart by; None where no column holds it, as the window of a key."""
+    """The identity of the rows of a table; None if no column contains it, as for the window of a key."""
     group = select.grouping
     if group is None:
         return _key_of(select.source)
@@ -49,7 +49,7 @@ def identity(select: BoundSelect) -> tuple[RowIdentity, ...] | None:
 
 
 def is_identity(wanted: tuple[RowIdentity, ...], key: tuple[str, ...], select: BoundSelect) -> bool:
-    """Whether the columns of a key are all of an identity, as it is, and nothing else."""
+    """Whether the columns of a key are exactly an identity."""
     fields = dict(select.value.fields) if isinstance(select.value, Fields) else {}
     exprs = [fields.get(column) for column in key]
     refs = [expr for expr in exprs if isinstance(expr, ColumnRef)]
