@@ -17,7 +17,6 @@ from lsql_runner.kafka.registry import SchemaRegistry
 
 _GONE_S = 30.0
 _POLL_S = 0.05
-_AWAY = ("BROKER_UNREACHABLE", "REGISTRY_UNREACHABLE")
 
 Task = tuple[str, Callable[[], None]]
 """What is to go, in words, and how it goes."""
@@ -66,7 +65,7 @@ class Leftovers:
         for what, go in tasks:
             error = away or _failure(go)  # each question to brokers that are away would wait for its deadline
             if error is not None:
-                away = error if error.code in _AWAY else None
+                away = error if error.kind.is_transient else None
                 why = error.message.rstrip(".")
                 left.append(LsqlError("CASE_LEFT_BEHIND", path=str(self.path), what=what, why=why))
         return left

@@ -41,8 +41,6 @@ _TERMINATED = 143
 
 _OF_THE_CASE = ("SQL", "SQL_APP_ID", "SQL_STATE_STORE_DIR", "LSQL_TOPICS")
 """Variables that say nothing here: each case has its own."""
-_NOT_SEEN_YET = ("TOPIC_UNKNOWN", "TARGET_UNKNOWN")
-"""What a broker says of a topic that another one has just made."""
 
 
 @contextmanager
@@ -232,7 +230,7 @@ class KafkaCases:
             try:
                 return stack.enter_context(processor_on(self._engine, settings, jvm_gone.set))
             except LsqlError as error:
-                if error.code not in _NOT_SEEN_YET or time.monotonic() > deadline:
+                if not error.kind.is_of_metadata or time.monotonic() > deadline:
                     raise
             time.sleep(_POLL_S)
 

@@ -17,13 +17,6 @@ from lsql_runner.jvm.spark_jvm import SparkJvm
 
 Echo = Callable[[str], None]
 
-_END_ALL = (
-    *("JVM_GONE", "JAVA_MISSING", "JARS_MISSING"),
-    *("BROKER_UNREACHABLE", "BROKER_REFUSED"),
-    *("REGISTRY_UNREACHABLE", "REGISTRY_REFUSED", "REGISTRY_ANSWER_INVALID"),
-)
-"""Errors of what all cases run on: no other case would do better."""
-
 
 @dataclass(frozen=True, slots=True)
 class OnBrokers:
@@ -103,7 +96,7 @@ def _run_file(path: Path, engine: CaseEngine) -> Outcome:
         name = case.name
         lines = run_case(case, engine)
     except LsqlError as error:
-        if error.code in _END_ALL:
+        if error.kind.is_shared:
             raise
         lines = render(error).splitlines()
     return Outcome(path, name, tuple(lines), time.monotonic() - start)

@@ -18,9 +18,6 @@ DEADLINE_S = 60.0
 _POLL_S = 0.02
 _BY = "lsql test"
 
-_MAY_PASS = ("BROKER_UNREACHABLE", "REGISTRY_UNREACHABLE", "QUERY_FAILED")
-"""What a processor waits for, or starts again after; it gets until the deadline. A test waits for nothing else."""
-
 
 class Trial:
     """A processor at work on a case.
@@ -77,7 +74,7 @@ class Trial:
                 raise _again(status.jvm_error) or LsqlError("JVM_GONE", reason="unknown")
             error = _again(status.reason)
             late = time.monotonic() > deadline
-            if error is not None and (late or error.code not in _MAY_PASS):
+            if error is not None and (late or not error.kind.is_transient):
                 return error
             if late:
                 why = f"{within_s:.0f} s were over, the processor was {status.state.value}, its lag {status.lag}"

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lsql_runner.cli.ending import ends_with_a_code
-from lsql_runner.error_catalogue import RUNTIME
-from lsql_runner.errors import LsqlError, render
+from lsql_runner.errors import RUNTIME, LsqlError, render
 
 if TYPE_CHECKING:
     from flask import Flask

@@ -31,8 +31,7 @@ from gunicorn.http.message import Request
 from gunicorn.workers.gthread import ThreadWorker
 
 from lsql_runner.container.out_of_memory import Deaths, offer_to_the_kernel
-from lsql_runner.error_catalogue import RUNTIME
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import RUNTIME, LsqlError
 from lsql_runner.web.problems import MEDIA_TYPE, problem
 
 THREADS = 8

@@ -1,0 +1,24 @@
+"""Case files, and their runs."""
+
+from __future__ import annotations
+
+from lsql_runner.errors.kinds import RUNTIME, ErrorKind
+
+CASES: dict[str, ErrorKind] = {
+    "CASE_INVALID": ErrorKind(
+        "The case file {path} is wrong at {place}: {why}.",
+        "Correct that place; the format is in docs/reference/cases.md.",
+    ),
+    "CASE_CONFLICT": ErrorKind(
+        "The {what} exists already, and the case {path} would use it as its own.",
+        "Run the case where nobody uses that name; what a run that was killed left behind is to be deleted by hand.",
+    ),
+    "CASE_BROKEN_OFF": ErrorKind(
+        "The case {path} broke off before {what}: {why}.",
+        "Look at the brokers and their log; what the case made there is deleted again.",
+        exit_code=RUNTIME,
+    ),
+    "CASE_LEFT_BEHIND": ErrorKind(
+        "Of the case {path}, the {what} could not be deleted: {why}.", "Delete it by hand.", exit_code=RUNTIME
+    ),
+}
