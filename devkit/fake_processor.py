@@ -175,7 +175,7 @@ def waiting() -> FakeProcessor:
     """Its source topic is empty and has no schema."""
     processor = FakeProcessor()
     processor.pass_time(4)
-    processor.go(Trigger.WAIT, LsqlError("SCHEMA_WAITING", topic=SOURCE))
+    processor.go(Trigger.WAIT, LsqlError("TOPIC_EMPTY", topic=SOURCE))
     return processor
 
 

@@ -447,7 +447,7 @@ def test_rights_that_are_missing_are_told_one_by_one(opened: Opening, secured: B
 
     allow(secured, group, AclOperation.READ, AclOperation.DESCRIBE)
     left = run_case(load_case(file.path), cases)
-    assert [line.split(":")[0] for line in left if not line.startswith(" ")] == ["CASE_LEFT_BEHIND"]  # the group
+    assert [line.split(":")[0] for line in left if not line.startswith(" ")] == ["CASE_CLEANUP_FAILED"]  # the group
 
     allow(secured, group, AclOperation.DELETE)
     assert run_case(load_case(file.path), cases) == []

@@ -361,10 +361,10 @@ def test_a_client_without_a_certificate_is_refused(registry: Registry, asking: A
 def test_tls_where_none_is_spoken_is_no_registry(registry: Registry, asking: Asking) -> None:
     error = refusal(lambda: asking(registry.url.replace("http:", "https:")).latest("orders-value"))
 
-    assert error.code == "REGISTRY_ANSWER_INVALID"
+    assert error.code == "REGISTRY_RESPONSE_INVALID"
 
 
 def test_an_address_without_its_path_is_no_registry(registry: Registry, asking: Asking) -> None:
     error = refusal(lambda: asking(registry.url.partition("/apis")[0]).latest("orders-value"))
 
-    assert error.code == "REGISTRY_ANSWER_INVALID"
+    assert error.code == "REGISTRY_RESPONSE_INVALID"

@@ -9,7 +9,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from devkit.fake_processor import FakeProcessor, running
 from lsql_runner.api.app import create_app
-from lsql_runner.errors import CATALOGUE, LsqlError
+from lsql_runner.errors import LsqlError
 from lsql_runner.runtime.status import Status
 
 SHAPE = {"type", "title", "status", "code", "detail", "wayOut", "instance"}

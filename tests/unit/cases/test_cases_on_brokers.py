@@ -116,7 +116,7 @@ def test_all_that_a_case_made_is_taken_away() -> None:
 def test_what_cannot_be_taken_away_is_told_and_the_rest_goes() -> None:
     brokers = Brokers({"t": "BROKER_REFUSED"})
     [error] = leftovers(brokers).clear()
-    assert (error.code, error.params["what"]) == ("CASE_LEFT_BEHIND", "topic t")
+    assert (error.code, error.params["what"]) == ("CASE_CLEANUP_FAILED", "topic t")
     assert brokers.asked == ["g", "t", "u"]
 
 

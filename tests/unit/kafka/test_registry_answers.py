@@ -82,7 +82,7 @@ def test_a_registry_that_breaks_off_is_unreachable(asking: Asking, words: bytes)
 
 def test_an_answer_without_end_is_no_registry(asking: Asking) -> None:
     with SomethingElse(200, " " * (ANSWER_LIMIT_BYTES + 1), "application/json") as place:
-        assert refusal(lambda: asking(place.url).schema(1)).code == "REGISTRY_ANSWER_INVALID"
+        assert refusal(lambda: asking(place.url).schema(1)).code == "REGISTRY_RESPONSE_INVALID"
 
 
 def test_null_stands_for_what_is_left_out(asking: Asking) -> None:
@@ -95,7 +95,7 @@ def test_a_kind_that_is_not_known_is_told(asking: Asking) -> None:
     with SomethingElse(200, '{"schema": "<xs/>", "schemaType": "XSD"}', "application/json") as place:
         error = refusal(lambda: asking(place.url).schema(7))
 
-    assert error.code == "REGISTRY_ANSWER_INVALID"
+    assert error.code == "REGISTRY_RESPONSE_INVALID"
     assert "schemaType" in str(error.params["why"])
 
 
@@ -143,7 +143,7 @@ def test_something_else_at_the_address_is_no_registry(asking: Asking, status: in
             refusal(lambda: schemas.incompatibility("orders-value", "AVRO", AVRO)),
         ]
 
-    assert {error.code for error in errors} == {"REGISTRY_ANSWER_INVALID"}
+    assert {error.code for error in errors} == {"REGISTRY_RESPONSE_INVALID"}
     assert place.url in str(errors[0])
 
 
@@ -151,7 +151,7 @@ def test_what_speaks_no_http_is_no_registry(asking: Asking) -> None:
     with Banner() as place:
         error = refusal(lambda: asking(place.url).latest("orders-value"))
 
-    assert (error.code, error.params["why"]) == ("REGISTRY_ANSWER_INVALID", "no HTTP")
+    assert (error.code, error.params["why"]) == ("REGISTRY_RESPONSE_INVALID", "no HTTP")
 
 
 @pytest.mark.parametrize("code", [40401, 40404])
@@ -164,4 +164,4 @@ def test_a_deletion_that_nobody_understands_is_no_deletion(asking: Asking) -> No
     with SomethingElse(404, '{"message": "no such page"}', "application/json") as place:
         error = refusal(lambda: asking(place.url).delete("orders-value"))
 
-    assert error.code == "REGISTRY_ANSWER_INVALID"
+    assert error.code == "REGISTRY_RESPONSE_INVALID"

@@ -199,11 +199,11 @@ class TestEvents:
         processor = SCENARIOS["starting"]()
         stream = logged(processor)
 
-        processor.go(Trigger.WAIT, LsqlError("SCHEMA_WAITING", topic="cars"))
+        processor.go(Trigger.WAIT, LsqlError("TOPIC_EMPTY", topic="cars"))
 
         (line,) = lines(stream)
         assert (line["old"], line["new"], line["level"]) == ("starting", "waiting", "warning")
-        assert (line["code"], line["app_id"]) == ("SCHEMA_WAITING", "fast-vehicles")
+        assert (line["code"], line["app_id"]) == ("TOPIC_EMPTY", "fast-vehicles")
 
     def test_a_failure_is_an_error_with_the_way_out_and_the_place(self) -> None:
         processor = SCENARIOS["running"]()
@@ -255,14 +255,14 @@ class TestEvents:
         stream = logged(processor)
         away = LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", why="refused")
 
-        for error in (away, away, LsqlError("SCHEMA_WAITING", topic="cars")):
+        for error in (away, away, LsqlError("TOPIC_EMPTY", topic="cars")):
             processor.go(Trigger.WAIT, error)
             processor.go(Trigger.RETRY)
         processor.go(Trigger.RUN)
 
         assert [(line["new"], line.get("code")) for line in lines(stream)] == [
             ("waiting", "BROKER_UNREACHABLE"),
-            ("waiting", "SCHEMA_WAITING"),
+            ("waiting", "TOPIC_EMPTY"),
             ("running", None),
         ]
 

@@ -180,7 +180,7 @@ def test_a_topic_that_says_nothing_is_waited_for(records: list[tuple[bytes | Non
     with pytest.raises(LsqlError) as caught:
         resolved(FakeBrokers(orders=records))
 
-    assert (caught.value.code, caught.value.params) == ("SCHEMA_WAITING", {"topic": "orders"})
+    assert (caught.value.code, caught.value.params) == ("TOPIC_EMPTY", {"topic": "orders"})
 
 
 def test_keys_that_are_all_null_pass_through() -> None:
@@ -277,7 +277,7 @@ class TestRegistry:
         with pytest.raises(LsqlError) as caught:
             resolved(FakeBrokers(orders=[]), f"{PROGRAM} WHERE _vtype = AVRO", registry=FakeRegistry())
 
-        assert caught.value.code == "SCHEMA_WAITING"
+        assert caught.value.code == "TOPIC_EMPTY"
 
     def test_a_registry_that_is_away_is_no_other_format(self) -> None:
         registry = FakeRegistry()

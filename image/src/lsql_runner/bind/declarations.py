@@ -43,7 +43,7 @@ def program_schemas(program: ast.Program) -> dict[str, TopicSchema]:
     """The topics that the program declares, by name.
 
     Raises:
-        LsqlError: TABLE_INVALID, NAME_TWICE, TYPE_UNKNOWN, FORMAT_UNSUPPORTED; those of the settings.
+        LsqlError: TABLE_INVALID, NAME_DUPLICATE, TYPE_UNKNOWN, FORMAT_UNSUPPORTED; those of the settings.
     """
     if not program.declarations:
         return {}
@@ -55,7 +55,7 @@ def program_schemas(program: ast.Program) -> dict[str, TopicSchema]:
     for statement in program.declarations:
         topic = statement.topic.name
         if topic in found:
-            raise LsqlError("NAME_TWICE", statement.topic.span, name=topic)
+            raise LsqlError("NAME_DUPLICATE", statement.topic.span, name=topic)
         if topic not in read:
             raise _invalid(statement, statement.topic, "no SELECT of the program reads it")
         key, value = (_serde(statement, part, decimal) for part in ("_key", "_value"))
@@ -131,7 +131,7 @@ def _struct(statement: ast.CreateTable, columns: Iterable[tuple[tuple[ast.Ident,
     fields = []
     for name, below in groups.items():
         if len(below) > 1 and any(not names for names, _ in below):
-            raise LsqlError("NAME_TWICE", below[1][1].source.path.span, name=name)
+            raise LsqlError("NAME_DUPLICATE", below[1][1].source.path.span, name=name)
         names, column = below[0]
         fields.append(Field(name, _struct(statement, below) if names else column.type))
     return Struct(tuple(fields))

@@ -97,7 +97,7 @@ def output_serde(
     that is written.
 
     Raises:
-        LsqlError: FORMAT_UNSUPPORTED, FORMAT_MISFIT.
+        LsqlError: FORMAT_UNSUPPORTED, FORMAT_MISMATCH.
     """
     if asked is None:
         if isinstance(part, Whole) and source.format.name not in OF_VALUES_ONLY:
@@ -114,7 +114,7 @@ def output_serde(
     window_fits = chosen == _like(source.format, chosen.bare) and not (chosen.is_windowed and isinstance(part, Whole))
     if not window_fits or not fits(kind, chosen.bare):
         raise LsqlError(
-            "FORMAT_MISFIT",
+            "FORMAT_MISMATCH",
             span,
             part=name,
             type=describe(kind),

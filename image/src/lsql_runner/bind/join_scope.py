@@ -93,7 +93,7 @@ class JoinScope:
         """The expression that a path stands for.
 
         Raises:
-            LsqlError: FIELD_UNKNOWN, FIELD_AMBIGUOUS or FIELD_NOT_INSIDE, at the step that fails.
+            LsqlError: FIELD_UNKNOWN, FIELD_AMBIGUOUS or FIELD_NOT_NESTED, at the step that fails.
         """
         found = self._resolve(path)
         if isinstance(found, ColumnRef) and found in self.known:

@@ -59,7 +59,7 @@ class Scope:
         """The expression that a path stands for.
 
         Raises:
-            LsqlError: FIELD_UNKNOWN or FIELD_NOT_INSIDE, at the step that fails.
+            LsqlError: FIELD_UNKNOWN or FIELD_NOT_NESTED, at the step that fails.
         """
         found = self._resolve(path)
         if isinstance(found, ColumnRef) and found in self.known:
@@ -116,7 +116,7 @@ class Scope:
                 column, kind = _FACETS[head]
                 if steps:
                     first = steps[0].name if isinstance(steps[0], ast.Ident) else f"[{steps[0].position}]"
-                    raise LsqlError("FIELD_NOT_INSIDE", steps[0].span, name=head, type=describe(kind), step=first)
+                    raise LsqlError("FIELD_NOT_NESTED", steps[0].span, name=head, type=describe(kind), step=first)
         self._need(column, path.span, head)
         return ColumnRef(column, (), kind, nullable=False, present=True)
 
@@ -147,7 +147,7 @@ def resolve_lateral(column: str, element: DataType, exempt: bool, path: ast.Path
     """What a path into the element of a LATERAL stands for; `exempt` as that of `ColumnRef`.
 
     Raises:
-        LsqlError: FIELD_UNKNOWN or FIELD_NOT_INSIDE, at the step that fails.
+        LsqlError: FIELD_UNKNOWN or FIELD_NOT_NESTED, at the step that fails.
     """
     return _inside(_root(column, element, exempt), path.steps, path.head.name)
 
@@ -186,7 +186,7 @@ def _step(inside: ColumnRef, step: ast.Ident | ast.Index, name: str) -> ColumnRe
             source=f"{name} ({describe(inside.type)})",
             known="_value, _key, _ts",
         )
-    raise LsqlError("FIELD_NOT_INSIDE", step.span, name=name, type=describe(inside.type), step=wanted)
+    raise LsqlError("FIELD_NOT_NESTED", step.span, name=name, type=describe(inside.type), step=wanted)
 
 
 def member_ref(struct: ColumnRef, member: Field) -> ColumnRef:

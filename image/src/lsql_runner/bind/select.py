@@ -182,7 +182,7 @@ class _Context:
                 raise LsqlError("NOT_AN_ARRAY", lateral.array.span, found=describe(array.type))
             alias = lateral.alias.name
             if alias in scope.laterals or alias in names:
-                raise LsqlError("NAME_TWICE", lateral.alias.span, name=alias)
+                raise LsqlError("NAME_DUPLICATE", lateral.alias.span, name=alias)
             bound.append((alias, array))
             scope = scope.with_lateral(alias, array.type.element)
         return scope, tuple(bound)
@@ -323,7 +323,7 @@ class _Context:
         form = default_format(expr.type)
         if not fits(expr.type, form):
             raise LsqlError(
-                "FORMAT_MISFIT",
+                "FORMAT_MISMATCH",
                 self.select.place_of("GROUP BY"),
                 part="The key",
                 type=describe(expr.type),

@@ -103,7 +103,7 @@ def bind_sink_insert(
     """An INSERT whose target is a sink.
 
     Raises:
-        LsqlError: SINK_CLAUSE, SINK_FIELDS_MISSING, PK_MISSING, PK_UNKNOWN, SINK_ROWS_GO, PK_NOT_OF_ROWS.
+        LsqlError: SINK_CLAUSE_UNSUPPORTED, SINK_FIELDS_MISSING, PK_MISSING, PK_UNKNOWN, SINK_UPSERT_REQUIRED, PK_NOT_ROW_IDENTITY.
     """
     kcql = insert.kcql or ast.Kcql()
     _check_clauses(insert, kcql, sink)
@@ -143,7 +143,9 @@ def _check_clauses(insert: ast.Insert, kcql: ast.Kcql, sink: NamedSink) -> None:
     def refuse(clause: str, instead: str) -> LsqlError:
         place = next((place for name, place in insert.clauses if name == clause), None)
         span = kcql.place_of(clause) if place is None else place
-        return LsqlError("SINK_CLAUSE", span, clause=clause, sink=sink.name, kind=sink.kind.name, instead=instead)
+        return LsqlError(
+            "SINK_CLAUSE_UNSUPPORTED", span, clause=clause, sink=sink.name, kind=sink.kind.name, instead=instead
+        )
 
     kind, form, store = sink.kind, kcql.value_format, kcql.store_as
     if insert.key_format is not None or insert.value_format is not None:
@@ -175,7 +177,7 @@ def _key(insert: ast.Insert, kcql: ast.Kcql, columns: tuple[str, ...]) -> tuple[
             )
             raise LsqlError("PK_UNKNOWN", path.span, name=shown, known=", ".join(columns))
         if column in found:
-            raise LsqlError("NAME_TWICE", path.span, name=column)
+            raise LsqlError("NAME_DUPLICATE", path.span, name=column)
         found.append(column)
     return tuple(found)
 
@@ -186,13 +188,13 @@ def _check_going(
     """Refuse a table whose rows could not be taken away again, or whose rows would take away one another."""
     wanted = identity(select)
     if wanted is None:
-        raise LsqlError("SINK_ROWS_UNKNOWN", insert.target.span, target=insert.target.name)
+        raise LsqlError("SINK_ROW_IDENTITY_MISSING", insert.target.span, target=insert.target.name)
     names = ", ".join(part.name for part in wanted)
     if mode == "insert":
-        raise LsqlError("SINK_ROWS_GO", insert.target.span, target=insert.target.name, identity=names)
+        raise LsqlError("SINK_UPSERT_REQUIRED", insert.target.span, target=insert.target.name, identity=names)
     if not is_identity(wanted, key, select):
         span = kcql.key[0].span.to(kcql.key[-1].span)
-        raise LsqlError("PK_NOT_OF_ROWS", span, key=", ".join(key), identity=names)
+        raise LsqlError("PK_NOT_ROW_IDENTITY", span, key=", ".join(key), identity=names)
 
 
 def _is_of_record_key(key: tuple[str, ...], select: BoundSelect) -> bool:

@@ -35,7 +35,7 @@ class Leftovers:
     subjects: list[str] = field(default_factory=list)
 
     def clear(self) -> tuple[LsqlError, ...]:
-        """Take everything away, and wait until it is gone: CASE_LEFT_BEHIND for each that stays.
+        """Take everything away, and wait until it is gone: CASE_CLEANUP_FAILED for each that stays.
 
         Ctrl-C does not end it: it is what Ctrl-C leads to.
         """
@@ -67,7 +67,7 @@ class Leftovers:
             if error is not None:
                 away = error if error.kind.is_transient else None
                 why = error.message.rstrip(".")
-                left.append(LsqlError("CASE_LEFT_BEHIND", path=str(self.path), what=what, why=why))
+                left.append(LsqlError("CASE_CLEANUP_FAILED", path=str(self.path), what=what, why=why))
         return left
 
 

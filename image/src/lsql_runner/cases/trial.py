@@ -23,7 +23,7 @@ class Trial:
     """A processor at work on a case.
 
     Raises:
-        LsqlError: from every method: JVM_GONE; CASE_BROKEN_OFF where nothing happens until the deadline.
+        LsqlError: from every method: JVM_GONE; CASE_ABORTED where nothing happens until the deadline.
     """
 
     def __init__(self, path: Path, supervisor: Supervisor, jvm_gone: Event) -> None:
@@ -78,7 +78,7 @@ class Trial:
                 return error
             if late:
                 why = f"{within_s:.0f} s were over, the processor was {status.state.value}, its lag {status.lag}"
-                raise LsqlError("CASE_BROKEN_OFF", path=str(self._path), what=what, why=why)
+                raise LsqlError("CASE_ABORTED", path=str(self._path), what=what, why=why)
             time.sleep(_POLL_S)
         return None
 

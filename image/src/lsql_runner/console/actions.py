@@ -83,14 +83,14 @@ class Operations:
         """Check, act, leave the trace.
 
         Raises:
-            LsqlError: RIGHT_MISSING, ACTION_OFF, PROCESSOR_UNKNOWN, PROCESSOR_DELETED, and what `do` raises.
+            LsqlError: PERMISSION_DENIED, ACTION_DISABLED, PROCESSOR_UNKNOWN, PROCESSOR_DELETED, and what `do` raises.
         """
         processor: Processor | None = None
         try:
             if asked.caller.role != "operator":
-                raise LsqlError("RIGHT_MISSING", user=asked.caller.name, action=action, role="operator")
+                raise LsqlError("PERMISSION_DENIED", user=asked.caller.name, action=action, role="operator")
             if not self._allowed.allows(action):
-                raise LsqlError("ACTION_OFF", action=action, setting=f"actions.{action}")
+                raise LsqlError("ACTION_DISABLED", action=action, setting=f"actions.{action}")
             processor = self._watch.processor(identifier)
             do(processor)
         except LsqlError as error:

@@ -179,7 +179,7 @@ class _Views:
     def logs(self, id: str) -> Response:
         settings = self._parts.settings.logs
         if not settings.enabled:
-            raise LsqlError("ACTION_OFF", action="read logs", setting="logs.enabled")
+            raise LsqlError("ACTION_DISABLED", action="read logs", setting="logs.enabled")
         processor = self._parts.watch.processor(id)
         cluster = self._parts.cluster
         try:

@@ -40,7 +40,7 @@ class Gate(Protocol):
         """Who asks.
 
         Raises:
-            LsqlError: LOGIN_NEEDED.
+            LsqlError: AUTHENTICATION_REQUIRED.
         """
 
 
@@ -73,16 +73,16 @@ class HeaderGate:
 
     def caller(self, incoming: Request) -> Caller:
         if not self._is_trusted(incoming.remote_addr or ""):
-            raise LsqlError("LOGIN_NEEDED", why="the request did not come through a trusted proxy")
+            raise LsqlError("AUTHENTICATION_REQUIRED", why="the request did not come through a trusted proxy")
         user = _header(incoming, self._settings.user_header)
         # A second value is one that the proxy did not take away: nobody knows which one is its own.
         if not user or "," in user or len(user) > NAME_CHARS or not user.isprintable():
-            raise LsqlError("LOGIN_NEEDED", why="the proxy names no user")
+            raise LsqlError("AUTHENTICATION_REQUIRED", why="the proxy names no user")
         groups = {group.strip() for group in re.split(r"[,|]", _header(incoming, self._settings.groups_header))} - {""}
         if groups & set(self._settings.operator_groups):
             return Caller(user, "operator")
         if self._settings.viewer_groups and not groups & set(self._settings.viewer_groups):
-            raise LsqlError("RIGHT_MISSING", user=user, action="look", role="viewer")
+            raise LsqlError("PERMISSION_DENIED", user=user, action="look", role="viewer")
         return Caller(user, "viewer")
 
     def _is_trusted(self, text: str) -> bool:
@@ -145,23 +145,23 @@ class TokenGate:
         if scheme:
             found = self._tokens.find(digest_of(token.strip())) if scheme.lower() == "bearer" else None
             if found is None:
-                raise LsqlError("LOGIN_WRONG")
+                raise LsqlError("TOKEN_INVALID")
             return found
         found = self._from_session(incoming.cookies.get(COOKIE, ""))
         if found is None:
-            raise LsqlError("LOGIN_NEEDED", why="there is no token")
+            raise LsqlError("AUTHENTICATION_REQUIRED", why="there is no token")
         return found
 
     def log_in(self, token: str) -> tuple[str, Caller]:
         """A new session for whoever has the token: the cookie's value.
 
         Raises:
-            LsqlError: LOGIN_WRONG.
+            LsqlError: TOKEN_INVALID.
         """
         digest = digest_of(token)
         found = self._tokens.find(digest)
         if found is None:
-            raise LsqlError("LOGIN_WRONG")
+            raise LsqlError("TOKEN_INVALID")
         session = secrets.token_urlsafe(32)
         with self._lock:
             now = self._clock()

@@ -28,7 +28,7 @@ def sink_error(text: str, sink: WriteSink, connections: Mapping[str, SinkConnect
         case "REFUSED":
             return LsqlError("SINK_REFUSED", sink=target.sink, url=url, why=why)
         case "MISFIT":
-            return LsqlError("SINK_TABLE_MISFIT", sink=target.sink, table=target.table, why=why)
+            return LsqlError("SINK_TABLE_MISMATCH", sink=target.sink, table=target.table, why=why)
         case "ROW" if "topic" in said:
             place = {"topic": said["topic"], "partition": said["partition"], "offset": said["offset"]}
             return LsqlError("SINK_RECORD_REFUSED", sink=target.sink, reason=why, **place)

@@ -48,7 +48,7 @@ class SchemaRegistry(Protocol):
     """What a processor asks of a schema registry.
 
     Raises:
-        LsqlError: REGISTRY_UNREACHABLE, REGISTRY_REFUSED, REGISTRY_ANSWER_INVALID, from every method.
+        LsqlError: REGISTRY_UNREACHABLE, REGISTRY_REFUSED, REGISTRY_RESPONSE_INVALID, from every method.
     """
 
     def schema(self, schema_id: int) -> RegisteredSchema:

@@ -47,7 +47,7 @@ class Reply:
         return in_words(str(found))
 
     def invalid(self, why: str) -> LsqlError:
-        """REGISTRY_ANSWER_INVALID."""
+        """REGISTRY_RESPONSE_INVALID."""
         return answer_invalid(self.url, why)
 
 
@@ -84,7 +84,7 @@ class RegistryHosts:
         """The first host's answer; `until` is the deadline where the request is a part of a longer question.
 
         Raises:
-            LsqlError: REGISTRY_UNREACHABLE, REGISTRY_REFUSED, REGISTRY_ANSWER_INVALID.
+            LsqlError: REGISTRY_UNREACHABLE, REGISTRY_REFUSED, REGISTRY_RESPONSE_INVALID.
         """
         deadline = self.deadline() if until is None else until
         reasons = []
@@ -184,7 +184,7 @@ def _judged(url: str, status: int, content: bytes) -> Reply:
 
     Raises:
         NoAnswer: the host is there, and cannot answer now.
-        LsqlError: REGISTRY_REFUSED, REGISTRY_ANSWER_INVALID.
+        LsqlError: REGISTRY_REFUSED, REGISTRY_RESPONSE_INVALID.
     """
     try:
         document = json.loads(content)
@@ -205,8 +205,8 @@ def _judged(url: str, status: int, content: bytes) -> Reply:
 
 
 def answer_invalid(url: str, why: str) -> LsqlError:
-    """REGISTRY_ANSWER_INVALID."""
-    return LsqlError("REGISTRY_ANSWER_INVALID", url=url, why=why)
+    """REGISTRY_RESPONSE_INVALID."""
+    return LsqlError("REGISTRY_RESPONSE_INVALID", url=url, why=why)
 
 
 def in_words(text: str) -> str:

@@ -69,7 +69,7 @@ class StateDir:
         """What is pinned; None in a new directory.
 
         Raises:
-            LsqlError: STATE_OF_ANOTHER_PROGRAM when the file makes no sense.
+            LsqlError: STATE_INCOMPATIBLE when the file makes no sense.
         """
         document = self._read("program.json")
         if document is None:
@@ -84,7 +84,7 @@ class StateDir:
             )
         except (KeyError, ValueError, TypeError, AttributeError):
             raise LsqlError(
-                "STATE_OF_ANOTHER_PROGRAM",
+                "STATE_INCOMPATIBLE",
                 path=str(self.path),
                 change="program.json there is not this runner's",
             ) from None

@@ -32,7 +32,7 @@ def parse(text: str) -> ast.Program:
     Raises:
         LsqlError: with the place, when the text is not a program: SQL_EMPTY, SQL_TOO_LARGE, SQL_NOT_UTF8,
             SQL_SYNTAX, SQL_TOO_DEEP, NUMBER_INVALID, CLAUSE_UNSUPPORTED, STATEMENT_UNSUPPORTED,
-            ONE_STATEMENT_ONLY, INSERT_MISSING.
+            MULTIPLE_STATEMENTS, INSERT_MISSING.
     """
     _check_text(text)
     cursor = Cursor(text)
@@ -138,7 +138,7 @@ def _read_table(cursor: Cursor) -> ast.CommonTable:
     cursor.expect_symbol("(")
     select = read_select(cursor)
     if cursor.at_symbol(";"):
-        raise LsqlError("ONE_STATEMENT_ONLY", cursor.peek().span, where=f"WITH {shorten(name.name)} AS ( )")
+        raise LsqlError("MULTIPLE_STATEMENTS", cursor.peek().span, where=f"WITH {shorten(name.name)} AS ( )")
     cursor.expect_symbol(")")
     return ast.CommonTable(name, select, name.span.to(cursor.last))
 

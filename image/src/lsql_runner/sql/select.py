@@ -171,7 +171,7 @@ class _SelectReader:
                 found = _read_legacy_window(cursor)
                 earlier = legacy or window
                 if earlier is not None:
-                    raise LsqlError("WINDOW_TWICE", found.span, [("the first window", earlier.span)])
+                    raise LsqlError("WINDOW_DUPLICATE", found.span, [("the first window", earlier.span)])
                 legacy = found
             else:
                 fields.append(read_expression(cursor))

@@ -13,12 +13,12 @@ CASES: dict[str, ErrorKind] = {
         "The {what} exists already, and the case {path} would use it as its own.",
         "Run the case where nobody uses that name; what a run that was killed left behind is to be deleted by hand.",
     ),
-    "CASE_BROKEN_OFF": ErrorKind(
+    "CASE_ABORTED": ErrorKind(
         "The case {path} broke off before {what}: {why}.",
         "Look at the brokers and their log; what the case made there is deleted again.",
         exit_code=RUNTIME,
     ),
-    "CASE_LEFT_BEHIND": ErrorKind(
+    "CASE_CLEANUP_FAILED": ErrorKind(
         "Of the case {path}, the {what} could not be deleted: {why}.", "Delete it by hand.", exit_code=RUNTIME
     ),
 }

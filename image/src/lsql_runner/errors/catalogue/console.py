@@ -28,20 +28,20 @@ CONSOLE: dict[str, ErrorKind] = {
     "PROCESSOR_DELETED": ErrorKind(
         "The processor {name} was deleted.", "Install its release again.", http_status=HTTPStatus.CONFLICT
     ),
-    "LOGIN_NEEDED": ErrorKind(
+    "AUTHENTICATION_REQUIRED": ErrorKind(
         "It is not known who asks: {why}.",
         "Log in, or send what the console asks for.",
         http_status=HTTPStatus.UNAUTHORIZED,
     ),
-    "LOGIN_WRONG": ErrorKind(
+    "TOKEN_INVALID": ErrorKind(
         "This token is not known.", "Ask whoever runs the console for one.", http_status=HTTPStatus.UNAUTHORIZED
     ),
-    "RIGHT_MISSING": ErrorKind(
+    "PERMISSION_DENIED": ErrorKind(
         "{user} may not {action}.",
         "Ask whoever runs the console for the role {role}.",
         http_status=HTTPStatus.FORBIDDEN,
     ),
-    "ACTION_OFF": ErrorKind(
+    "ACTION_DISABLED": ErrorKind(
         "To {action} is switched off.", "Set {setting} to true in the chart's values.", http_status=HTTPStatus.FORBIDDEN
     ),
     "SCALE_REFUSED": ErrorKind(

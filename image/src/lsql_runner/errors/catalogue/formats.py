@@ -9,7 +9,7 @@ FORMATS: dict[str, ErrorKind] = {
         "The format {format} is not supported here.",
         "Use one of {known}.",
     ),
-    "FORMAT_MISFIT": ErrorKind(
+    "FORMAT_MISMATCH": ErrorKind(
         "{part} is {type} and cannot be written as {format}.",
         "Store it as {instead}, or convert the value.",
     ),
@@ -17,7 +17,7 @@ FORMATS: dict[str, ErrorKind] = {
         "{part} cannot be written in {format}: {why}.",
         "Give the field another name with AS, or choose another format.",
     ),
-    "FORMAT_CONTRADICTS": ErrorKind(
+    "FORMAT_CONFLICT": ErrorKind(
         "The program reads {topic} as {named}, but it is declared as {known}.",
         "Name the same format in both places.",
     ),
@@ -52,7 +52,7 @@ FORMATS: dict[str, ErrorKind] = {
         recovery=Recovery.RETRY,
         is_shared=True,
     ),
-    "REGISTRY_ANSWER_INVALID": ErrorKind(
+    "REGISTRY_RESPONSE_INVALID": ErrorKind(
         "What answers at {url} is no schema registry: {why}.",
         "Give SQL_SCHEMA_REGISTRY_URL the address of Confluent's API with its path, as http://host:8080/apis/ccompat/v7.",
         exit_code=RUNTIME,

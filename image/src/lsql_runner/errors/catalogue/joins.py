@@ -9,7 +9,7 @@ JOINS: dict[str, ErrorKind] = {
         "{name} could be of more than one source.",
         "Say of which one: {known}.",
     ),
-    "JOIN_KEYS_DIFFER": ErrorKind(
+    "JOIN_KEY_TYPES_DIFFER": ErrorKind(
         "The keys are joined, but one is {left} and the other {right}.",
         "Say with ON what is equal to what.",
     ),
@@ -17,7 +17,7 @@ JOINS: dict[str, ErrorKind] = {
         "The join has no condition that a value of one source equals one of the other.",
         "Join by at least one equality, as ON a.id = b.id; others may be added with AND.",
     ),
-    "JOIN_RESIDUAL": ErrorKind(
+    "OUTER_JOIN_CONDITION": ErrorKind(
         "A {kind} join has a condition that is no equality between both sources.",
         "Make it an INNER join, or move the condition to a WITH query over the one source that it is about.",
     ),

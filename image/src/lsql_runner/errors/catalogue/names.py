@@ -19,7 +19,7 @@ NAMES: dict[str, ErrorKind] = {
         "{source} has no field {name}.",
         "Use a field that it has: {known}.",
     ),
-    "FIELD_NOT_INSIDE": ErrorKind(
+    "FIELD_NOT_NESTED": ErrorKind(
         "{name} is {type}: it has no {step} inside.",
         "Stop before {step}, or declare the field's type in LSQL_TOPICS.",
     ),

@@ -40,7 +40,7 @@ RECORDS: dict[str, ErrorKind] = {
         "Correct the table or the program; then POST /start.",
         exit_code=RUNTIME,
     ),
-    "OFFSETS_GONE": ErrorKind(
+    "OFFSETS_OUT_OF_RANGE": ErrorKind(
         "Records that were not read yet are gone from the brokers: {reason}.",
         "Lengthen the topic's retention; to go on behind the gap, start again with LSQL_ON_DATA_LOSS=continue.",
         exit_code=RUNTIME,

@@ -13,19 +13,19 @@ SELECT: dict[str, ErrorKind] = {
         "{name}.* needs a struct, and {name} is {found}.",
         "Write {name} without the star.",
     ),
-    "STAR_WITH_GROUP": ErrorKind(
+    "STAR_WITH_AGGREGATE": ErrorKind(
         "SELECT * beside GROUP BY or an aggregate.",
         "Name the grouped fields and the aggregates.",
     ),
-    "PROJECTION_TWICE": ErrorKind(
+    "PROJECTION_DUPLICATE": ErrorKind(
         "{name} is set twice.",
         "Give one of them another alias.",
     ),
-    "PROJECTION_OVERLAPS": ErrorKind(
+    "PROJECTION_CONFLICT": ErrorKind(
         "{name} is set as a value and as a struct.",
         "Set the whole of it or fields inside it.",
     ),
-    "PROJECTION_TARGET": ErrorKind(
+    "PROJECTION_TARGET_INVALID": ErrorKind(
         "Nothing can be projected to {name}.",
         "Project to a field, to _key or to _value.",
     ),
@@ -57,11 +57,11 @@ SELECT: dict[str, ErrorKind] = {
         "The key of an aggregate is its group; _key cannot be set.",
         "GROUP BY what the key should be.",
     ),
-    "NAME_SHADOWS_TOPIC": ErrorKind(
+    "TARGET_IS_WITH_QUERY": ErrorKind(
         "{name} is a WITH query and cannot be a target.",
         "Name a topic after INSERT INTO.",
     ),
-    "NAME_TWICE": ErrorKind(
+    "NAME_DUPLICATE": ErrorKind(
         "{name} is defined twice.",
         "Give one of them another name.",
     ),

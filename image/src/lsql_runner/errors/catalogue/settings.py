@@ -13,7 +13,7 @@ SETTINGS: dict[str, ErrorKind] = {
         "{key} cannot be {value}.",
         "Give it {expected}.",
     ),
-    "SETTING_TWICE": ErrorKind(
+    "SETTING_DUPLICATE": ErrorKind(
         "{key} is set twice, to {first} and to {second}.",
         "Keep one of them.",
     ),

@@ -13,7 +13,7 @@ SINKS: dict[str, ErrorKind] = {
         "{target} is a topic, and {sink} is a sink.",
         "Name the sink otherwise, or say that it is meant with a clause of its own, as PK or BATCH.",
     ),
-    "SINK_CLAUSE": ErrorKind(
+    "SINK_CLAUSE_UNSUPPORTED": ErrorKind(
         "{clause} means nothing to {sink}, a sink of kind {kind}.",
         "Instead, {instead}.",
     ),
@@ -25,15 +25,15 @@ SINKS: dict[str, ErrorKind] = {
         "PK names {name}, which the SELECT does not give.",
         "Name one of {known}.",
     ),
-    "PK_NOT_OF_ROWS": ErrorKind(
+    "PK_NOT_ROW_IDENTITY": ErrorKind(
         "Rows of a table go again, and PK {key} does not tell which: they are known by {identity}.",
         "Let PK name columns that are {identity}, all of it and as it is, as _key AS id; or write SELECT STREAM, where each record is an event.",
     ),
-    "SINK_ROWS_GO": ErrorKind(
+    "SINK_UPSERT_REQUIRED": ErrorKind(
         "Rows of a table go again, and INSERT INTO {target} can take none away.",
         "Write UPSERT INTO {target}, with PK and the columns that are {identity}; or write SELECT STREAM, where each record is an event.",
     ),
-    "SINK_ROWS_UNKNOWN": ErrorKind(
+    "SINK_ROW_IDENTITY_MISSING": ErrorKind(
         "Rows of this SELECT go again, and no column of {target} could tell which: what they are known by is in none.",
         "Give windows one result each with SET emit='final'; name what is grouped by, as GROUP BY _key; or write to a topic.",
     ),
@@ -54,7 +54,7 @@ SINKS: dict[str, ErrorKind] = {
         exit_code=RUNTIME,
         recovery=Recovery.RETRY,
     ),
-    "SINK_TABLE_MISFIT": ErrorKind(
+    "SINK_TABLE_MISMATCH": ErrorKind(
         "The table {table} of the sink {sink} does not take these rows: {why}.",
         "Change the table or the SELECT's aliases; AUTOCREATE makes a table that is missing.",
         exit_code=RUNTIME,

@@ -31,7 +31,7 @@ SQL: dict[str, ErrorKind] = {
         "`{found}` is neither a number nor a length of time.",
         "Write 1, 1.5, 1e3, or a length of time as 250ms, 30s, 5m, 1h, 1d.",
     ),
-    "ONE_STATEMENT_ONLY": ErrorKind(
+    "MULTIPLE_STATEMENTS": ErrorKind(
         "{where} holds more than one statement.",
         "Keep one SELECT there and move the rest out.",
     ),
@@ -47,7 +47,7 @@ SQL: dict[str, ErrorKind] = {
         "{clause} is not supported.",
         "Instead, {instead}.",
     ),
-    "CLAUSE_TWICE": ErrorKind(
+    "CLAUSE_DUPLICATE": ErrorKind(
         "{clause} stands twice.",
         "Keep one of the two.",
     ),
@@ -58,7 +58,7 @@ SQL: dict[str, ErrorKind] = {
         "One SELECT mixes the legacy form ({legacy}) with the modern one ({modern}).",
         "Write both places in the same generation.",
     ),
-    "WINDOW_TWICE": ErrorKind(
+    "WINDOW_DUPLICATE": ErrorKind(
         "The SELECT has a second window.",
         "Keep one; for another length, write another INSERT.",
     ),

@@ -18,7 +18,7 @@ STARTUP: dict[str, ErrorKind] = {
         "The state in {path} is in use by process {pid}.",
         "Stop that process, or set another SQL_APP_ID.",
     ),
-    "STATE_OF_ANOTHER_PROGRAM": ErrorKind(
+    "STATE_INCOMPATIBLE": ErrorKind(
         "The state in {path} was made by another program: {change}.",
         "Run that program again, set another SQL_APP_ID, or give the state up with LSQL_STATE_ON_CHANGE=reset.",
     ),
@@ -32,7 +32,7 @@ STARTUP: dict[str, ErrorKind] = {
     "JARS_MISSING": ErrorKind(
         "The Kafka connector's jars are not in {path}.", "Run `make setup`, or set LSQL_JARS_DIR.", is_shared=True
     ),
-    "SCHEMA_WAITING": ErrorKind(
+    "TOPIC_EMPTY": ErrorKind(
         "The topic {topic} is empty and has no declared schema.",
         "Nothing to do: it starts with the first record, or declare it in LSQL_TOPICS.",
         exit_code=RUNTIME,
