@@ -216,7 +216,7 @@ def stopped() -> FakeProcessor:
 def broker_lost() -> FakeProcessor:
     """It runs, but no broker answers."""
     processor = running()
-    error = LsqlError("BROKER_UNREACHABLE", servers="kafka-0:9092,kafka-1:9092", why="connection refused")
+    error = LsqlError("BROKER_UNREACHABLE", servers="kafka-0:9092,kafka-1:9092", reason="connection refused")
     processor.tell(BrokerLost(processor.now_ms, report(error)))
     return processor
 

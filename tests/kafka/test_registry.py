@@ -309,7 +309,7 @@ def test_wrong_credentials_are_refused_and_not_repeated(registry: Registry, aski
     with Door(registry.url, credentials=(USER, PASSWORD)) as door:
         error = refusal(lambda: asking(door.url, user=USER, password=password).latest("orders-value"))
 
-    assert (error.code, error.params["why"]) == ("REGISTRY_REFUSED", "it answers 401 Unauthorized")
+    assert (error.code, error.params["reason"]) == ("REGISTRY_REFUSED", "it answers 401 Unauthorized")
     assert "another" not in str(error)
 
 
@@ -325,7 +325,7 @@ def test_a_certificate_of_a_strange_authority_is_refused(registry: Registry, ask
         error = refusal(lambda: asking(door.url, tls=tls).latest("orders-value"))
 
     assert error.code == "REGISTRY_REFUSED"
-    assert "LSQL_SCHEMA_REGISTRY_CA" in str(error.params["why"])
+    assert "LSQL_SCHEMA_REGISTRY_CA" in str(error.params["reason"])
 
 
 def test_a_certificate_of_another_host_is_refused(registry: Registry, asking: Asking) -> None:
@@ -335,7 +335,7 @@ def test_a_certificate_of_another_host_is_refused(registry: Registry, asking: As
         error = refusal(lambda: asking(door.url, tls=tls).latest("orders-value"))
 
     assert error.code == "REGISTRY_REFUSED"
-    assert "not valid for '127.0.0.1'" in str(error.params["why"])
+    assert "not valid for '127.0.0.1'" in str(error.params["reason"])
 
 
 @pytest.mark.parametrize("password", ["", "key's own"])
@@ -355,7 +355,7 @@ def test_a_client_without_a_certificate_is_refused(registry: Registry, asking: A
         error = refusal(lambda: asking(door.url, tls=tls).latest("orders-value"))
 
     assert error.code == "REGISTRY_REFUSED"
-    assert "`certificate required`" in str(error.params["why"])
+    assert "`certificate required`" in str(error.params["reason"])
 
 
 def test_tls_where_none_is_spoken_is_no_registry(registry: Registry, asking: Asking) -> None:

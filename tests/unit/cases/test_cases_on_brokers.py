@@ -86,7 +86,7 @@ class Brokers:
     def delete_topic(self, name: str) -> None:
         self.asked.append(name)
         if name in self.refused:
-            raise LsqlError(self.refused[name], servers="b:9092", why="so it is")
+            raise LsqlError(self.refused[name], servers="b:9092", reason="so it is")
         self.going = {name}
 
     delete_group = delete_topic

@@ -85,7 +85,7 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     binary = tmp_path / "binary"
     binary.write_bytes(b"\xff\xfe")
 
-    assert refused(SASL_JAAS_CONFIG_FILE=str(binary)).params["why"] == "it is not UTF-8 text"
+    assert refused(SASL_JAAS_CONFIG_FILE=str(binary)).params["reason"] == "it is not UTF-8 text"
 
 
 def test_client_keys_are_named_as_kafka_does() -> None:

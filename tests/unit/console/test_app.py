@@ -247,7 +247,7 @@ class TestActions:
         assert "no workers" in body["detail"]
 
     def test_a_refusal_of_the_runner_is_told(self, console: FakeConsole) -> None:
-        console.runners.refusal = LsqlError("RUNNER_REFUSED", name="a", action="stop", why="no", way_out="Wait.")
+        console.runners.refusal = LsqlError("RUNNER_REFUSED", name="a", action="stop", reason="no", way_out="Wait.")
 
         response = act(console, "PUT", "/stop")
 

@@ -262,7 +262,7 @@ class TestFailures:
         with pytest.raises(LsqlError) as caught:
             once(Busy())
 
-        assert caught.value.params["why"] == "others write it all the time"
+        assert caught.value.params["reason"] == "others write it all the time"
 
 
 class Large(FakeCluster):

@@ -181,7 +181,7 @@ class TestPost:
             asking.post(processor(), "stop", "ada")
 
         assert caught.value.code == "RUNNER_REFUSED"
-        assert caught.value.params["why"] == "The processor cannot stop while it is ended"
+        assert caught.value.params["reason"] == "The processor cannot stop while it is ended"
         assert caught.value.way_out == "Wait."
 
     def test_silence_is_told(self) -> None:

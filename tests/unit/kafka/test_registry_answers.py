@@ -41,7 +41,7 @@ def test_no_host_that_answers_is_told_with_each_reason(asking: Asking) -> None:
     error = refusal(lambda: asking(*urls).latest("orders-value"))
 
     assert (error.code, error.params["urls"]) == ("REGISTRY_UNREACHABLE", ", ".join(urls))
-    assert all(url in str(error.params["why"]) for url in urls)
+    assert all(url in str(error.params["reason"]) for url in urls)
 
 
 def test_a_deadline_is_kept_though_something_arrives_all_the_time(asking: Asking) -> None:
@@ -59,7 +59,7 @@ def test_rights_that_are_missing_are_a_refusal(asking: Asking, status: int, code
     with SomethingElse(status, body, "application/json") as place:
         error = refusal(lambda: asking(place.url).register("orders-value", "AVRO", AVRO))
 
-    assert (error.code, error.params["why"]) == ("REGISTRY_REFUSED", f"it answers {status} no right to write")
+    assert (error.code, error.params["reason"]) == ("REGISTRY_REFUSED", f"it answers {status} no right to write")
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503])
@@ -67,7 +67,7 @@ def test_a_registry_that_cannot_answer_now_is_unreachable(asking: Asking, status
     with SomethingElse(status, '{"error_code": 50003, "message": "no\\ntrace"}', "application/json") as place:
         error = refusal(lambda: asking(place.url).schema(1))
 
-    assert (error.code, error.params["why"]) == ("REGISTRY_UNREACHABLE", f"it answers {status} no")
+    assert (error.code, error.params["reason"]) == ("REGISTRY_UNREACHABLE", f"it answers {status} no")
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_kind_that_is_not_known_is_told(asking: Asking) -> None:
         error = refusal(lambda: asking(place.url).schema(7))
 
     assert error.code == "REGISTRY_RESPONSE_INVALID"
-    assert "schemaType" in str(error.params["why"])
+    assert "schemaType" in str(error.params["reason"])
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_what_speaks_no_http_is_no_registry(asking: Asking) -> None:
     with Banner() as place:
         error = refusal(lambda: asking(place.url).latest("orders-value"))
 
-    assert (error.code, error.params["why"]) == ("REGISTRY_RESPONSE_INVALID", "no HTTP")
+    assert (error.code, error.params["reason"]) == ("REGISTRY_RESPONSE_INVALID", "no HTTP")
 
 
 @pytest.mark.parametrize("code", [40401, 40404])

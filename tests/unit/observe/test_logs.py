@@ -253,7 +253,7 @@ class TestEvents:
     def test_a_wait_is_told_once_however_often_it_is_tried(self) -> None:
         processor = SCENARIOS["starting"]()
         stream = logged(processor)
-        away = LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", why="refused")
+        away = LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", reason="refused")
 
         for error in (away, away, LsqlError("TOPIC_EMPTY", topic="cars")):
             processor.go(Trigger.WAIT, error)
@@ -269,7 +269,7 @@ class TestEvents:
     def test_lost_brokers_are_told_once_until_they_are_found(self) -> None:
         processor = SCENARIOS["running"]()
         stream = logged(processor)
-        away = report(LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", why="refused"))
+        away = report(LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", reason="refused"))
 
         for event in (BrokerLost(0, away), BrokerLost(1, away), BrokerFound(2), BrokerLost(3, away)):
             processor.tell(event)

@@ -12,9 +12,9 @@ from lsql_runner.runtime.status import Status
 
 STUCK_AFTER_MS = 60_000
 P0 = Partition("cars", 0)
-NO = report(LsqlError("BROKER_REFUSED", servers="kafka:9092", why="no rights"))
-LOST = report(LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", why="refused"))
-AWAY = report(LsqlError("SINK_UNREACHABLE", sink="shop", url="jdbc:postgresql://db/shop", why="refused"))
+NO = report(LsqlError("BROKER_REFUSED", servers="kafka:9092", reason="no rights"))
+LOST = report(LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", reason="refused"))
+AWAY = report(LsqlError("SINK_UNREACHABLE", sink="shop", url="jdbc:postgresql://db/shop", reason="refused"))
 GONE = report(LsqlError("JVM_GONE", reason="killed"))
 DIED = report(LsqlError("QUERY_FAILED", reason="boom"))
 

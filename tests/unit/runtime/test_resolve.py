@@ -281,7 +281,7 @@ class TestRegistry:
 
     def test_a_registry_that_is_away_is_no_other_format(self) -> None:
         registry = FakeRegistry()
-        registry.outage = LsqlError("REGISTRY_UNREACHABLE", urls="u", why="w")
+        registry.outage = LsqlError("REGISTRY_UNREACHABLE", urls="u", reason="w")
 
         with pytest.raises(LsqlError) as caught:
             resolved(FakeBrokers(orders=[(b"k", b'{"id": 1}')]), registry=registry)

@@ -138,4 +138,4 @@ def _struct(statement: ast.CreateTable, columns: Iterable[tuple[tuple[ast.Ident,
 
 
 def _invalid(statement: ast.CreateTable, place: ast.Ident | ast.Column | ast.FormatName, why: str) -> LsqlError:
-    return LsqlError("TABLE_INVALID", place.span, topic=statement.topic.name, why=why)
+    return LsqlError("TABLE_INVALID", place.span, topic=statement.topic.name, reason=why)

@@ -57,7 +57,7 @@ def written(serde: Serde, name: str, settings: PartSettings, is_open: bool, span
         return replace(serde, schema=write_avro(serde.type, False, settings.record, settings.namespace))
     except (AvroSchemaError, ProtoError) as error:
         form = serde.format.bare
-        raise LsqlError("SCHEMA_UNWRITABLE", span, part=name, format=str(form), why=str(error)) from None
+        raise LsqlError("SCHEMA_UNWRITABLE", span, part=name, format=str(form), reason=str(error)) from None
 
 
 def _is_written_with(serde: Serde) -> bool:

@@ -189,7 +189,7 @@ def _check_kind(join: ast.Join, on: On, left_table: bool, right_table: bool) -> 
     """Refuse what has no result that could be kept right."""
     keeps_left, keeps_right = _KEPT[join.kind]
     if left_table != right_table and (keeps_left if left_table else keeps_right):
-        raise LsqlError("JOIN_KIND", join.span, kind=join.kind, why=_NO_RECORD)
+        raise LsqlError("JOIN_KIND", join.span, kind=join.kind, reason=_NO_RECORD)
     if not (left_table and right_table):
         return
     by_left, by_right = on.by_left_key, on.by_right_key
@@ -197,4 +197,4 @@ def _check_kind(join: ast.Join, on: On, left_table: bool, right_table: bool) -> 
         raise LsqlError("JOIN_MANY_TO_MANY", join.span)
     if by_left != by_right and (keeps_left if by_left else keeps_right):
         why = "the result has the key of the table that is joined by a field, and a row of the other alone has none"
-        raise LsqlError("JOIN_KIND", join.span, kind=join.kind, why=why)
+        raise LsqlError("JOIN_KIND", join.span, kind=join.kind, reason=why)

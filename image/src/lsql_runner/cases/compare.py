@@ -55,7 +55,7 @@ def output_formats(case: Case, plan: Plan) -> Forms:
         forms = (JSON_FORMAT, JSON_FORMAT) if isinstance(sink, WriteSink) else (sink.key_format, sink.value_format)
         if found.setdefault(sink.name, forms) != forms:
             why = f"two INSERTs write {sink.name} in unlike formats"
-            raise LsqlError("CASE_INVALID", path=str(case.path), place="the program", why=why)
+            raise LsqlError("CASE_INVALID", path=str(case.path), place="the program", reason=why)
     if plan.dead_letter_queue is not None:
         found[plan.dead_letter_queue] = (BYTES_FORMAT, BYTES_FORMAT)
     return found
@@ -186,7 +186,7 @@ def _expected(case: Case, forms: Forms) -> list[_Expected]:
                 raise ValueMisfit(f"the program writes to {', '.join(forms)}" + (f", not to {topic}" if topic else ""))
             found.append(_expected_record(record, topic, forms[topic]))
         except ValueMisfit as error:
-            raise LsqlError("CASE_INVALID", path=str(case.path), place=f"expect[{number}]", why=str(error)) from None
+            raise LsqlError("CASE_INVALID", path=str(case.path), place=f"expect[{number}]", reason=str(error)) from None
     return found
 
 

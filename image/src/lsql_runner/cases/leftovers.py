@@ -56,7 +56,7 @@ class Leftovers:
         deadline = time.monotonic() + _GONE_S
         while name in self.brokers.topics():
             if time.monotonic() > deadline:
-                raise LsqlError("TOPIC_REFUSED", topic=name, why=f"it is still there after {_GONE_S:.0f} s")
+                raise LsqlError("TOPIC_REFUSED", topic=name, reason=f"it is still there after {_GONE_S:.0f} s")
             time.sleep(_POLL_S)
 
     def _cleared(self, tasks: Iterator[Task]) -> list[LsqlError]:
@@ -67,7 +67,7 @@ class Leftovers:
             if error is not None:
                 away = error if error.kind.is_transient else None
                 why = error.message.rstrip(".")
-                left.append(LsqlError("CASE_CLEANUP_FAILED", path=str(self.path), what=what, why=why))
+                left.append(LsqlError("CASE_CLEANUP_FAILED", path=str(self.path), what=what, reason=why))
         return left
 
 

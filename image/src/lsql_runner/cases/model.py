@@ -203,7 +203,7 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise LsqlError("FILE_UNREADABLE", path=str(path), why=why) from None
+        raise LsqlError("FILE_UNREADABLE", path=str(path), reason=why) from None
 
 
 def _divided(
@@ -324,4 +324,4 @@ def _place(steps: tuple[str | int, ...]) -> str:
 
 
 def _invalid(path: Path, place: str, why: str) -> LsqlError:
-    return LsqlError("CASE_INVALID", path=str(path), place=place, why=why)
+    return LsqlError("CASE_INVALID", path=str(path), place=place, reason=why)

@@ -159,7 +159,7 @@ class KafkaCases:
         while not {topic.name for topic in topics} <= self._brokers.topics().keys():
             if time.monotonic() > deadline:
                 why = f"they were not there after {_READY_S:.0f} s"
-                raise LsqlError("CASE_ABORTED", path=str(case.path), what="its topics were made", why=why)
+                raise LsqlError("CASE_ABORTED", path=str(case.path), what="its topics were made", reason=why)
             time.sleep(_POLL_S)
 
     def _schemas(self, subjects: Mapping[str, str]) -> Schemas:
@@ -241,7 +241,7 @@ class KafkaCases:
         if late is None:
             return None
         why = f"at {late.topic}, partition {late.partition}, it is {committed.get(late, 0)} of {ends[late]}"
-        return LsqlError("CASE_ABORTED", path=str(case.path), what="its position was committed", why=why)
+        return LsqlError("CASE_ABORTED", path=str(case.path), what="its position was committed", reason=why)
 
     # --- records ---
 
@@ -275,7 +275,7 @@ class KafkaCases:
             if error.code != "QUERY_FAILED":
                 raise
             why = str(error.params["reason"])
-            raise LsqlError("CASE_ABORTED", path=str(case.path), what=what, why=why) from None
+            raise LsqlError("CASE_ABORTED", path=str(case.path), what=what, reason=why) from None
 
 
 def _delays_ms(prepared: PreparedCase) -> dict[str, int]:

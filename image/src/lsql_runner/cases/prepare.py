@@ -145,7 +145,7 @@ def _parts(
             found.append(None if value is None else encode_value(value, form or _guessed(value), by))
         except ValueMisfit as error:
             where = f"record {place + 1} of the input, {name}"
-            raise LsqlError("CASE_INVALID", path=str(case.path), place=where, why=str(error)) from None
+            raise LsqlError("CASE_INVALID", path=str(case.path), place=where, reason=str(error)) from None
     return found[0], found[1]
 
 

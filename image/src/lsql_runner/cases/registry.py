@@ -52,12 +52,12 @@ class MemoryRegistry:
         self, subject: str, kind: SchemaKind, text: str, references: Iterable[SchemaReference] = ()
     ) -> str | None:
         if any(r.version > len(self._subjects.get(r.subject, ())) for r in references):
-            raise LsqlError("SCHEMA_INVALID", subject=subject, kind=kind, why="a reference leads nowhere")
+            raise LsqlError("SCHEMA_INVALID", subject=subject, kind=kind, reason="a reference leads nowhere")
         try:
             if kind != "PROTOBUF":
                 json.loads(text)
         except ValueError as error:
-            raise LsqlError("SCHEMA_INVALID", subject=subject, kind=kind, why=str(error)) from None
+            raise LsqlError("SCHEMA_INVALID", subject=subject, kind=kind, reason=str(error)) from None
         return None
 
     def delete(self, subject: str) -> None:

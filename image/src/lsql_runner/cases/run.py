@@ -83,7 +83,7 @@ def find_cases(paths: Iterable[Path]) -> list[Path]:
             continue
         below = sorted([*path.rglob("case.yaml"), *path.rglob("*.case.yaml")])
         if not below:
-            raise LsqlError("CASE_INVALID", path=str(path), place="the folder", why="it holds no case.yaml")
+            raise LsqlError("CASE_INVALID", path=str(path), place="the folder", reason="it holds no case.yaml")
         found |= dict.fromkeys(below)
     return list(found)
 

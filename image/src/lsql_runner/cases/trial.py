@@ -78,7 +78,7 @@ class Trial:
                 return error
             if late:
                 why = f"{within_s:.0f} s were over, the processor was {status.state.value}, its lag {status.lag}"
-                raise LsqlError("CASE_ABORTED", path=str(self._path), what=what, why=why)
+                raise LsqlError("CASE_ABORTED", path=str(self._path), what=what, reason=why)
             time.sleep(_POLL_S)
         return None
 

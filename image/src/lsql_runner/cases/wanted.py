@@ -26,12 +26,12 @@ def wanted_topics(case: Case, prepared: PreparedCase) -> list[TopicRequest]:
         why = (
             f"it writes to the sink {next(iter(case.sinks))}, whose rows are only had in memory: run it without --kafka"
         )
-        raise LsqlError("CASE_INVALID", path=str(case.path), place="sinks", why=why)
+        raise LsqlError("CASE_INVALID", path=str(case.path), place="sinks", reason=why)
     targets = prepared.plan.targets
     both = [source.topic for source in prepared.plan.sources if source.topic in targets]
     if both:
         why = f"it reads {both[0]} and writes it too, so that on brokers its input would not be the case's alone"
-        raise LsqlError("CASE_INVALID", path=str(case.path), place="the program", why=why)
+        raise LsqlError("CASE_INVALID", path=str(case.path), place="the program", reason=why)
     requests = []
     for name in dict.fromkeys((*case.existing, *targets)):
         partitions = case.existing.get(name)

@@ -311,7 +311,7 @@ def _content(path: str, errors: str = "strict") -> str:
         return Path(path).read_text(encoding="utf-8", errors=errors).rstrip("\n")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else "it is not UTF-8 text"
-        raise LsqlError("FILE_UNREADABLE", path=path, why=why) from None
+        raise LsqlError("FILE_UNREADABLE", path=path, reason=why) from None
 
 
 def _invalid(error: ValidationError, values: Mapping[str, Any]) -> LsqlError:

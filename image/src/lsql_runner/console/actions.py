@@ -77,7 +77,7 @@ class Operations:
         except (Missing, Conflict):
             raise LsqlError("PROCESSOR_DELETED", name=processor.name) from None
         except ClusterError as error:
-            raise LsqlError("CLUSTER_REFUSED", what=f"delete {processor.name}", why=str(error).rstrip(".")) from None
+            raise LsqlError("CLUSTER_REFUSED", what=f"delete {processor.name}", reason=str(error).rstrip(".")) from None
 
     def _perform(self, asked: Asked, action: Action, identifier: str, do: Callable[[Processor], None]) -> Processor:
         """Check, act, leave the trace.

@@ -107,7 +107,7 @@ class _Views:
         try:
             body = LogIn.model_validate_json(request.get_data())
         except ValidationError:
-            raise LsqlError("REQUEST_INVALID", why='the body is not {"token": "..."}') from None
+            raise LsqlError("REQUEST_INVALID", reason='the body is not {"token": "..."}') from None
         session, caller = gate.log_in(body.token)
         response = self._session(caller, "")
         response.set_cookie(
@@ -171,7 +171,7 @@ class _Views:
         try:
             return _json(views.read_topology(self._ask(processor, "/topology")))
         except ValueError:
-            raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, why="it gives no topology") from None
+            raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, reason="it gives no topology") from None
 
     def stores(self, id: str) -> Response:
         return _json(views.read_stores(self._ask(self._parts.watch.processor(id), "/metadata")))
@@ -187,7 +187,7 @@ class _Views:
             lines = cluster.log_tail(processor.namespace, pod, processor.container, settings.lines) if pod else []
         except (ClusterError, Missing) as error:
             what = f"give the log of {processor.name}"
-            raise LsqlError("CLUSTER_REFUSED", what=what, why=str(error).rstrip(".")) from None
+            raise LsqlError("CLUSTER_REFUSED", what=what, reason=str(error).rstrip(".")) from None
         return _json(LogTail(pod=pod, lines=tuple(lines)))
 
     def stop(self, id: str) -> Response:
@@ -228,13 +228,13 @@ class _Views:
 
     def _token_gate(self) -> TokenGate:
         if not isinstance(self._parts.gate, TokenGate):
-            raise LsqlError("REQUEST_INVALID", why="there are no tokens here: auth.mode is not token")
+            raise LsqlError("REQUEST_INVALID", reason="there are no tokens here: auth.mode is not token")
         return self._parts.gate
 
     def _view(self) -> View:
         view = self._parts.watch.view
         if view is None:
-            raise LsqlError("CLUSTER_REFUSED", what="show its processors yet", why="the first look is under way")
+            raise LsqlError("CLUSTER_REFUSED", what="show its processors yet", reason="the first look is under way")
         return view
 
     def _whole(self, processor: Processor) -> Processor:
@@ -245,7 +245,7 @@ class _Views:
             raise LsqlError("PROCESSOR_DELETED", name=processor.name) from None
         except ClusterError as error:
             what = f"give {processor.kind} {processor.name}"
-            raise LsqlError("CLUSTER_REFUSED", what=what, why=str(error).rstrip(".")) from None
+            raise LsqlError("CLUSTER_REFUSED", what=what, reason=str(error).rstrip(".")) from None
         return read_processor(found, processor.kind)
 
     def _ask(self, processor: Processor, path: str) -> Any:
@@ -254,7 +254,7 @@ class _Views:
             if status != 200:
                 raise Unanswered(f"GET {path} answered HTTP {status}")
         except Unanswered as error:
-            raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, why=str(error)) from None
+            raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, reason=str(error)) from None
         return body
 
 

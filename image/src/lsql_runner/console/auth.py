@@ -73,11 +73,11 @@ class HeaderGate:
 
     def caller(self, incoming: Request) -> Caller:
         if not self._is_trusted(incoming.remote_addr or ""):
-            raise LsqlError("AUTHENTICATION_REQUIRED", why="the request did not come through a trusted proxy")
+            raise LsqlError("AUTHENTICATION_REQUIRED", reason="the request did not come through a trusted proxy")
         user = _header(incoming, self._settings.user_header)
         # A second value is one that the proxy did not take away: nobody knows which one is its own.
         if not user or "," in user or len(user) > NAME_CHARS or not user.isprintable():
-            raise LsqlError("AUTHENTICATION_REQUIRED", why="the proxy names no user")
+            raise LsqlError("AUTHENTICATION_REQUIRED", reason="the proxy names no user")
         groups = {group.strip() for group in re.split(r"[,|]", _header(incoming, self._settings.groups_header))} - {""}
         if groups & set(self._settings.operator_groups):
             return Caller(user, "operator")
@@ -119,7 +119,7 @@ class Tokens:
                     self._known = _read_tokens(self._path)
                     self._mark = mark
             except OSError as error:
-                raise LsqlError("FILE_UNREADABLE", path=str(self._path), why=error.strerror or "unknown") from None
+                raise LsqlError("FILE_UNREADABLE", path=str(self._path), reason=error.strerror or "unknown") from None
             return self._known
 
     def find(self, digest: str) -> Caller | None:
@@ -149,7 +149,7 @@ class TokenGate:
             return found
         found = self._from_session(incoming.cookies.get(COOKIE, ""))
         if found is None:
-            raise LsqlError("AUTHENTICATION_REQUIRED", why="there is no token")
+            raise LsqlError("AUTHENTICATION_REQUIRED", reason="there is no token")
         return found
 
     def log_in(self, token: str) -> tuple[str, Caller]:
@@ -194,7 +194,7 @@ def _read_tokens(path: Path) -> dict[str, Caller]:
         found = _LINE.match(line.strip())
         if not found:
             place, why = f"line {number}", "a line is: name, viewer or operator, and the SHA-256 of the token"
-            raise LsqlError("CONSOLE_CONFIG_INVALID", path=str(path), place=place, why=why)
+            raise LsqlError("CONSOLE_CONFIG_INVALID", path=str(path), place=place, reason=why)
         known[found["digest"]] = Caller(
             found["name"][:NAME_CHARS], "operator" if found["role"] == "operator" else "viewer"
         )

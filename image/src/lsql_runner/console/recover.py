@@ -49,7 +49,7 @@ def recover(cluster: Cluster, ask_all: AskAll, settings: Settings, now: Callable
     try:
         _, former = read_document(cluster, settings)
     except ClusterError as error:
-        raise LsqlError("CLUSTER_REFUSED", what="give the document", why=str(error)) from None
+        raise LsqlError("CLUSTER_REFUSED", what="give the document", reason=str(error)) from None
     listed, adopted, unassigned = adopt(cluster, list_processors(cluster, settings.namespaces), former)
     answers = ask_all(listed.processors)
     at = now()
@@ -121,8 +121,8 @@ def publish(cluster: Cluster, settings: Settings, make: Callable[[Document | Non
             except (Conflict, Missing):
                 continue
     except ClusterError as error:
-        raise LsqlError("CLUSTER_REFUSED", what="take the document", why=str(error)) from None
-    raise LsqlError("CLUSTER_REFUSED", what="take the document", why="others write it all the time")
+        raise LsqlError("CLUSTER_REFUSED", what="take the document", reason=str(error)) from None
+    raise LsqlError("CLUSTER_REFUSED", what="take the document", reason="others write it all the time")
 
 
 def summary(document: Document) -> dict[str, int]:

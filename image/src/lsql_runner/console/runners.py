@@ -111,12 +111,12 @@ class Runners:
             who = by if by.isascii() else quote(by, safe=" @")
             status, body = self._request(processor, "POST", f"/{action}", {"X-Forwarded-User": who[:128]})
         except Unanswered as error:
-            raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, why=str(error)) from None
+            raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, reason=str(error)) from None
         if status >= 400:
             told = body if isinstance(body, Mapping) else {}
             why = str(told.get("detail") or f"HTTP {status}").rstrip(".")[:TEXT_CHARS]
             way_out = str(told.get("wayOut") or "Look at its page.")[:TEXT_CHARS]
-            raise LsqlError("RUNNER_REFUSED", name=processor.name, action=action, why=why, way_out=way_out)
+            raise LsqlError("RUNNER_REFUSED", name=processor.name, action=action, reason=why, way_out=way_out)
 
     def _request(self, processor: Processor, method: str, path: str, headers: Mapping[str, str]) -> tuple[int, Any]:
         deadline = time.monotonic() + self._limits.timeout_s

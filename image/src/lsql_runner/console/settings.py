@@ -125,7 +125,7 @@ def read_settings(path: Path) -> Settings:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else "it is not UTF-8 text"
-        raise LsqlError("FILE_UNREADABLE", path=str(path), why=why) from None
+        raise LsqlError("FILE_UNREADABLE", path=str(path), reason=why) from None
     except yaml.YAMLError as error:
         raise _invalid(path, "its YAML", " ".join(str(error).split())[:200]) from None
     try:
@@ -137,4 +137,4 @@ def read_settings(path: Path) -> Settings:
 
 
 def _invalid(path: Path, place: str, why: str) -> LsqlError:
-    return LsqlError("CONSOLE_CONFIG_INVALID", path=str(path), place=place, why=why)
+    return LsqlError("CONSOLE_CONFIG_INVALID", path=str(path), place=place, reason=why)

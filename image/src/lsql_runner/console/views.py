@@ -46,7 +46,7 @@ def matching(entries: Iterable[Entry], wanted: Mapping[str, str]) -> list[Entry]
     """
     unknown = sorted(set(wanted) - set(FILTERS))
     if unknown:
-        raise LsqlError("REQUEST_INVALID", why=f"there is no parameter {unknown[0][:40]}, only {', '.join(FILTERS)}")
+        raise LsqlError("REQUEST_INVALID", reason=f"there is no parameter {unknown[0][:40]}, only {', '.join(FILTERS)}")
     return [entry for entry in entries if all(_fits(entry, name, value) for name, value in wanted.items())]
 
 

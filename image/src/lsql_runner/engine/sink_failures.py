@@ -24,11 +24,11 @@ def sink_error(text: str, sink: WriteSink, connections: Mapping[str, SinkConnect
     url = connections[target.sink].url
     match said["kind"]:
         case "UNREACHABLE":
-            return LsqlError("SINK_UNREACHABLE", sink=target.sink, url=url, why=why)
+            return LsqlError("SINK_UNREACHABLE", sink=target.sink, url=url, reason=why)
         case "REFUSED":
-            return LsqlError("SINK_REFUSED", sink=target.sink, url=url, why=why)
+            return LsqlError("SINK_REFUSED", sink=target.sink, url=url, reason=why)
         case "MISFIT":
-            return LsqlError("SINK_TABLE_MISMATCH", sink=target.sink, table=target.table, why=why)
+            return LsqlError("SINK_TABLE_MISMATCH", sink=target.sink, table=target.table, reason=why)
         case "ROW" if "topic" in said:
             place = {"topic": said["topic"], "partition": said["partition"], "offset": said["offset"]}
             return LsqlError("SINK_RECORD_REFUSED", sink=target.sink, reason=why, **place)

@@ -33,10 +33,10 @@ def java() -> str:
         program = Path(home, "bin", "java")
         if program.exists():
             return str(program)
-        raise LsqlError("JAVA_MISSING", why=f"JAVA_HOME is {home}, which has no bin/java")
+        raise LsqlError("JAVA_MISSING", reason=f"JAVA_HOME is {home}, which has no bin/java")
     found = shutil.which("java")
     if found is None:
-        raise LsqlError("JAVA_MISSING", why="there is no java on the PATH and JAVA_HOME is not set")
+        raise LsqlError("JAVA_MISSING", reason="there is no java on the PATH and JAVA_HOME is not set")
     return found
 
 

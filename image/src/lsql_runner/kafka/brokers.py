@@ -187,7 +187,7 @@ class KafkaBrokers(Sampling):
                 return False
             if code in _TRANSPORT:
                 raise self._failed(error) from None
-            raise LsqlError("TOPIC_REFUSED", topic=request.name, why=error.args[0].str()) from None
+            raise LsqlError("TOPIC_REFUSED", topic=request.name, reason=error.args[0].str()) from None
         return True
 
     def delete_topic(self, name: str) -> None:
@@ -326,7 +326,7 @@ class KafkaBrokers(Sampling):
         try:
             return AdminClient({**self._connection.librdkafka(), "error_cb": self._heard})  # type: ignore[dict-item]
         except KafkaException as error:  # settings that it cannot use, or was built without
-            raise LsqlError("KAFKA_SETTINGS_INVALID", why=error.args[0].str()) from None
+            raise LsqlError("KAFKA_SETTINGS_INVALID", reason=error.args[0].str()) from None
 
     def _heard(self, error: KafkaError) -> None:
         """A client whose credentials are refused tells it only here: its questions just time out."""
@@ -342,11 +342,11 @@ class KafkaBrokers(Sampling):
         # The old one lives a little longer, since another thread may be waiting for its futures.
         self._before, self._admin = self._admin, self._new_admin()
         if told is not None and is_refusal(told):
-            return LsqlError("BROKER_REFUSED", servers=self._connection.servers, why=reason(told))
+            return LsqlError("BROKER_REFUSED", servers=self._connection.servers, reason=reason(told))
         return self._unreachable(f"no answer within {self._answer_s:.0f} s" if told is None else told.str())
 
     def _unreachable(self, why: str) -> LsqlError:
-        return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, why=why)
+        return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, reason=why)
 
 
 def _is_settling(error: Exception) -> bool:

@@ -88,7 +88,7 @@ class JavaBrokers(Sampling):
         if answer.get("error") in (None, "exists"):
             return "error" not in answer
         if answer["error"] in ("rights", "other"):
-            raise LsqlError("TOPIC_REFUSED", topic=request.name, why=answer["why"])
+            raise LsqlError("TOPIC_REFUSED", topic=request.name, reason=answer["why"])
         raise self._failed(answer)
 
     def delete_topic(self, name: str) -> None:
@@ -220,13 +220,13 @@ class JavaBrokers(Sampling):
     def _failed(self, answer: Mapping[str, Any]) -> LsqlError:
         kind, why = answer["error"], answer["why"]
         if kind == "settings":
-            return LsqlError("KAFKA_SETTINGS_INVALID", why=why)
+            return LsqlError("KAFKA_SETTINGS_INVALID", reason=why)
         if kind in ("identity", "rights"):
-            return LsqlError("BROKER_REFUSED", servers=self._connection.servers, why=why)
+            return LsqlError("BROKER_REFUSED", servers=self._connection.servers, reason=why)
         return self._unreachable(why or f"no answer within {self._answer_s:.0f} s")
 
     def _unreachable(self, why: str) -> LsqlError:
-        return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, why=why)
+        return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, reason=why)
 
 
 def class_path(jars: Path) -> list[str]:

@@ -135,7 +135,7 @@ class RestRegistry:
     def register(self, subject: str, kind: SchemaKind, text: str, references: Iterable[SchemaReference] = ()) -> int:
         reply = self._hosts.ask("POST", _versions(subject), _body(kind, text, references))
         if reply.status == 409:
-            raise LsqlError("SCHEMA_INCOMPATIBLE", subject=subject, why=reply.message or "it does not say why")
+            raise LsqlError("SCHEMA_INCOMPATIBLE", subject=subject, reason=reply.message or "it does not say why")
         found = _parsed(_ID, _valid(reply, subject, kind))
         if found is None:
             raise LsqlError("SCHEMA_UNKNOWN", what=f"schema that the one for {subject} refers to")
@@ -178,7 +178,7 @@ def _body(kind: SchemaKind, text: str, references: Iterable[SchemaReference]) ->
 
 def _valid(reply: Reply, subject: str, kind: SchemaKind) -> Reply:
     if reply.status == 422:
-        raise LsqlError("SCHEMA_INVALID", subject=subject, kind=kind, why=reply.message or "it does not say why")
+        raise LsqlError("SCHEMA_INVALID", subject=subject, kind=kind, reason=reply.message or "it does not say why")
     return reply
 
 

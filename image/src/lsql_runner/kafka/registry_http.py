@@ -98,7 +98,7 @@ class RegistryHosts:
             else:
                 self._first = number
                 return reply
-        raise LsqlError("REGISTRY_UNREACHABLE", urls=", ".join(self._urls), why="; ".join(reasons))
+        raise LsqlError("REGISTRY_UNREACHABLE", urls=", ".join(self._urls), reason="; ".join(reasons))
 
     def close(self) -> None:
         """Let all connections go."""
@@ -164,10 +164,10 @@ def _failed(url: str, error: Exception) -> Exception:
         why = f"its certificate is not trusted: {fault.verify_message.rstrip('.')}"
         if fault.verify_code not in _ANOTHER_HOST:
             why += "; authorities other than the system's go into LSQL_SCHEMA_REGISTRY_CA"
-        return LsqlError("REGISTRY_REFUSED", url=url, why=why)
+        return LsqlError("REGISTRY_REFUSED", url=url, reason=why)
     if alert := _ALERT.search(text):
         why = f"it ended the TLS connection with `{alert[1]}`; the client's certificate is what "
-        return LsqlError("REGISTRY_REFUSED", url=url, why=why + "LSQL_SCHEMA_REGISTRY_CERTIFICATE and _KEY hold")
+        return LsqlError("REGISTRY_REFUSED", url=url, reason=why + "LSQL_SCHEMA_REGISTRY_CERTIFICATE and _KEY hold")
     return NoAnswer(in_words(text))
 
 
@@ -196,7 +196,7 @@ def _judged(url: str, status: int, content: bytes) -> Reply:
     if status in _TRY_LATER or status >= 500:
         raise NoAnswer(f"it answers {said}")
     if status in {401, 403} or reply.error_code == _READ_ONLY:
-        raise LsqlError("REGISTRY_REFUSED", url=url, why=f"it answers {said}")
+        raise LsqlError("REGISTRY_REFUSED", url=url, reason=f"it answers {said}")
     if 300 <= status < 400:
         raise reply.invalid(f"{status}, which sends us elsewhere")
     if document is None:
@@ -206,7 +206,7 @@ def _judged(url: str, status: int, content: bytes) -> Reply:
 
 def answer_invalid(url: str, why: str) -> LsqlError:
     """REGISTRY_RESPONSE_INVALID."""
-    return LsqlError("REGISTRY_RESPONSE_INVALID", url=url, why=why)
+    return LsqlError("REGISTRY_RESPONSE_INVALID", url=url, reason=why)
 
 
 def in_words(text: str) -> str:

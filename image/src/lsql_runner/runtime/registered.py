@@ -77,7 +77,7 @@ def _serde(
             return proto_serde(PROTOBUF_FORMAT, text, message or _sampled_message(registry, text, samples))
         return avro_serde(AVRO_FORMAT, whole_avro(schema.text, [text for _, text in others.values()]))
     except (AvroSchemaError, JsonSchemaError, ProtoError) as error:
-        raise LsqlError("SCHEMA_UNREADABLE", what=what, why=str(error)) from None
+        raise LsqlError("SCHEMA_UNREADABLE", what=what, reason=str(error)) from None
 
 
 def _sampled_message(registry: SchemaRegistry, text: str, samples: Sequence[bytes | None]) -> str | None:
@@ -163,7 +163,7 @@ def check_outputs(plan: Plan, registry: SchemaRegistry | None) -> None:
             asked = _asked(registry, sink.topic)
             why = asked.incompatibility(subject, kind, _numbered(asked, subject, kind, text))
             if why is not None:
-                raise LsqlError("SCHEMA_INCOMPATIBLE", subject=subject, why=why)
+                raise LsqlError("SCHEMA_INCOMPATIBLE", subject=subject, reason=why)
 
 
 def _numbered(registry: SchemaRegistry, subject: str, kind: SchemaKind, text: str) -> str:

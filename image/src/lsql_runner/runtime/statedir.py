@@ -49,7 +49,7 @@ class StateDir:
             self._lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             _probe(self.path)
         except OSError as error:
-            raise LsqlError("STATE_DIR_UNWRITABLE", path=str(self.path), why=error.strerror or str(error)) from None
+            raise LsqlError("STATE_DIR_UNWRITABLE", path=str(self.path), reason=error.strerror or str(error)) from None
         try:
             fcntl.lockf(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -156,7 +156,7 @@ class StateDir:
                 os.fsync(file.fileno())
             fresh.replace(target)
         except OSError as error:
-            raise LsqlError("STATE_DIR_UNWRITABLE", path=str(target), why=error.strerror or str(error)) from None
+            raise LsqlError("STATE_DIR_UNWRITABLE", path=str(target), reason=error.strerror or str(error)) from None
 
 
 def _probe(path: Path) -> None:

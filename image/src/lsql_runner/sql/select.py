@@ -249,11 +249,11 @@ def _make_window(
     """
     for length in (size, advance):
         if length is not None and length.amount == 0:
-            raise LsqlError("WINDOW_INVALID", length.span, why="a length of zero")
+            raise LsqlError("WINDOW_INVALID", length.span, reason="a length of zero")
     if advance is not None and advance.milliseconds > size.milliseconds:
         raise LsqlError(
             "WINDOW_INVALID",
             advance.span,
-            why="an advance longer than the window: records between windows would be lost",
+            reason="an advance longer than the window: records between windows would be lost",
         )
     return ast.Window(cast("OneOf['TUMBLE', 'HOP', 'SLIDING', 'SESSION']", kind), size, advance, legacy, span)

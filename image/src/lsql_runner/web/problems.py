@@ -63,7 +63,7 @@ def _translate(error: HTTPException) -> LsqlError:
         return LsqlError("METHOD_NOT_ALLOWED", method=request.method, path=request.path, allowed=allowed)
     if isinstance(error, InternalServerError):
         return _internal(error)
-    return LsqlError("REQUEST_INVALID", why=error.name)
+    return LsqlError("REQUEST_INVALID", reason=error.name)
 
 
 def _from_bug(error: Exception) -> Response:

@@ -187,7 +187,7 @@ class _Worker(ThreadWorker):
         if not isinstance(exc, ParseException):
             super().handle_error(req, client, addr, exc)
             return
-        error = LsqlError("REQUEST_INVALID", why=f"it is not HTTP that can be read ({type(exc).__name__})")
+        error = LsqlError("REQUEST_INVALID", reason=f"it is not HTTP that can be read ({type(exc).__name__})")
         body = problem(error, "").model_dump_json(by_alias=True).encode()
         lines = (
             "HTTP/1.1 400 Bad Request",

@@ -13,7 +13,7 @@ API: dict[str, ErrorKind] = {
         http_status=HTTPStatus.CONFLICT,
     ),
     "REQUEST_INVALID": ErrorKind(
-        "The request is wrong: {why}.", "See GET /openapi.json.", http_status=HTTPStatus.BAD_REQUEST
+        "The request is wrong: {reason}.", "See GET /openapi.json.", http_status=HTTPStatus.BAD_REQUEST
     ),
     "CROSS_SITE_REFUSED": ErrorKind(
         "A page of {origin} asked for this, not the processor's own page.",

@@ -8,11 +8,11 @@ from lsql_runner.errors.kinds import RUNTIME, ErrorKind
 
 CONSOLE: dict[str, ErrorKind] = {
     "CONSOLE_CONFIG_INVALID": ErrorKind(
-        "The console's configuration {path} is wrong at {place}: {why}.",
+        "The console's configuration {path} is wrong at {place}: {reason}.",
         "Correct that place; docs/guides/console.md lists the keys.",
     ),
     "CLUSTER_REFUSED": ErrorKind(
-        "The API server did not {what}: {why}.",
+        "The API server did not {what}: {reason}.",
         "Check that it can be reached and what the service account's Role allows.",
         exit_code=RUNTIME,
         http_status=HTTPStatus.BAD_GATEWAY,
@@ -29,7 +29,7 @@ CONSOLE: dict[str, ErrorKind] = {
         "The processor {name} was deleted.", "Install its release again.", http_status=HTTPStatus.CONFLICT
     ),
     "AUTHENTICATION_REQUIRED": ErrorKind(
-        "It is not known who asks: {why}.",
+        "It is not known who asks: {reason}.",
         "Log in, or send what the console asks for.",
         http_status=HTTPStatus.UNAUTHORIZED,
     ),
@@ -50,12 +50,12 @@ CONSOLE: dict[str, ErrorKind] = {
         http_status=HTTPStatus.CONFLICT,
     ),
     "RUNNER_UNREACHABLE": ErrorKind(
-        "The runner of {name} does not answer: {why}.",
+        "The runner of {name} does not answer: {reason}.",
         "Look at its pod and its Service.",
         exit_code=RUNTIME,
         http_status=HTTPStatus.BAD_GATEWAY,
     ),
     "RUNNER_REFUSED": ErrorKind(
-        "The runner of {name} refused to {action}: {why}.", "{way_out}", http_status=HTTPStatus.CONFLICT
+        "The runner of {name} refused to {action}: {reason}.", "{way_out}", http_status=HTTPStatus.CONFLICT
     ),
 }

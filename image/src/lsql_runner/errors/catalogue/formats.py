@@ -14,7 +14,7 @@ FORMATS: dict[str, ErrorKind] = {
         "Store it as {instead}, or convert the value.",
     ),
     "SCHEMA_UNWRITABLE": ErrorKind(
-        "{part} cannot be written in {format}: {why}.",
+        "{part} cannot be written in {format}: {reason}.",
         "Give the field another name with AS, or choose another format.",
     ),
     "FORMAT_CONFLICT": ErrorKind(
@@ -22,7 +22,7 @@ FORMATS: dict[str, ErrorKind] = {
         "Name the same format in both places.",
     ),
     "TABLE_INVALID": ErrorKind(
-        "CREATE TABLE {topic} cannot be: {why}.",
+        "CREATE TABLE {topic} cannot be: {reason}.",
         "Say how a topic that the program reads is written: CREATE TABLE t(_key string, f int) FORMAT(STRING, JSON).",
     ),
     "SCHEMA_UNDECLARED": ErrorKind(
@@ -34,11 +34,11 @@ FORMATS: dict[str, ErrorKind] = {
         "Set SQL_SCHEMA_REGISTRY_URL (in the chart schemaRegistry.url, for `lsql test` --registry), or choose another format.",
     ),
     "SCHEMA_UNREADABLE": ErrorKind(
-        "No type stands for {what}: {why}.",
+        "No type stands for {what}: {reason}.",
         "Write the topic with a schema without that, or read it as BYTES.",
     ),
     "REGISTRY_UNREACHABLE": ErrorKind(
-        "No schema registry answers at {urls}: {why}.",
+        "No schema registry answers at {urls}: {reason}.",
         "Check SQL_SCHEMA_REGISTRY_URL and the network; it is tried again.",
         exit_code=RUNTIME,
         recovery=Recovery.WAIT,
@@ -46,14 +46,14 @@ FORMATS: dict[str, ErrorKind] = {
         is_shared=True,
     ),
     "REGISTRY_REFUSED": ErrorKind(
-        "The schema registry at {url} refuses this client: {why}.",
+        "The schema registry at {url} refuses this client: {reason}.",
         "Correct LSQL_SCHEMA_REGISTRY_*, or give its user the rights on the subjects.",
         exit_code=RUNTIME,
         recovery=Recovery.RETRY,
         is_shared=True,
     ),
     "REGISTRY_RESPONSE_INVALID": ErrorKind(
-        "What answers at {url} is no schema registry: {why}.",
+        "What answers at {url} is no schema registry: {reason}.",
         "Give SQL_SCHEMA_REGISTRY_URL the address of Confluent's API with its path, as http://host:8080/apis/ccompat/v7.",
         exit_code=RUNTIME,
         recovery=Recovery.RETRY,
@@ -66,13 +66,13 @@ FORMATS: dict[str, ErrorKind] = {
         recovery=Recovery.RETRY,
     ),
     "SCHEMA_INCOMPATIBLE": ErrorKind(
-        "The schema registry refuses a new version of {subject}: {why}.",
+        "The schema registry refuses a new version of {subject}: {reason}.",
         "Change the schema so that the subject's compatibility allows it, or write to another topic.",
         exit_code=RUNTIME,
         recovery=Recovery.RETRY,
     ),
     "SCHEMA_INVALID": ErrorKind(
-        "The schema registry takes the schema for {subject} for no {kind} schema: {why}.",
+        "The schema registry takes the schema for {subject} for no {kind} schema: {reason}.",
         "Correct the schema; what it refers to must be registered before.",
         exit_code=RUNTIME,
     ),

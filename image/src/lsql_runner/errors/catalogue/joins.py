@@ -30,7 +30,7 @@ JOINS: dict[str, ErrorKind] = {
         "Take WITHIN, or SLIDING, away, or read both with SELECT STREAM.",
     ),
     "JOIN_KIND": ErrorKind(
-        "This {kind} join has no result that could be kept right: {why}.",
+        "This {kind} join has no result that could be kept right: {reason}.",
         "Write an INNER join, or change the sides.",
     ),
     "JOIN_MANY_TO_MANY": ErrorKind(

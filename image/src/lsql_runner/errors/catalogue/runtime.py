@@ -6,7 +6,7 @@ from lsql_runner.errors.kinds import RUNTIME, ErrorKind, Recovery
 
 RUNTIME: dict[str, ErrorKind] = {
     "BROKER_UNREACHABLE": ErrorKind(
-        "No broker answers at {servers}: {why}.",
+        "No broker answers at {servers}: {reason}.",
         "Check SQL_BOOTSTRAP_SERVERS and the network; it is tried again.",
         exit_code=RUNTIME,
         recovery=Recovery.WAIT,
@@ -14,18 +14,18 @@ RUNTIME: dict[str, ErrorKind] = {
         is_shared=True,
     ),
     "BROKER_REFUSED": ErrorKind(
-        "The brokers at {servers} refuse this client: {why}.",
+        "The brokers at {servers} refuse this client: {reason}.",
         "Give it the rights it needs on its topics and its group, or correct its credentials; it is tried again.",
         exit_code=RUNTIME,
         recovery=Recovery.RETRY,
         is_shared=True,
     ),
     "KAFKA_SETTINGS_INVALID": ErrorKind(
-        "No Kafka client can be made with these settings: {why}.",
+        "No Kafka client can be made with these settings: {reason}.",
         "Correct SECURITY_PROTOCOL, SASL_* and SSL_*; the jars of login modules of your own go into LSQL_JARS_DIR.",
     ),
     "TOPIC_REFUSED": ErrorKind(
-        "The brokers refused to create {topic}: {why}.",
+        "The brokers refused to create {topic}: {reason}.",
         "Create the topic by hand, or correct its settings.",
         exit_code=RUNTIME,
         recovery=Recovery.RETRY,

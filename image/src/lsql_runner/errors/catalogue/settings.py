@@ -30,7 +30,7 @@ SETTINGS: dict[str, ErrorKind] = {
         "Set {name} to {expected}.",
     ),
     "FILE_UNREADABLE": ErrorKind(
-        "The file {path} cannot be read: {why}.",
+        "The file {path} cannot be read: {reason}.",
         "Give a file that exists and may be read.",
     ),
 }

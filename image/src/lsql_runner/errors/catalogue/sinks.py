@@ -42,20 +42,20 @@ SINKS: dict[str, ErrorKind] = {
         "Name them: SELECT _value AS text, ...",
     ),
     "SINK_UNREACHABLE": ErrorKind(
-        "The server of the sink {sink} does not answer at {url}: {why}.",
+        "The server of the sink {sink} does not answer at {url}: {reason}.",
         "Check the server, LSQL_SINK_*_URL and the network; it is tried again.",
         exit_code=RUNTIME,
         recovery=Recovery.WAIT,
         is_transient=True,
     ),
     "SINK_REFUSED": ErrorKind(
-        "The server of the sink {sink} at {url} refuses this client: {why}.",
+        "The server of the sink {sink} at {url} refuses this client: {reason}.",
         "Correct LSQL_SINK_*_USER and _PASSWORD, or give the user its rights; it is tried again.",
         exit_code=RUNTIME,
         recovery=Recovery.RETRY,
     ),
     "SINK_TABLE_MISMATCH": ErrorKind(
-        "The table {table} of the sink {sink} does not take these rows: {why}.",
+        "The table {table} of the sink {sink} does not take these rows: {reason}.",
         "Change the table or the SELECT's aliases; AUTOCREATE makes a table that is missing.",
         exit_code=RUNTIME,
     ),

@@ -63,7 +63,7 @@ SQL: dict[str, ErrorKind] = {
         "Keep one; for another length, write another INSERT.",
     ),
     "WINDOW_INVALID": ErrorKind(
-        "The window has {why}.",
+        "The window has {reason}.",
         "Give a size above zero, and for HOP an advance no longer than the size.",
     ),
     "WINDOW_WITHOUT_AGGREGATE": ErrorKind(

@@ -10,7 +10,7 @@ STARTUP: dict[str, ErrorKind] = {
         "Stop what listens there, or set SQL_PORT to a free port.",
     ),
     "STATE_DIR_UNWRITABLE": ErrorKind(
-        "The state directory {path} cannot be written: {why}.",
+        "The state directory {path} cannot be written: {reason}.",
         "Point SQL_STATE_STORE_DIR at a writable directory.",
         recovery=Recovery.RETRY,
     ),
@@ -27,7 +27,7 @@ STARTUP: dict[str, ErrorKind] = {
         "Restore the state, or choose LSQL_STATE_ON_LOSS=reset (start empty there) or rebuild (read all again).",
     ),
     "JAVA_MISSING": ErrorKind(
-        "No Java was found: {why}.", "Install a JDK 17 or newer, or set JAVA_HOME.", is_shared=True
+        "No Java was found: {reason}.", "Install a JDK 17 or newer, or set JAVA_HOME.", is_shared=True
     ),
     "JARS_MISSING": ErrorKind(
         "The Kafka connector's jars are not in {path}.", "Run `make setup`, or set LSQL_JARS_DIR.", is_shared=True
