@@ -175,8 +175,8 @@ def test_a_query_cannot_write_to_a_sink_and_elsewhere() -> None:
         ({"kind": "MISFIT", "why": "x"}, "SINK_TABLE_MISMATCH"),
         ({"kind": "ROW", "why": "x", "topic": "t", "partition": 1, "offset": 2}, "SINK_RECORD_REFUSED"),
         ({"kind": "ROW", "why": "x", "row": "id=1"}, "SINK_ROW_REFUSED"),
-        ({"kind": "ROW", "why": "x"}, "SINK_ROW_REFUSED"),
-        ({"kind": "PASSING", "why": "x"}, "QUERY_FAILED"),
+        ({"kind": "ROW", "why": "x"}, "SINK_ROWS_REFUSED"),
+        ({"kind": "PASSING", "why": "x"}, "SINK_FAILED"),
     ],
 )
 def test_a_failure_of_a_sink_has_its_code(told: dict[str, object], code: str) -> None:

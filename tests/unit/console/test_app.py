@@ -125,7 +125,7 @@ class TestList:
 
         response = client(console, "").get("/api/v1/streams")
 
-        assert (response.status_code, response.get_json(force=True)["code"]) == (502, "CLUSTER_REFUSED")
+        assert (response.status_code, response.get_json(force=True)["code"]) == (502, "CONSOLE_STARTING")
         assert client(console, "").get("/health/ready").status_code == 503
         assert client(console, "").get("/health/live").status_code == 200
 
@@ -398,7 +398,7 @@ class TestSession:
         assert (nobody["user"], nobody["mode"], nobody["why"]) == (
             None,
             "token",
-            "It is not known who asks: there is no token.",
+            "Authentication is required.",
         )
 
     def test_without_authentication_there_is_no_session(self) -> None:

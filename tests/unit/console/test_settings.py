@@ -44,8 +44,8 @@ def test_little_is_enough_and_nothing_is_allowed_then(tmp_path: Path) -> None:
         (LEAST + "runners: {timeoutSeconds: 0}", "runners.timeoutSeconds"),
         (LEAST + "auth: {mode: password}", "auth.mode"),
         (LEAST + "auth: {header: {trustedProxies: [everywhere]}}", "auth.header.trustedProxies.0"),
-        ("", "its top"),
-        ("a: [", "its YAML"),
+        ("", "$"),
+        ("a: [", "$"),
     ],
 )
 def test_a_wrong_place_is_named(tmp_path: Path, text: str, place: str) -> None:

@@ -213,7 +213,7 @@ class TestEvents:
 
         (line,) = lines(stream)
         assert (line["level"], line["new"]) == ("error", "failed")
-        assert line["way_out"] == "It is restarted by itself; the log holds the details."
+        assert line["way_out"] == "The processor restarts it. The log has the details."
 
     def test_batches_are_heard_at_debug_only(self) -> None:
         processor = SCENARIOS["running"]()

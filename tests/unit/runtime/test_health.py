@@ -39,12 +39,12 @@ def test_these_states_are_well_however_long_they_last(state: State) -> None:
     ("status", "code", "text"),
     [
         (Status(jvm_error=GONE), "jvm-gone", "The Spark JVM ended: killed."),
-        (Status(broker_error=LOST), "broker-unreachable", "No broker answers at kafka:9092: refused."),
-        (Status(broker_error=NO), "broker-refused", "The brokers at kafka:9092 refuse this client: no rights."),
+        (Status(broker_error=LOST), "broker-unreachable", "The brokers at kafka:9092 are unreachable: refused."),
+        (Status(broker_error=NO), "broker-refused", "The brokers at kafka:9092 refused the client: no rights."),
         (Status(state=State.WAITING, reason=AWAY), "sink-unreachable", AWAY.message),
-        (Status(state=State.FAILED, reason=DIED), "failed", "The query stopped: boom."),
+        (Status(state=State.FAILED, reason=DIED), "failed", "The query failed: boom."),
         (Status(state=State.FAILED), "failed", "the processor failed"),
-        (Status(state=State.RESTARTING, last_error=DIED), "query-died", "The query stopped: boom."),
+        (Status(state=State.RESTARTING, last_error=DIED), "query-died", "The query failed: boom."),
         (Status(state=State.RESTARTING), "query-died", "the query died"),
     ],
 )

@@ -361,9 +361,9 @@ class TestRegistry:
         with pytest.raises(LsqlError) as caught:
             resolved(FakeBrokers(orders=[]), registry=registry)
 
-        assert (caught.value.code, caught.value.params["what"]) == (
+        assert (caught.value.code, caught.value.params["schema"]) == (
             "SCHEMA_UNREADABLE",
-            "version 1 of subject orders-value",
+            "subjects/orders-value/versions/1",
         )
 
     def test_pinned_json_takes_the_new_fields_of_its_schema_and_keeps_its_types(self) -> None:
@@ -417,9 +417,9 @@ class TestRegistry:
         with pytest.raises(LsqlError) as caught:
             resolved(FakeBrokers(orders=[]), registry=registry)
 
-        assert (caught.value.code, caught.value.params["what"]) == (
+        assert (caught.value.code, caught.value.params["schema"]) == (
             "SCHEMA_UNREADABLE",
-            "version 1 of subject orders-value",
+            "subjects/orders-value/versions/1",
         )
 
     @pytest.mark.parametrize(

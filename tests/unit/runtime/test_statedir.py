@@ -80,7 +80,7 @@ def test_a_pinned_program_that_makes_no_sense_is_told(tmp_path: Path, text: str)
     with pytest.raises(LsqlError) as caught:
         state.pinned()
 
-    assert caught.value.code == "STATE_INCOMPATIBLE"
+    assert caught.value.code == "STATE_UNREADABLE"
     state.close()
 
 

@@ -119,7 +119,7 @@ def output_serde(
             part=name,
             type=describe(kind),
             format=str(chosen),
-            instead=str(default_format(kind)),
+            suggested=str(default_format(kind)),
         )
     return _with_head(Serde(chosen, kind), source)
 

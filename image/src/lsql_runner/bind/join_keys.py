@@ -73,7 +73,7 @@ def key_of_values(on: On, sides: Sequence[Side], is_legacy: bool, span: Span) ->
     form = default_format(expr.type)
     if not fits(expr.type, form):
         raise LsqlError(
-            "FORMAT_MISMATCH", span, part="The key", type=describe(expr.type), format=str(form), instead="JSON"
+            "FORMAT_MISMATCH", span, part="key", type=describe(expr.type), format=str(form), suggested="JSON"
         )
     return RowKey(expr, Serde(form, expr.type), frozenset())
 

@@ -19,7 +19,6 @@ Found = BoundTopic | BoundSelect
 Find = Callable[[ast.Source], Found]
 
 JOIN_FACETS = frozenset({"ts"})
-_NO_RECORD = "a row of the table alone has no record to go out with"
 _KEPT: dict[JoinKind, tuple[bool, bool]] = {
     "INNER": (False, False),
     "LEFT": (True, False),
@@ -189,12 +188,11 @@ def _check_kind(join: ast.Join, on: On, left_table: bool, right_table: bool) -> 
     """Refuse what has no result that could be kept right."""
     keeps_left, keeps_right = _KEPT[join.kind]
     if left_table != right_table and (keeps_left if left_table else keeps_right):
-        raise LsqlError("JOIN_KIND", join.span, kind=join.kind, reason=_NO_RECORD)
+        raise LsqlError("OUTER_JOIN_OF_TABLE", join.span, kind=join.kind)
     if not (left_table and right_table):
         return
     by_left, by_right = on.by_left_key, on.by_right_key
     if not (by_left or by_right):
         raise LsqlError("JOIN_MANY_TO_MANY", join.span)
     if by_left != by_right and (keeps_left if by_left else keeps_right):
-        why = "the result has the key of the table that is joined by a field, and a row of the other alone has none"
-        raise LsqlError("JOIN_KIND", join.span, kind=join.kind, reason=why)
+        raise LsqlError("OUTER_JOIN_BY_KEY", join.span, kind=join.kind)

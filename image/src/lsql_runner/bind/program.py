@@ -128,14 +128,14 @@ def _bind_insert(
     span = insert.select.projections[0].span.to(insert.select.projections[-1].span)
     key_type = written_type(select.key, select.shape.key.type)
     value_type = written_type(select.value, select.shape.value.type)
-    key = output_serde(select.key, key_type, select.shape.key, insert.key_format, "The key", span)
-    value = output_serde(select.value, value_type, select.shape.value, insert.value_format, "The value", span)
+    key = output_serde(select.key, key_type, select.shape.key, insert.key_format, "key", span)
+    value = output_serde(select.value, value_type, select.shape.value, insert.value_format, "value", span)
     topic = context.settings.topic(insert.target.name)
     plain = re.sub(r"\W|^(?=\d)", "_", insert.target.name, flags=re.ASCII)
     key_settings = topic.key.named(f"{plain}_key")
     value_settings = topic.value.named(plain)
-    key = written(key, "The key", key_settings, keeps_source(select.key), span)
-    value = written(value, "The value", value_settings, keeps_source(select.value), span)
+    key = written(key, "key", key_settings, keeps_source(select.key), span)
+    value = written(value, "value", value_settings, keeps_source(select.value), span)
     return BoundInsert(insert.target.name, key, value, select)
 
 

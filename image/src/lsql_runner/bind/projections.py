@@ -73,7 +73,8 @@ def bind_projections(binder: Binder, items: tuple[ast.Projection, ...]) -> tuple
     """Key and value as the SELECT list sets them; None for a part that it does not mention.
 
     Raises:
-        LsqlError: PROJECTION_DUPLICATE, PROJECTION_CONFLICT, PROJECTION_TARGET_INVALID, STAR_OF_SCALAR, and what Binder raises.
+        LsqlError: PROJECTION_DUPLICATE, PROJECTION_CONFLICT, PROJECTION_TARGET_INVALID, STAR_OF_SCALAR, and what Binder
+            raises.
     """
     key, value = _PartBuilder("_key"), _PartBuilder("_value")
     for item in items:

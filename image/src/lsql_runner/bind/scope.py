@@ -98,7 +98,7 @@ class Scope:
                 return _inside(self._whole_value(path.span), steps, "_value")
             case "_header":
                 if len(steps) != 1 or not isinstance(steps[0], ast.Ident):
-                    raise LsqlError("FIELD_UNKNOWN", path.span, name=head, source="A record", known="_header.<name>")
+                    raise LsqlError("HEADER_NAME_MISSING", path.span, name=head)
                 self._need("headers", path.span, head)
                 return Convert(HeaderValue(steps[0].name), STRING)
             case "_meta":
@@ -129,13 +129,7 @@ class Scope:
                     *(f"_{f}" for f in sorted(self.shape.facets) if f in ("topic", "partition", "offset", "ts")),
                 ]
             )
-            raise LsqlError(
-                "FIELD_UNKNOWN",
-                span,
-                name=name,
-                source=f"{self.name} (the result of an aggregate)",
-                known=known,
-            )
+            raise LsqlError("FACET_UNAVAILABLE", span, name=name, source=self.name, known=known)
 
 
 def _root(column: str, kind: DataType, exempt: bool) -> ColumnRef:
@@ -201,4 +195,4 @@ def _known(name: str, struct: Struct) -> str:
     near += [n for n in struct.names if n.lower() == name.lower() and n not in near]
     rest = [n for n in struct.names if n not in near]
     shown = [*near, *rest][:12]
-    return (", ".join(shown) + (", ..." if len(struct.names) > 12 else "")) or "none (its schema is empty)"
+    return (", ".join(shown) + (", ..." if len(struct.names) > 12 else "")) or "none"

@@ -202,7 +202,7 @@ class _Context:
         if bound.type == DATE:
             bound = operators.convert(bound, TIMESTAMP)
         if bound.type != TIMESTAMP and not is_integer(bound.type):
-            expected = "a long (milliseconds since 1970 UTC), a timestamp or a date"
+            expected = "long, timestamp, date"
             raise LsqlError("OPERAND_TYPE", expr.span, op="EVENTTIME BY", expected=expected, found=describe(bound.type))
         return operators.convert(bound, LONG)
 
@@ -325,10 +325,10 @@ class _Context:
             raise LsqlError(
                 "FORMAT_MISMATCH",
                 self.select.place_of("GROUP BY"),
-                part="The key",
+                part="key",
                 type=describe(expr.type),
                 format=str(form),
-                instead="JSON",
+                suggested="JSON",
             )
         return Single(expr), Serde(form, expr.type)
 

@@ -12,6 +12,7 @@ from lsql_runner.bind.settings import ProgramSettings
 from lsql_runner.bind.table_rows import identity, is_identity, rows_go
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import Catalog
+from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.types import Struct, describe
 
@@ -103,7 +104,8 @@ def bind_sink_insert(
     """An INSERT whose target is a sink.
 
     Raises:
-        LsqlError: SINK_CLAUSE_UNSUPPORTED, SINK_FIELDS_MISSING, PK_MISSING, PK_UNKNOWN, SINK_UPSERT_REQUIRED, PK_NOT_ROW_IDENTITY.
+        LsqlError: SINK_CLAUSE_UNSUPPORTED, SINK_CLAUSE_VALUE, SINK_CLAUSE_CONFLICT, SINK_FIELDS_MISSING, PK_MISSING,
+            PK_UNKNOWN, SINK_ROW_IDENTITY_MISSING, SINK_UPSERT_REQUIRED, PK_NOT_ROW_IDENTITY.
     """
     kcql = insert.kcql or ast.Kcql()
     _check_clauses(insert, kcql, sink)
@@ -140,24 +142,27 @@ def bind_sink_insert(
 def _check_clauses(insert: ast.Insert, kcql: ast.Kcql, sink: NamedSink) -> None:
     """Refuse what the kind of sink cannot do: nothing is ignored."""
 
-    def refuse(clause: str, instead: str) -> LsqlError:
+    def place_of(clause: str) -> Span:
         place = next((place for name, place in insert.clauses if name == clause), None)
-        span = kcql.place_of(clause) if place is None else place
-        return LsqlError(
-            "SINK_CLAUSE_UNSUPPORTED", span, clause=clause, sink=sink.name, kind=sink.kind.name, instead=instead
-        )
+        return kcql.place_of(clause) if place is None else place
+
+    def refuse(clause: str, known: tuple[str, ...] = ()) -> LsqlError:
+        span, name, kind = place_of(clause), sink.name, sink.kind.name
+        if known:
+            return LsqlError("SINK_CLAUSE_VALUE", span, clause=clause, sink=name, kind=kind, known=", ".join(known))
+        return LsqlError("SINK_CLAUSE_UNSUPPORTED", span, clause=clause, sink=name, kind=kind)
 
     kind, form, store = sink.kind, kcql.value_format, kcql.store_as
     if insert.key_format is not None or insert.value_format is not None:
-        raise refuse("STORE", "leave it out: a format of Kafka's records is not the sink's")
+        raise refuse("STORE")
     if form is not None and form.name not in kind.formats:
-        raise refuse("WITHFORMAT", f"write WITHFORMAT {' or '.join(kind.formats)}" if kind.formats else "leave it out")
+        raise refuse("WITHFORMAT", kind.formats)
     if store is not None and (store.name.upper() not in kind.stores or store.options):
-        raise refuse("STOREAS", f"write STOREAS {' or '.join(kind.stores)}" if kind.stores else "leave it out")
+        raise refuse("STOREAS", kind.stores)
     if form is not None and store is not None and store.name.upper() != kind.stores[0]:
-        raise refuse("WITHFORMAT", f"leave it out: STOREAS {store.name.upper()} stores fields, and no text of them")
+        raise LsqlError("SINK_CLAUSE_CONFLICT", place_of("WITHFORMAT"), clause="WITHFORMAT", store=store.name.upper())
     if kcql.autocreate and not kind.creates:
-        raise refuse("AUTOCREATE", "leave it out: there is nothing to make")
+        raise refuse("AUTOCREATE")
 
 
 def _key(insert: ast.Insert, kcql: ast.Kcql, columns: tuple[str, ...]) -> tuple[str, ...]:

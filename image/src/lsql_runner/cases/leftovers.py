@@ -18,8 +18,8 @@ from lsql_runner.kafka.registry import SchemaRegistry
 _GONE_S = 30.0
 _POLL_S = 0.05
 
-Task = tuple[str, Callable[[], None]]
-"""What is to go, in words, and how it goes."""
+Task = tuple[str, str, Callable[[], None]]
+"""The kind and the name of what is deleted, and how."""
 
 
 @dataclass(slots=True)
@@ -43,12 +43,12 @@ class Leftovers:
             return (*self._cleared(self._of_brokers()), *self._cleared(self._of_registry()))
 
     def _of_brokers(self) -> Iterator[Task]:
-        yield from ((f"consumer group {name}", partial(self.brokers.delete_group, name)) for name in self.groups)
-        yield from ((f"topic {name}", partial(self._delete_topic, name)) for name in self.topics)
+        yield from (("consumer group", name, partial(self.brokers.delete_group, name)) for name in self.groups)
+        yield from (("topic", name, partial(self._delete_topic, name)) for name in self.topics)
 
     def _of_registry(self) -> Iterator[Task]:
         if self.registry is not None:
-            yield from ((f"subject {name}", partial(self.registry.delete, name)) for name in self.subjects)
+            yield from (("subject", name, partial(self.registry.delete, name)) for name in self.subjects)
 
     def _delete_topic(self, name: str) -> None:
         """The brokers delete in the background; the next case may want the name."""
@@ -56,18 +56,18 @@ class Leftovers:
         deadline = time.monotonic() + _GONE_S
         while name in self.brokers.topics():
             if time.monotonic() > deadline:
-                raise LsqlError("TOPIC_REFUSED", topic=name, reason=f"it is still there after {_GONE_S:.0f} s")
+                raise LsqlError("TOPIC_NOT_DELETED", topic=name, seconds=round(_GONE_S))
             time.sleep(_POLL_S)
 
     def _cleared(self, tasks: Iterator[Task]) -> list[LsqlError]:
         left: list[LsqlError] = []
         away: LsqlError | None = None
-        for what, go in tasks:
+        for resource, name, go in tasks:
             error = away or _failure(go)  # each question to brokers that are away would wait for its deadline
             if error is not None:
                 away = error if error.kind.is_transient else None
-                why = error.message.rstrip(".")
-                left.append(LsqlError("CASE_CLEANUP_FAILED", path=str(self.path), what=what, reason=why))
+                path, reason = str(self.path), error.message.rstrip(".")
+                left.append(LsqlError("CASE_CLEANUP_FAILED", path=path, resource=resource, name=name, reason=reason))
         return left
 
 

@@ -74,7 +74,7 @@ def find_cases(paths: Iterable[Path]) -> list[Path]:
     """The files as named; of a folder every `case.yaml` and `*.case.yaml` below it, in order of their paths.
 
     Raises:
-        LsqlError: CASE_INVALID for a folder without any.
+        LsqlError: CASES_MISSING for a folder without any.
     """
     found: dict[Path, None] = {}
     for path in paths:
@@ -83,7 +83,7 @@ def find_cases(paths: Iterable[Path]) -> list[Path]:
             continue
         below = sorted([*path.rglob("case.yaml"), *path.rglob("*.case.yaml")])
         if not below:
-            raise LsqlError("CASE_INVALID", path=str(path), place="the folder", reason="it holds no case.yaml")
+            raise LsqlError("CASES_MISSING", path=str(path))
         found |= dict.fromkeys(below)
     return list(found)
 

@@ -114,7 +114,7 @@ def _cluster(stack: ExitStack) -> LightkubeCluster:
     try:
         cluster = LightkubeCluster()
     except ClusterError as error:
-        raise LsqlError("CLUSTER_REFUSED", what="let this program in", reason=str(error).rstrip(".")) from None
+        raise LsqlError("CLUSTER_UNREACHABLE", reason=str(error).rstrip(".")) from None
     stack.callback(cluster.close)
     return cluster
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Protocol
 
 from lsql_runner.console.auth import Caller
-from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing, Note
+from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing, Note, refused
 from lsql_runner.console.history import Happening, History
 from lsql_runner.console.settings import Action, Actions
 from lsql_runner.console.watch import Watch
@@ -77,7 +77,7 @@ class Operations:
         except (Missing, Conflict):
             raise LsqlError("PROCESSOR_DELETED", name=processor.name) from None
         except ClusterError as error:
-            raise LsqlError("CLUSTER_REFUSED", what=f"delete {processor.name}", reason=str(error).rstrip(".")) from None
+            raise refused("delete", f"{processor.kind}/{processor.name}", error) from None
 
     def _perform(self, asked: Asked, action: Action, identifier: str, do: Callable[[Processor], None]) -> Processor:
         """Check, act, leave the trace.

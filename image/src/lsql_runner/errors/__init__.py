@@ -5,6 +5,7 @@ from __future__ import annotations
 from lsql_runner.errors.catalogue import CATALOGUE
 from lsql_runner.errors.details import Detail, DetailTable, Value
 from lsql_runner.errors.error import ErrorReport, LsqlError, render, report
+from lsql_runner.errors.files import file_error
 from lsql_runner.errors.kinds import RUNTIME, USER, ErrorKind, Recovery
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "LsqlError",
     "Recovery",
     "Value",
+    "file_error",
     "render",
     "report",
 ]

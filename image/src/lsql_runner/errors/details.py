@@ -29,9 +29,6 @@ class Detail(str):
         made.params = params
         return made
 
-    def __getnewargs__(self) -> tuple[str, str, Mapping[str, Value]]:
-        return str(self), self.code, self.params
-
 
 class DetailTable:
     """The details that one module gives, each a phrase with slots for values: `TABLE("KEY_DUPLICATE", key="a")`."""
@@ -39,7 +36,7 @@ class DetailTable:
     def __init__(self, texts: Mapping[str, str]) -> None:
         self.texts = dict(texts)
 
-    def __call__(self, code: str, **params: Value) -> Detail:
+    def __call__(self, code: str, /, **params: Value) -> Detail:
         text = self.texts[code]
         if params.keys() != slots_of(text):
             raise TypeError(f"{code} takes {sorted(slots_of(text))}, not {sorted(params)}")

@@ -42,6 +42,7 @@ class ErrorKind:
             meets it too.
         is_of_metadata: whether it follows from the brokers' metadata, which is behind for a moment after a topic was
             created.
+        is_of_case: whether the case file is wrong, and not its program.
     """
 
     found: str
@@ -52,6 +53,7 @@ class ErrorKind:
     is_transient: bool = False
     is_shared: bool = False
     is_of_metadata: bool = False
+    is_of_case: bool = False
 
     @property
     def slots(self) -> frozenset[str]:

@@ -69,7 +69,7 @@ class StateDir:
         """What is pinned; None in a new directory.
 
         Raises:
-            LsqlError: STATE_INCOMPATIBLE when the file makes no sense.
+            LsqlError: STATE_UNREADABLE.
         """
         document = self._read("program.json")
         if document is None:
@@ -83,11 +83,7 @@ class StateDir:
                 dict(document["versions"]),
             )
         except (KeyError, ValueError, TypeError, AttributeError):
-            raise LsqlError(
-                "STATE_INCOMPATIBLE",
-                path=str(self.path),
-                change="program.json there is not this runner's",
-            ) from None
+            raise LsqlError("STATE_UNREADABLE", path=str(self.path / "program.json")) from None
 
     def pin(self, pinned: Pinned) -> None:
         """Write down what this start goes by."""

@@ -245,15 +245,11 @@ def _make_window(
     """A window whose lengths make sense.
 
     Raises:
-        LsqlError: WINDOW_INVALID for a length of zero, or an advance longer than the size.
+        LsqlError: WINDOW_LENGTH_ZERO, WINDOW_ADVANCE_TOO_LONG.
     """
     for length in (size, advance):
         if length is not None and length.amount == 0:
-            raise LsqlError("WINDOW_INVALID", length.span, reason="a length of zero")
+            raise LsqlError("WINDOW_LENGTH_ZERO", length.span)
     if advance is not None and advance.milliseconds > size.milliseconds:
-        raise LsqlError(
-            "WINDOW_INVALID",
-            advance.span,
-            reason="an advance longer than the window: records between windows would be lost",
-        )
+        raise LsqlError("WINDOW_ADVANCE_TOO_LONG", advance.span)
     return ast.Window(cast("OneOf['TUMBLE', 'HOP', 'SLIDING', 'SESSION']", kind), size, advance, legacy, span)

@@ -8,51 +8,90 @@ from lsql_runner.errors.kinds import RUNTIME, ErrorKind
 
 CONSOLE: dict[str, ErrorKind] = {
     "CONSOLE_CONFIG_INVALID": ErrorKind(
-        "The console's configuration {path} is wrong at {place}: {reason}.",
-        "Correct that place; docs/guides/console.md lists the keys.",
+        "The configuration {path} of the console is invalid at {place}: {reason}.",
+        "Correct that place. docs/guides/console.md lists the keys.",
+    ),
+    "TOKEN_FILE_INVALID": ErrorKind(
+        "Line {line} of the token file {path} is invalid.",
+        "Write a name, viewer or operator, and the SHA-256 of the token, separated by blanks.",
+    ),
+    "CLUSTER_UNREACHABLE": ErrorKind(
+        "The API server cannot be used: {reason}.", "Check KUBECONFIG, or the service account of the pod.", RUNTIME
     ),
     "CLUSTER_REFUSED": ErrorKind(
-        "The API server did not {what}: {reason}.",
-        "Check that it can be reached and what the service account's Role allows.",
-        exit_code=RUNTIME,
+        "The API server failed to {action} {resource}: {reason}.",
+        "Check that it is reachable and what the Role of the service account allows.",
+        RUNTIME,
+        http_status=HTTPStatus.BAD_GATEWAY,
+    ),
+    "DOCUMENT_CONFLICT": ErrorKind(
+        "{resource} was changed by another writer in each of {attempts} attempts to write it.",
+        "Run one recovery job for each ConfigMap.",
+        RUNTIME,
         http_status=HTTPStatus.BAD_GATEWAY,
     ),
     "DOCUMENT_TOO_LARGE": ErrorKind(
-        "What is known of {processors} processors takes {size_bytes} bytes; a ConfigMap holds {limit_bytes}.",
+        "The document of {processors} processors has {size_bytes} bytes; a ConfigMap holds {limit_bytes}.",
         "Divide the namespaces between several releases of the console.",
-        exit_code=RUNTIME,
+        RUNTIME,
+    ),
+    "CONSOLE_STARTING": ErrorKind(
+        "The console has not listed the processors yet.",
+        "Try again in a few seconds.",
+        RUNTIME,
+        http_status=HTTPStatus.BAD_GATEWAY,
     ),
     "PROCESSOR_UNKNOWN": ErrorKind(
-        "There is no processor {id}.", "GET /api/v1/streams lists them.", http_status=HTTPStatus.NOT_FOUND
+        "The processor {id} does not exist.",
+        "GET /api/v1/streams lists all processors.",
+        http_status=HTTPStatus.NOT_FOUND,
     ),
     "PROCESSOR_DELETED": ErrorKind(
         "The processor {name} was deleted.", "Install its release again.", http_status=HTTPStatus.CONFLICT
     ),
     "AUTHENTICATION_REQUIRED": ErrorKind(
-        "It is not known who asks: {reason}.",
-        "Log in, or send what the console asks for.",
+        "Authentication is required.", "Log in, or send a bearer token.", http_status=HTTPStatus.UNAUTHORIZED
+    ),
+    "PROXY_UNTRUSTED": ErrorKind(
+        "Authentication is required, and the request did not come through a trusted proxy.",
+        "Send the request through the proxy, or add its address to auth.header.trustedProxies.",
+        http_status=HTTPStatus.UNAUTHORIZED,
+    ),
+    "PROXY_USER_MISSING": ErrorKind(
+        "Authentication is required, and the proxy did not send one valid user name.",
+        "Log in at the proxy, or correct the header in which it sends the user.",
         http_status=HTTPStatus.UNAUTHORIZED,
     ),
     "TOKEN_INVALID": ErrorKind(
-        "This token is not known.", "Ask whoever runs the console for one.", http_status=HTTPStatus.UNAUTHORIZED
+        "The token is not valid.",
+        "Ask the administrator of the console for a token.",
+        http_status=HTTPStatus.UNAUTHORIZED,
+    ),
+    "TOKENS_DISABLED": ErrorKind(
+        "Logging in with a token is disabled: auth.mode is {mode}.",
+        "Set auth.mode to token.",
+        http_status=HTTPStatus.BAD_REQUEST,
     ),
     "PERMISSION_DENIED": ErrorKind(
-        "{user} may not {action}.",
-        "Ask whoever runs the console for the role {role}.",
+        "The user {user} does not have permission to {action}.",
+        "Ask the administrator of the console for the role {role}.",
         http_status=HTTPStatus.FORBIDDEN,
     ),
     "ACTION_DISABLED": ErrorKind(
-        "To {action} is switched off.", "Set {setting} to true in the chart's values.", http_status=HTTPStatus.FORBIDDEN
+        "The action {action} is disabled.",
+        "Set {setting} to true in the values of the chart.",
+        http_status=HTTPStatus.FORBIDDEN,
     ),
     "SCALE_REFUSED": ErrorKind(
-        "{name} cannot be scaled to {runners}: its release has no workers, and a second runner would do all its work twice.",
-        "Give the runner more CPU, or divide the program.",
+        "{name} cannot be scaled to {runners}: its release has no workers, and a second runner would process every "
+        "record twice.",
+        "Give the runner more CPU, or split the program.",
         http_status=HTTPStatus.CONFLICT,
     ),
     "RUNNER_UNREACHABLE": ErrorKind(
         "The runner of {name} does not answer: {reason}.",
-        "Look at its pod and its Service.",
-        exit_code=RUNTIME,
+        "Check its pod and its Service.",
+        RUNTIME,
         http_status=HTTPStatus.BAD_GATEWAY,
     ),
     "RUNNER_REFUSED": ErrorKind(

@@ -5,36 +5,38 @@ from __future__ import annotations
 from lsql_runner.errors.kinds import ErrorKind
 
 JOINS: dict[str, ErrorKind] = {
-    "FIELD_AMBIGUOUS": ErrorKind(
-        "{name} could be of more than one source.",
-        "Say of which one: {known}.",
-    ),
+    "FIELD_AMBIGUOUS": ErrorKind("{name} is ambiguous.", "Name its source: {known}."),
     "JOIN_KEY_TYPES_DIFFER": ErrorKind(
-        "The keys are joined, but one is {left} and the other {right}.",
-        "Say with ON what is equal to what.",
+        "The join compares the keys, which have the types {left} and {right}.", "Give a condition with ON."
     ),
     "JOIN_WITHOUT_EQUALITY": ErrorKind(
-        "The join has no condition that a value of one source equals one of the other.",
-        "Join by at least one equality, as ON a.id = b.id; others may be added with AND.",
+        "The condition of the join has no equality between the two sources.",
+        "Add one, as in ON a.id = b.id. Other conditions can follow with AND.",
     ),
     "OUTER_JOIN_CONDITION": ErrorKind(
-        "A {kind} join has a condition that is no equality between both sources.",
-        "Make it an INNER join, or move the condition to a WITH query over the one source that it is about.",
+        "The {kind} join has a condition that is not an equality between the two sources.",
+        "Use an INNER join, or move the condition to a WITH query over the source that it concerns.",
     ),
     "JOIN_WITHIN_MISSING": ErrorKind(
-        "Two streams are joined without end: no record could ever be forgotten.",
-        "Add a length of time, as WITHIN 1h; or read one of them as a table, in WITH x AS (SELECT TABLE ...); in the legacy generation, WITH x AS (SELECT ...).",
+        "The join of two streams has no time limit, so every record would be kept forever.",
+        "Add a limit, as in WITHIN 1h; or read one side as a table with WITH x AS (SELECT TABLE ...), in legacy syntax "
+        "WITH x AS (SELECT ...).",
     ),
     "JOIN_WITHIN_MISPLACED": ErrorKind(
-        "How far apart times may be is for two streams to say; one side of this join is a table.",
-        "Take WITHIN, or SLIDING, away, or read both with SELECT STREAM.",
+        "WITHIN and SLIDING apply to joins of two streams; one side of this join is a table.",
+        "Remove the clause, or read both sides with SELECT STREAM.",
     ),
-    "JOIN_KIND": ErrorKind(
-        "This {kind} join has no result that could be kept right: {reason}.",
-        "Write an INNER join, or change the sides.",
+    "OUTER_JOIN_OF_TABLE": ErrorKind(
+        "A {kind} join of a stream and a table cannot keep unmatched rows of the table.",
+        "Use an INNER join, or swap the sides so that the join keeps the records of the stream.",
+    ),
+    "OUTER_JOIN_BY_KEY": ErrorKind(
+        "A {kind} join of two tables cannot keep unmatched rows of the table that is joined by its key, because the "
+        "result has the key of the other table.",
+        "Use an INNER join, or swap the sides so that the join keeps the rows of the other table.",
     ),
     "JOIN_MANY_TO_MANY": ErrorKind(
-        "Two tables are joined and neither of them by its key: no key would be that of one row of the result.",
-        "Join one of them by its _key, or write SELECT STREAM ... WITHIN.",
+        "The join of two tables uses the key of neither, so no key identifies a row of the result.",
+        "Join one of the tables by its _key, or use SELECT STREAM with WITHIN.",
     ),
 }

@@ -6,77 +6,72 @@ from lsql_runner.errors.kinds import ErrorKind
 
 NAMES: dict[str, ErrorKind] = {
     "TOPIC_UNKNOWN": ErrorKind(
-        "The source topic {topic} does not exist on the brokers.",
-        "Create the topic, or correct its name. Near names: {near}.",
+        "The source topic {topic} does not exist.",
+        "Create the topic or correct its name. Similar names: {near}.",
         is_of_metadata=True,
     ),
     "TARGET_UNKNOWN": ErrorKind(
-        "The target topic {topic} does not exist on the brokers.",
-        "Create the topic, or let the program do it: SET defaults.topic.autocreate=true.",
+        "The target topic {topic} does not exist.",
+        "Create the topic, or let the program create it with SET defaults.topic.autocreate=true.",
         is_of_metadata=True,
     ),
-    "FIELD_UNKNOWN": ErrorKind(
-        "{source} has no field {name}.",
-        "Use a field that it has: {known}.",
+    "FIELD_UNKNOWN": ErrorKind("{source} has no field {name}.", "Use one of its fields: {known}."),
+    "FACET_UNAVAILABLE": ErrorKind(
+        "The result of an aggregate, {source}, has no {name}.", "Use one of its fields, or {known}."
+    ),
+    "HEADERS_IN_JOIN": ErrorKind(
+        "The headers of {source} are not available in a join.", "Read them in a WITH query over {source}."
+    ),
+    "HEADER_NAME_MISSING": ErrorKind(
+        "{name} does not name a header.", "Write _header.<name>, or HEADERKEYS() for the names of all headers."
     ),
     "FIELD_NOT_NESTED": ErrorKind(
-        "{name} is {type}: it has no {step} inside.",
-        "Stop before {step}, or declare the field's type in LSQL_TOPICS.",
+        "{name} has the type {type} and no field {step}.",
+        "Remove {step}, or declare the type of the field in LSQL_TOPICS.",
     ),
     "FUNCTION_UNKNOWN": ErrorKind(
-        "There is no function {name}.",
-        "Near names: {near}. `lsql functions` lists all.",
+        "The function {name} does not exist.", "Similar names: {near}. `lsql functions` lists all functions."
     ),
     "ARGUMENT_COUNT": ErrorKind(
-        "{function} was given {found} arguments.",
-        "It takes: {signature}.",
+        "{function} does not take {found} arguments.", "Give the arguments of its signature: {signature}."
     ),
     "ARGUMENT_TYPE": ErrorKind(
-        "Argument {position} of {function} is {found}, not {expected}.",
-        "Convert it: CAST(... AS {example}).",
+        "Argument {position} of {function} has the type {found}; expected {expected}.",
+        "Convert it with CAST(... AS {example}).",
     ),
     "ARGUMENT_VALUE": ErrorKind(
-        "Argument {position} of {function} cannot be '{found}'.",
-        "Give it {expected}.",
+        "Argument {position} of {function} has the invalid value '{found}'.", "Expected: {expected}."
     ),
     "ARGUMENT_NOT_CONSTANT": ErrorKind(
-        "Argument {position} of {function} must be a constant.",
-        "Write a literal {expected} there.",
+        "Argument {position} of {function} is not a constant.", "Write a literal of the type {expected}."
     ),
     "OPERATOR_TYPES": ErrorKind(
-        "`{op}` does not work on {left} and {right}.",
-        "Convert one side: CAST(... AS {example}).",
+        "`{op}` cannot be applied to {left} and {right}.", "Convert one operand with CAST(... AS {example})."
     ),
     "OPERAND_TYPE": ErrorKind(
-        "`{op}` needs {expected}, not {found}.",
-        "Give it {expected}, or CAST the operand.",
+        "The operand of `{op}` has the type {found}; expected {expected}.", "Convert the operand with CAST."
     ),
     "NULL_OPERAND": ErrorKind(
-        "`{op}` takes no null, and {field} may be one.",
-        "Say what counts instead, COALESCE({field}, ...); or that it is never null, AS_NON_NULLABLE({field}); or look first, CASE WHEN {field} IS NULL THEN ... ELSE ... END.",
+        "`{op}` does not accept NULL, and {field} can be NULL.",
+        "Give a default with COALESCE({field}, ...), declare it never NULL with AS_NON_NULLABLE({field}), or test it "
+        "with CASE WHEN {field} IS NULL THEN ... ELSE ... END.",
     ),
     "NULL_LITERAL": ErrorKind(
-        "`{op}` takes no null, and this is one.",
-        "Write IS NULL or IS NOT NULL, or a value.",
+        "`{op}` does not accept NULL.", "Use IS NULL or IS NOT NULL, or write a value that is not NULL."
     ),
     "CONDITION_TYPE": ErrorKind(
-        "{clause} needs a condition, and this is {found}.",
-        "Compare it with something, as x = 1.",
+        "The condition of {clause} has the type {found}; expected boolean.", "Compare it with a value, as in x = 1."
     ),
-    "TYPE_UNKNOWN": ErrorKind(
-        "There is no type {name}.",
-        "The types are {known}.",
-    ),
+    "TYPE_UNKNOWN": ErrorKind("The type {name} does not exist.", "The types are {known}."),
     "CAST_IMPOSSIBLE": ErrorKind(
-        "{source} cannot be cast to {target}.",
-        "Cast from or to a scalar type that stands between them.",
+        "A value of the type {source} cannot be cast to {target}.",
+        "Cast it to a type between the two first, for example string.",
     ),
     "NOT_AN_ARRAY": ErrorKind(
-        "LATERAL needs an array, and this is {found}.",
-        "Name an array field, or declare it as array<...> in LSQL_TOPICS.",
+        "LATERAL needs an array; the expression has the type {found}.",
+        "Name an array field, or declare the field as array<...> in LSQL_TOPICS.",
     ),
     "HEADER_NOT_CONSTANT": ErrorKind(
-        "A header's name must be a literal string.",
-        "Write _header.<name> or HEADERASSTRING('<name>').",
+        "The name of the header is not a literal string.", "Write _header.<name> or HEADERASSTRING('<name>')."
     ),
 }

@@ -6,43 +6,41 @@ from lsql_runner.errors.kinds import RUNTIME, ErrorKind
 
 RECORDS: dict[str, ErrorKind] = {
     "RECORD_MALFORMED": ErrorKind(
-        "The {part} of the record at {topic}, partition {partition}, offset {offset} is not {format}: {reason}.",
-        "Correct what writes it, or declare the topic's format and schema in LSQL_TOPICS; then POST /start.",
-        exit_code=RUNTIME,
+        "The {part} of the record at {topic}, partition {partition}, offset {offset} is not valid {format}: {reason}.",
+        "Correct the producer, or declare the format and schema of the topic in LSQL_TOPICS. Then POST /start.",
+        RUNTIME,
     ),
     "RECORD_REFUSED": ErrorKind(
         "The program fails on the record at {topic}, partition {partition}, offset {offset}: {reason}.",
-        "Guard the expression (CASE, COALESCE, a WHERE before it); then start again.",
-        exit_code=RUNTIME,
+        "Guard the expression with CASE, COALESCE or WHERE. Then start the processor again.",
+        RUNTIME,
     ),
     "RECORD_TOO_LARGE": ErrorKind(
-        "The record made of the one at {topic}, partition {partition}, offset {offset} is too large: {reason}.",
-        "Let the target take larger ones (max.message.bytes, and max.request.size of the producer), or write less.",
-        exit_code=RUNTIME,
+        "The output of the record at {topic}, partition {partition}, offset {offset} is too large: {reason}.",
+        "Raise max.message.bytes of the target topic and max.request.size of the producer, or write less.",
+        RUNTIME,
     ),
     "RECORD_WITHOUT_KEY": ErrorKind(
-        "A record of {topic}, which is read as a table, has no key, so that it is no row: it is left out and counted.",
-        "Let what writes it give a key, or read the topic as a stream.",
-        exit_code=RUNTIME,
+        "A record of {topic}, which is read as a table, has no key. The record is skipped and counted.",
+        "Let the producer set a key, or read the topic as a stream.",
+        RUNTIME,
     ),
     "GROUP_TOO_LARGE": ErrorKind(
-        "A group holds more than its state can: {reason}.",
-        "Keep fewer values, group by more fields or in windows; where many values are counted, GROUP BY them instead.",
-        exit_code=RUNTIME,
+        "The state of a group is too large: {reason}.",
+        "Keep fewer values, or GROUP BY more fields or a window. To count many distinct values, GROUP BY them.",
+        RUNTIME,
     ),
     "SINK_RECORD_REFUSED": ErrorKind(
-        "{sink} refuses the row of the record at {topic}, partition {partition}, offset {offset}: {reason}.",
-        "Correct the table or what writes the record, or leave such records out with WHERE; then POST /start.",
-        exit_code=RUNTIME,
+        "{sink} rejects the row of the record at {topic}, partition {partition}, offset {offset}: {reason}.",
+        "Correct the table or the producer of the record, or exclude such records with WHERE. Then POST /start.",
+        RUNTIME,
     ),
     "SINK_ROW_REFUSED": ErrorKind(
-        "{sink} refuses the row {row}: {reason}.",
-        "Correct the table or the program; then POST /start.",
-        exit_code=RUNTIME,
+        "{sink} rejects the row {row}: {reason}.", "Correct the table or the program. Then POST /start.", RUNTIME
     ),
-    "OFFSETS_OUT_OF_RANGE": ErrorKind(
-        "Records that were not read yet are gone from the brokers: {reason}.",
-        "Lengthen the topic's retention; to go on behind the gap, start again with LSQL_ON_DATA_LOSS=continue.",
-        exit_code=RUNTIME,
+    "SINK_ROWS_REFUSED": ErrorKind(
+        "{sink} rejects the rows of a batch at its commit: {reason}.",
+        "Correct the table or the program. Then POST /start.",
+        RUNTIME,
     ),
 }

@@ -6,63 +6,43 @@ from lsql_runner.errors.kinds import ErrorKind
 
 SELECT: dict[str, ErrorKind] = {
     "STAR_MISPLACED": ErrorKind(
-        "`*` stands where one value is needed.",
-        "Name a field; `*` alone is for SELECT * and COUNT(*).",
+        "`*` cannot be used as a value.", "Name a field. `*` is allowed in SELECT * and COUNT(*)."
     ),
-    "STAR_OF_SCALAR": ErrorKind(
-        "{name}.* needs a struct, and {name} is {found}.",
-        "Write {name} without the star.",
-    ),
+    "STAR_OF_SCALAR": ErrorKind("{name}.* needs a struct; {name} has the type {found}.", "Write {name} without `.*`."),
     "STAR_WITH_AGGREGATE": ErrorKind(
-        "SELECT * beside GROUP BY or an aggregate.",
-        "Name the grouped fields and the aggregates.",
+        "SELECT * cannot be combined with GROUP BY or an aggregate.", "Name the grouped fields and the aggregates."
     ),
-    "PROJECTION_DUPLICATE": ErrorKind(
-        "{name} is set twice.",
-        "Give one of them another alias.",
-    ),
+    "PROJECTION_DUPLICATE": ErrorKind("The SELECT sets {name} twice.", "Give one of the two another alias."),
     "PROJECTION_CONFLICT": ErrorKind(
-        "{name} is set as a value and as a struct.",
-        "Set the whole of it or fields inside it.",
+        "The SELECT sets {name} as a whole and fields of it.", "Set either {name} or its fields."
     ),
     "PROJECTION_TARGET_INVALID": ErrorKind(
-        "Nothing can be projected to {name}.",
-        "Project to a field, to _key or to _value.",
+        "A SELECT cannot set {name}.", "Use the name of a field, _key or _value as the alias."
     ),
     "VALUE_MISSING": ErrorKind(
-        "The SELECT sets the key but no value.",
-        "Add `*` or a field; for a tombstone, NULL AS _value.",
+        "The SELECT sets the key but no value.", "Add `*` or a field. For a tombstone, add NULL AS _value."
     ),
     "FINAL_WITHOUT_WINDOW": ErrorKind(
-        "emit='final' asks for one result, when nothing can change it any more; without a window that is never.",
-        "Add a window, or SET emit='changes'.",
+        "emit='final' needs a window: without one, no result is ever final.", "Add a window, or SET emit='changes'."
     ),
     "HAVING_WITHOUT_AGGREGATE": ErrorKind(
-        "There is a HAVING but nothing is aggregated.",
-        "Aggregate something, or write WHERE.",
+        "The SELECT has a HAVING but no aggregate.", "Add an aggregate, or use WHERE."
+    ),
+    "NAME_DUPLICATE": ErrorKind("{name} is defined twice.", "Rename one of the two."),
+    "TARGET_IS_WITH_QUERY": ErrorKind(
+        "{name} is a WITH query; INSERT INTO cannot write to it.", "Name a topic after INSERT INTO."
     ),
     "AGGREGATE_MISPLACED": ErrorKind(
-        "{function} is an aggregate and cannot stand in {clause}.",
-        "Aggregate in the SELECT list.",
+        "The aggregate {function} is not allowed in {clause}.", "Move the aggregate to the SELECT list."
     ),
     "AGGREGATE_MISSING": ErrorKind(
-        "GROUP BY without an aggregate.",
-        "Aggregate something, as COUNT(*) AS n.",
+        "The SELECT has a GROUP BY but no aggregate.", "Add an aggregate, for example COUNT(*) AS n."
     ),
     "NOT_GROUPED": ErrorKind(
-        "{name} is neither grouped nor aggregated.",
-        "Add it to GROUP BY, or aggregate it: MAX({name}).",
+        "{name} is neither in GROUP BY nor in an aggregate.", "Add it to GROUP BY, or aggregate it, as in MAX({name})."
     ),
     "KEY_IN_AGGREGATE": ErrorKind(
-        "The key of an aggregate is its group; _key cannot be set.",
-        "GROUP BY what the key should be.",
-    ),
-    "TARGET_IS_WITH_QUERY": ErrorKind(
-        "{name} is a WITH query and cannot be a target.",
-        "Name a topic after INSERT INTO.",
-    ),
-    "NAME_DUPLICATE": ErrorKind(
-        "{name} is defined twice.",
-        "Give one of them another name.",
+        "A SELECT with an aggregate cannot set _key: the key is the group.",
+        "GROUP BY the value that the key should have.",
     ),
 }
