@@ -195,8 +195,7 @@ def test_port_that_cannot_be_is_an_error_of_the_setting() -> None:
     with pytest.raises(LsqlError) as caught:
         serve(lambda: Flask("none"), 70_000, lambda: None)
 
-    assert caught.value.code == "PORT_NOT_ALLOWED"
-    assert caught.value.params["name"] == "SQL_PORT"
+    assert (caught.value.code, caught.value.params) == ("PORT_NOT_ALLOWED", {"port": 70_000})
 
 
 def test_what_is_not_http_is_answered_with_a_problem() -> None:

@@ -50,6 +50,9 @@ SQL: dict[str, ErrorKind] = {
     "GENERATIONS_MIXED": ErrorKind(
         "The SELECT mixes legacy syntax ({legacy}) with modern syntax ({modern}).", "Use one generation of the syntax."
     ),
+    "SELECT_MODE_MISSING": ErrorKind(
+        "The SELECT uses modern syntax ({modern}) without STREAM or TABLE.", "Write SELECT STREAM or SELECT TABLE."
+    ),
     "WINDOW_DUPLICATE": ErrorKind(
         "The SELECT has two windows.", "Keep one of them. For another window, write another INSERT."
     ),
