@@ -79,9 +79,9 @@ def errors() -> str:
         "# Errors",
         "",
         (
-            "Codes are stable from the first release: scripts may rely on them. Names in braces are parameters. Exit code "
-            "1 means that the SQL or the configuration is wrong, 3 that something outside failed, 2 that the command "
-            "line is wrong."
+            "Codes are stable from the first release: scripts may rely on them. Names in braces are parameters. Exit "
+            "code 1 means that the SQL or the configuration is wrong, 3 that something outside failed, 2 that the "
+            "command line is wrong."
         ),
         "",
         (
