@@ -86,7 +86,7 @@ def test_one_with_the_state_of_another_begins_anew_beside_it() -> None:
 def test_an_insert_that_goes_does_not_leave_its_state_in_silence() -> None:
     found = continued(COUNT + SUM, COUNT)
 
-    assert [(change.kind, dict(change.params)) for change in found.changes] == [("removed", {"target": "sums"})]
+    assert [(change.code, change.params) for change in found.changes] == [("REMOVED", {"target": "sums"})]
 
 
 def test_what_does_not_continue_has_the_names_of_its_place() -> None:

@@ -37,7 +37,7 @@ def fingerprinted(text: str) -> Fingerprint:
 
 def changes(old: str, new: str) -> list[str]:
     """The kinds of changes by which the state of a program does not fit another."""
-    return [change.kind for change in continue_from(planned(new), fingerprinted(old)).changes]
+    return [change.code.lower() for change in continue_from(planned(new), fingerprinted(old)).changes]
 
 
 SAME = {
@@ -160,7 +160,7 @@ def test_a_program_without_state_may_change_its_policy() -> None:
 def test_a_change_says_which_insert_it_is_of_and_what_it_was() -> None:
     (change,) = continue_from(planned(COUNT.replace("FROM t", "FROM u")), fingerprinted(COUNT)).changes
 
-    assert (change.kind, dict(change.params)) == ("sources", {"target": "o", "was": "t", "now": "u"})
+    assert (change.code, change.params) == ("SOURCES", {"target": "o", "was": "t", "now": "u"})
     assert str(change) == "INSERT INTO o reads u instead of t"
 
 
@@ -170,7 +170,7 @@ def test_another_layout_of_an_operator_does_not_go_on() -> None:
 
     (change,) = continue_from(planned(COUNT), Fingerprint.from_json(written)).changes
 
-    assert (change.kind, dict(change.params)["operator"]) == ("layout", "aggregate")
+    assert (change.code, change.params["operator"]) == ("LAYOUT", "aggregate")
 
 
 def test_a_fingerprint_of_before_the_versions_is_not_read() -> None:

@@ -31,7 +31,6 @@ from lsql_runner.events.state import State
 from lsql_runner.runtime.health import Health, Reason
 from lsql_runner.runtime.port import Processor
 from lsql_runner.runtime.status import Status
-from lsql_runner.sql.unsupported import unsupported
 
 
 def stream(processor: Processor, now_ms: int) -> StreamReport:
@@ -131,10 +130,10 @@ def store_rows(processor: Processor, name: str) -> NoReturn:
     """GET /metadata/<name>: what a store holds cannot be read yet.
 
     Raises:
-        LsqlError: FEATURE_UNSUPPORTED for a store of this program, NOT_FOUND for any other name.
+        LsqlError: STORE_NOT_QUERYABLE for a store of this program, NOT_FOUND for any other name.
     """
     if any(info.name == name for info in processor.described.stores):
-        raise unsupported("store rows")
+        raise LsqlError("STORE_NOT_QUERYABLE", store=name)
     raise LsqlError("NOT_FOUND", path=f"/metadata/{name}")
 
 

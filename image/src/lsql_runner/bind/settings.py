@@ -61,7 +61,7 @@ def bind_settings(statements: Iterable[SetStatement]) -> ProgramSettings:
     """Read all SETs.
 
     Raises:
-        LsqlError: SETTING_UNKNOWN, SETTING_INVALID, SETTING_TWICE, FEATURE_UNSUPPORTED, at the key or the value.
+        LsqlError: SETTING_UNKNOWN, SETTING_INVALID, SETTING_DUPLICATE, FEATURE_UNSUPPORTED, at the key or the value.
     """
     settings = ProgramSettings()
     seen: dict[str, SetStatement] = {}
@@ -72,7 +72,7 @@ def bind_settings(statements: Iterable[SetStatement]) -> ProgramSettings:
         if first.value != statement.value:
             places = [("first set here", first.span)]
             raise LsqlError(
-                "SETTING_TWICE",
+                "SETTING_DUPLICATE",
                 statement.key_span,
                 places,
                 key=statement.key,

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
+from lsql_runner.errors.details import Detail
 from lsql_runner.plan.fingerprint import Fingerprint, QueryFingerprint, fingerprint
 from lsql_runner.plan.nodes import Join, PlanNode, Stateful
 from lsql_runner.plan.queries import SHARED_NAMES, Plan, Query, with_dead_letters
 from lsql_runner.plan.rewrite import rewrite_node
-from lsql_runner.plan.state_changes import StateChange, state_changes
+from lsql_runner.plan.state_changes import state_changes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +25,7 @@ class Continuation:
     """With the names of the checkpoints and stores that it continues."""
     fingerprint: Fingerprint
     """Of that plan."""
-    changes: tuple[StateChange, ...] = ()
+    changes: tuple[Detail, ...] = ()
     """Why there is state that it cannot continue; empty if it continues all."""
     added: tuple[str, ...] = ()
     """Queries that are new here: each begins without a checkpoint."""

@@ -81,7 +81,7 @@ def plan_on_brokers(
     """Bind the program to its topics as they are now, and plan it.
 
     Raises:
-        LsqlError: what is wrong with the program or the topics, BROKER_UNREACHABLE, SCHEMA_WAITING.
+        LsqlError: what is wrong with the program or the topics, BROKER_UNREACHABLE, TOPIC_EMPTY.
     """
     known = {} if pinned is None else pinned.schemas
     knowledge = Knowledge(settings.declared, known, settings.sample_records, registry, settings.sink_kinds)
@@ -94,7 +94,7 @@ def prepare(
     """Decide everything, make missing target topics, register what they are written with, and pin what was decided.
 
     Raises:
-        LsqlError: as `plan_on_brokers` and `registered`; STATE_OF_ANOTHER_PROGRAM, STATE_LOST, TOPIC_REFUSED,
+        LsqlError: as `plan_on_brokers` and `registered`; STATE_INCOMPATIBLE, STATE_LOST, TOPIC_REFUSED,
             STATE_DIR_UNWRITABLE.
     """
     pinned = state.pinned()
@@ -146,9 +146,9 @@ def _generation(
             f"INSERT INTO {', '.join(query.targets)} is new: it starts at the group's position with empty state."
             for query in added
         )
-    change = "; ".join(str(each) for each in found.changes)
+    change = "; ".join(found.changes)
     if settings.state_on_change == "fail":
-        raise LsqlError("STATE_OF_ANOTHER_PROGRAM", path=str(state.path), change=change)
+        raise LsqlError("STATE_INCOMPATIBLE", path=str(state.path), change=change)
     return pinned.generation + 1, (f"The program changed ({change}): it starts at the group's position.",)
 
 

@@ -21,8 +21,7 @@ from typing import Any
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.formats.declared import as_declaration, declared_topics
-from lsql_runner.plan.fingerprint import VERSION, Fingerprint, OtherVersion
-from lsql_runner.plan.state_changes import StateChange
+from lsql_runner.plan.fingerprint import Fingerprint, OtherVersion
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ class StateDir:
             self._lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             _probe(self.path)
         except OSError as error:
-            raise LsqlError("STATE_DIR_UNWRITABLE", path=str(self.path), why=error.strerror or str(error)) from None
+            raise LsqlError("STATE_DIR_UNWRITABLE", path=str(self.path), reason=error.strerror or str(error)) from None
         try:
             fcntl.lockf(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -72,7 +71,7 @@ class StateDir:
         """What is pinned; None in a new directory.
 
         Raises:
-            LsqlError: STATE_OF_ANOTHER_PROGRAM when the file makes no sense.
+            LsqlError: STATE_UNREADABLE.
         """
         document = self._read("program.json")
         if document is None:
@@ -86,11 +85,8 @@ class StateDir:
                 dict(document["versions"]),
                 tuple(document["added"]),
             )
-        except OtherVersion as other:
-            change = StateChange("version", (("was", other.version), ("now", VERSION)))
-        except (KeyError, ValueError, TypeError, AttributeError):
-            change = StateChange("unreadable", ())
-        raise LsqlError("STATE_OF_ANOTHER_PROGRAM", path=str(self.path), change=str(change))
+        except (OtherVersion, KeyError, ValueError, TypeError, AttributeError):
+            raise LsqlError("STATE_UNREADABLE", path=str(self.path / "program.json")) from None
 
     def pin(self, pinned: Pinned) -> None:
         """Write down what this start goes by."""
@@ -160,7 +156,7 @@ class StateDir:
                 os.fsync(file.fileno())
             fresh.replace(target)
         except OSError as error:
-            raise LsqlError("STATE_DIR_UNWRITABLE", path=str(target), why=error.strerror or str(error)) from None
+            raise LsqlError("STATE_DIR_UNWRITABLE", path=str(target), reason=error.strerror or str(error)) from None
 
 
 def _probe(path: Path) -> None:

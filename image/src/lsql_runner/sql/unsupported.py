@@ -102,26 +102,26 @@ UNSUPPORTED: dict[str, Unsupported] = {
     # --- windows and aggregates ---
     "sliding aggregate": _feature("SLIDING windows of an aggregate", "use HOP with a small advance"),
     "window of windowed key": _feature(
-        "A window around a key that has one ({format})",
+        "a window around a key that has one ({format})",
         "GROUP BY _key, the key inside the window",
         "A window around a key that has one",
     ),
     "aggregate of outer join": _feature(
-        "An aggregate of an outer join of streams",
+        "an aggregate of an outer join of streams",
         "write the join to a topic, and aggregate that topic in a second processor",
     ),
     "aggregate of aggregate": _feature(
-        "An aggregate of the changes of an aggregate",
+        "an aggregate of the changes of an aggregate",
         "read that as a table, SELECT TABLE, where it has no window; or write it to a topic, and aggregate that in a "
         "second processor",
     ),
     "outer join with aggregate": _feature(
-        "An outer join of streams with an aggregate of a stream",
+        "an outer join of streams with an aggregate of a stream",
         "write the aggregate to a topic, and join that topic in a second processor",
     ),
     # --- tables ---
     "window of table": _feature(
-        "A window over a table (a SELECT without STREAM reads a table)",
+        "a window over a table (a SELECT without STREAM reads a table)",
         "write SELECT STREAM; every record then counts as an event",
         "A window over a table",
     ),
@@ -130,7 +130,7 @@ UNSUPPORTED: dict[str, Unsupported] = {
         "write SELECT STREAM; the elements of a row have no key of their own",
     ),
     "key of table": _feature(
-        "Another key for the rows of a table",
+        "another key for the rows of a table",
         "write SELECT STREAM; or join or group the table by what is to be the key",
     ),
     # --- settings and sinks ---
@@ -147,8 +147,6 @@ UNSUPPORTED: dict[str, Unsupported] = {
         "SET error.policy other than fail with a sink",
         "write to a topic, and from that to the sink in a second processor",
     ),
-    # --- the API ---
-    "store rows": _feature("Reading a state store", "read the target topic", "`GET /metadata/<store>`"),
 }
 """By key: the word of a statement or clause as the parser meets it, the key of a SET, else a name of the row."""
 
