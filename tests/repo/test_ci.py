@@ -1,4 +1,4 @@
-"""CI runs what a contributor runs, and no test is passed over."""
+"""CI runs what a contributor runs, and no test is skipped."""
 
 import os
 import re
