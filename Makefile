@@ -1,7 +1,7 @@
 # Everything a contributor runs. `make` alone lists the targets.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup tools cluster-tools image test test-unit test-java test-streams test-differential test-kafka test-sinks test-browser test-cluster test-chart test-image cluster-up \
+.PHONY: help setup tools cluster-tools image layers test test-unit test-java test-streams test-differential test-kafka test-sinks test-browser test-cluster test-chart test-image cluster-up \
 	cluster-down docs charts lint format typecheck imports golden demo bench bench-operators lock clean
 
 BIN := .venv/bin
@@ -66,6 +66,9 @@ cluster-up: cluster-tools image ## Start a Kubernetes on this machine with the i
 
 cluster-down: ## Stop that Kubernetes
 	@$(BIN)/python -m ci.cluster down
+
+layers: setup ## Print how many tests each layer has
+	@for layer in tests/*/; do echo "$$layer $$($(PYTEST) $$layer --collect-only -q 2>/dev/null | tail -1)"; done | grep collected
 
 test-java: setup ## Run the tests of the Java classes
 	mvn --batch-mode --no-transfer-progress -Dstyle.color=never -f image/jvm/pom.xml test
