@@ -5,6 +5,7 @@ import io
 import subprocess
 import sys
 import threading
+import time
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from pathlib import Path
@@ -295,3 +296,28 @@ def test_progress_is_one_line_a_step() -> None:
         with pytest.raises(SystemExit):
             progress.step("third", sys.exit)
     assert output.getvalue().splitlines() == ["  first: done in 0 s", "  second: up to date", "  third: failed"]
+
+
+class Terminal(io.StringIO):
+    """A terminal that keeps what is written to it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_shows_the_steps_that_run_and_then_only_their_results() -> None:
+    output = Terminal()
+
+    def work() -> bool:
+        deadline = time.monotonic() + 10
+        while "... download " not in output.getvalue():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        return True
+
+    with Progress(output) as progress:
+        progress.step("download (large)", work)
+
+    shown = output.getvalue().split("\x1b[K")
+    assert shown[-2].startswith("  download (large): done in ")
+    assert shown[-1] == ""
