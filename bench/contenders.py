@@ -10,7 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.vessels import FAST, SCHEMA
-from ci.tools.setup import ROOT, cached_folder, copy_dependencies, hash_of, maven
+from ci.tools.cache import ROOT, cached_folder, hash_of
+from ci.tools.maven import copy_dependencies, maven
 from devkit.jars import jar_folder as jars_of
 from devkit.process import Process, free_port
 

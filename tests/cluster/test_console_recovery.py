@@ -1,6 +1,6 @@
 """The recovery job and the console with the rights that their chart gives them, and ids that outlive Helm's work.
 
-Needs an API server alone: nothing here waits for a pod, and runners are asked in vain.
+Needs an API server only: no test waits for a pod, and no processor answers.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class Release:
 
     def recover(self) -> Outcome:
         """One pass of the job."""
-        nobody = FakeRunners({NAME: None})
-        return recover(self.account("recovery"), nobody.ask_all, self.settings, lambda: datetime.now(UTC))
+        silent = FakeRunners({NAME: None})
+        return recover(self.account("recovery"), silent.ask_all, self.settings, lambda: datetime.now(UTC))
 
     def published(self, component: str = "console") -> Document:
         place = self.settings.document
@@ -150,7 +150,7 @@ def test_what_the_chart_makes_keeps_the_contract_and_the_document_outlives_an_up
     assert (entry.violations, entry.sql, entry.app_id) == ((), VALUES["sql"], NAME)
 
 
-def test_the_console_may_look_and_nothing_else(release: Release, newest_helm: HelmFactory) -> None:
+def test_the_console_may_read_only(release: Release, newest_helm: HelmFactory) -> None:
     at_work = newest_helm(release.kubectl)
     install_console(at_work)
     put(at_work, "install")
@@ -175,7 +175,7 @@ def test_the_console_may_look_and_nothing_else(release: Release, newest_helm: He
             refused()
 
 
-def test_what_is_switched_on_is_allowed(release: Release, newest_helm: HelmFactory) -> None:
+def test_enabled_actions_are_permitted(release: Release, newest_helm: HelmFactory) -> None:
     at_work = newest_helm(release.kubectl)
     everything = {"stop": True, "start": True, "scale": True, "delete": True}
     tokens = {"mode": "token", "token": {"existingSecret": "tokens"}}

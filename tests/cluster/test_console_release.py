@@ -22,9 +22,9 @@ TOKEN_LINE = "ada operator 50d858e0985ecc7f60418aaf0cc5ab587f42c2570a884095a9e8c
 ASK = """
 import sys, urllib.error, urllib.request
 method, url, token = sys.argv[1:]
-asked = urllib.request.Request(url, method=method, headers={"Authorization": f"Bearer {token}"} if token else {})
+request = urllib.request.Request(url, method=method, headers={"Authorization": f"Bearer {token}"} if token else {})
 try:
-    answer = urllib.request.urlopen(asked, timeout=20)
+    answer = urllib.request.urlopen(request, timeout=20)
 except urllib.error.HTTPError as error:
     answer = error
 print(answer.status, answer.read().decode())
@@ -34,7 +34,7 @@ print(answer.status, answer.read().decode())
 
 @dataclass(frozen=True)
 class Console:
-    """The console, asked from within a processor's pod, by the name of its Service."""
+    """The console; requests come from a processor's pod, to the name of its Service."""
 
     fed: Fed
 
@@ -88,7 +88,7 @@ def test_a_processor_is_found_shown_stopped_and_deleted(console: Console) -> Non
     found = console.ask("GET", f"/api/v1/streams/{console.streams()[0]['id']}")[1]
     assert (found["name"], found["sql"], found["release"]) == (fed.name, fed.sql, fed.name)
     assert workload(fed)["metadata"]["labels"]["lenses-id"] == found["id"]
-    assert fed.processor.uid() == uid, "the pod was not started anew"
+    assert fed.processor.uid() == uid, "the pod was not replaced"
 
     path = f"/api/v1/streams/{found['id']}"
     assert console.ask("GET", f"{path}/logs")[0] == 200
