@@ -1,18 +1,19 @@
-"""`python -m demo`: starts it all, shows it, and leaves nothing behind."""
+"""`python -m demo`: starts the parts, shows the processor, and leaves nothing behind."""
 
 from __future__ import annotations
 
 import time
 
-BEGUN_S = time.monotonic()  # before the other imports, which are a part of what a user waits for
+BEGUN_S = time.monotonic()  # before the other imports: a user waits for them too
 
 import argparse  # noqa: E402  # as above
+import errno  # noqa: E402
 import signal  # noqa: E402
 import sys  # noqa: E402
-import tempfile  # noqa: E402
 from contextlib import ExitStack  # noqa: E402
 from pathlib import Path  # noqa: E402
 
+from demo.gate import Gate  # noqa: E402
 from demo.processor import Processor  # noqa: E402
 from demo.results import Results  # noqa: E402
 from demo.screen import Lines, Panels, Screen  # noqa: E402
@@ -29,18 +30,18 @@ SELECT STREAM MMSI, Speed, Longitude AS Long, Latitude AS Lat, `Timestamp`
 FROM iot_data
 WHERE Speed > 10;
 """
-"""What runs where the checkout has no examples."""
+"""Runs where the checkout has no examples."""
 
 
 def main() -> int:
-    """The exit code: 0 when it was ended, 1 when the processor ended by itself, 2 for a wrong command."""
+    """The exit code: 0 when the user ended it, 1 when the processor ended by itself, 2 for a wrong command."""
     options = _options()
     try:
         sql = _program(options.sql)
     except (OSError, UnicodeDecodeError) as error:
         print(f"demo: the program {options.sql} cannot be read: {error}", file=sys.stderr)
         return 2
-    for number in (signal.SIGINT, signal.SIGTERM):  # also where a shell started it with Ctrl-C switched off
+    for number in _ends():
         signal.signal(number, signal.default_int_handler)
     deadline_s = None if options.seconds is None else BEGUN_S + options.seconds
     try:
@@ -48,10 +49,25 @@ def main() -> int:
             try:
                 return _run(stack, sql, deadline_s)
             finally:
-                for number in (signal.SIGINT, signal.SIGTERM):  # a second one must not break the ending off
+                for number in _ends():  # a second one must not interrupt the clean-up
                     signal.signal(number, signal.SIG_IGN)
     except KeyboardInterrupt:
         return 0
+    except OSError as error:
+        if error.errno in (
+            errno.EIO,
+            errno.EPIPE,
+        ):  # nobody reads the output any more: the terminal or the pipe is closed
+            return 0
+        raise
+
+
+def _ends() -> list[signal.Signals]:
+    """The signals that end the demo: Ctrl-C, also where a shell started it in the background; a closed terminal."""
+    found = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # which nohup asks for
+        found.append(signal.SIGHUP)
+    return found
 
 
 def _options() -> argparse.Namespace:
@@ -68,41 +84,44 @@ def _program(path: Path | None) -> str:
 
 
 def _run(stack: ExitStack, sql: str, deadline_s: float | None) -> int:
-    broker = Broker()
-    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lsql-demo-")))
-    processor = Processor(sql, broker.bootstrap, folder)
-    screen: Screen = Panels(sql, processor.url) if sys.stdout.isatty() else Lines()
-    screen.say(f"broker starts at {broker.bootstrap}")
+    """Start broker and processor side by side, feed them, and show them until the end."""
+    broker, gate = Broker(), Gate()
+    stack.callback(gate.close)
+    processor = Processor(sql, gate.address)
+    screen: Screen = Panels(sql, processor.url) if sys.stdout.isatty() else Lines(BEGUN_S)
+    screen.say(f"broker and processor start: {broker.bootstrap}, {processor.url}")
+    processor.process.start()
+    stack.callback(processor.process.stop)  # where the broker does not start
     stack.enter_context(broker)
+    stack.callback(processor.process.stop)  # before the broker ends: it commits its position
     broker.create_topic(TOPIC, PARTITIONS)
     ships = Ships(broker.bootstrap)
     stack.callback(ships.stop)
     ships.start()
-    screen.say(f"ships report to {TOPIC}, {REPORTS_PER_S} records a second; the processor starts")
-    stack.enter_context(processor.process)
+    screen.say(f"the broker runs; ships report to {TOPIC}, {REPORTS_PER_S} records a second")
+    gate.open(broker.bootstrap)
     results = Results(broker.bootstrap)
     stack.callback(results.stop)
-    screen.say(f"page of the processor: {processor.url}")
     with screen:
         return _watch(processor, results, screen, deadline_s)
 
 
 def _watch(processor: Processor, results: Results, screen: Screen, deadline_s: float | None) -> int:
     """Shows the processor until the deadline, an interrupt, or its end."""
-    said_first = False
+    announced = False
     while deadline_s is None or time.monotonic() < deadline_s:
         if not processor.process.running:
             break
         reading = processor.read()
         results.follow(reading.targets)
-        if results.first_at_s is not None and not said_first:
+        if results.first_at_s is not None and not announced:
             screen.say(f"first output after {results.first_at_s - BEGUN_S:.1f} s")
-            said_first = True
+            announced = True
         screen.show(reading, tuple(results.newest))
         time.sleep(POLL_S)
     else:
         return 0
-    screen.say(f"the processor ended with exit code {processor.process.exit_code}:\n{processor.last_words()}")
+    screen.say(f"the processor ended with exit code {processor.process.exit_code}:\n{processor.why_it_ended()}")
     return 1
 
 
