@@ -51,7 +51,7 @@ class TestStream:
         assert body["consumerGroupId"] == "fast-vehicles"
         assert body["username"] == "ada"
         assert body["runners"] == 1
-        assert body["deliveryGuarantee"] == "exactly_once"
+        assert body["deliveryGuarantee"] == "at_least_once"
 
     def test_tells_position_end_and_lag_of_each_partition_and_their_sum(self) -> None:
         body = body_of(client_in("running").get("/stream"))
@@ -254,3 +254,22 @@ class TestTheRest:
 
         assert response.status_code == 200
         assert set(response.headers["Allow"].split(", ")) == {"POST", "OPTIONS"}
+
+
+class TestHistory:
+    def test_it_has_a_sample_for_each_ten_seconds_since_the_process_began(self) -> None:
+        processor = SCENARIOS["starting"]()
+        processor.plan()
+        processor.go(Trigger.RUN)
+        for _ in range(15):
+            processor.batch(seconds=2.0)
+
+        body = body_of(client_of(processor).get("/history"))
+
+        assert body["intervalSeconds"] == 10
+        assert [sample["at"][11:19] for sample in body["samples"]] == ["09:23:10", "09:23:20", "09:23:30"]
+        assert all(sample["recordsInPerSecond"] > 1000 for sample in body["samples"][1:])
+        assert all(sample["lag"] > 0 and sample["batchMs"] > 100 for sample in body["samples"])
+
+    def test_it_is_empty_when_the_process_begins(self) -> None:
+        assert body_of(client_in("starting").get("/history"))["samples"] == []

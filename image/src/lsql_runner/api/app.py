@@ -73,6 +73,7 @@ def _views(processor: Processor, render_metrics: RenderMetrics, now_ms: Callable
         "stores": lambda: _json(views.stores(processor)),
         "store_rows": store_rows,
         "stream": lambda: _json(views.stream(processor, now_ms())),
+        "history": lambda: _json(views.history(processor, now_ms())),
         "stop": stop,
         "start": start,
         "topology": lambda: _json(views.topology(processor)),

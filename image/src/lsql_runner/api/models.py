@@ -179,6 +179,24 @@ class StreamReport(Model):
     caught: list[Caught] = Field(description="The same by topic and error code.")
 
 
+class HistorySample(Model):
+    """What the processor did in one interval."""
+
+    at: datetime = Field(description="When the interval ended.")
+    records_in_per_second: float = Field(ge=0)
+    records_out_per_second: float = Field(ge=0)
+    lag: Count | None = Field(description="As last measured in the interval; null where it was not.")
+    batch_ms: float | None = Field(description="Mean duration of the batches that ended in it; null where none did.")
+
+
+class HistoryReport(Model):
+    """The last hour of the processor, from when its process began."""
+
+    at: datetime = Field(description="The moment of this answer, by the processor's clock.")
+    interval_seconds: float = Field(gt=0)
+    samples: list[HistorySample] = Field(description="Oldest first; the interval that is not over is left out.")
+
+
 class StateReport(Model):
     """The state just after a request was taken; GET /stream shows how it goes on."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lsql_runner.api.models import HealthReport, StateReport, Store, StreamReport, Topology
+from lsql_runner.api.models import HealthReport, HistoryReport, StateReport, Store, StreamReport, Topology
 from lsql_runner.web.openapi import Answer, Operation, problem
 
 PLAIN_METRICS = "text/plain"
@@ -86,6 +86,15 @@ ROUTES: tuple[Operation, ...] = (
         "processor",
         "The processor: program, state, offsets, lag, errors",
         (Answer(200, "The processor as it is now.", StreamReport),),
+    ),
+    Operation(
+        "GET",
+        "/history",
+        "history",
+        "processor",
+        "The last hour: rates, lag and batches in samples of ten seconds",
+        (Answer(200, "The samples.", HistoryReport),),
+        "The process keeps it in memory; a new process begins with none.",
     ),
     Operation(
         "POST",

@@ -12,6 +12,8 @@ from lsql_runner.api.models import (
     Error,
     HealthReason,
     HealthReport,
+    HistoryReport,
+    HistorySample,
     Offsets,
     Place,
     Rates,
@@ -29,6 +31,7 @@ from lsql_runner.errors import ErrorReport, LsqlError
 from lsql_runner.events.processor import SinkUse, TopicUse
 from lsql_runner.events.state import State
 from lsql_runner.runtime.health import Health, Reason
+from lsql_runner.runtime.last_hour import INTERVAL_MS
 from lsql_runner.runtime.port import Processor
 from lsql_runner.runtime.status import Status
 
@@ -73,6 +76,24 @@ def stream(processor: Processor, now_ms: int) -> StreamReport:
         caught=[
             Caught(fate=cast(Any, fate), topic=topic, code=code, records=records)
             for (fate, topic, code), records in sorted(status.caught.items())
+        ],
+    )
+
+
+def history(processor: Processor, now_ms: int) -> HistoryReport:
+    """GET /history."""
+    return HistoryReport(
+        at=moment(now_ms),
+        interval_seconds=INTERVAL_MS / 1000,
+        samples=[
+            HistorySample(
+                at=moment(sample.at_ms),
+                records_in_per_second=sample.records_in_per_s,
+                records_out_per_second=sample.records_out_per_s,
+                lag=sample.lag,
+                batch_ms=sample.batch_ms,
+            )
+            for sample in processor.last_hour(now_ms)
         ],
     )
 

@@ -109,7 +109,6 @@ export function showFacts(s) {
     ["Delivery", guarantee(s)],
     ["Watermark", s.watermark ? `${duration(behind)} behind (${moment(s.watermark).slice(11)})` : NONE],
     ["Late records dropped", count(s.lateRecordsDropped)],
-    ["Batches", count(s.batches)],
     ["Restarts", count(s.restarts)],
     ["State", s.stateful ? `generation ${count(s.generation)}` : s.topics.length ? "none kept" : NONE],
     ["Runners", count(s.runners)],
