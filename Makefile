@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help setup tools cluster-tools image test test-unit test-java test-streams test-differential test-kafka test-sinks test-browser test-cluster test-chart test-image cluster-up \
-	cluster-down docs charts lint format typecheck imports golden demo bench bench-operators lock clean
+	cluster-down docs charts lint format typecheck imports golden demo pictures bench bench-operators lock clean
 
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest
@@ -92,6 +92,10 @@ docs: setup ## Write the generated reference pages anew; a test says when they a
 
 charts: tools ## Write the charts' schemas, tables and snapshots anew; a test says when they are stale
 	$(BIN)/python -m devkit.helm
+
+pictures: setup ## Take the pictures of the docs from the running demo (some three minutes)
+	@ci/tools/chromium.sh
+	@$(BIN)/python -m demo.pictures $(ARGS)
 
 demo: setup ## A broker, a processor and a page to look at; SQL=file.sql runs your own program
 	@$(BIN)/python -m demo $(if $(SQL),--sql $(SQL)) $(ARGS)

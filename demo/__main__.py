@@ -13,31 +13,20 @@ import sys  # noqa: E402
 from contextlib import ExitStack  # noqa: E402
 from pathlib import Path  # noqa: E402
 
-from demo.gate import Gate  # noqa: E402
+from demo.parts import make_parts, read_program  # noqa: E402
 from demo.processor import Processor  # noqa: E402
 from demo.results import Results  # noqa: E402
 from demo.screen import Lines, Panels, Screen  # noqa: E402
-from demo.ships import REPORTS_PER_S, TOPIC, Ships  # noqa: E402
-from devkit.broker import Broker  # noqa: E402
+from demo.ships import TOPIC  # noqa: E402
 
-PARTITIONS = 4
 POLL_S = 0.25
-EXAMPLE = Path(__file__).parents[1] / "sql-examples/01-fast-vehicles/query.sql"
-PROGRAM = """\
-SET defaults.topic.autocreate=true;
-INSERT INTO fast_vessels
-SELECT STREAM MMSI, Speed, Longitude AS Long, Latitude AS Lat, `Timestamp`
-FROM iot_data
-WHERE Speed > 10;
-"""
-"""Runs where the checkout has no examples."""
 
 
 def main() -> int:
     """The exit code: 0 when the user ended it, 1 when the processor ended by itself, 2 for a wrong command."""
     options = _options()
     try:
-        sql = _program(options.sql)
+        sql = read_program(options.sql)
     except (OSError, UnicodeDecodeError) as error:
         print(f"demo: the program {options.sql} cannot be read: {error}", file=sys.stderr)
         return 2
@@ -77,33 +66,14 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _program(path: Path | None) -> str:
-    if path is not None:
-        return path.read_text(encoding="utf-8")
-    return EXAMPLE.read_text(encoding="utf-8") if EXAMPLE.is_file() else PROGRAM
-
-
 def _run(stack: ExitStack, sql: str, deadline_s: float | None) -> int:
-    """Start broker and processor side by side, feed them, and show them until the end."""
-    broker, gate = Broker(), Gate()
-    stack.callback(gate.close)
-    processor = Processor(sql, gate.address)
-    screen: Screen = Panels(sql, processor.url) if sys.stdout.isatty() else Lines(BEGUN_S)
-    screen.say(f"broker and processor start: {broker.bootstrap}, {processor.url}")
-    processor.process.start()
-    stack.callback(processor.process.stop)  # where the broker does not start
-    stack.enter_context(broker)
-    stack.callback(processor.process.stop)  # before the broker ends: it commits its position
-    broker.create_topic(TOPIC, PARTITIONS)
-    ships = Ships(broker.bootstrap)
-    stack.callback(ships.stop)
-    ships.start()
-    screen.say(f"the broker runs; ships report to {TOPIC}, {REPORTS_PER_S} records a second")
-    gate.open(broker.bootstrap)
-    results = Results(broker.bootstrap)
+    parts = make_parts(sql)
+    screen: Screen = Panels(sql, parts.processor.url) if sys.stdout.isatty() else Lines(BEGUN_S)
+    parts.start(stack, screen.say)
+    results = Results(parts.broker.bootstrap)
     stack.callback(results.stop)
     with screen:
-        return _watch(processor, results, screen, deadline_s)
+        return _watch(parts.processor, results, screen, deadline_s)
 
 
 def _watch(processor: Processor, results: Results, screen: Screen, deadline_s: float | None) -> int:
