@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from devkit.helm import HELMS, ROOT, Object, generate, one, pod_specs, run, tool
-from lsql_runner.console.settings import Settings, read_settings
+from lsql_runner.console.settings import ConsoleSettings, read_settings
 
 CHART = ROOT / "charts/lsql-console"
 FILES = sorted(CHART.glob("ci/*-values.yaml"))
@@ -23,7 +23,7 @@ def render(*options: str, helm: str = HELMS[-1]) -> list[Object]:
     return [found for found in yaml.safe_load_all(text) if found]
 
 
-def configured(objects: list[Object], folder: Path) -> Settings:
+def configured(objects: list[Object], folder: Path) -> ConsoleSettings:
     """The configuration as the job and the console read it."""
     [found] = [o for o in objects if o["kind"] == "ConfigMap" and "config.yaml" in o.get("data", {})]
     path = folder / "config.yaml"

@@ -12,26 +12,26 @@ import pytest
 
 from devkit.console_fixtures import BEGIN
 from devkit.fake_cluster import FakeCluster, workload
-from lsql_runner.console.document import SQL_CHARS, Document, Entry, Live, identity, merge
+from lsql_runner.console.document import SQL_CHARS, Document, ProcessorEntry, RunnerReport, identity, merge
 from lsql_runner.console.storage import FILE, LIMIT_BYTES, decode, encode
-from lsql_runner.console.workloads import Processor, read_processor
+from lsql_runner.console.workloads import ProcessorWorkload, read_processor
 from lsql_runner.errors import LsqlError
 
 KEEP = timedelta(hours=24)
-RUNNING = Live(state="running", lag=3, topics_in=("vehicles",))
+RUNNING = RunnerReport(state="running", lag=3, topics_in=("vehicles",))
 
 
-def processor(name: str = "fast", **options: Any) -> Processor:
+def processor(name: str = "fast", **options: Any) -> ProcessorWorkload:
     return read_processor(FakeCluster().add(workload(name, **options)), "Deployment")
 
 
-def made(*known: Processor, former: Document | None = None, after_h: float = 0, **changes: Any) -> Document:
+def made(*known: ProcessorWorkload, former: Document | None = None, after_h: float = 0, **changes: Any) -> Document:
     options: dict[str, Any] = {"namespaces": ["streams"], "failures": {}, "keep": KEEP} | changes
     rows = [(p.id or p.uid, p, RUNNING) for p in known]
     return merge(rows, former, BEGIN + timedelta(hours=after_h), "0.1.0", **options)
 
 
-def only(document: Document) -> Entry:
+def only(document: Document) -> ProcessorEntry:
     [entry] = document.processors
     return entry
 
@@ -115,7 +115,7 @@ class TestMerge:
 
     def test_of_one_that_does_not_answer_the_last_topics_are_kept(self) -> None:
         same = processor()
-        rows = [(same.uid, same, Live(state="unreachable", unreachable="silent"))]
+        rows = [(same.uid, same, RunnerReport(state="unreachable", unreachable="silent"))]
 
         entry = only(merge(rows, made(same), BEGIN, "0.1.0", ["streams"], {}, KEEP))
 

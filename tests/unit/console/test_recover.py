@@ -14,7 +14,7 @@ from devkit.fake_cluster import FakeCluster, workload
 from devkit.slow_runners import Answers, runners
 from lsql_runner.console.cluster import Conflict
 from lsql_runner.console.document import Document
-from lsql_runner.console.recover import Outcome, recover, summary
+from lsql_runner.console.recover import RecoveryResult, recover, summary
 from lsql_runner.console.runners import Limits, Runners
 from lsql_runner.console.storage import FILE, decode
 from lsql_runner.console.workloads import Kind
@@ -42,7 +42,7 @@ class Interrupted(FakeCluster):
 
 def once(
     cluster: FakeCluster, asking: FakeRunners | None = None, clock: Clock | None = None, **options: Any
-) -> Outcome:
+) -> RecoveryResult:
     return recover(cluster, (asking or FakeRunners()).ask_all, settings(**options), clock or Clock())
 
 

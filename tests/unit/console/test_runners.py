@@ -12,13 +12,13 @@ import pytest
 from devkit.fake_cluster import FakeCluster, workload
 from devkit.process import free_port
 from devkit.slow_runners import HEALTHY, Answers, runners, stream
-from lsql_runner.console.document import Live
-from lsql_runner.console.runners import Limits, Runners, Unanswered, read_live, service_address
-from lsql_runner.console.workloads import Processor, read_processor
+from lsql_runner.console.document import RunnerReport
+from lsql_runner.console.runners import Limits, Runners, RunnerUnavailable, read_live, service_address
+from lsql_runner.console.workloads import ProcessorWorkload, read_processor
 from lsql_runner.errors import LsqlError
 
 
-def processor(name: str = "fast-vehicles", **options: Any) -> Processor:
+def processor(name: str = "fast-vehicles", **options: Any) -> ProcessorWorkload:
     return read_processor(FakeCluster().add(workload(name, **options)), "Deployment")
 
 
@@ -32,7 +32,7 @@ def client(answers: Answers, limits: Limits = Limits()) -> Iterator[Runners]:  #
             asking.close()
 
 
-def asked(answers: Answers, limits: Limits = Limits()) -> Live:  # noqa: B008  # frozen
+def asked(answers: Answers, limits: Limits = Limits()) -> RunnerReport:  # noqa: B008  # frozen
     with client(answers, limits) as asking:
         return asking.ask(processor())
 
@@ -197,7 +197,7 @@ class TestPost:
     def test_other_paths_of_a_silent_one_are_unanswered(self) -> None:
         with (
             client(Answers(silent=lambda name: True), Limits(timeout_s=0.2)) as asking,
-            pytest.raises(Unanswered),
+            pytest.raises(RunnerUnavailable),
         ):
             asking.get(processor(), "/topology")
 

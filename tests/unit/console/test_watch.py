@@ -9,8 +9,8 @@ import pytest
 from devkit.console_fixtures import BEGIN, FakeConsole, settings
 from devkit.fake_cluster import workload
 from devkit.slow_runners import stream
-from lsql_runner.console.document import Entry
-from lsql_runner.console.history import EVENTS, POINTS, Happening
+from lsql_runner.console.document import ProcessorEntry
+from lsql_runner.console.history import EVENTS, POINTS, HistoryEvent
 from lsql_runner.console.recover import recover
 from lsql_runner.errors import LsqlError
 
@@ -23,7 +23,7 @@ def console() -> FakeConsole:
     return console
 
 
-def entry(console: FakeConsole, name: str) -> Entry:
+def entry(console: FakeConsole, name: str) -> ProcessorEntry:
     return console.watch.entry(console.id_of(name))
 
 
@@ -166,7 +166,7 @@ class TestHistory:
     def test_keeps_the_last_events_only(self, console: FakeConsole) -> None:
         identifier = console.id_of("a")
         for number in range(EVENTS + 5):
-            console.history.note(identifier, Happening(at=BEGIN, kind="stop", text=str(number)))
+            console.history.note(identifier, HistoryEvent(at=BEGIN, kind="stop", text=str(number)))
 
         events = console.history.events(identifier)
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devkit.fake_cluster import SQL, FakeCluster, workload
-from lsql_runner.console.workloads import Processor, compare, expand, is_processor, read_processor
+from lsql_runner.console.workloads import ProcessorWorkload, compare, expand, is_processor, read_processor
 
 
-def read(manifest: dict[str, Any]) -> Processor:
+def read(manifest: dict[str, Any]) -> ProcessorWorkload:
     return read_processor(FakeCluster().add(manifest), "Deployment")
 
 

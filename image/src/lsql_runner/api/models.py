@@ -54,7 +54,7 @@ class HealthReport(Model):
     reasons: list[HealthReason]
 
 
-class Store(Model):
+class StateStore(Model):
     """A state store of the program."""
 
     name: str
@@ -111,7 +111,7 @@ class Sink(Model):
     url: str = Field(description="Where its server is.")
 
 
-class Rates(Model):
+class ProcessorRates(Model):
     """Records per second in the last batch; 0 while there is nothing to read."""
 
     records_in_per_second: float = Field(ge=0)
@@ -130,7 +130,7 @@ class Batch(Model):
     phases_ms: dict[str, int]
 
 
-class Caught(Model):
+class CaughtRecords(Model):
     """Records of one topic that were caught for one reason, since the process began. `code` is one of the errors'."""
 
     fate: Literal["dead", "skipped"] = Field(description="Whether they went to the dead letter queue or were left out.")
@@ -167,7 +167,7 @@ class StreamReport(Model):
     lag: Count = Field(description="Over all partitions of which position and end are known.")
     records_in: Count = Field(description="Since the process began.")
     records_out: Count = Field(description="Since the process began.")
-    rates: Rates
+    rates: ProcessorRates
     batches: Count
     last_batch: Batch | None
     watermark: datetime | None = Field(description="The least over the queries that have one.")
@@ -176,7 +176,7 @@ class StreamReport(Model):
     skipped_records: Count = Field(
         description="Records that were left out, because of an error or as rows of a table without a key."
     )
-    caught: list[Caught] = Field(description="The same by topic and error code.")
+    caught: list[CaughtRecords] = Field(description="The same by topic and error code.")
 
 
 class HistorySample(Model):
@@ -203,14 +203,14 @@ class StateReport(Model):
     state: StateName
 
 
-class Node(Model):
+class TopologyNode(Model):
     id: str
     kind: str
     label: str
     detail: str
 
 
-class Edge(Model):
+class TopologyEdge(Model):
     from_: str = Field(alias="from")
     to: str
 
@@ -218,16 +218,16 @@ class Edge(Model):
 class Topology(Model):
     """The program as a graph, and its plan as `lsql explain` prints it. Empty until topics are known."""
 
-    nodes: list[Node]
-    edges: list[Edge]
+    nodes: list[TopologyNode]
+    edges: list[TopologyEdge]
     plan: str
 
 
 def topology_model(graph: dict[str, Any], plan: str) -> Topology:
     """The graph of runtime.port.Described; keys that this version does not know are left out."""
     nodes = [
-        Node(id=str(n["id"]), kind=str(n["kind"]), label=str(n["label"]), detail=str(n.get("detail") or ""))
+        TopologyNode(id=str(n["id"]), kind=str(n["kind"]), label=str(n["label"]), detail=str(n.get("detail") or ""))
         for n in graph.get("nodes", ())
     ]
-    edges = [Edge.model_validate({"from": str(e["from"]), "to": str(e["to"])}) for e in graph.get("edges", ())]
+    edges = [TopologyEdge.model_validate({"from": str(e["from"]), "to": str(e["to"])}) for e in graph.get("edges", ())]
     return Topology(nodes=nodes, edges=edges, plan=plan)

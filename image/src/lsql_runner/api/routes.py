@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from lsql_runner.api.models import HealthReport, HistoryReport, StateReport, Store, StreamReport, Topology
-from lsql_runner.web.openapi import Answer, Operation, problem
+from lsql_runner.api.models import HealthReport, HistoryReport, StateReport, StateStore, StreamReport, Topology
+from lsql_runner.web.openapi import ApiOperation, ResponseSpec, problem
 
 PLAIN_METRICS = "text/plain"
 OPEN_METRICS = "application/openmetrics-text"
 
 
-def _health(healthy: str) -> tuple[Answer, ...]:
-    return Answer(200, healthy, HealthReport), Answer(503, "It is not; the reasons say why.", HealthReport)
+def _health(healthy: str) -> tuple[ResponseSpec, ...]:
+    return ResponseSpec(200, healthy, HealthReport), ResponseSpec(503, "It is not; the reasons say why.", HealthReport)
 
 
 REFUSED = (
-    Answer(202, "Taken. It is carried out in the background.", StateReport),
+    ResponseSpec(202, "Taken. It is carried out in the background.", StateReport),
     problem(403, "A page of another site asked for it."),
     problem(409, "It does not go together with the present state."),
 )
 
-ROUTES: tuple[Operation, ...] = (
-    Operation("GET", "/", "page", "page", "The processor's page", (Answer(200, "The page.", str, ("text/html",)),)),
-    Operation("GET", "/health", "health", "health", "Is the processor well?", _health("It is.")),
-    Operation(
+ROUTES: tuple[ApiOperation, ...] = (
+    ApiOperation(
+        "GET", "/", "page", "page", "The processor's page", (ResponseSpec(200, "The page.", str, ("text/html",)),)
+    ),
+    ApiOperation("GET", "/health", "health", "health", "Is the processor well?", _health("It is.")),
+    ApiOperation(
         "GET",
         "/health/live",
         "live",
@@ -33,7 +35,7 @@ ROUTES: tuple[Operation, ...] = (
         _health("They do."),
         "For a liveness probe: fails only where nothing but a new process helps.",
     ),
-    Operation(
+    ApiOperation(
         "GET",
         "/health/ready",
         "ready",
@@ -42,7 +44,7 @@ ROUTES: tuple[Operation, ...] = (
         _health("It is."),
         "For a readiness probe. One that a person stopped, or that waits for a first record, is ready.",
     ),
-    Operation(
+    ApiOperation(
         "GET",
         "/health/startup",
         "startup",
@@ -51,23 +53,23 @@ ROUTES: tuple[Operation, ...] = (
         _health("It has."),
         "For a startup probe.",
     ),
-    Operation(
+    ApiOperation(
         "GET",
         "/metrics",
         "metrics",
         "metrics",
         "Metrics for Prometheus",
-        (Answer(200, "The metrics; OpenMetrics where `Accept` names it.", str, (PLAIN_METRICS, OPEN_METRICS)),),
+        (ResponseSpec(200, "The metrics; OpenMetrics where `Accept` names it.", str, (PLAIN_METRICS, OPEN_METRICS)),),
     ),
-    Operation(
+    ApiOperation(
         "GET",
         "/metadata",
         "stores",
         "state",
         "The state stores",
-        (Answer(200, "All stores of the program.", list[Store]),),
+        (ResponseSpec(200, "All stores of the program.", list[StateStore]),),
     ),
-    Operation(
+    ApiOperation(
         "GET",
         "/metadata/<name>",
         "store_rows",
@@ -79,24 +81,24 @@ ROUTES: tuple[Operation, ...] = (
         ),
         "Reserved: this version always answers with a problem.",
     ),
-    Operation(
+    ApiOperation(
         "GET",
         "/stream",
         "stream",
         "processor",
         "The processor: program, state, offsets, lag, errors",
-        (Answer(200, "The processor as it is now.", StreamReport),),
+        (ResponseSpec(200, "The processor as it is now.", StreamReport),),
     ),
-    Operation(
+    ApiOperation(
         "GET",
         "/history",
         "history",
         "processor",
         "The last hour: rates, lag and batches in samples of ten seconds",
-        (Answer(200, "The samples.", HistoryReport),),
+        (ResponseSpec(200, "The samples.", HistoryReport),),
         "The process keeps it in memory; a new process begins with none.",
     ),
-    Operation(
+    ApiOperation(
         "POST",
         "/stop",
         "stop",
@@ -105,7 +107,7 @@ ROUTES: tuple[Operation, ...] = (
         REFUSED,
         "The batch under way ends; position and state are kept, also over a restart of the process.",
     ),
-    Operation(
+    ApiOperation(
         "POST",
         "/start",
         "start",
@@ -114,20 +116,20 @@ ROUTES: tuple[Operation, ...] = (
         REFUSED,
         "It goes on at the position it has kept.",
     ),
-    Operation(
+    ApiOperation(
         "GET",
         "/topology",
         "topology",
         "processor",
         "The program as a graph, and its plan",
-        (Answer(200, "The graph; empty until the topics are known.", Topology),),
+        (ResponseSpec(200, "The graph; empty until the topics are known.", Topology),),
     ),
-    Operation(
+    ApiOperation(
         "GET",
         "/openapi.json",
         "openapi",
         "page",
         "This document",
-        (Answer(200, "OpenAPI 3.1.", dict[str, Any]),),
+        (ResponseSpec(200, "OpenAPI 3.1.", dict[str, Any]),),
     ),
 )

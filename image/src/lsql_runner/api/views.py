@@ -7,7 +7,7 @@ from typing import Any, NoReturn, cast
 
 from lsql_runner.api.models import (
     Batch,
-    Caught,
+    CaughtRecords,
     DatedError,
     Error,
     HealthReason,
@@ -16,12 +16,12 @@ from lsql_runner.api.models import (
     HistorySample,
     Offsets,
     Place,
-    Rates,
+    ProcessorRates,
     Sink,
     SinkColumn,
     StateName,
     StateReport,
-    Store,
+    StateStore,
     StreamReport,
     Topic,
     Topology,
@@ -39,7 +39,9 @@ from lsql_runner.runtime.status import Status
 def stream(processor: Processor, now_ms: int) -> StreamReport:
     """GET /stream."""
     identity, status = processor.identity, processor.status()
-    rates = Rates(records_in_per_second=status.records_in_per_s, records_out_per_second=status.records_out_per_s)
+    rates = ProcessorRates(
+        records_in_per_second=status.records_in_per_s, records_out_per_second=status.records_out_per_s
+    )
     return StreamReport(
         at=moment(now_ms),
         app_id=identity.app_id,
@@ -74,7 +76,7 @@ def stream(processor: Processor, now_ms: int) -> StreamReport:
         dead_letters=status.records_caught("dead"),
         skipped_records=status.records_caught("skipped"),
         caught=[
-            Caught(fate=cast(Any, fate), topic=topic, code=code, records=records)
+            CaughtRecords(fate=cast(Any, fate), topic=topic, code=code, records=records)
             for (fate, topic, code), records in sorted(status.caught.items())
         ],
     )
@@ -128,14 +130,14 @@ def startup(processor: Processor) -> HealthReport:
     return _health(status, Health(() if begun else (Reason("starting", "the processor is starting"),)))
 
 
-def stores(processor: Processor) -> list[Store]:
+def stores(processor: Processor) -> list[StateStore]:
     """GET /metadata."""
     reports = processor.status().stores
     found = []
     for info in processor.described.stores:
         seen = reports.get(info.query, {}).get(info.name)
         found.append(
-            Store(
+            StateStore(
                 name=info.name,
                 query=info.query,
                 key_schema=info.key_type,

@@ -35,7 +35,7 @@ class Caller:
     role: Role
 
 
-class Gate(Protocol):
+class Authenticator(Protocol):
     def caller(self, incoming: Request) -> Caller:
         """Who asks.
 
@@ -44,27 +44,27 @@ class Gate(Protocol):
         """
 
 
-def open_gate(auth: Auth, clock: Callable[[], float] = time.monotonic) -> Gate:
+def open_authenticator(auth: Auth, clock: Callable[[], float] = time.monotonic) -> Authenticator:
     """The gate that the configuration asks for.
 
     Raises:
         LsqlError: FILE_UNREADABLE, CONSOLE_CONFIG_INVALID: the file of tokens is wrong.
     """
     if auth.mode == "header":
-        return HeaderGate(auth.header)
+        return HeaderAuthenticator(auth.header)
     if auth.mode == "token":
-        return TokenGate(Tokens(auth.token.file), clock)
-    return NoGate()
+        return TokenAuthenticator(Tokens(auth.token.file), clock)
+    return NoAuthentication()
 
 
-class NoGate:
+class NoAuthentication:
     """Everybody may look and nobody may act."""
 
     def caller(self, incoming: Request) -> Caller:
         return Caller("anonymous", "viewer")
 
 
-class HeaderGate:
+class HeaderAuthenticator:
     """The proxy says who asks. Whoever is no proxy is not believed."""
 
     def __init__(self, settings: HeaderAuth) -> None:
@@ -131,7 +131,7 @@ class Tokens:
         return found
 
 
-class TokenGate:
+class TokenAuthenticator:
     """A bearer token for programs; for the page a session, begun with a token and kept in a cookie."""
 
     def __init__(self, tokens: Tokens, clock: Callable[[], float]) -> None:

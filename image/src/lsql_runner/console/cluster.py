@@ -34,7 +34,7 @@ class Configuration:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class WorkloadEvent:
     """What becomes a Kubernetes Event on a workload."""
 
     namespace: str
@@ -81,7 +81,7 @@ class Cluster(Protocol):
             Conflict: it was written, or created, by somebody else.
         """
 
-    def note(self, note: Note) -> None:
+    def note(self, note: WorkloadEvent) -> None:
         """Create an Event."""
 
     def pods(self, namespace: str, labels: Mapping[str, str]) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from lsql_runner.console.workloads import Kind, Processor
+from lsql_runner.console.workloads import Kind, ProcessorWorkload
 from lsql_runner.web.models import Model
 
 FORMAT = 1
@@ -40,20 +40,20 @@ State = Literal[
 Topic = Annotated[str, Field(max_length=249)]
 
 
-class Kept(Model):
+class StoredModel(Model):
     """What is written by one version and read by another: keys that are not known are left out."""
 
     model_config = ConfigDict(extra="ignore")
 
 
-class Breach(Kept):
+class ReportedViolation(StoredModel):
     """One way in which a workload breaks the contract."""
 
     code: str
     text: str
 
 
-class Trouble(Kept):
+class RunnerError(StoredModel):
     """An error that a runner tells of."""
 
     code: str
@@ -62,12 +62,12 @@ class Trouble(Kept):
     at: datetime | None = None
 
 
-class Live(Kept):
+class RunnerReport(StoredModel):
     """What a runner says of itself, or why it says nothing."""
 
     state: State
     since: datetime | None = None
-    reason: Trouble | None = Field(default=None, description="Why it waits, restarts or has failed.")
+    reason: RunnerError | None = Field(default=None, description="Why it waits, restarts or has failed.")
     healthy: bool | None = Field(default=None, description="Null where the runner did not tell.")
     health_reasons: tuple[str, ...] = ()
     lag: int | None = Field(default=None, ge=0)
@@ -75,12 +75,12 @@ class Live(Kept):
     records_out_per_second: float | None = None
     topics_in: tuple[Topic, ...] = ()
     topics_out: tuple[Topic, ...] = ()
-    last_error: Trouble | None = None
+    last_error: RunnerError | None = None
     runner_version: str = ""
     unreachable: str | None = Field(default=None, description="Why the runner did not answer; null where it did.")
 
 
-class Summary(Live):
+class ProcessorSummary(RunnerReport):
     """A processor as lists show it."""
 
     id: str = Field(description="The label lenses-id; never changes.")
@@ -100,13 +100,13 @@ class Summary(Live):
     legacy: bool = Field(default=False, description="A processor of the old public chart.")
     app_id: str = ""
     runners: int = Field(default=1, description="Replicas that the workload asks for.")
-    violations: tuple[Breach, ...] = ()
+    violations: tuple[ReportedViolation, ...] = ()
     first_seen_at: datetime
     seen_at: datetime
     deleted_at: datetime | None = None
 
 
-class Entry(Summary):
+class ProcessorEntry(ProcessorSummary):
     """One processor, with its program."""
 
     bootstrap_servers: str = ""
@@ -119,20 +119,20 @@ class Entry(Summary):
         return (self.namespace, self.kind, self.name)
 
 
-class Failure(Kept):
+class NamespaceFailure(StoredModel):
     """A part of the cluster that could not be read: what is said of it is old."""
 
     namespace: str
     text: str
 
 
-class Document(Kept):
+class Document(StoredModel):
     format: int = FORMAT
     at: datetime = Field(description="When it was made.")
     version: str = Field(description="Of the program that made it.")
     namespaces: tuple[str, ...]
-    failures: tuple[Failure, ...] = ()
-    processors: tuple[Entry, ...] = ()
+    failures: tuple[NamespaceFailure, ...] = ()
+    processors: tuple[ProcessorEntry, ...] = ()
 
 
 def bounded(sql: str | None, chars: int = SQL_CHARS) -> tuple[str | None, bool]:
@@ -140,7 +140,7 @@ def bounded(sql: str | None, chars: int = SQL_CHARS) -> tuple[str | None, bool]:
     return (sql, False) if sql is None or len(sql) <= chars else (sql[:chars], True)
 
 
-def identity(processor: Processor, former: Iterable[Entry], living_ids: Collection[str]) -> str:
+def identity(processor: ProcessorWorkload, former: Iterable[ProcessorEntry], living_ids: Collection[str]) -> str:
     """The id of a processor: its label, else the one that it had before, else its workload's uid.
 
     It had one before if its workload was made anew under the same name, with the same SQL_APP_ID: then its group, its
@@ -156,7 +156,7 @@ def identity(processor: Processor, former: Iterable[Entry], living_ids: Collecti
 
 
 def merge(
-    processors: Iterable[tuple[str, Processor, Live]],
+    processors: Iterable[tuple[str, ProcessorWorkload, RunnerReport]],
     former: Document | None,
     at: datetime,
     version: str,
@@ -184,7 +184,9 @@ def merge(
         at=at,
         version=version,
         namespaces=tuple(sorted(namespaces)),
-        failures=tuple(Failure(namespace=namespace, text=text) for namespace, text in sorted(failures.items())),
+        failures=tuple(
+            NamespaceFailure(namespace=namespace, text=text) for namespace, text in sorted(failures.items())
+        ),
         processors=tuple(sorted(entries, key=lambda entry: (entry.namespace, entry.name, entry.kind, entry.id))),
     )
 
@@ -201,12 +203,14 @@ _SILENCE = {
 """What nobody can say of a processor that is gone."""
 
 
-def _entry(identifier: str, p: Processor, live: Live, before: Entry | None, at: datetime) -> Entry:
+def _entry(
+    identifier: str, p: ProcessorWorkload, live: RunnerReport, before: ProcessorEntry | None, at: datetime
+) -> ProcessorEntry:
     sql, cut = bounded(p.sql)
     found = live.model_dump()
     if live.unreachable is not None and before is not None:  # what it said last is better than nothing
         found |= {"topics_in": before.topics_in, "topics_out": before.topics_out, "last_error": before.last_error}
-    return Entry(
+    return ProcessorEntry(
         **found,
         id=identifier,
         name=p.name,
@@ -226,7 +230,7 @@ def _entry(identifier: str, p: Processor, live: Live, before: Entry | None, at: 
         app_id=p.app_id,
         bootstrap_servers=p.bootstrap_servers,
         runners=p.runners,
-        violations=tuple(Breach(code=v.code, text=v.text) for v in p.violations),
+        violations=tuple(ReportedViolation(code=v.code, text=v.text) for v in p.violations),
         sql=sql,
         sql_chars=p.sql_chars,
         sql_truncated=cut or p.sql_chars > len(p.sql or ""),

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from datetime import datetime
 from threading import Lock
 
-from lsql_runner.console.document import Document, Entry
+from lsql_runner.console.document import Document, ProcessorEntry
 from lsql_runner.web.models import Model
 
 SPAN_MS = 3_600_000
@@ -27,7 +27,7 @@ class Point(Model):
     records_out_per_second: float | None
 
 
-class Happening(Model):
+class HistoryEvent(Model):
     """Something that befell a processor, or that somebody did to it."""
 
     at: datetime
@@ -42,7 +42,7 @@ class History:
     def __init__(self) -> None:
         self._lock = Lock()
         self._figures: dict[str, array[float]] = {}
-        self._events: dict[str, deque[Happening]] = {}
+        self._events: dict[str, deque[HistoryEvent]] = {}
         self._states: dict[str, str] = {}
 
     def take(self, document: Document) -> None:
@@ -54,14 +54,14 @@ class History:
                     _append(self._figures.setdefault(entry.id, array("d")), at_ms, entry)
                 before = self._states.get(entry.id)
                 if before != entry.state:
-                    self._note(entry.id, Happening(at=document.at, kind="state", text=_change(before, entry)))
+                    self._note(entry.id, HistoryEvent(at=document.at, kind="state", text=_change(before, entry)))
                 self._states[entry.id] = entry.state
             self._forget({entry.id for entry in document.processors})
 
-    def note(self, identifier: str, happening: Happening) -> None:
+    def note(self, identifier: str, event: HistoryEvent) -> None:
         """Note what somebody did."""
         with self._lock:
-            self._note(identifier, happening)
+            self._note(identifier, event)
 
     def points(self, identifier: str) -> list[Point]:
         """The figures of the last hour, oldest first."""
@@ -78,13 +78,13 @@ class History:
             for at, lag, into, out in rows
         ]
 
-    def events(self, identifier: str) -> list[Happening]:
+    def events(self, identifier: str) -> list[HistoryEvent]:
         """The events, newest first."""
         with self._lock:
             return list(reversed(self._events.get(identifier, ())))
 
-    def _note(self, identifier: str, happening: Happening) -> None:
-        self._events.setdefault(identifier, deque(maxlen=EVENTS)).append(happening)
+    def _note(self, identifier: str, event: HistoryEvent) -> None:
+        self._events.setdefault(identifier, deque(maxlen=EVENTS)).append(event)
 
     def _forget(self, known: Collection[str]) -> None:
         for kept in (self._figures, self._events, self._states):
@@ -92,7 +92,7 @@ class History:
                 del kept[identifier]
 
 
-def _append(figures: array[float], at_ms: int, entry: Entry) -> None:
+def _append(figures: array[float], at_ms: int, entry: ProcessorEntry) -> None:
     told = (entry.lag, entry.records_in_per_second, entry.records_out_per_second)
     figures.extend((at_ms, *(math.nan if value is None else value for value in told)))
     rows = len(figures) // _WIDTH
@@ -104,7 +104,7 @@ def _told(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _change(before: str | None, entry: Entry) -> str:
+def _change(before: str | None, entry: ProcessorEntry) -> str:
     why = entry.unreachable or (entry.reason.message if entry.reason else "")
     text = f"It is {entry.state}." if before is None else f"From {before} to {entry.state}."
     return f"{text} {why}".strip()

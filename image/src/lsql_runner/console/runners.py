@@ -15,20 +15,20 @@ import httpx2
 from pydantic import AwareDatetime, BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
 
-from lsql_runner.console.document import TOPICS, Live, State, Trouble
-from lsql_runner.console.workloads import Processor
+from lsql_runner.console.document import TOPICS, RunnerError, RunnerReport, State
+from lsql_runner.console.workloads import ProcessorWorkload
 from lsql_runner.errors import LsqlError
 
 ANSWER_LIMIT_BYTES = 4 * 1024 * 1024
 TEXT_CHARS = 500
 REASONS = 20
 
-AddressOf = Callable[[Processor], str]
+AddressOf = Callable[[ProcessorWorkload], str]
 
 _STATES: TypeAdapter[State] = TypeAdapter(State)
 
 
-def service_address(processor: Processor) -> str:
+def service_address(processor: ProcessorWorkload) -> str:
     """Where a runner answers: the Service that has its workload's name."""
     return f"http://{processor.name}.{processor.namespace}.svc:{processor.port}"
 
@@ -42,7 +42,7 @@ class Limits:
     """For all runners together; whoever was not asked by then is unreachable."""
 
 
-class Unanswered(Exception):
+class RunnerUnavailable(Exception):
     """A runner gave no answer that can be used; one sentence says why."""
 
 
@@ -64,11 +64,11 @@ class Runners:
     def close(self) -> None:
         self._client.close()
 
-    def ask_all(self, processors: Iterable[Processor]) -> dict[tuple[str, str, str], Live]:
+    def ask_all(self, processors: Iterable[ProcessorWorkload]) -> dict[tuple[str, str, str], RunnerReport]:
         """What each runner says, by the processor's key."""
         known = list(processors)
         pool = ThreadPoolExecutor(self._limits.parallel, thread_name_prefix="ask")
-        asked: dict[tuple[str, str, str], Future[Live]] = {p.key: pool.submit(self.ask, p) for p in known}
+        asked: dict[tuple[str, str, str], Future[RunnerReport]] = {p.key: pool.submit(self.ask, p) for p in known}
         try:
             wait(asked.values(), self._limits.pass_s)
         finally:
@@ -79,20 +79,20 @@ class Runners:
             for key, future in asked.items()
         }
 
-    def ask(self, processor: Processor) -> Live:
+    def ask(self, processor: ProcessorWorkload) -> RunnerReport:
         """GET /stream and /health. A runner that does not answer is a state, not an exception."""
         if processor.runners == 0:
-            return Live(state="scaled-down")
+            return RunnerReport(state="scaled-down")
         try:
             status, stream = self.get(processor, "/stream")
             if status != 200:
-                raise Unanswered(f"GET /stream answered HTTP {status}")
+                raise RunnerUnavailable(f"GET /stream answered HTTP {status}")
             _, health = self.get(processor, "/health")
             return read_live(stream, health)
-        except Unanswered as error:
+        except RunnerUnavailable as error:
             return unreachable(str(error))
 
-    def get(self, processor: Processor, path: str) -> tuple[int, Any]:
+    def get(self, processor: ProcessorWorkload, path: str) -> tuple[int, Any]:
         """Status and JSON of a GET.
 
         Raises:
@@ -100,7 +100,7 @@ class Runners:
         """
         return self._request(processor, "GET", path, {})
 
-    def post(self, processor: Processor, action: str, by: str) -> None:
+    def post(self, processor: ProcessorWorkload, action: str, by: str) -> None:
         """Stop or start the processor, in somebody's name.
 
         Raises:
@@ -110,7 +110,7 @@ class Runners:
             # Header values are Latin-1: other names are quoted.
             who = by if by.isascii() else quote(by, safe=" @")
             status, body = self._request(processor, "POST", f"/{action}", {"X-Forwarded-User": who[:128]})
-        except Unanswered as error:
+        except RunnerUnavailable as error:
             raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, why=str(error)) from None
         if status >= 400:
             told = body if isinstance(body, Mapping) else {}
@@ -118,7 +118,9 @@ class Runners:
             way_out = str(told.get("wayOut") or "Look at its page.")[:TEXT_CHARS]
             raise LsqlError("RUNNER_REFUSED", name=processor.name, action=action, why=why, way_out=way_out)
 
-    def _request(self, processor: Processor, method: str, path: str, headers: Mapping[str, str]) -> tuple[int, Any]:
+    def _request(
+        self, processor: ProcessorWorkload, method: str, path: str, headers: Mapping[str, str]
+    ) -> tuple[int, Any]:
         deadline = time.monotonic() + self._limits.timeout_s
         content = bytearray()
         try:
@@ -126,21 +128,21 @@ class Runners:
                 for part in response.iter_bytes():
                     content += part
                     if len(content) > ANSWER_LIMIT_BYTES:
-                        raise Unanswered(f"{method} {path} answered with more than {ANSWER_LIMIT_BYTES} bytes")
+                        raise RunnerUnavailable(f"{method} {path} answered with more than {ANSWER_LIMIT_BYTES} bytes")
                     if time.monotonic() > deadline:  # the library's limits are for each piece
-                        raise Unanswered(f"{method} {path} was not answered within {self._limits.timeout_s:g} s")
+                        raise RunnerUnavailable(f"{method} {path} was not answered within {self._limits.timeout_s:g} s")
             return response.status_code, json.loads(content)
         except httpx2.TimeoutException:
-            raise Unanswered(f"{method} {path} was not answered within {self._limits.timeout_s:g} s") from None
+            raise RunnerUnavailable(f"{method} {path} was not answered within {self._limits.timeout_s:g} s") from None
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
-            raise Unanswered(f"{method} {path}: {str(error)[:TEXT_CHARS] or type(error).__name__}") from None
+            raise RunnerUnavailable(f"{method} {path}: {str(error)[:TEXT_CHARS] or type(error).__name__}") from None
         except (ValueError, RecursionError):
-            raise Unanswered(f"{method} {path} did not answer with JSON") from None
+            raise RunnerUnavailable(f"{method} {path} did not answer with JSON") from None
 
 
-def unreachable(why: str) -> Live:
+def unreachable(why: str) -> RunnerReport:
     """What is known of a runner that does not answer."""
-    return Live(state="unreachable", unreachable=why)
+    return RunnerReport(state="unreachable", unreachable=why)
 
 
 class _Lenient(BaseModel):
@@ -155,8 +157,8 @@ class _Error(_Lenient):
     way_out: str = ""
     at: AwareDatetime | None = None
 
-    def trouble(self) -> Trouble:
-        return Trouble(
+    def runner_error(self) -> RunnerError:
+        return RunnerError(
             code=self.code[:64], message=self.message[:TEXT_CHARS], way_out=self.way_out[:TEXT_CHARS], at=self.at
         )
 
@@ -191,7 +193,7 @@ class _Stream(_Lenient):
     rates: _Rates = _Rates()
 
 
-def read_live(stream: object, health: object) -> Live:
+def read_live(stream: object, health: object) -> RunnerReport:
     """From the bodies of /stream and /health to what the document says.
 
     Raises:
@@ -202,11 +204,11 @@ def read_live(stream: object, health: object) -> Live:
         state = _STATES.validate_python(said.state)
         well = _Health.model_validate(health)
     except ValidationError:
-        raise Unanswered("it answers, but not as a processor does") from None
-    return Live(
+        raise RunnerUnavailable("it answers, but not as a processor does") from None
+    return RunnerReport(
         state=state,
         since=said.since,
-        reason=said.reason.trouble() if said.reason else None,
+        reason=said.reason.runner_error() if said.reason else None,
         healthy={"ok": True, "failing": False}.get(well.status),
         health_reasons=tuple(reason.text[:TEXT_CHARS] for reason in well.reasons[:REASONS]),
         lag=max(0, said.lag) if said.lag is not None else None,
@@ -214,7 +216,7 @@ def read_live(stream: object, health: object) -> Live:
         records_out_per_second=said.rates.records_out_per_second,
         topics_in=_topics(said, "source"),
         topics_out=_topics(said, "target"),
-        last_error=said.last_error.trouble() if said.last_error else None,
+        last_error=said.last_error.runner_error() if said.last_error else None,
         runner_version=said.version[:64],
     )
 

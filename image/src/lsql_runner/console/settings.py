@@ -87,7 +87,7 @@ class Logs(_Part):
     lines: int = Field(default=200, ge=1, le=2000)
 
 
-class Settings(_Part):
+class ConsoleSettings(_Part):
     namespaces: tuple[str, ...] = Field(min_length=1)
     document: DocumentPlace
     deleted_keep_hours: float = Field(default=168.0, ge=0)
@@ -115,7 +115,7 @@ class Settings(_Part):
         return timedelta(hours=self.deleted_keep_hours)
 
 
-def read_settings(path: Path) -> Settings:
+def read_settings(path: Path) -> ConsoleSettings:
     """Read the file.
 
     Raises:
@@ -129,7 +129,7 @@ def read_settings(path: Path) -> Settings:
     except yaml.YAMLError as error:
         raise _invalid(path, "its YAML", " ".join(str(error).split())[:200]) from None
     try:
-        return Settings.model_validate(content)
+        return ConsoleSettings.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(step) for step in first["loc"]) or "its top"

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from lsql_runner.console.cluster import Cluster, ClusterError
-from lsql_runner.console.document import Document, Entry
+from lsql_runner.console.discovery import AskAll, list_processors, make_document, read_document
+from lsql_runner.console.document import Document, ProcessorEntry
 from lsql_runner.console.history import History
-from lsql_runner.console.settings import Settings
-from lsql_runner.console.survey import AskAll, list_processors, make_document, read_document
-from lsql_runner.console.workloads import Processor
+from lsql_runner.console.settings import ConsoleSettings
+from lsql_runner.console.workloads import ProcessorWorkload
 from lsql_runner.errors import LsqlError
 
 STALE_S = 120.0
@@ -26,30 +26,35 @@ LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ClusterView:
     """The last look. `number` grows with each."""
 
     number: int
     document: Document
-    entries: dict[str, Entry] = field(default_factory=dict)
-    processors: dict[str, Processor] = field(default_factory=dict)
+    entries: dict[str, ProcessorEntry] = field(default_factory=dict)
+    processors: dict[str, ProcessorWorkload] = field(default_factory=dict)
     """By id; those that live."""
     problem: str | None = None
     """Why the cluster could not be looked at since."""
 
 
-class Watch:
+class ClusterWatch:
     """Looks when `start` was called, until `close`. `look` is one pass, for tests."""
 
     def __init__(
-        self, cluster: Cluster, ask_all: AskAll, settings: Settings, history: History, now: Callable[[], datetime]
+        self,
+        cluster: Cluster,
+        ask_all: AskAll,
+        settings: ConsoleSettings,
+        history: History,
+        now: Callable[[], datetime],
     ) -> None:
         self._cluster = cluster
         self._ask_all = ask_all
         self._settings = settings
         self._history = history
         self._now = now
-        self._view: View | None = None
+        self._view: ClusterView | None = None
         self._passing = threading.Lock()
         self._wake = threading.Event()
         self._ended = False
@@ -57,7 +62,7 @@ class Watch:
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
 
     @property
-    def view(self) -> View | None:
+    def view(self) -> ClusterView | None:
         """The last look; None before the first."""
         return self._view
 
@@ -80,7 +85,7 @@ class Watch:
         """Look again at once: somebody has just changed something."""
         self._wake.set()
 
-    def entry(self, identifier: str) -> Entry:
+    def entry(self, identifier: str) -> ProcessorEntry:
         """The processor of that id as it was seen last.
 
         Raises:
@@ -91,7 +96,7 @@ class Watch:
             raise LsqlError("PROCESSOR_UNKNOWN", id=identifier[:80])
         return entry
 
-    def processor(self, identifier: str) -> Processor:
+    def processor(self, identifier: str) -> ProcessorWorkload:
         """The living processor of that id.
 
         Raises:
@@ -119,7 +124,7 @@ class Watch:
             number = self._view.number + 1 if self._view else 1
             entries = _by_id(document.processors)
             living = {e.id: by_key[e.key] for e in entries.values() if e.deleted_at is None and e.key in by_key}
-            self._view = View(number, document, entries, living)
+            self._view = ClusterView(number, document, entries, living)
             self._history.take(document)
 
     def _run(self) -> None:
@@ -137,7 +142,7 @@ class Watch:
         LOG.warning("the cluster cannot be looked at", extra={"error": why})
         last = self._view
         if last is not None:
-            self._view = View(last.number + 1, last.document, last.entries, last.processors, why)
+            self._view = ClusterView(last.number + 1, last.document, last.entries, last.processors, why)
 
 
 def combined(published: Document | None, own: Document | None) -> Document | None:
@@ -152,9 +157,9 @@ def combined(published: Document | None, own: Document | None) -> Document | Non
     return published.model_copy(update={"processors": tuple(known.values())})
 
 
-def _by_id(entries: Iterable[Entry]) -> dict[str, Entry]:
+def _by_id(entries: Iterable[ProcessorEntry]) -> dict[str, ProcessorEntry]:
     """By id; of two with the same id the older workload, which had it first."""
-    found: dict[str, Entry] = {}
+    found: dict[str, ProcessorEntry] = {}
     for entry in entries:
         other = found.get(entry.id)
         if other is None or (entry.created_at and other.created_at and entry.created_at < other.created_at):

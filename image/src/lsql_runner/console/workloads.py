@@ -39,7 +39,7 @@ class Violation:
 
 
 @dataclass(frozen=True, slots=True)
-class Processor:
+class ProcessorWorkload:
     """What a workload says of the processor that it runs."""
 
     name: str
@@ -77,11 +77,11 @@ class Processor:
     def key(self) -> tuple[str, str, str]:
         return (self.namespace, self.kind, self.name)
 
-    def also(self, *found: Violation) -> Processor:
+    def also(self, *found: Violation) -> ProcessorWorkload:
         """The same with more violations."""
         return replace(self, violations=(*self.violations, *found))
 
-    def with_sql_of(self, chars: int) -> Processor:
+    def with_sql_of(self, chars: int) -> ProcessorWorkload:
         """The same with at most so much of its program; `sql_chars` stays."""
         return self if self.sql is None or len(self.sql) <= chars else replace(self, sql=self.sql[:chars])
 
@@ -92,7 +92,7 @@ def is_processor(workload: Mapping[str, Any]) -> bool:
     return labels.get(MARK[0]) == MARK[1] or LEGACY_LABEL in labels
 
 
-def read_processor(workload: Mapping[str, Any], kind: Kind) -> Processor:
+def read_processor(workload: Mapping[str, Any], kind: Kind) -> ProcessorWorkload:
     """What the workload says; parts that are missing or odd become violations, never exceptions."""
     metadata, spec = _mapping(workload.get("metadata")), _mapping(workload.get("spec"))
     template = _mapping(spec.get("template"))
@@ -105,7 +105,7 @@ def read_processor(workload: Mapping[str, Any], kind: Kind) -> Processor:
     created_by = _created_by(labels, annotations, metadata, chart)
     legacy = labels.get(MARK[0]) != MARK[1]
     runners = spec.get("replicas")
-    found = Processor(
+    found = ProcessorWorkload(
         name=_text(metadata.get("name")),
         namespace=_text(metadata.get("namespace")),
         kind=kind,
@@ -136,7 +136,7 @@ def read_processor(workload: Mapping[str, Any], kind: Kind) -> Processor:
     return found.also(*_violations(found, labels, container, variables))
 
 
-def compare(processors: Iterable[Processor]) -> list[Processor]:
+def compare(processors: Iterable[ProcessorWorkload]) -> list[ProcessorWorkload]:
     """The same, with what only shows beside the others: an id or an app id that two of them have."""
     known = list(processors)
     ids = _shared((p.id, p) for p in known)
@@ -190,7 +190,7 @@ class _Variables:
 
 
 def _violations(
-    p: Processor,
+    p: ProcessorWorkload,
     labels: Mapping[str, str],
     container: Mapping[str, Any],
     variables: _Variables,
@@ -224,9 +224,9 @@ def _violations(
         yield Violation("label-app", f"The label app is {labels.get('app') or 'missing'}, not {p.name}.")
 
 
-def _shared(pairs: Iterable[tuple[object, Processor]]) -> dict[tuple[str, str, str], str]:
+def _shared(pairs: Iterable[tuple[object, ProcessorWorkload]]) -> dict[tuple[str, str, str], str]:
     """For each processor whose value is not its own alone: the names of (some of) the others."""
-    by_value: dict[object, list[Processor]] = {}
+    by_value: dict[object, list[ProcessorWorkload]] = {}
     for value, processor in pairs:
         if value is not None:
             by_value.setdefault(value, []).append(processor)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from flask import Flask
 
-from lsql_runner.web import files, guard, problems
+from lsql_runner.web import browser_security, files, problems
 
 
 def bare_app(name: str, static: Path, request_limit_bytes: int) -> Flask:
@@ -14,7 +14,7 @@ def bare_app(name: str, static: Path, request_limit_bytes: int) -> Flask:
     app = Flask(name, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = request_limit_bytes
     app.url_map.merge_slashes = False
-    guard.install(app)
+    browser_security.install(app)
     problems.install(app)
     files.install(app, static)
     return app

@@ -20,7 +20,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ResponseSpec:
     """One possible answer: `model` is any type that pydantic can describe."""
 
     status: int
@@ -30,7 +30,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class ApiOperation:
     """One operation. `name` is its operationId and the name of the view that answers it."""
 
     method: str
@@ -38,7 +38,7 @@ class Operation:
     name: str
     tag: str
     summary: str
-    answers: tuple[Answer, ...]
+    answers: tuple[ResponseSpec, ...]
     description: str = ""
     query: tuple[str, ...] = ()
     """The names of its parameters, all texts that may be left out."""
@@ -48,18 +48,18 @@ class Operation:
     """The security schemes by which it knows callers: any of them will do."""
 
 
-def problem(status: int, description: str) -> Answer:
+def problem(status: int, description: str) -> ResponseSpec:
     """An answer that is a problem."""
-    return Answer(status, description, Problem, (MEDIA_TYPE,))
+    return ResponseSpec(status, description, Problem, (MEDIA_TYPE,))
 
 
 BROKEN = problem(500, "Something broke; the log has the details under the reference in `detail`.")
 """Every operation may answer this."""
 
 
-def document(title: str, introduction: str, operations: Sequence[Operation], schemes: Json | None = None) -> Json:
+def document(title: str, introduction: str, operations: Sequence[ApiOperation], schemes: Json | None = None) -> Json:
     """The document as plain values, in a stable order. `schemes` are the security schemes by name."""
-    models = [*(answer.model for o in operations for answer in _answers(o)), *(o.body for o in operations if o.body)]
+    models = [*(answer.model for o in operations for answer in _responses(o)), *(o.body for o in operations if o.body)]
     schemas, definitions = TypeAdapter.json_schemas(
         [(id(model), "serialization", TypeAdapter(model)) for model in {id(model): model for model in models}.values()],
         ref_template="#/components/schemas/{model}",
@@ -87,11 +87,11 @@ def version() -> str:
     return str(getattr(lsql_runner, "__version__", "0.1.0"))
 
 
-def _answers(operation: Operation) -> tuple[Answer, ...]:
+def _responses(operation: ApiOperation) -> tuple[ResponseSpec, ...]:
     return (*operation.answers, BROKEN)
 
 
-def _described(operation: Operation, schemas: dict[Any, Any]) -> Json:
+def _described(operation: ApiOperation, schemas: dict[Any, Any]) -> Json:
     told: Json = {"operationId": operation.name, "tags": [operation.tag], "summary": operation.summary}
     if operation.description:
         told["description"] = operation.description
@@ -102,11 +102,11 @@ def _described(operation: Operation, schemas: dict[Any, Any]) -> Json:
         told["requestBody"] = {"required": True, "content": {JSON: {"schema": schema}}}
     if operation.schemes:
         told["security"] = [{scheme: []} for scheme in operation.schemes]
-    told["responses"] = {str(answer.status): _response(answer, schemas) for answer in _answers(operation)}
+    told["responses"] = {str(answer.status): _response(answer, schemas) for answer in _responses(operation)}
     return told
 
 
-def _parameters(operation: Operation) -> list[Json]:
+def _parameters(operation: ApiOperation) -> list[Json]:
     kinds: dict[str, Json] = {"int": {"type": "integer", "minimum": 0}, "": {"type": "string", "minLength": 1}}
     in_path = [
         {"name": name, "in": "path", "required": True, "schema": kinds[kind]}
@@ -115,7 +115,7 @@ def _parameters(operation: Operation) -> list[Json]:
     return [*in_path, *({"name": name, "in": "query", "schema": {"type": "string"}} for name in operation.query)]
 
 
-def _response(answer: Answer, schemas: dict[Any, Any]) -> Json:
+def _response(answer: ResponseSpec, schemas: dict[Any, Any]) -> Json:
     schema = schemas[id(answer.model), "serialization"]
     return {
         "description": answer.description,

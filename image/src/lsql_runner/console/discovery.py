@@ -12,21 +12,21 @@ from datetime import datetime
 from importlib.metadata import version
 
 from lsql_runner.console.cluster import Cluster, ClusterError, Configuration, Missing
-from lsql_runner.console.document import SQL_CHARS, Document, Live, identity, merge
-from lsql_runner.console.settings import Settings
+from lsql_runner.console.document import SQL_CHARS, Document, RunnerReport, identity, merge
+from lsql_runner.console.settings import ConsoleSettings
 from lsql_runner.console.storage import decode
-from lsql_runner.console.workloads import KINDS, Processor, Violation, compare, is_processor, read_processor
+from lsql_runner.console.workloads import KINDS, ProcessorWorkload, Violation, compare, is_processor, read_processor
 
 LOG = logging.getLogger(__name__)
 
-AskAll = Callable[[Iterable[Processor]], dict[tuple[str, str, str], Live]]
+AskAll = Callable[[Iterable[ProcessorWorkload]], dict[tuple[str, str, str], RunnerReport]]
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
     """The processors of all namespaces, and why some namespaces could not be read."""
 
-    processors: tuple[Processor, ...]
+    processors: tuple[ProcessorWorkload, ...]
     failures: Mapping[str, str]
 
 
@@ -35,10 +35,10 @@ def list_processors(cluster: Cluster, namespaces: Sequence[str]) -> Listed:
 
     The call names no label: what the old chart made has other labels, and no selector says "one or the other".
     """
-    found: list[Processor] = []
+    found: list[ProcessorWorkload] = []
     failures: dict[str, str] = {}
     for namespace in dict.fromkeys(namespaces):
-        here: list[Processor] = []
+        here: list[ProcessorWorkload] = []
         try:
             for kind in KINDS:
                 for workload in cluster.workloads(namespace, kind):
@@ -52,7 +52,7 @@ def list_processors(cluster: Cluster, namespaces: Sequence[str]) -> Listed:
     return Listed(tuple(compare(found)), failures)
 
 
-def read_document(cluster: Cluster, settings: Settings) -> tuple[Configuration | None, Document | None]:
+def read_document(cluster: Cluster, settings: ConsoleSettings) -> tuple[Configuration | None, Document | None]:
     """The ConfigMap and the document in it; None for what does not exist.
 
     A document that cannot be read is as none: all but the memory of deleted processors is found anew.
@@ -74,9 +74,9 @@ def read_document(cluster: Cluster, settings: Settings) -> tuple[Configuration |
 
 def make_document(
     listed: Listed,
-    answers: Mapping[tuple[str, str, str], Live],
+    answers: Mapping[tuple[str, str, str], RunnerReport],
     former: Document | None,
-    settings: Settings,
+    settings: ConsoleSettings,
     at: datetime,
     unassigned: Mapping[tuple[str, str, str], str] | None = None,
 ) -> Document:

@@ -8,15 +8,15 @@ from typing import Literal
 from pydantic import Field
 
 from lsql_runner.console.auth import Role
-from lsql_runner.console.document import Failure, Summary
+from lsql_runner.console.document import NamespaceFailure, ProcessorSummary
 from lsql_runner.web.models import Model
 
 
-class Health(Model):
+class ConsoleHealth(Model):
     status: Literal["ok", "failing"]
 
 
-class LogIn(Model):
+class LoginRequest(Model):
     token: str = Field(min_length=1, max_length=1_000)
 
 
@@ -32,14 +32,14 @@ class Session(Model):
     poll_seconds: float
 
 
-class Streams(Model):
+class StreamList(Model):
     """The processors that were asked for."""
 
     at: datetime = Field(description="When the cluster was looked at.")
     namespaces: tuple[str, ...]
-    failures: tuple[Failure, ...]
+    failures: tuple[NamespaceFailure, ...]
     problem: str | None = Field(description="Why what is shown is old; null where it is not.")
-    streams: tuple[Summary, ...]
+    streams: tuple[ProcessorSummary, ...]
 
 
 class LogTail(Model):
@@ -49,7 +49,7 @@ class LogTail(Model):
     lines: tuple[str, ...]
 
 
-class Taken(Model):
+class Accepted(Model):
     """The processor does it, or has done it."""
 
     name: str
