@@ -66,10 +66,10 @@ class FakeRunners:
     posted: list[tuple[str, str, str]] = field(default_factory=list)
     refusal: LsqlError | None = None
 
-    def ask_all(self, processors: Iterable[ProcessorWorkload]) -> dict[tuple[str, str, str], RunnerReport]:
-        return {p.key: self.ask(p) for p in processors}
+    def fetch_reports(self, processors: Iterable[ProcessorWorkload]) -> dict[tuple[str, str, str], RunnerReport]:
+        return {p.key: self.fetch_report(p) for p in processors}
 
-    def ask(self, processor: ProcessorWorkload) -> RunnerReport:
+    def fetch_report(self, processor: ProcessorWorkload) -> RunnerReport:
         if processor.runners == 0:
             return RunnerReport(state="scaled-down")
         said = self.streams.get(processor.name, stream())
@@ -86,7 +86,7 @@ class FakeRunners:
 
 
 class FakeConsole:
-    """The real app over fakes; `look` is a pass of its watch."""
+    """The real app over fakes; `refresh` renews its view."""
 
     def __init__(self, configured: ConsoleSettings | None = None, authenticator: Authenticator | None = None) -> None:
         self.settings = configured or settings()
@@ -94,14 +94,14 @@ class FakeConsole:
         self.runners = FakeRunners()
         self.clock = Clock()
         self.history = History()
-        self.watch = ClusterWatch(self.cluster, self.runners.ask_all, self.settings, self.history, self.clock)
+        self.watch = ClusterWatch(self.cluster, self.runners.fetch_reports, self.settings, self.history, self.clock)
         operations = Operations(self.cluster, self.runners, self.watch, self.settings.actions, self.history, self.clock)
         known = authenticator or open_authenticator(self.settings.auth)
         parts = ConsoleParts(self.settings, self.cluster, self.runners, self.watch, self.history, operations, known)
         self.app: Flask = create_app(parts)
 
-    def look(self) -> None:
-        self.watch.look()
+    def refresh(self) -> None:
+        self.watch.refresh()
 
     def id_of(self, name: str) -> str:
         """The id of a processor by its name."""

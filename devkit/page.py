@@ -68,7 +68,7 @@ def expected(stream: Json, stores: list[Json]) -> Facts:
             [o["topic"], *(_count(o[name]) for name in ("partition", "position", "end", "lag"))]
             for o in stream["offsets"]
         ],
-        "offsets note": f"lag {_count(stream['lag'])} in all" if stream["offsets"] else UNKNOWN,
+        "offsets note": f"lag {_count(stream['lag'])} in total" if stream["offsets"] else UNKNOWN,
         "topics": [_topic(topic) for topic in stream["topics"]],
         "stores": [
             [s["name"], f"{s['keySchema']} → {s['valueSchema']}", _count(s["rows"]), _bytes(s["bytes"])] for s in stores

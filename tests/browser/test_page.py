@@ -62,7 +62,7 @@ def test_figures_partitions_and_stores_are_renewed_as_the_processor_works(visit:
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_every_figure_and_word_is_what_the_api_said(visit: Open, scenario: str) -> None:
+def test_the_page_shows_exactly_what_the_api_reports(visit: Open, scenario: str) -> None:
     processor = SCENARIOS[scenario]()
     seen = visit(processor)
     for _ in range(3):
@@ -256,7 +256,7 @@ class TestStopAndStart:
         expect(seen.page.locator("#stop")).to_be_focused()
         assert processor.asked == []
 
-    def test_a_refusal_is_told_in_the_dialog(self, visit: Open) -> None:
+    def test_a_refusal_is_reported_in_the_dialog(self, visit: Open) -> None:
         processor = stopped()
         seen = visit(processor)
         seen.page.locator("#start").click()
@@ -276,7 +276,7 @@ class TestStopAndStart:
 
 
 class TestConnection:
-    def test_a_processor_that_does_not_answer_is_told_and_asked_again(self, visit: Open) -> None:
+    def test_a_processor_that_does_not_respond_is_reported_and_asked_again(self, visit: Open) -> None:
         seen = visit(running())
         page = seen.page
         page.route("**/stream", lambda route: route.abort())
@@ -291,7 +291,7 @@ class TestConnection:
         expect(page.locator("#state")).to_have_text("running")
         seen.complaints.clear()
 
-    def test_an_answer_of_something_between_is_told(self, visit: Open) -> None:
+    def test_a_response_of_something_between_is_reported(self, visit: Open) -> None:
         seen = visit(running())
         seen.page.route("**/stream", lambda route: route.fulfill(status=502, body="<html>bad gateway"))
 
@@ -319,7 +319,7 @@ def test_no_width_makes_the_page_scroll_sideways(visit: Open, width: int) -> Non
     assert seen.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_reading_under_the_pointer_tells_time_and_value(visit: Open) -> None:
+def test_a_reading_under_the_pointer_reports_time_and_value(visit: Open) -> None:
     processor: FakeProcessor = running()
     seen = visit(processor)
     for _ in range(5):

@@ -61,7 +61,7 @@ class Release:
     def recover(self) -> RecoveryResult:
         """One pass of the job."""
         nobody = FakeRunners({NAME: None})
-        return recover(self.account("recovery"), nobody.ask_all, self.settings, lambda: datetime.now(UTC))
+        return recover(self.account("recovery"), nobody.fetch_reports, self.settings, lambda: datetime.now(UTC))
 
     def published(self, component: str = "console") -> Document:
         place = self.settings.document

@@ -122,7 +122,7 @@ def test_output_comes_and_an_interrupt_ends_everything(folder: Path) -> None:
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
-def test_nothing_is_left_whatever_ends_it(folder: Path, number: signal.Signals) -> None:
+def test_no_signal_leaves_anything_running(folder: Path, number: signal.Signals) -> None:
     demo = Demo(folder)
     try:
         demo.read_until("the broker runs")

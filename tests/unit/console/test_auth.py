@@ -37,7 +37,7 @@ def code_of(authenticator: Any, incoming: Request) -> str:
     return caught.value.code
 
 
-def test_without_authentication_everybody_may_look_and_nobody_act() -> None:
+def test_without_authentication_every_caller_is_a_viewer() -> None:
     assert open_authenticator(Auth()).caller(request()) == Caller("anonymous", "viewer")
 
 
@@ -61,14 +61,14 @@ class TestHeaders:
         assert self.authenticator.caller(request(address, X_Forwarded_User="ada")).name == "ada"
 
     @pytest.mark.parametrize("address", ["10.0.1.0", "127.0.0.1", "::1", "::ffff:10.0.1.1", "", "nowhere"])
-    def test_whoever_is_no_proxy_is_not_believed(self, address: str) -> None:
+    def test_headers_from_other_addresses_are_refused(self, address: str) -> None:
         assert (
             code_of(self.authenticator, request(address, X_Forwarded_User="ada", X_Forwarded_Groups="ops"))
             == "LOGIN_NEEDED"
         )
 
     @pytest.mark.parametrize("user", ["", "  ", "eve,ada", "a" * 129, "a\u200bda"])
-    def test_a_user_that_is_none_is_refused(self, user: str) -> None:
+    def test_an_invalid_user_is_refused(self, user: str) -> None:
         assert code_of(self.authenticator, request(X_Forwarded_User=user.encode().decode("latin-1"))) == "LOGIN_NEEDED"
 
     def test_a_second_value_of_the_user_is_refused(self) -> None:
@@ -110,13 +110,13 @@ class TestTokens:
         assert authenticator.caller(request(Authorization="bearer t-eve")) == Caller("eve", "viewer")
 
     @pytest.mark.parametrize("header", ["Bearer t-ad", "Bearer ", "Bearer", "Basic t-ada", "t-ada", "Bearer ü"])
-    def test_any_other_is_wrong(self, authenticator: TokenAuthenticator, header: str) -> None:
+    def test_any_other_token_is_refused(self, authenticator: TokenAuthenticator, header: str) -> None:
         assert code_of(authenticator, request(Authorization=header)) == "LOGIN_WRONG"
 
     def test_the_hash_is_no_token(self, authenticator: TokenAuthenticator) -> None:
         assert code_of(authenticator, request(Authorization=f"Bearer {digest_of('t-ada')}")) == "LOGIN_WRONG"
 
-    def test_without_one_it_is_asked_for(self, authenticator: TokenAuthenticator) -> None:
+    def test_a_missing_token_is_reported(self, authenticator: TokenAuthenticator) -> None:
         assert code_of(authenticator, request()) == "LOGIN_NEEDED"
 
     def test_a_session_stands_for_its_token(self, authenticator: TokenAuthenticator) -> None:
@@ -124,7 +124,7 @@ class TestTokens:
 
         assert caller == authenticator.caller(request(cookie=session)) == Caller("ada", "operator")
 
-    def test_it_ends_when_it_is_ended_and_by_itself(
+    def test_a_session_ends_by_log_out_and_by_time(
         self, authenticator: TokenAuthenticator, time_s: list[float]
     ) -> None:
         first, _ = authenticator.log_in("t-ada")

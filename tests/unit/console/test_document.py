@@ -42,12 +42,12 @@ class TestIdentity:
 
         assert identity(labelled, made(replace(labelled, id="b-2")).processors, set()) == "a-1"
 
-    def test_a_new_one_has_the_uid_of_its_workload(self) -> None:
+    def test_a_new_id_is_the_uid_of_the_workload(self) -> None:
         new = processor()
 
         assert identity(new, (), set()) == new.uid
 
-    def test_one_that_was_made_anew_under_its_name_has_its_former_id(self) -> None:
+    def test_a_workload_created_again_under_its_name_has_its_former_id(self) -> None:
         former = made(replace(processor(), id="a-1"))
 
         assert identity(processor(), former.processors, set()) == "a-1"
@@ -71,7 +71,7 @@ class TestIdentity:
 
 
 class TestMerge:
-    def test_tells_workload_and_runner(self) -> None:
+    def test_reports_workload_and_runner(self) -> None:
         entry = only(made(processor()))
 
         assert (entry.name, entry.state, entry.lag, entry.topics_in) == ("fast", "running", 3, ("vehicles",))
@@ -113,7 +113,7 @@ class TestMerge:
     def test_a_namespace_that_is_no_more_configured_is_forgotten(self) -> None:
         assert made(former=made(processor()), namespaces=["other"]).processors == ()
 
-    def test_of_one_that_does_not_answer_the_last_topics_are_kept(self) -> None:
+    def test_the_last_topics_of_an_unreachable_runner_are_kept(self) -> None:
         same = processor()
         rows = [(same.uid, same, RunnerReport(state="unreachable", unreachable="silent"))]
 
@@ -128,16 +128,16 @@ class TestMerge:
 
 
 class TestStorage:
-    def test_what_is_stored_is_read_again(self) -> None:
+    def test_a_stored_document_is_read_back(self) -> None:
         document = made(replace(processor(sql="SELECT '€ ü' -- $(x)"), id="a-1"))
 
         assert decode(encode(document)) == document
 
-    def test_nothing_stored_is_no_document(self) -> None:
+    def test_an_empty_config_map_has_no_document(self) -> None:
         assert decode({}) is None
 
     @pytest.mark.parametrize("content", [b"", b"no gzip", encode(made())[FILE][:-12], b"\x1f\x8b"])
-    def test_what_is_no_document_is_refused(self, content: bytes) -> None:
+    def test_an_invalid_document_is_refused(self, content: bytes) -> None:
         with pytest.raises(ValueError, match="no document"):
             decode({FILE: content})
 

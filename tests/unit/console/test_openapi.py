@@ -41,7 +41,7 @@ def filled() -> FakeConsole:
     made.cluster.pods_of["streams", "a-0"] = FakePod(selector, ["batch 1 ended"])
     made.runners.others["/topology"] = (200, {**DESCRIBED.topology, "plan": DESCRIBED.plan})
     made.runners.others["/metadata"] = (200, [{"name": "a-window", "rows": 12, "bytes": 340}])
-    made.look()
+    made.refresh()
     return made
 
 

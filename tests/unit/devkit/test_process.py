@@ -151,7 +151,7 @@ def test_children_end_with_their_parent(tmp_path: Path, end: Callable[[Process],
     wait_until(lambda: not alive(child), "the child ends")
 
 
-def test_a_paused_program_does_not_answer_until_resumed() -> None:
+def test_a_paused_program_does_not_respond_until_resumed() -> None:
     port = free_port()
     with server(port) as process, socket.create_connection(("127.0.0.1", port), timeout=10) as first:
         assert first.recv(5) == b"hello"

@@ -1,4 +1,4 @@
-"""What the REST API answers, as pydantic models.
+"""The responses of the REST API, as pydantic models.
 
 Field names are camelCase on the wire, times are RFC 3339 in UTC. The models are the contract:
 docs/reference/openapi.json is made from them.
@@ -47,7 +47,7 @@ class HealthReason(Model):
 
 
 class HealthReport(Model):
-    """Healthy, or the reasons why not. Waiting for a first record and being stopped are healthy."""
+    """Healthy, or the reasons why not. A processor that waits for a first record or was stopped is healthy."""
 
     status: Literal["ok", "failing"]
     state: StateName
@@ -66,12 +66,14 @@ class StateStore(Model):
 
 
 class Offsets(Model):
-    """Where the processor stands in one source partition."""
+    """Position, end and lag of one source partition."""
 
     topic: str
     partition: Count
     position: Count | None = Field(description="Next offset to read; null before the first batch.")
-    end: Count | None = Field(description="Offset behind the last record; null until the brokers told it.")
+    end: Count | None = Field(
+        description="Offset behind the last record; null before it is measured. Never less than the position."
+    )
     lag: Count | None
 
 
@@ -98,15 +100,15 @@ class Sink(Model):
 
     sink: str = Field(description="Name of the configured sink.")
     kind: Literal["postgresql", "redis"]
-    table: str = Field(description="What it is called in the sink; in redis, what its keys begin with.")
+    table: str = Field(description="Its name in the sink; in Redis, the prefix of its keys.")
     mode: Literal["insert", "upsert"]
-    key: list[str] = Field(description="Columns that tell rows apart.")
+    key: list[str] = Field(description="Columns of the primary key.")
     columns: list[SinkColumn]
     deletes: bool = Field(
         description="Whether rows are deleted: by tombstones, or as rows of a table that are there no more."
     )
     delivery: Literal["exactly_once", "idempotent"] = Field(
-        description="What a batch that is written again does: nothing, by a mark beside the rows or by their key."
+        description="How a repeated batch changes nothing: by a mark beside the rows, or by their key."
     )
     url: str = Field(description="Where its server is.")
 
@@ -131,18 +133,18 @@ class Batch(Model):
 
 
 class CaughtRecords(Model):
-    """Records of one topic that were caught for one reason, since the process began. `code` is one of the errors'."""
+    """Records of one topic that had one error, since the process began. `code` is a key of the error catalogue."""
 
-    fate: Literal["dead", "skipped"] = Field(description="Whether they went to the dead letter queue or were left out.")
+    fate: Literal["dead", "skipped"] = Field(description="Whether they went to the dead letter queue or were skipped.")
     topic: str
     code: str
     records: Count
 
 
 class StreamReport(Model):
-    """The processor: its program, where it stands and what ails it."""
+    """The processor: its program, position, lag, health and errors."""
 
-    at: datetime = Field(description="The moment of this answer, by the processor's clock.")
+    at: datetime = Field(description="Time of this response, by the processor's clock.")
     app_id: str
     version: str
     sql: str
@@ -159,7 +161,7 @@ class StreamReport(Model):
     warnings: list[str]
     restarts: Count
     next_restart_at: datetime | None
-    generation: Count = Field(description="Which life of the state this is; 0 before there is one.")
+    generation: Count = Field(description="Number of the state's generation; 0 before there is one.")
     stateful: bool
     topics: list[Topic]
     sinks: list[Sink]
@@ -170,11 +172,11 @@ class StreamReport(Model):
     rates: ProcessorRates
     batches: Count
     last_batch: Batch | None
-    watermark: datetime | None = Field(description="The least over the queries that have one.")
+    watermark: datetime | None = Field(description="The lowest of all queries.")
     late_records_dropped: Count
     dead_letters: Count = Field(description="Records with an error that went to the dead letter queue.")
     skipped_records: Count = Field(
-        description="Records that were left out, because of an error or as rows of a table without a key."
+        description="Records that were skipped: they had an error, or were rows of a table without a key."
     )
     caught: list[CaughtRecords] = Field(description="The same by topic and error code.")
 
@@ -192,13 +194,13 @@ class HistorySample(Model):
 class HistoryReport(Model):
     """The last hour of the processor, from when its process began."""
 
-    at: datetime = Field(description="The moment of this answer, by the processor's clock.")
+    at: datetime = Field(description="Time of this response, by the processor's clock.")
     interval_seconds: float = Field(gt=0)
     samples: list[HistorySample] = Field(description="Oldest first; the interval that is not over is left out.")
 
 
 class StateReport(Model):
-    """The state just after a request was taken; GET /stream shows how it goes on."""
+    """The state just after a request was accepted; GET /stream shows what follows."""
 
     state: StateName
 

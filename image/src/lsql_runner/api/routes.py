@@ -12,44 +12,44 @@ OPEN_METRICS = "application/openmetrics-text"
 
 
 def _health(healthy: str) -> tuple[ResponseSpec, ...]:
-    return ResponseSpec(200, healthy, HealthReport), ResponseSpec(503, "It is not; the reasons say why.", HealthReport)
+    return ResponseSpec(200, healthy, HealthReport), ResponseSpec(503, "It is not; `reasons` says why.", HealthReport)
 
 
 REFUSED = (
-    ResponseSpec(202, "Taken. It is carried out in the background.", StateReport),
-    problem(403, "A page of another site asked for it."),
-    problem(409, "It does not go together with the present state."),
+    ResponseSpec(202, "Accepted. It is carried out in the background.", StateReport),
+    problem(403, "The request came from a page of another site."),
+    problem(409, "The present state does not allow it."),
 )
 
 ROUTES: tuple[ApiOperation, ...] = (
     ApiOperation(
         "GET", "/", "page", "page", "The processor's page", (ResponseSpec(200, "The page.", str, ("text/html",)),)
     ),
-    ApiOperation("GET", "/health", "health", "health", "Is the processor well?", _health("It is.")),
+    ApiOperation("GET", "/health", "health", "health", "Is the processor healthy?", _health("It is.")),
     ApiOperation(
         "GET",
         "/health/live",
         "live",
         "health",
-        "Do the process and its JVM live?",
-        _health("They do."),
-        "For a liveness probe: fails only where nothing but a new process helps.",
+        "Are the process and its JVM alive?",
+        _health("They are."),
+        "For a liveness probe: fails only when a new process is needed.",
     ),
     ApiOperation(
         "GET",
         "/health/ready",
         "ready",
         "health",
-        "Is the processor well and past its start?",
+        "Is the processor healthy and has it started?",
         _health("It is."),
-        "For a readiness probe. One that a person stopped, or that waits for a first record, is ready.",
+        "For a readiness probe. A processor that was stopped, or that waits for a first record, is ready.",
     ),
     ApiOperation(
         "GET",
         "/health/startup",
         "startup",
         "health",
-        "Has the processor once come past its start?",
+        "Has the processor started once?",
         _health("It has."),
         "For a startup probe.",
     ),
@@ -79,7 +79,7 @@ ROUTES: tuple[ApiOperation, ...] = (
             problem(404, "The program has no store of this name."),
             problem(501, "The store exists; reading it is not supported in this version."),
         ),
-        "Reserved: this version always answers with a problem.",
+        "Reserved: this version always responds with a problem.",
     ),
     ApiOperation(
         "GET",
@@ -105,7 +105,7 @@ ROUTES: tuple[ApiOperation, ...] = (
         "processor",
         "Stop the processor",
         REFUSED,
-        "The batch under way ends; position and state are kept, also over a restart of the process.",
+        "The running batch ends first. Position and state are kept; a restart of the process keeps it stopped.",
     ),
     ApiOperation(
         "POST",
@@ -114,7 +114,7 @@ ROUTES: tuple[ApiOperation, ...] = (
         "processor",
         "Start the processor after a stop or a failure",
         REFUSED,
-        "It goes on at the position it has kept.",
+        "It continues at its position.",
     ),
     ApiOperation(
         "GET",

@@ -1,4 +1,4 @@
-"""From the processor to the answers of the API: pure functions, no Flask."""
+"""From the processor to the responses of the API: pure functions, no Flask."""
 
 from __future__ import annotations
 
@@ -101,21 +101,21 @@ def history(processor: Processor, now_ms: int) -> HistoryReport:
 
 
 def health(processor: Processor) -> HealthReport:
-    """GET /health: is it well?"""
+    """GET /health."""
     return _health(processor.status(), processor.health())
 
 
 def live(processor: Processor) -> HealthReport:
-    """GET /health/live: would only a new process help? So for a JVM that is gone, and for nothing else."""
+    """GET /health/live: failing only when a new process is needed, because the JVM is gone."""
     status = processor.status()
     reasons = tuple(r for r in processor.health().reasons if r.code == "jvm-gone")
     if status.state is State.ENDED:
-        reasons += (Reason("ended", "the process is going"),)
+        reasons += (Reason("ended", "the process is ending"),)
     return _health(status, Health(reasons))
 
 
 def ready(processor: Processor) -> HealthReport:
-    """GET /health/ready: well, and past its start."""
+    """GET /health/ready: healthy, and started."""
     status = processor.status()
     reasons = processor.health().reasons
     if status.state in (State.STARTING, State.ENDED):
@@ -124,7 +124,7 @@ def ready(processor: Processor) -> HealthReport:
 
 
 def startup(processor: Processor) -> HealthReport:
-    """GET /health/startup: has it once come past its start? A later restart is no new start."""
+    """GET /health/startup: has it started once? A later restart does not count."""
     status = processor.status()
     begun = status.state is not State.STARTING or status.restarts > 0 or status.batches > 0
     return _health(status, Health(() if begun else (Reason("starting", "the processor is starting"),)))
@@ -150,7 +150,7 @@ def stores(processor: Processor) -> list[StateStore]:
 
 
 def store_rows(processor: Processor, name: str) -> NoReturn:
-    """GET /metadata/<name>: what a store holds cannot be read yet.
+    """GET /metadata/<name>: reading a store is not supported yet.
 
     Raises:
         LsqlError: FEATURE_UNSUPPORTED for a store of this program, NOT_FOUND for any other name.
@@ -167,7 +167,7 @@ def topology(processor: Processor) -> Topology:
 
 
 def state(processor: Processor) -> StateReport:
-    """The answer to a stop or a start."""
+    """The response to a stop or a start."""
     return StateReport(state=_name(processor.status().state))
 
 

@@ -63,7 +63,7 @@ def recover(path: Path) -> int:
         cluster = _cluster(stack)
         runners = Runners(settings.limits)
         stack.callback(runners.close)
-        outcome = run_pass(cluster, runners.ask_all, settings, _now)
+        outcome = run_pass(cluster, runners.fetch_reports, settings, _now)
     document = outcome.document
     fields = {"processors": len(document.processors), "states": summary(document), "adopted": outcome.adopted}
     broken = sum(bool(entry.violations) for entry in document.processors)
@@ -134,7 +134,7 @@ def _app(settings: ConsoleSettings, stack: ExitStack) -> Flask:
     runners = Runners(settings.limits)
     stack.callback(runners.close)
     history = History()
-    watch = ClusterWatch(cluster, runners.ask_all, settings, history, _now)
+    watch = ClusterWatch(cluster, runners.fetch_reports, settings, history, _now)
     operations = Operations(cluster, runners, watch, settings.actions, history, _now)
     app = create_app(ConsoleParts(settings, cluster, runners, watch, history, operations, authenticator))
     watch.start()

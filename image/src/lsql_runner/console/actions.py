@@ -1,4 +1,4 @@
-"""Stop, start, scale, delete: may they, do it, and leave a trace of who, when, what and how it ended."""
+"""Stop, start, scale, delete: check the right, act, and write an audit record."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class RunnerActions(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Requester:
-    """Who asks, from where."""
+    """The user of a request, and the address."""
 
     caller: Caller
     address: str
 
 
 class Operations:
-    """What an operator may do to a processor. Each attempt is audited, also one that is refused."""
+    """The actions of an operator. Each attempt is audited, also a refused one."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Operations:
         self._now = now
 
     def stop(self, requester: Requester, identifier: str) -> ProcessorWorkload:
-        """The batch under way ends, position and state are kept. May raise what `_perform` does."""
+        """The running batch ends first; position and state are kept. May raise what `_perform` does."""
         return self._perform(
             requester, "stop", identifier, lambda p: self._runners.post(p, "stop", requester.caller.name)
         )
@@ -66,7 +66,7 @@ class Operations:
         )
 
     def delete(self, requester: Requester, identifier: str) -> ProcessorWorkload:
-        """The workload goes, and its pods; what else the release has stays."""
+        """Delete the workload and its pods; the rest of the release stays."""
         return self._perform(requester, "delete", identifier, self._delete)
 
     def scale(self, requester: Requester, identifier: str, runners: int) -> ProcessorWorkload:
@@ -86,7 +86,7 @@ class Operations:
     def _perform(
         self, requester: Requester, action: Action, identifier: str, do: Callable[[ProcessorWorkload], None]
     ) -> ProcessorWorkload:
-        """Check, act, leave the trace.
+        """Check the right, act, write the audit record.
 
         Raises:
             LsqlError: RIGHT_MISSING, ACTION_OFF, PROCESSOR_UNKNOWN, PROCESSOR_DELETED, and what `do` raises.
@@ -103,7 +103,7 @@ class Operations:
             self._trace(requester, action, identifier, processor, error)
             raise
         self._trace(requester, action, identifier, processor, None)
-        self._watch.soon()
+        self._watch.refresh_soon()
         return processor
 
     def _trace(

@@ -1,4 +1,4 @@
-"""The Flask app of the console: each route of the table, behind the gate."""
+"""The Flask app of the console: each route of the table, behind the authenticator."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from lsql_runner.web.openapi import JSON
 STATIC = Path(__file__).parent / "static"
 REQUEST_LIMIT_BYTES = 16 * 1024
 SQL_LIMIT_BYTES = 1024 * 1024
-"""How much of a program is shown on its page."""
+"""The most that is shown of a program."""
 
 
 class RunnerReader(Protocol):
@@ -65,7 +65,7 @@ def create_app(parts: ConsoleParts) -> Flask:
 def _authenticated(
     route: Route, view: Callable[..., Response], authenticator: Authenticator
 ) -> Callable[..., Response]:
-    """The view, for those who may. What an operator alone may do is refused, and audited, where it is done."""
+    """The view for authenticated callers. The role of an operator is checked, and audited, where the action is done."""
     if route.access == "anyone":
         return view
 
@@ -130,7 +130,7 @@ class _Views:
 
     def streams(self) -> Response:
         view = self._view()
-        # A page that asks every few seconds gets a thousand rows only when there is something new.
+        # A page that polls every few seconds gets a thousand rows only when there is something new.
         mark = f"{view.number}-{view.problem is None}"
         if mark in request.if_none_match:
             return Response(status=304, headers={"ETag": f'"{mark}"', "Cache-Control": "private, no-cache"})
@@ -171,12 +171,12 @@ class _Views:
     def topology(self, id: str) -> Response:
         processor = self._parts.watch.processor(id)
         try:
-            return _json(views.read_topology(self._ask(processor, "/topology")))
+            return _json(views.read_topology(self._fetch(processor, "/topology")))
         except ValueError:
             raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, why="it gives no topology") from None
 
     def stores(self, id: str) -> Response:
-        return _json(views.read_stores(self._ask(self._parts.watch.processor(id), "/metadata")))
+        return _json(views.read_stores(self._fetch(self._parts.watch.processor(id), "/metadata")))
 
     def logs(self, id: str) -> Response:
         settings = self._parts.settings.logs
@@ -207,8 +207,8 @@ class _Views:
             rest = f"helm uninstall {gone.release} --namespace {gone.namespace}"
         else:
             rest = f"kubectl get all,pvc --namespace {gone.namespace} --selector app={gone.name}"
-        told = Deleted(name=gone.name, namespace=gone.namespace, deleted=gone.kind, for_the_rest=rest)
-        return _json(told, 202)
+        deleted = Deleted(name=gone.name, namespace=gone.namespace, deleted=gone.kind, for_the_rest=rest)
+        return _json(deleted, 202)
 
     def _accepted(self, processor: ProcessorWorkload) -> Response:
         return _json(Accepted(name=processor.name, namespace=processor.namespace), 202)
@@ -236,7 +236,7 @@ class _Views:
     def _view(self) -> ClusterView:
         view = self._parts.watch.view
         if view is None:
-            raise LsqlError("CLUSTER_REFUSED", what="show its processors yet", why="the first look is under way")
+            raise LsqlError("CLUSTER_REFUSED", what="show its processors yet", why="the first refresh is running")
         return view
 
     def _whole(self, processor: ProcessorWorkload) -> ProcessorWorkload:
@@ -250,7 +250,7 @@ class _Views:
             raise LsqlError("CLUSTER_REFUSED", what=what, why=str(error).rstrip(".")) from None
         return read_processor(found, processor.kind)
 
-    def _ask(self, processor: ProcessorWorkload, path: str) -> Any:
+    def _fetch(self, processor: ProcessorWorkload, path: str) -> Any:
         try:
             status, body = self._parts.runners.get(processor, path)
             if status != 200:

@@ -1,4 +1,4 @@
-"""Who asks, and what they may: nobody known, a reverse proxy's headers, or tokens."""
+"""Authentication and roles: none, by a reverse proxy's headers, or by tokens."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LINE = re.compile(r"(?P<name>\S+)\s+(?P<role>viewer|operator)\s+(?P<digest>[0-9
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Somebody who may look; an operator may also act."""
+    """The user of a request. A viewer may read; an operator may also act."""
 
     name: str
     role: Role
@@ -37,7 +37,7 @@ class Caller:
 
 class Authenticator(Protocol):
     def caller(self, incoming: Request) -> Caller:
-        """Who asks.
+        """The user of the request.
 
         Raises:
             LsqlError: LOGIN_NEEDED.
@@ -45,7 +45,7 @@ class Authenticator(Protocol):
 
 
 def open_authenticator(auth: Auth, clock: Callable[[], float] = time.monotonic) -> Authenticator:
-    """The gate that the configuration asks for.
+    """The authenticator of the configuration.
 
     Raises:
         LsqlError: FILE_UNREADABLE, CONSOLE_CONFIG_INVALID: the file of tokens is wrong.
@@ -58,14 +58,14 @@ def open_authenticator(auth: Auth, clock: Callable[[], float] = time.monotonic) 
 
 
 class NoAuthentication:
-    """Everybody may look and nobody may act."""
+    """No authentication: every caller is a viewer."""
 
     def caller(self, incoming: Request) -> Caller:
         return Caller("anonymous", "viewer")
 
 
 class HeaderAuthenticator:
-    """The proxy says who asks. Whoever is no proxy is not believed."""
+    """A reverse proxy names the user. Requests from other addresses are refused."""
 
     def __init__(self, settings: HeaderAuth) -> None:
         self._settings = settings
@@ -75,7 +75,7 @@ class HeaderAuthenticator:
         if not self._is_trusted(incoming.remote_addr or ""):
             raise LsqlError("LOGIN_NEEDED", why="the request did not come through a trusted proxy")
         user = _header(incoming, self._settings.user_header)
-        # A second value is one that the proxy did not take away: nobody knows which one is its own.
+        # A second value may be the client's own: the proxy did not remove it.
         if not user or "," in user or len(user) > NAME_CHARS or not user.isprintable():
             raise LsqlError("LOGIN_NEEDED", why="the proxy names no user")
         groups = {group.strip() for group in re.split(r"[,|]", _header(incoming, self._settings.groups_header))} - {""}
@@ -153,7 +153,7 @@ class TokenAuthenticator:
         return found
 
     def log_in(self, token: str) -> tuple[str, Caller]:
-        """A new session for whoever has the token: the cookie's value.
+        """A new session for the token's user: the value of the cookie.
 
         Raises:
             LsqlError: LOGIN_WRONG.

@@ -1,4 +1,4 @@
-"""What the console needs of Kubernetes, as a port: few verbs, plain data, three ways to fail.
+"""The console's port to Kubernetes: a few verbs, plain data, three errors.
 
 `lightkube_cluster` is the real one; devkit/fake_cluster.py its twin without a cluster. One suite of tests holds for
 both (tests/contract).
@@ -18,7 +18,7 @@ class Missing(Exception):
 
 
 class Conflict(Exception):
-    """Somebody else changed or created the object in between."""
+    """Another client changed or created the object meanwhile."""
 
 
 class ClusterError(Exception):
@@ -78,7 +78,7 @@ class Cluster(Protocol):
         """Set values of a ConfigMap whose resourceVersion is `version`; None creates it.
 
         Raises:
-            Conflict: it was written, or created, by somebody else.
+            Conflict: another client wrote or created it.
         """
 
     def note(self, note: WorkloadEvent) -> None:

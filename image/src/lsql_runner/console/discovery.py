@@ -1,6 +1,6 @@
-"""One look at everything: list the workloads, ask their runners. The job and the console both begin with it.
+"""One pass over the cluster: list the workloads and make the document. The job and the console both use it.
 
-[ list_processors ] -> [ ask ] -> merge with the former document
+[ list_processors ] -> reports of their runners -> [ make_document ]
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lsql_runner.console.workloads import KINDS, ProcessorWorkload, Violation, c
 
 LOG = logging.getLogger(__name__)
 
-AskAll = Callable[[Iterable[ProcessorWorkload]], dict[tuple[str, str, str], RunnerReport]]
+FetchReports = Callable[[Iterable[ProcessorWorkload]], dict[tuple[str, str, str], RunnerReport]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def list_processors(cluster: Cluster, namespaces: Sequence[str]) -> Listed:
 def read_document(cluster: Cluster, settings: ConsoleSettings) -> tuple[Configuration | None, Document | None]:
     """The ConfigMap and the document in it; None for what does not exist.
 
-    A document that cannot be read is as none: all but the memory of deleted processors is found anew.
+    A document that cannot be read counts as missing: only the record of deleted processors is lost.
 
     Raises:
         ClusterError
@@ -74,23 +74,23 @@ def read_document(cluster: Cluster, settings: ConsoleSettings) -> tuple[Configur
 
 def make_document(
     listed: Listed,
-    answers: Mapping[tuple[str, str, str], RunnerReport],
+    reports: Mapping[tuple[str, str, str], RunnerReport],
     former: Document | None,
     settings: ConsoleSettings,
     at: datetime,
     unassigned: Mapping[tuple[str, str, str], str] | None = None,
 ) -> Document:
-    """The document of what was found. `unassigned` says for whom an id could not be set, and why."""
+    """The document for the listed processors. `unassigned` has the reason for processors without an id."""
     unassigned = unassigned or {}
     known = former.processors if former else ()
     living = {p.id for p in listed.processors if p.id is not None}
     rows = []
     for processor in listed.processors:
         why = unassigned.get(processor.key)
-        told = (Violation("id-unassigned", f"The label lenses-id could not be set: {why}"),) if why else ()
+        found = (Violation("id-unassigned", f"The label lenses-id could not be set: {why}"),) if why else ()
         identifier = identity(processor, known, living)
         living.add(identifier)
-        rows.append((identifier, processor.also(*told), answers[processor.key]))
+        rows.append((identifier, processor.also(*found), reports[processor.key]))
     return merge(
         rows, former, at, version("lsql-runner"), dict.fromkeys(settings.namespaces), listed.failures, settings.keep
     )

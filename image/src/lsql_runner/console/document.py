@@ -1,6 +1,6 @@
 """The one document: every processor of the configured namespaces, as the recovery job publishes it.
 
-    workloads, answers of their runners, the former document -> [ merge ] -> Document
+    workloads, reports of their runners, the former document -> [ merge ] -> Document
 
 Field names are camelCase in JSON, times RFC 3339 in UTC.
 """
@@ -35,13 +35,13 @@ State = Literal[
     "unreachable",
     "deleted",
 ]
-"""The runner's own states, and three that only somebody else can see."""
+"""The states of a runner, and three that only the console can see."""
 
 Topic = Annotated[str, Field(max_length=249)]
 
 
 class StoredModel(Model):
-    """What is written by one version and read by another: keys that are not known are left out."""
+    """Written by one version and read by another: unknown keys are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -54,7 +54,7 @@ class ReportedViolation(StoredModel):
 
 
 class RunnerError(StoredModel):
-    """An error that a runner tells of."""
+    """An error that a runner reports."""
 
     code: str
     message: str
@@ -63,12 +63,12 @@ class RunnerError(StoredModel):
 
 
 class RunnerReport(StoredModel):
-    """What a runner says of itself, or why it says nothing."""
+    """The report of a runner, or why there is none."""
 
     state: State
     since: datetime | None = None
     reason: RunnerError | None = Field(default=None, description="Why it waits, restarts or has failed.")
-    healthy: bool | None = Field(default=None, description="Null where the runner did not tell.")
+    healthy: bool | None = Field(default=None, description="Null where the runner did not report it.")
     health_reasons: tuple[str, ...] = ()
     lag: int | None = Field(default=None, ge=0)
     records_in_per_second: float | None = None
@@ -99,7 +99,7 @@ class ProcessorSummary(RunnerReport):
     created_at: datetime | None = None
     legacy: bool = Field(default=False, description="A processor of the old public chart.")
     app_id: str = ""
-    runners: int = Field(default=1, description="Replicas that the workload asks for.")
+    runners: int = Field(default=1, description="Replicas in the workload's spec.")
     violations: tuple[ReportedViolation, ...] = ()
     first_seen_at: datetime
     seen_at: datetime
@@ -120,7 +120,7 @@ class ProcessorEntry(ProcessorSummary):
 
 
 class NamespaceFailure(StoredModel):
-    """A part of the cluster that could not be read: what is said of it is old."""
+    """A namespace that could not be read: its entries are old."""
 
     namespace: str
     text: str
@@ -143,8 +143,8 @@ def bounded(sql: str | None, chars: int = SQL_CHARS) -> tuple[str | None, bool]:
 def identity(processor: ProcessorWorkload, former: Iterable[ProcessorEntry], living_ids: Collection[str]) -> str:
     """The id of a processor: its label, else the one that it had before, else its workload's uid.
 
-    It had one before if its workload was made anew under the same name, with the same SQL_APP_ID: then its group, its
-    state and its history are the same.
+    It had one before if its workload was created again under the same name, with the same SQL_APP_ID: its group,
+    state and history are the same.
     """
     if processor.id is not None:
         return processor.id
@@ -164,7 +164,7 @@ def merge(
     failures: Mapping[str, str],
     keep: timedelta,
 ) -> Document:
-    """The document of now. `processors` are an id, a workload and what its runner said, each.
+    """The document of now. `processors` are an id, a workload and its runner's report, each.
 
     What vanished is kept as deleted for `keep`; what stands in a namespace that could not be read is kept as it was.
     """
@@ -200,7 +200,7 @@ _SILENCE = {
     "records_in_per_second": None,
     "records_out_per_second": None,
 }
-"""What nobody can say of a processor that is gone."""
+"""Fields that are unknown for a deleted processor."""
 
 
 def _entry(
@@ -208,7 +208,7 @@ def _entry(
 ) -> ProcessorEntry:
     sql, cut = bounded(p.sql)
     found = live.model_dump()
-    if live.unreachable is not None and before is not None:  # what it said last is better than nothing
+    if live.unreachable is not None and before is not None:  # the last report is better than none
         found |= {"topics_in": before.topics_in, "topics_out": before.topics_out, "last_error": before.last_error}
     return ProcessorEntry(
         **found,

@@ -1,4 +1,4 @@
-"""What the console remembers of each processor, in memory and bounded: an hour of figures, the last events."""
+"""The last hour of each processor's lag and rates and its last events, in bounded memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WIDTH = 4
 
 
 class Point(Model):
-    """Lag and rates at a moment; null where the runner did not tell."""
+    """Lag and rates at one time; null where the runner did not report them."""
 
     at_ms: int
     lag: float | None
@@ -28,7 +28,7 @@ class Point(Model):
 
 
 class HistoryEvent(Model):
-    """Something that befell a processor, or that somebody did to it."""
+    """A change of a processor's state, or an action of a user."""
 
     at: datetime
     kind: str
@@ -37,7 +37,7 @@ class HistoryEvent(Model):
 
 
 class History:
-    """Figures and events by id. Safe to use from several threads."""
+    """Points and events by id. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -46,7 +46,7 @@ class History:
         self._states: dict[str, str] = {}
 
     def take(self, document: Document) -> None:
-        """Note what a document says; what is in it no more is forgotten."""
+        """Add a document's figures; processors that it no longer holds are forgotten."""
         at_ms = int(document.at.timestamp() * 1000)
         with self._lock:
             for entry in document.processors:
@@ -59,7 +59,7 @@ class History:
             self._forget({entry.id for entry in document.processors})
 
     def note(self, identifier: str, event: HistoryEvent) -> None:
-        """Note what somebody did."""
+        """Add an action of a user."""
         with self._lock:
             self._note(identifier, event)
 
@@ -71,9 +71,9 @@ class History:
         return [
             Point(
                 at_ms=int(at),
-                lag=_told(lag),
-                records_in_per_second=_told(into),
-                records_out_per_second=_told(out),
+                lag=_number(lag),
+                records_in_per_second=_number(into),
+                records_out_per_second=_number(out),
             )
             for at, lag, into, out in rows
         ]
@@ -93,14 +93,14 @@ class History:
 
 
 def _append(figures: array[float], at_ms: int, entry: ProcessorEntry) -> None:
-    told = (entry.lag, entry.records_in_per_second, entry.records_out_per_second)
-    figures.extend((at_ms, *(math.nan if value is None else value for value in told)))
+    values = (entry.lag, entry.records_in_per_second, entry.records_out_per_second)
+    figures.extend((at_ms, *(math.nan if value is None else value for value in values)))
     rows = len(figures) // _WIDTH
     old = next((row for row in range(rows) if figures[row * _WIDTH] >= at_ms - SPAN_MS), rows)
     del figures[: max(old, rows - POINTS) * _WIDTH]
 
 
-def _told(value: float) -> float | None:
+def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 

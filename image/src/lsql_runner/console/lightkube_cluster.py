@@ -22,7 +22,7 @@ from lsql_runner.console.workloads import Kind
 
 MANAGER = "lsql-console"
 PAGE = 100
-"""Workloads of one answer. One with a program of 100 kB has some 200 kB: an answer stays below 20 MB."""
+"""Workloads in one response. A workload with a program of 100 kB has some 200 kB: a response stays below 20 MB."""
 TIMEOUT_S = 15.0
 LOG_LINE_CHARS = 2_000
 _RESOURCES: dict[Kind, type[Deployment] | type[StatefulSet]] = {"Deployment": Deployment, "StatefulSet": StatefulSet}

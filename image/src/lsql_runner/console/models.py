@@ -1,4 +1,4 @@
-"""What the console's API says and is told: the models of its wire, beside those of the document."""
+"""Requests and responses of the console's API, beside the models of the document."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ class LoginRequest(Model):
 
 
 class Session(Model):
-    """Who asks, and what they may do."""
+    """The user of the session, and the actions that are allowed."""
 
     mode: str = Field(description="none, header or token.")
-    user: str | None = Field(description="Null where it is not known who asks.")
+    user: str | None = Field(description="Null where the request is not authenticated.")
     role: Role | None
-    why: str = Field(description="Why it is not known.")
+    why: str = Field(description="Why the request is not authenticated.")
     actions: dict[str, bool] = Field(description="What the caller may do.")
     logs: bool
     poll_seconds: float
 
 
 class StreamList(Model):
-    """The processors that were asked for."""
+    """The processors that match the query."""
 
-    at: datetime = Field(description="When the cluster was looked at.")
+    at: datetime = Field(description="When the cluster was read.")
     namespaces: tuple[str, ...]
     failures: tuple[NamespaceFailure, ...]
-    problem: str | None = Field(description="Why what is shown is old; null where it is not.")
+    problem: str | None = Field(description="Why the view is old; null where it is not.")
     streams: tuple[ProcessorSummary, ...]
 
 
@@ -50,16 +50,16 @@ class LogTail(Model):
 
 
 class Accepted(Model):
-    """The processor does it, or has done it."""
+    """The action was accepted."""
 
     name: str
     namespace: str
 
 
 class Deleted(Model):
-    """The workload is on its way out."""
+    """The workload is being deleted."""
 
     name: str
     namespace: str
     deleted: str = Field(description="Its kind.")
-    for_the_rest: str = Field(description="The command for what stays.")
+    for_the_rest: str = Field(description="The command that deletes the rest of the release.")

@@ -1,6 +1,6 @@
-"""The recovery job, one pass: find all processors, give an id to those without, ask their runners, publish.
+"""The recovery job, one pass: find all processors, assign missing ids, fetch the reports of their runners, publish.
 
-list -> adopt -> ask -> publish
+list -> adopt -> fetch -> publish
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing
-from lsql_runner.console.discovery import AskAll, Listed, list_processors, make_document, read_document
+from lsql_runner.console.discovery import FetchReports, Listed, list_processors, make_document, read_document
 from lsql_runner.console.document import Document, identity
 from lsql_runner.console.settings import ConsoleSettings
 from lsql_runner.console.storage import encode
@@ -20,7 +20,7 @@ from lsql_runner.console.workloads import ID_LABEL, ProcessorWorkload, read_proc
 from lsql_runner.errors import LsqlError
 
 ATTEMPTS = 5
-"""At a write that somebody else was faster with."""
+"""Of a write that conflicts with another client's."""
 LOG = logging.getLogger(__name__)
 
 Key = tuple[str, str, str]
@@ -41,7 +41,7 @@ class RecoveryResult:
 
 
 def recover(
-    cluster: Cluster, ask_all: AskAll, settings: ConsoleSettings, now: Callable[[], datetime]
+    cluster: Cluster, fetch_reports: FetchReports, settings: ConsoleSettings, now: Callable[[], datetime]
 ) -> RecoveryResult:
     """One pass.
 
@@ -53,9 +53,9 @@ def recover(
     except ClusterError as error:
         raise LsqlError("CLUSTER_REFUSED", what="give the document", why=str(error)) from None
     listed, adopted, unassigned = adopt(cluster, list_processors(cluster, settings.namespaces), former)
-    answers = ask_all(listed.processors)
+    reports = fetch_reports(listed.processors)
     at = now()
-    document = publish(cluster, settings, lambda known: make_document(listed, answers, known, settings, at, unassigned))
+    document = publish(cluster, settings, lambda known: make_document(listed, reports, known, settings, at, unassigned))
     return RecoveryResult(document, adopted, len(unassigned))
 
 
@@ -87,7 +87,7 @@ def adopt(cluster: Cluster, listed: Listed, former: Document | None) -> tuple[Li
 
 
 def _assign(cluster: Cluster, processor: ProcessorWorkload, wanted: str) -> str:
-    """The processor's id after this: `wanted`, or the one that somebody else set in between.
+    """The processor's id after this: `wanted`, or the one that another client set meanwhile.
 
     The patch names the version in which the label was seen to be absent, so that two jobs cannot set two ids.
     """

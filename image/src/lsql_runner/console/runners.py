@@ -1,4 +1,4 @@
-"""Asks runners what they are doing: many at once, each for a short time, all of them for a bounded one."""
+"""Fetches the reports of runners: in parallel, with a time limit for each and for all."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _STATES: TypeAdapter[State] = TypeAdapter(State)
 
 
 def service_address(processor: ProcessorWorkload) -> str:
-    """Where a runner answers: the Service that has its workload's name."""
+    """The address of a runner: the Service with the name of its workload."""
     return f"http://{processor.name}.{processor.namespace}.svc:{processor.port}"
 
 
@@ -39,11 +39,11 @@ class Limits:
     """For one request, from connecting to the last byte."""
     parallel: int = 32
     pass_s: float = 60.0
-    """For all runners together; whoever was not asked by then is unreachable."""
+    """For all runners together; a runner whose turn has not come by then is unreachable."""
 
 
 class RunnerUnavailable(Exception):
-    """A runner gave no answer that can be used; one sentence says why."""
+    """A runner gave no usable response; one sentence says why."""
 
 
 class Runners:
@@ -56,7 +56,7 @@ class Runners:
             timeout=httpx2.Timeout(limits.timeout_s),
             limits=httpx2.Limits(max_connections=limits.parallel + 8, max_keepalive_connections=0),
             trust_env=False,
-            # Runners speak plain HTTP; a context that trusts nobody also spares loading all authorities.
+            # Runners speak plain HTTP; a context without authorities need not load them.
             verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
             follow_redirects=False,
         )
@@ -64,23 +64,25 @@ class Runners:
     def close(self) -> None:
         self._client.close()
 
-    def ask_all(self, processors: Iterable[ProcessorWorkload]) -> dict[tuple[str, str, str], RunnerReport]:
-        """What each runner says, by the processor's key."""
+    def fetch_reports(self, processors: Iterable[ProcessorWorkload]) -> dict[tuple[str, str, str], RunnerReport]:
+        """The report of each runner, by the processor's key."""
         known = list(processors)
         pool = ThreadPoolExecutor(self._limits.parallel, thread_name_prefix="ask")
-        asked: dict[tuple[str, str, str], Future[RunnerReport]] = {p.key: pool.submit(self.ask, p) for p in known}
+        pending: dict[tuple[str, str, str], Future[RunnerReport]] = {
+            p.key: pool.submit(self.fetch_report, p) for p in known
+        }
         try:
-            wait(asked.values(), self._limits.pass_s)
+            wait(pending.values(), self._limits.pass_s)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
         late = f"there was no time to ask it within {self._limits.pass_s:g} s"
         return {
             key: future.result() if future.done() and not future.cancelled() else unreachable(late)
-            for key, future in asked.items()
+            for key, future in pending.items()
         }
 
-    def ask(self, processor: ProcessorWorkload) -> RunnerReport:
-        """GET /stream and /health. A runner that does not answer is a state, not an exception."""
+    def fetch_report(self, processor: ProcessorWorkload) -> RunnerReport:
+        """GET /stream and /health. A runner that does not respond is a state, not an exception."""
         if processor.runners == 0:
             return RunnerReport(state="scaled-down")
         try:
@@ -96,12 +98,12 @@ class Runners:
         """Status and JSON of a GET.
 
         Raises:
-            Unanswered
+            RunnerUnavailable
         """
         return self._request(processor, "GET", path, {})
 
     def post(self, processor: ProcessorWorkload, action: str, by: str) -> None:
-        """Stop or start the processor, in somebody's name.
+        """Stop or start the processor, in the name of a user.
 
         Raises:
             LsqlError: RUNNER_UNREACHABLE, RUNNER_REFUSED.
@@ -113,9 +115,9 @@ class Runners:
         except RunnerUnavailable as error:
             raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, why=str(error)) from None
         if status >= 400:
-            told = body if isinstance(body, Mapping) else {}
-            why = str(told.get("detail") or f"HTTP {status}").rstrip(".")[:TEXT_CHARS]
-            way_out = str(told.get("wayOut") or "Look at its page.")[:TEXT_CHARS]
+            problem = body if isinstance(body, Mapping) else {}
+            why = str(problem.get("detail") or f"HTTP {status}").rstrip(".")[:TEXT_CHARS]
+            way_out = str(problem.get("wayOut") or "Look at its page.")[:TEXT_CHARS]
             raise LsqlError("RUNNER_REFUSED", name=processor.name, action=action, why=why, way_out=way_out)
 
     def _request(
@@ -141,12 +143,12 @@ class Runners:
 
 
 def unreachable(why: str) -> RunnerReport:
-    """What is known of a runner that does not answer."""
+    """The report of a runner that does not respond."""
     return RunnerReport(state="unreachable", unreachable=why)
 
 
 class _Lenient(BaseModel):
-    """Other versions of the runner may say more."""
+    """Other versions of the runner may have more fields."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
 
@@ -194,32 +196,32 @@ class _Stream(_Lenient):
 
 
 def read_live(stream: object, health: object) -> RunnerReport:
-    """From the bodies of /stream and /health to what the document says.
+    """From the bodies of /stream and /health to the report.
 
     Raises:
-        Unanswered: this is no processor's answer.
+        RunnerUnavailable: this is not the response of a processor.
     """
     try:
-        said = _Stream.model_validate(stream)
-        state = _STATES.validate_python(said.state)
-        well = _Health.model_validate(health)
+        parsed = _Stream.model_validate(stream)
+        state = _STATES.validate_python(parsed.state)
+        parsed_health = _Health.model_validate(health)
     except ValidationError:
         raise RunnerUnavailable("it answers, but not as a processor does") from None
     return RunnerReport(
         state=state,
-        since=said.since,
-        reason=said.reason.runner_error() if said.reason else None,
-        healthy={"ok": True, "failing": False}.get(well.status),
-        health_reasons=tuple(reason.text[:TEXT_CHARS] for reason in well.reasons[:REASONS]),
-        lag=max(0, said.lag) if said.lag is not None else None,
-        records_in_per_second=said.rates.records_in_per_second,
-        records_out_per_second=said.rates.records_out_per_second,
-        topics_in=_topics(said, "source"),
-        topics_out=_topics(said, "target"),
-        last_error=said.last_error.runner_error() if said.last_error else None,
-        runner_version=said.version[:64],
+        since=parsed.since,
+        reason=parsed.reason.runner_error() if parsed.reason else None,
+        healthy={"ok": True, "failing": False}.get(parsed_health.status),
+        health_reasons=tuple(reason.text[:TEXT_CHARS] for reason in parsed_health.reasons[:REASONS]),
+        lag=max(0, parsed.lag) if parsed.lag is not None else None,
+        records_in_per_second=parsed.rates.records_in_per_second,
+        records_out_per_second=parsed.rates.records_out_per_second,
+        topics_in=_topics(parsed, "source"),
+        topics_out=_topics(parsed, "target"),
+        last_error=parsed.last_error.runner_error() if parsed.last_error else None,
+        runner_version=parsed.version[:64],
     )
 
 
-def _topics(said: _Stream, role: str) -> tuple[str, ...]:
-    return tuple(topic.topic[:249] for topic in said.topics if topic.role == role)[:TOPICS]
+def _topics(parsed: _Stream, role: str) -> tuple[str, ...]:
+    return tuple(topic.topic[:249] for topic in parsed.topics if topic.role == role)[:TOPICS]

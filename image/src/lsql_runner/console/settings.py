@@ -40,7 +40,7 @@ class RunnerLimits(_Part):
 
 
 class HeaderAuth(_Part):
-    """Who asks stands in headers that a reverse proxy sets."""
+    """A reverse proxy names the user in headers."""
 
     user_header: str = "X-Forwarded-User"
     groups_header: str = "X-Forwarded-Groups"
@@ -54,7 +54,7 @@ class HeaderAuth(_Part):
 
 
 class TokenAuth(_Part):
-    """Who asks has a token, of which a file holds the hash."""
+    """Users have tokens; a file holds their hashes."""
 
     file: Path = Path("/etc/lsql-tokens/tokens")
     secure_cookie: bool = True
@@ -107,8 +107,8 @@ class ConsoleSettings(_Part):
 
     @property
     def limits(self) -> Limits:
-        asked = self.runners
-        return Limits(asked.timeout_seconds, asked.parallel, asked.pass_seconds)
+        configured = self.runners
+        return Limits(configured.timeout_seconds, configured.parallel, configured.pass_seconds)
 
     @property
     def keep(self) -> timedelta:

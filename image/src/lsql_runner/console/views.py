@@ -1,4 +1,4 @@
-"""From what the console knows to the answers of its API: pure functions and models, no Flask."""
+"""From the console's view to the responses of its API: pure functions and models, no Flask."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ConsoleStore(Model):
 
 
 def matching(entries: Iterable[ProcessorEntry], wanted: Mapping[str, str]) -> list[ProcessorEntry]:
-    """The entries that fit all parameters; several values of one are divided by commas.
+    """The entries that match all parameters; commas separate several values of one.
 
     Raises:
         LsqlError: REQUEST_INVALID for a parameter that is none.

@@ -15,9 +15,9 @@ Kind = Literal["Deployment", "StatefulSet"]
 KINDS: tuple[Kind, ...] = ("Deployment", "StatefulSet")
 
 MARK = ("lenses", "lenses-processor")
-"""The label that makes a workload a processor, whoever made it."""
+"""The label that makes a workload a processor, whatever created it."""
 LEGACY_LABEL = "lenses.io/app.type"
-"""The public chart of old marked its processors so."""
+"""The label of the old public chart."""
 ID_LABEL = "lenses-id"
 CHART = "lsql-runner"
 PORT = 8083
@@ -40,14 +40,14 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class ProcessorWorkload:
-    """What a workload says of the processor that it runs."""
+    """A processor as its workload describes it."""
 
     name: str
     namespace: str
     kind: Kind
     uid: str
     version: str
-    """The workload's resourceVersion: a patch that names it fails if somebody else was faster."""
+    """The workload's resourceVersion: a patch that names it fails if another client changed it first."""
     id: str | None
     user: str
     pipeline: str
@@ -93,7 +93,7 @@ def is_processor(workload: Mapping[str, Any]) -> bool:
 
 
 def read_processor(workload: Mapping[str, Any], kind: Kind) -> ProcessorWorkload:
-    """What the workload says; parts that are missing or odd become violations, never exceptions."""
+    """The processor of a workload; missing or malformed parts become violations, never exceptions."""
     metadata, spec = _mapping(workload.get("metadata")), _mapping(workload.get("spec"))
     template = _mapping(spec.get("template"))
     labels, annotations = _labels(metadata), _strings(metadata.get("annotations"))

@@ -44,7 +44,7 @@ def serve(make_app: Callable[[], Flask], port: int, on_exit: Callable[[], None],
     """Serve on all IPv4 addresses until a signal or the worker's end; the exit code of the process.
 
     `make_app` is called in the worker, after the fork. An LsqlError there ends the server with the error's
-    exit code, any other exception with 3. `on_exit` is called once in the worker when it is asked to end,
+    exit code, any other exception with 3. `on_exit` is called once in the worker when it is to end,
     only after `make_app` has returned; it may take `graceful_s`, then the worker is killed. A second Ctrl-C
     leaves it 2 s.
 
@@ -86,7 +86,7 @@ def bind(port: int) -> socket.socket:
 
 
 class _Application(BaseApplication):
-    """gunicorn's view of us: the settings, and the app once the worker asks for it."""
+    """The application as gunicorn sees it: the settings, and the app once the worker loads it."""
 
     def __init__(
         self, make_app: Callable[[], Flask], on_exit: Callable[[], None], listener: int, graceful_s: int
@@ -135,7 +135,7 @@ class _Application(BaseApplication):
         if os.getpid() != self._master:  # gunicorn also calls this in the master, for a worker that vanished
             self.farewell.say()
             if not self.farewell.wait(self._graceful_s):
-                os._exit(RUNTIME)  # as the master would have it, which is about to lose patience too
+                os._exit(RUNTIME)  # the master is about to kill this process anyway
 
 
 class _Farewell:
@@ -155,7 +155,7 @@ class _Farewell:
         self._said.put(None)
 
     def wait(self, timeout_s: float) -> bool:
-        """Whether the end was said in time."""
+        """Whether `on_exit` ended in time."""
         if self._thread is None:
             return True
         self._thread.join(timeout_s)
@@ -170,7 +170,7 @@ class _Farewell:
 
 
 class _Worker(ThreadWorker):
-    """Ends gracefully on every signal that asks for an end; no exception ever rises from a handler."""
+    """Ends gracefully on every termination signal; no handler raises an exception."""
 
     app: _Application
 
@@ -184,7 +184,7 @@ class _Worker(ThreadWorker):
         self.app.farewell.say()
 
     def handle_error(self, req: Request | None, client: socket.socket, addr: Any, exc: BaseException) -> None:
-        """Answer what is not even HTTP in the API's own shape; the app itself lets no exception out."""
+        """Respond with a problem to what is not HTTP; the app handles all other exceptions."""
         if not isinstance(exc, ParseException):
             super().handle_error(req, client, addr, exc)
             return
@@ -234,7 +234,7 @@ class _Arbiter(Arbiter):
             if pid == 0:
                 return
             worker = self.WORKERS.pop(pid, None)
-            if worker is None:  # somebody's orphan: we are process 1 of a container
+            if worker is None:  # an orphan: this may be process 1 of a container
                 continue
             worker.tmp.close()
             code = os.waitstatus_to_exitcode(status)
@@ -246,7 +246,7 @@ class _Arbiter(Arbiter):
 
 
 class _Logger(Logger):
-    """gunicorn's lines go where all others go; what it calls info is debug to us."""
+    """gunicorn's lines go where all others go; its info level becomes debug."""
 
     def setup(self, cfg: Config) -> None:
         self.error_log = LOG
@@ -266,7 +266,7 @@ def _log(what: str, error: LsqlError) -> None:
 
 
 def _leave(code: int) -> None:
-    """End the worker here: what stands behind `serve` is the master's to run."""
+    """End the worker here: only the master runs the code after `serve`."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)

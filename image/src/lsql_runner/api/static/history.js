@@ -1,4 +1,4 @@
-// The last hour of a figure: the processor's samples, and what it shows now.
+// The last hour of a figure: the samples of GET /history, then its present value.
 
 const SHORTEST_MS = 60_000; // of what a curve shows: a processor that has just begun has no samples
 const GAP_MS = 60_000; // no value for so long leaves a gap in the curve
@@ -7,12 +7,12 @@ export class History {
   #samples = [];
   #now = [];
 
-  /** Takes the samples of GET /history: [{at, value}] with times in ms; those without a value are left out. */
+  /** Sets the samples: [{at, value}] with times in ms. Samples without a value are left out. */
   replace(samples) {
     this.#samples = samples.filter((sample) => sample.value !== null);
   }
 
-  /** Takes the figure of now, at a time in ms. */
+  /** Sets the present value, at a time in ms. */
   end(at, value) {
     this.#samples = this.#samples.filter((sample) => sample.at <= at);
     this.#now = [{ at, value }];
@@ -22,7 +22,7 @@ export class History {
     return [...this.#samples, ...this.#now];
   }
 
-  /** How much time the points span, in ms. */
+  /** The time between the first and the last point, in ms. */
   get span() {
     const { points } = this;
     return points.length ? Math.max(SHORTEST_MS, points.at(-1).at - points[0].at) : SHORTEST_MS;
@@ -49,7 +49,7 @@ export class History {
     return runs;
   }
 
-  /** The point next to a time. */
+  /** The point closest to a time. */
   near(at) {
     return this.points.reduce(
       (best, point) => (!best || Math.abs(point.at - at) < Math.abs(best.at - at) ? point : best),

@@ -1,4 +1,4 @@
-// The processor's page: asks GET /stream every two seconds, GET /history when a sample is new, and shows what changed.
+// The processor's page: polls GET /stream every two seconds and GET /history for each new sample, and shows changes.
 
 import { offer, wire } from "./actions.js";
 import { Problem, get, poll } from "./client.js";
@@ -55,7 +55,7 @@ function showLost(problem) {
   const silent = duration((Date.now() - lastAnswerAt) / 1000);
   panels.showState("unknown");
   setText(byId("since"), "");
-  setText(byId("connection"), `No answer from the processor for ${silent}: ${problem.message} It is asked again every 2 s.`);
+  setText(byId("connection"), `No response from the processor for ${silent}: ${problem.message} Trying again every 2 s.`);
   byId("connection").hidden = false;
 }
 

@@ -88,7 +88,7 @@ export function placeTiles() {
   byId("tiles").replaceChildren(...tiles.map((tile) => tile.element));
 }
 
-/** Shows the samples of an answer of GET /history with the next update. */
+/** Sets the samples of GET /history; the next update shows them. */
 export function replaceHistory(history) {
   for (const tile of tiles) tile.replace(history.samples);
 }
