@@ -36,13 +36,16 @@ class Gate:
         with suppress(OSError):  # closed
             while True:
                 client, _ = self._listener.accept()
-                try:
-                    server = socket.create_connection(broker)
-                except OSError:
-                    client.close()
-                    continue
-                for source, target in ((client, server), (server, client)):
-                    Thread(target=_copy, args=(source, target), name="gate-copy", daemon=True).start()
+                Thread(target=_forward, args=(client, broker), name="gate-client", daemon=True).start()
+
+
+def _forward(client: socket.socket, broker: tuple[str, int]) -> None:
+    """Copy in both directions until both have ended."""
+    with client, suppress(OSError), socket.create_connection(broker) as server:
+        back = Thread(target=_copy, args=(server, client), name="gate-broker", daemon=True)
+        back.start()
+        _copy(client, server)
+        back.join()
 
 
 def _copy(source: socket.socket, target: socket.socket) -> None:
