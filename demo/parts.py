@@ -1,4 +1,4 @@
-"""The running demo: a broker, ships that report to it, and a processor. `make demo` and `make pictures` show it."""
+"""The parts of the demo: a broker, ships that report to it, a processor. For `make demo` and `make pictures`."""
 
 from __future__ import annotations
 
