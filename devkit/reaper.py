@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from contextlib import suppress
@@ -29,7 +28,7 @@ class Reaper:
     """The reaper of this interpreter; its process starts with the first thing to guard."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
+        self._pipe: int | None = None
         self._lock = Lock()
 
     def guard_group(self, group: int) -> None:
@@ -50,24 +49,25 @@ class Reaper:
 
     def _write(self, line: str) -> None:
         with self._lock:
-            if self._process is None:
-                self._process = _start()
-            assert self._process.stdin is not None
-            with suppress(BrokenPipeError):  # somebody killed the reaper; nothing else depends on it
-                self._process.stdin.write(f"{line}\n".encode())
+            if self._pipe is None:
+                self._pipe = _start()
+            with suppress(BrokenPipeError):  # the reaper was killed; nothing else depends on it
+                os.write(self._pipe, f"{line}\n".encode())
 
 
-def _start() -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
+def _start() -> int:
+    """Start the process; the end of its pipe, which stays open until this interpreter ends."""
+    source, target = os.pipe()
+    to_null = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_WRONLY, 0) for number in (1, 2)]
+    os.posix_spawn(
+        sys.executable,
         [sys.executable, "-I", "-S", __file__],
-        bufsize=0,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        cwd="/",
-        env={},
-        start_new_session=True,
+        {},
+        file_actions=[(os.POSIX_SPAWN_DUP2, source, 0), *to_null],
+        setsid=True,
     )
+    os.close(source)
+    return target
 
 
 def _reap(lines: IO[str]) -> None:
@@ -111,4 +111,5 @@ def _kill(groups: list[int], folders: list[str]) -> bool:
 if __name__ == "__main__":
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
+    os.chdir("/")
     _reap(sys.stdin)
