@@ -41,7 +41,7 @@ class RunnerReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ConsoleParts:
-    """What the app is made of."""
+    """The parts that the app uses."""
 
     settings: ConsoleSettings
     cluster: Cluster
@@ -142,7 +142,7 @@ class _Views:
                 namespaces=document.namespaces,
                 failures=document.failures,
                 problem=view.problem,
-                streams=tuple(found),  # written as the Summary that each Entry is
+                streams=tuple(found),  # each ProcessorEntry is written as a ProcessorSummary
             )
         )
         response.headers["ETag"] = f'"{mark}"'

@@ -123,7 +123,7 @@ class Tokens:
             return self._known
 
     def find(self, digest: str) -> Caller | None:
-        """Who has the token of this hash. Every line is compared, in the same time."""
+        """The user of the token with this hash. Compares with every line, in constant time."""
         found = None
         for known, caller in self.known().items():
             if hmac.compare_digest(known, digest):
@@ -132,7 +132,7 @@ class Tokens:
 
 
 class TokenAuthenticator:
-    """A bearer token for programs; for the page a session, begun with a token and kept in a cookie."""
+    """A bearer token for programs; for the page a session in a cookie, which begins with a token."""
 
     def __init__(self, tokens: Tokens, clock: Callable[[], float]) -> None:
         self._tokens = tokens
@@ -177,12 +177,12 @@ class TokenAuthenticator:
 
     def _from_session(self, session: str) -> Caller | None:
         digest, until = self._sessions.get(digest_of(session), ("", 0.0))
-        # A token that was taken out of the file takes its sessions with it.
+        # A token that was removed from the file ends its sessions.
         return self._tokens.find(digest) if until > self._clock() else None
 
 
 def digest_of(token: str) -> str:
-    """What the file holds of a token: tokens are long random texts, so a plain hash is enough."""
+    """The hash of a token, as in the file. Tokens are long and random, so a plain hash is enough."""
     return hashlib.sha256(token.encode(errors="surrogateescape")).hexdigest()
 
 
@@ -202,6 +202,6 @@ def _read_tokens(path: Path) -> dict[str, Caller]:
 
 
 def _header(incoming: Request, name: str) -> str:
-    """A header's value; proxies send UTF-8, which WSGI hands on as Latin-1."""
+    """A header's value; proxies send UTF-8, which WSGI decodes as Latin-1."""
     value = incoming.headers.get(name, "").strip()
     return value.encode("latin-1", "replace").decode("utf-8", "replace")

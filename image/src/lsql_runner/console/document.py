@@ -18,9 +18,9 @@ from lsql_runner.web.models import Model
 
 FORMAT = 1
 SQL_CHARS = 16_384
-"""So much of a program is kept in the document; the workload has it whole."""
+"""The most that the document keeps of a program; the workload has all of it."""
 TOPICS = 100
-"""So many topics are kept in each direction."""
+"""The most topics that are kept in each direction."""
 
 State = Literal[
     "starting",
@@ -81,7 +81,7 @@ class RunnerReport(StoredModel):
 
 
 class ProcessorSummary(RunnerReport):
-    """A processor as lists show it."""
+    """A processor without its program."""
 
     id: str = Field(description="The label lenses-id; never changes.")
     name: str
@@ -136,7 +136,7 @@ class Document(StoredModel):
 
 
 def bounded(sql: str | None, chars: int = SQL_CHARS) -> tuple[str | None, bool]:
-    """At most so much of a program, and whether something was cut off."""
+    """The first `chars` characters of a program, and whether it is longer."""
     return (sql, False) if sql is None or len(sql) <= chars else (sql[:chars], True)
 
 

@@ -28,7 +28,7 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class RecoveryResult:
-    """What a pass did."""
+    """The result of a pass."""
 
     document: Document
     adopted: int
@@ -60,7 +60,7 @@ def recover(
 
 
 def adopt(cluster: Cluster, listed: Listed, former: Document | None) -> tuple[Listed, int, dict[Key, str]]:
-    """The same with an id on each processor; how many got one; and who could not be given one, with the reason."""
+    """The processors with ids; how many ids were assigned; the reason for each processor without one."""
     living = {p.id for p in listed.processors if p.id is not None}
     known = former.processors if former else ()
     result: list[ProcessorWorkload] = []
@@ -106,7 +106,7 @@ def _assign(cluster: Cluster, processor: ProcessorWorkload, wanted: str) -> str:
 
 
 def publish(cluster: Cluster, settings: ConsoleSettings, make: Callable[[Document | None], Document]) -> Document:
-    """Write the document that `make` makes of the present one; again if another job was faster.
+    """Write the document that `make` makes of the present one; try again after a conflict.
 
     Raises:
         LsqlError: CLUSTER_REFUSED, DOCUMENT_TOO_LARGE.

@@ -32,7 +32,7 @@ _NEEDED = ("SQL_BOOTSTRAP_SERVERS", "SQL_APP_ID")
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One way in which a workload breaks the contract: a word for machines, a sentence for people."""
+    """One way in which a workload breaks the contract: a code and a sentence."""
 
     code: str
     text: str
@@ -82,7 +82,7 @@ class ProcessorWorkload:
         return replace(self, violations=(*self.violations, *found))
 
     def with_sql_of(self, chars: int) -> ProcessorWorkload:
-        """The same with at most so much of its program; `sql_chars` stays."""
+        """The same with the first `chars` characters of its program; `sql_chars` stays."""
         return self if self.sql is None or len(self.sql) <= chars else replace(self, sql=self.sql[:chars])
 
 
@@ -137,7 +137,7 @@ def read_processor(workload: Mapping[str, Any], kind: Kind) -> ProcessorWorkload
 
 
 def compare(processors: Iterable[ProcessorWorkload]) -> list[ProcessorWorkload]:
-    """The same, with what only shows beside the others: an id or an app id that two of them have."""
+    """The same, with violations between processors: a shared id or app id."""
     known = list(processors)
     ids = _shared((p.id, p) for p in known)
     groups = _shared(((p.app_id, p.bootstrap_servers) if p.app_id else None, p) for p in known if p.runners)
@@ -154,7 +154,7 @@ def compare(processors: Iterable[ProcessorWorkload]) -> list[ProcessorWorkload]:
 
 
 def expand(value: str, known: Mapping[str, str]) -> str:
-    """What a container sees of a value of its manifest: `$$` is `$`, `$(NAME)` is a variable known before it."""
+    """A value of the manifest as the container gets it: `$$` is `$`, `$(NAME)` an earlier variable."""
 
     def replaced(match: re.Match[str]) -> str:
         name = match["name"]
@@ -169,7 +169,7 @@ class _Variables:
     def __init__(self, env: object) -> None:
         self._values: dict[str, str] = {}
         self.referred: dict[str, str] = {}
-        """Names whose values stand elsewhere, with the kind of place."""
+        """Variables with `valueFrom`, and the kind of their source."""
         for item in _mappings(env):
             name = _text(item.get("name"))
             source = _mapping(item.get("valueFrom"))
@@ -225,7 +225,7 @@ def _violations(
 
 
 def _shared(pairs: Iterable[tuple[object, ProcessorWorkload]]) -> dict[tuple[str, str, str], str]:
-    """For each processor whose value is not its own alone: the names of (some of) the others."""
+    """For each processor that shares its value: the names of up to three others."""
     by_value: dict[object, list[ProcessorWorkload]] = {}
     for value, processor in pairs:
         if value is not None:
@@ -264,7 +264,7 @@ def _created_by(
 ) -> str:
     by_helm = labels.get("app.kubernetes.io/managed-by") == "Helm" or "meta.helm.sh/release-name" in annotations
     if by_helm or labels.get("heritage") in ("Helm", "Tiller"):
-        # As a dependency under an alias the chart is called by the alias; its component stays.
+        # A dependency with an alias has the alias as its chart name; the component label stays.
         aliased = labels.get("app.kubernetes.io/component") == "processor" and labels.get(MARK[0]) == MARK[1]
         return CHART if chart == CHART or aliased else "helm"
     managers = [_text(entry.get("manager")) for entry in _mappings(metadata.get("managedFields"))]

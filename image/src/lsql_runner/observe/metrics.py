@@ -1,4 +1,4 @@
-"""The processor in Prometheus' words: one table of metrics, filled by events and by the Status.
+"""The metrics of a processor for Prometheus: one table, filled by events and by the Status.
 
 What happens (batches, records, errors) is counted as its event comes; what is (lag, state, rates) is read
 from the Status at each scrape. `python -m lsql_runner.observe.metrics` prints the table as Markdown.
@@ -70,7 +70,7 @@ class Metrics:
 
     @singledispatchmethod
     def _count(self, event: Event) -> None:
-        """Events that only change the Status are counted there."""
+        """Other events only change the Status."""
 
     @_count.register
     def _(self, event: BatchEnded) -> None:
@@ -108,7 +108,7 @@ class Metrics:
 
 
 class _StatusCollector(Collector):
-    """The metrics that are a reading of the Status at the moment of the scrape."""
+    """The metrics that are read from the Status at a scrape."""
 
     def __init__(self, identity: Identity, status: Callable[[], Status], now_ms: Callable[[], int]) -> None:
         self._identity = identity

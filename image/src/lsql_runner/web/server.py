@@ -95,7 +95,7 @@ class _Application(BaseApplication):
         self._listener = listener
         self._graceful_s = graceful_s
         self._master = os.getpid()
-        self.farewell = _Farewell(on_exit)
+        self.exit_callback = _ExitCallback(on_exit)
         super().__init__()
 
     def load_config(self) -> None:
@@ -107,7 +107,7 @@ class _Application(BaseApplication):
             # The liveness probe judges a worker that hangs; gunicorn's watch would count the JVM's start.
             "timeout": 0,
             "graceful_timeout": self._graceful_s,
-            # An idle connection would hold up the end; pollers here come seconds apart.
+            # An idle connection would delay the end; clients poll every few seconds.
             "keepalive": 0,
             "worker_exit": self._worker_exit,
             "logger_class": _Logger,
@@ -128,18 +128,18 @@ class _Application(BaseApplication):
         except Exception as error:
             LOG.critical("cannot start", exc_info=error)
             sys.exit(RUNTIME)
-        self.farewell.arm()
+        self.exit_callback.arm()
         return app.wsgi_app
 
     def _worker_exit(self, _arbiter: Arbiter, _worker: ThreadWorker) -> None:
-        if os.getpid() != self._master:  # gunicorn also calls this in the master, for a worker that vanished
-            self.farewell.say()
-            if not self.farewell.wait(self._graceful_s):
+        if os.getpid() != self._master:  # gunicorn also calls this in the master, for a worker that was killed
+            self.exit_callback.say()
+            if not self.exit_callback.wait(self._graceful_s):
                 os._exit(RUNTIME)  # the master is about to kill this process anyway
 
 
-class _Farewell:
-    """Calls `on_exit` once, on its own thread: it waits for no request and no signal cuts it."""
+class _ExitCallback:
+    """Calls `on_exit` once, on its own thread: neither requests nor signals delay it."""
 
     def __init__(self, on_exit: Callable[[], None]) -> None:
         self._on_exit = on_exit
@@ -147,7 +147,7 @@ class _Farewell:
         self._thread: threading.Thread | None = None
 
     def arm(self) -> None:
-        self._thread = threading.Thread(target=self._run, name="farewell", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="exit_callback", daemon=True)
         self._thread.start()
 
     def say(self) -> None:
@@ -181,7 +181,7 @@ class _Worker(ThreadWorker):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)
-        self.app.farewell.say()
+        self.app.exit_callback.say()
 
     def handle_error(self, req: Request | None, client: socket.socket, addr: Any, exc: BaseException) -> None:
         """Respond with a problem to what is not HTTP; the app handles all other exceptions."""
@@ -201,7 +201,7 @@ class _Worker(ThreadWorker):
 
 
 class _Arbiter(Arbiter):
-    """A master that never puts a second worker beside or after the first: there is one JVM and one state."""
+    """A master that never starts a second worker: there is one JVM and one state."""
 
     SIGNALS: ClassVar[list[int]] = [signal.SIGHUP, signal.SIGQUIT, signal.SIGINT, signal.SIGTERM]
     """No reload, no re-execution, no scaling: those signals keep their default."""
@@ -220,12 +220,12 @@ class _Arbiter(Arbiter):
     def stop(self, graceful: bool = True) -> None:
         self._stopping = True
         super().stop(graceful)
-        for pid in self.WORKERS:  # killed just now for want of an end; its death may take a moment
+        for pid in self.WORKERS:  # it did not end in time and was killed
             os.waitpid(pid, 0)
             self.worker_code = RUNTIME
 
     def reap_workers(self) -> None:
-        """Take note of children that ended; a worker that did so unasked ends the server, with its code."""
+        """Wait for children that ended. A worker that ends by itself ends the server, with its exit code."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -246,7 +246,7 @@ class _Arbiter(Arbiter):
 
 
 class _Logger(Logger):
-    """gunicorn's lines go where all others go; its info level becomes debug."""
+    """gunicorn's lines go to our log; its info level becomes debug."""
 
     def setup(self, cfg: Config) -> None:
         self.error_log = LOG
