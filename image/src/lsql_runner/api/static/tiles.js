@@ -6,6 +6,7 @@ import { History } from "./history.js";
 import { Sparkline } from "./sparkline.js";
 
 const ago = (seconds) => (seconds < 1 ? "just now" : `${duration(seconds)} ago`);
+const inMinutes = (ms) => duration(Math.round(ms / 60_000) * 60);
 const perSecond = (n) => ({ value: figure(n), unit: "/s" });
 
 const TILES = [
@@ -65,7 +66,7 @@ class Tile {
     this.usual = this.below(stream);
     if (!this.reading) setText(this.foot, this.usual);
     const [least, peak] = [this.history.least, this.history.peak].map((n) => this.show(n).value);
-    this.spark.draw(`${this.title} over the last ${duration(this.history.span / 1000)}: now ${value} ${unit}, least ${least}, peak ${peak}`);
+    this.spark.draw(`${this.title} over the last ${inMinutes(this.history.span)}: now ${value} ${unit}, least ${least}, peak ${peak}`);
   }
 
   replace(samples) {
