@@ -57,7 +57,7 @@ def written(serde: Serde, name: str, settings: PartSettings, is_open: bool, span
         return replace(serde, schema=write_avro(serde.type, False, settings.record, settings.namespace))
     except (AvroSchemaError, ProtoError) as error:
         form = serde.format.bare
-        raise LsqlError("SCHEMA_UNWRITABLE", span, part=name, format=str(form), why=str(error)) from None
+        raise LsqlError("SCHEMA_UNWRITABLE", span, part=name, format=str(form), reason=str(error)) from None
 
 
 def _is_written_with(serde: Serde) -> bool:
@@ -97,7 +97,7 @@ def output_serde(
     that is written.
 
     Raises:
-        LsqlError: FORMAT_UNSUPPORTED, FORMAT_MISFIT.
+        LsqlError: FORMAT_UNSUPPORTED, FORMAT_MISMATCH.
     """
     if asked is None:
         if isinstance(part, Whole) and source.format.name not in OF_VALUES_ONLY:
@@ -114,12 +114,12 @@ def output_serde(
     window_fits = chosen == _like(source.format, chosen.bare) and not (chosen.is_windowed and isinstance(part, Whole))
     if not window_fits or not fits(kind, chosen.bare):
         raise LsqlError(
-            "FORMAT_MISFIT",
+            "FORMAT_MISMATCH",
             span,
             part=name,
             type=describe(kind),
             format=str(chosen),
-            instead=str(default_format(kind)),
+            suggested=str(default_format(kind)),
         )
     return _with_head(Serde(chosen, kind), source)
 

@@ -17,10 +17,9 @@ from lsql_runner.kafka.registry import SchemaRegistry
 
 _GONE_S = 30.0
 _POLL_S = 0.05
-_AWAY = ("BROKER_UNREACHABLE", "REGISTRY_UNREACHABLE")
 
-Task = tuple[str, Callable[[], None]]
-"""What is to go, in words, and how it goes."""
+Task = tuple[str, str, Callable[[], None]]
+"""The kind and the name of what is deleted, and how."""
 
 
 @dataclass(slots=True)
@@ -36,7 +35,7 @@ class Leftovers:
     subjects: list[str] = field(default_factory=list)
 
     def clear(self) -> tuple[LsqlError, ...]:
-        """Take everything away, and wait until it is gone: CASE_LEFT_BEHIND for each that stays.
+        """Take everything away, and wait until it is gone: CASE_CLEANUP_FAILED for each that stays.
 
         Ctrl-C does not end it: it is what Ctrl-C leads to.
         """
@@ -44,12 +43,12 @@ class Leftovers:
             return (*self._cleared(self._of_brokers()), *self._cleared(self._of_registry()))
 
     def _of_brokers(self) -> Iterator[Task]:
-        yield from ((f"consumer group {name}", partial(self.brokers.delete_group, name)) for name in self.groups)
-        yield from ((f"topic {name}", partial(self._delete_topic, name)) for name in self.topics)
+        yield from (("consumer group", name, partial(self.brokers.delete_group, name)) for name in self.groups)
+        yield from (("topic", name, partial(self._delete_topic, name)) for name in self.topics)
 
     def _of_registry(self) -> Iterator[Task]:
         if self.registry is not None:
-            yield from ((f"subject {name}", partial(self.registry.delete, name)) for name in self.subjects)
+            yield from (("subject", name, partial(self.registry.delete, name)) for name in self.subjects)
 
     def _delete_topic(self, name: str) -> None:
         """The brokers delete in the background; the next case may want the name."""
@@ -57,18 +56,18 @@ class Leftovers:
         deadline = time.monotonic() + _GONE_S
         while name in self.brokers.topics():
             if time.monotonic() > deadline:
-                raise LsqlError("TOPIC_REFUSED", topic=name, why=f"it is still there after {_GONE_S:.0f} s")
+                raise LsqlError("TOPIC_NOT_DELETED", topic=name, seconds=round(_GONE_S))
             time.sleep(_POLL_S)
 
     def _cleared(self, tasks: Iterator[Task]) -> list[LsqlError]:
         left: list[LsqlError] = []
         away: LsqlError | None = None
-        for what, go in tasks:
+        for resource, name, go in tasks:
             error = away or _failure(go)  # each question to brokers that are away would wait for its deadline
             if error is not None:
-                away = error if error.code in _AWAY else None
-                why = error.message.rstrip(".")
-                left.append(LsqlError("CASE_LEFT_BEHIND", path=str(self.path), what=what, why=why))
+                away = error if error.kind.is_transient else None
+                path, reason = str(self.path), error.message.rstrip(".")
+                left.append(LsqlError("CASE_CLEANUP_FAILED", path=path, resource=resource, name=name, reason=reason))
         return left
 
 

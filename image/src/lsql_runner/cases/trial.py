@@ -18,15 +18,12 @@ DEADLINE_S = 60.0
 _POLL_S = 0.02
 _BY = "lsql test"
 
-_MAY_PASS = ("BROKER_UNREACHABLE", "REGISTRY_UNREACHABLE", "QUERY_FAILED")
-"""What a processor waits for, or starts again after; it gets until the deadline. A test waits for nothing else."""
-
 
 class Trial:
     """A processor at work on a case.
 
     Raises:
-        LsqlError: from every method: JVM_GONE; CASE_BROKEN_OFF where nothing happens until the deadline.
+        LsqlError: from every method: JVM_GONE; CASE_TIMEOUT.
     """
 
     def __init__(self, path: Path, supervisor: Supervisor, jvm_gone: Event) -> None:
@@ -41,7 +38,7 @@ class Trial:
             committed = status.committed
             return status.state is State.RUNNING and all(committed.get(place, 0) >= end for place, end in ends.items())
 
-        return self._until(has_read, "its input was read")
+        return self._until(has_read, "read-input")
 
     def pass_time(self, idle_ms: int, delays_ms: Mapping[str, int]) -> LsqlError | None:
         """Wait while no record comes; what the program died of.
@@ -59,29 +56,35 @@ class Trial:
                 for query, delay in delays_ms.items()
             )
 
-        return self._until(has_passed, "time had passed", DEADLINE_S + idle_ms / 1000)
+        return self._until(has_passed, "pass-time", DEADLINE_S + idle_ms / 1000)
 
     def pause(self) -> LsqlError | None:
         """Let the batch under way end, and commit; what the program died of instead."""
         self._supervisor.stop(_BY)
-        return self._until(lambda status: status.state is State.STOPPED, "the processor stopped")
+        return self._until(lambda status: status.state is State.STOPPED, "stop")
 
     def resume(self) -> None:
         """Start it again, where it was."""
         self._supervisor.start(_BY)
 
-    def _until(self, ready: Callable[[Status], bool], what: str, within_s: float = DEADLINE_S) -> LsqlError | None:
+    def _until(self, ready: Callable[[Status], bool], stage: str, within_s: float = DEADLINE_S) -> LsqlError | None:
         deadline = time.monotonic() + within_s
         while not ready(status := self._supervisor.status()):
             if self._jvm_gone.is_set():
                 raise _again(status.jvm_error) or LsqlError("JVM_GONE", reason="unknown")
             error = _again(status.reason)
             late = time.monotonic() > deadline
-            if error is not None and (late or error.code not in _MAY_PASS):
+            if error is not None and (late or not error.kind.is_transient):
                 return error
             if late:
-                why = f"{within_s:.0f} s were over, the processor was {status.state.value}, its lag {status.lag}"
-                raise LsqlError("CASE_BROKEN_OFF", path=str(self._path), what=what, why=why)
+                raise LsqlError(
+                    "CASE_TIMEOUT",
+                    path=str(self._path),
+                    stage=stage,
+                    seconds=round(within_s),
+                    state=status.state.value,
+                    lag=status.lag,
+                )
             time.sleep(_POLL_S)
         return None
 

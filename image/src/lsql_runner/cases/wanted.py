@@ -19,19 +19,14 @@ def wanted_topics(case: Case, prepared: PreparedCase) -> list[TopicRequest]:
     """Every topic of a case: those that it names, and those that its program would make, as it would.
 
     Raises:
-        LsqlError: CASE_INVALID for a program that writes to a sink, which a case does not bring along, or that reads
-            what it writes: its input would not be the case's alone.
+        LsqlError: CASE_SINK_ON_KAFKA, CASE_READS_TARGET.
     """
     if case.sinks:
-        why = (
-            f"it writes to the sink {next(iter(case.sinks))}, whose rows are only had in memory: run it without --kafka"
-        )
-        raise LsqlError("CASE_INVALID", path=str(case.path), place="sinks", why=why)
+        raise LsqlError("CASE_SINK_ON_KAFKA", path=str(case.path), sink=next(iter(case.sinks)))
     targets = prepared.plan.targets
     both = [source.topic for source in prepared.plan.sources if source.topic in targets]
     if both:
-        why = f"it reads {both[0]} and writes it too, so that on brokers its input would not be the case's alone"
-        raise LsqlError("CASE_INVALID", path=str(case.path), place="the program", why=why)
+        raise LsqlError("CASE_READS_TARGET", path=str(case.path), topic=both[0])
     requests = []
     for name in dict.fromkeys((*case.existing, *targets)):
         partitions = case.existing.get(name)

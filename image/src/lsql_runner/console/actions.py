@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Protocol
 
 from lsql_runner.console.auth import Caller
-from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing, WorkloadEvent
-from lsql_runner.console.history import History, HistoryEvent
+from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing, Note, refused
+from lsql_runner.console.history import Happening, History
 from lsql_runner.console.settings import Action, Actions
 from lsql_runner.console.watch import ClusterWatch
 from lsql_runner.console.workloads import ProcessorWorkload
@@ -81,7 +81,7 @@ class Operations:
         except (Missing, Conflict):
             raise LsqlError("PROCESSOR_DELETED", name=processor.name) from None
         except ClusterError as error:
-            raise LsqlError("CLUSTER_REFUSED", what=f"delete {processor.name}", why=str(error).rstrip(".")) from None
+            raise refused("delete", f"{processor.kind}/{processor.name}", error) from None
 
     def _perform(
         self, requester: Requester, action: Action, identifier: str, do: Callable[[ProcessorWorkload], None]
@@ -89,14 +89,14 @@ class Operations:
         """Check the right, act, write the audit record.
 
         Raises:
-            LsqlError: RIGHT_MISSING, ACTION_OFF, PROCESSOR_UNKNOWN, PROCESSOR_DELETED, and what `do` raises.
+            LsqlError: PERMISSION_DENIED, ACTION_DISABLED, PROCESSOR_UNKNOWN, PROCESSOR_DELETED, and what `do` raises.
         """
         processor: ProcessorWorkload | None = None
         try:
-            if requester.caller.role != "operator":
-                raise LsqlError("RIGHT_MISSING", user=requester.caller.name, action=action, role="operator")
+            if asked.caller.role != "operator":
+                raise LsqlError("PERMISSION_DENIED", user=asked.caller.name, action=action, role="operator")
             if not self._allowed.allows(action):
-                raise LsqlError("ACTION_OFF", action=action, setting=f"actions.{action}")
+                raise LsqlError("ACTION_DISABLED", action=action, setting=f"actions.{action}")
             processor = self._watch.processor(identifier)
             do(processor)
         except LsqlError as error:

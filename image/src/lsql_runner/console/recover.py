@@ -11,8 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing
-from lsql_runner.console.discovery import FetchReports, Listed, list_processors, make_document, read_document
+from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing, refused
 from lsql_runner.console.document import Document, identity
 from lsql_runner.console.settings import ConsoleSettings
 from lsql_runner.console.storage import encode
@@ -48,10 +47,11 @@ def recover(
     Raises:
         LsqlError: CLUSTER_REFUSED, where the document can be neither read nor written; DOCUMENT_TOO_LARGE.
     """
+    resource = f"ConfigMap/{settings.document.name}"
     try:
         _, former = read_document(cluster, settings)
     except ClusterError as error:
-        raise LsqlError("CLUSTER_REFUSED", what="give the document", why=str(error)) from None
+        raise refused("read", resource, error) from None
     listed, adopted, unassigned = adopt(cluster, list_processors(cluster, settings.namespaces), former)
     reports = fetch_reports(listed.processors)
     at = now()
@@ -109,9 +109,10 @@ def publish(cluster: Cluster, settings: ConsoleSettings, make: Callable[[Documen
     """Write the document that `make` makes of the present one; try again after a conflict.
 
     Raises:
-        LsqlError: CLUSTER_REFUSED, DOCUMENT_TOO_LARGE.
+        LsqlError: CLUSTER_REFUSED, DOCUMENT_CONFLICT, DOCUMENT_TOO_LARGE.
     """
     place = settings.document
+    resource = f"ConfigMap/{place.name}"
     try:
         for _ in range(ATTEMPTS):
             stored, former = read_document(cluster, settings)
@@ -123,8 +124,8 @@ def publish(cluster: Cluster, settings: ConsoleSettings, make: Callable[[Documen
             except (Conflict, Missing):
                 continue
     except ClusterError as error:
-        raise LsqlError("CLUSTER_REFUSED", what="take the document", why=str(error)) from None
-    raise LsqlError("CLUSTER_REFUSED", what="take the document", why="others write it all the time")
+        raise refused("write", resource, error) from None
+    raise LsqlError("DOCUMENT_CONFLICT", resource=resource, attempts=ATTEMPTS)
 
 
 def summary(document: Document) -> dict[str, int]:

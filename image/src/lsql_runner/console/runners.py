@@ -15,9 +15,9 @@ import httpx2
 from pydantic import AwareDatetime, BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
 
-from lsql_runner.console.document import TOPICS, RunnerError, RunnerReport, State
-from lsql_runner.console.workloads import ProcessorWorkload
-from lsql_runner.errors import LsqlError
+from lsql_runner.console.document import TOPICS, Live, State, Trouble
+from lsql_runner.console.workloads import Processor
+from lsql_runner.errors import Detail, DetailTable, LsqlError
 
 ANSWER_LIMIT_BYTES = 4 * 1024 * 1024
 TEXT_CHARS = 500
@@ -42,8 +42,26 @@ class Limits:
     """For all runners together; a runner whose turn has not come by then is unreachable."""
 
 
-class RunnerUnavailable(Exception):
-    """A runner gave no usable response; one sentence says why."""
+NO_ANSWER = DetailTable(
+    {
+        "STATUS": "{method} {path} answered HTTP {status}",
+        "TOO_LONG": "{method} {path} answered with more than {limit_bytes} bytes",
+        "TIMEOUT": "{method} {path} was not answered within {seconds} s",
+        "NOT_ASKED": "it was not asked within {seconds} s",
+        "FAILED": "{method} {path}: {reason}",
+        "NOT_JSON": "{method} {path} did not answer with JSON",
+        "NOT_A_RUNNER": "the answer is not that of a runner",
+        "NO_TOPOLOGY": "it has no topology",
+    }
+)
+
+
+class Unanswered(Exception):
+    """A runner gave no answer that can be used."""
+
+    def __init__(self, reason: Detail) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 class Runners:
@@ -75,7 +93,7 @@ class Runners:
             wait(pending.values(), self._limits.pass_s)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-        late = f"there was no time to ask it within {self._limits.pass_s:g} s"
+        late = NO_ANSWER("NOT_ASKED", seconds=f"{self._limits.pass_s:g}")
         return {
             key: future.result() if future.done() and not future.cancelled() else unreachable(late)
             for key, future in pending.items()
@@ -88,11 +106,11 @@ class Runners:
         try:
             status, stream = self.get(processor, "/stream")
             if status != 200:
-                raise RunnerUnavailable(f"GET /stream answered HTTP {status}")
+                raise Unanswered(NO_ANSWER("STATUS", method="GET", path="/stream", status=status))
             _, health = self.get(processor, "/health")
             return read_live(stream, health)
-        except RunnerUnavailable as error:
-            return unreachable(str(error))
+        except Unanswered as error:
+            return unreachable(error.reason)
 
     def get(self, processor: ProcessorWorkload, path: str) -> tuple[int, Any]:
         """Status and JSON of a GET.
@@ -112,34 +130,37 @@ class Runners:
             # Header values are Latin-1: other names are quoted.
             who = by if by.isascii() else quote(by, safe=" @")
             status, body = self._request(processor, "POST", f"/{action}", {"X-Forwarded-User": who[:128]})
-        except RunnerUnavailable as error:
-            raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, why=str(error)) from None
+        except Unanswered as error:
+            raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, reason=error.reason) from None
         if status >= 400:
-            problem = body if isinstance(body, Mapping) else {}
-            why = str(problem.get("detail") or f"HTTP {status}").rstrip(".")[:TEXT_CHARS]
-            way_out = str(problem.get("wayOut") or "Look at its page.")[:TEXT_CHARS]
-            raise LsqlError("RUNNER_REFUSED", name=processor.name, action=action, why=why, way_out=way_out)
+            told = body if isinstance(body, Mapping) else {}
+            why = str(told.get("detail") or f"HTTP {status}").rstrip(".")[:TEXT_CHARS]
+            way_out = str(told.get("wayOut") or "GET /stream.")[:TEXT_CHARS]
+            raise LsqlError("RUNNER_REFUSED", name=processor.name, action=action, reason=why, way_out=way_out)
 
     def _request(
         self, processor: ProcessorWorkload, method: str, path: str, headers: Mapping[str, str]
     ) -> tuple[int, Any]:
         deadline = time.monotonic() + self._limits.timeout_s
+        asked = {"method": method, "path": path}
+        late = NO_ANSWER("TIMEOUT", **asked, seconds=f"{self._limits.timeout_s:g}")
         content = bytearray()
         try:
             with self._client.stream(method, self._address_of(processor) + path, headers=dict(headers)) as response:
                 for part in response.iter_bytes():
                     content += part
                     if len(content) > ANSWER_LIMIT_BYTES:
-                        raise RunnerUnavailable(f"{method} {path} answered with more than {ANSWER_LIMIT_BYTES} bytes")
+                        raise Unanswered(NO_ANSWER("TOO_LONG", **asked, limit_bytes=ANSWER_LIMIT_BYTES))
                     if time.monotonic() > deadline:  # the library's limits are for each piece
-                        raise RunnerUnavailable(f"{method} {path} was not answered within {self._limits.timeout_s:g} s")
+                        raise Unanswered(late)
             return response.status_code, json.loads(content)
         except httpx2.TimeoutException:
-            raise RunnerUnavailable(f"{method} {path} was not answered within {self._limits.timeout_s:g} s") from None
+            raise Unanswered(late) from None
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
-            raise RunnerUnavailable(f"{method} {path}: {str(error)[:TEXT_CHARS] or type(error).__name__}") from None
+            reason = str(error)[:TEXT_CHARS] or type(error).__name__
+            raise Unanswered(NO_ANSWER("FAILED", **asked, reason=reason)) from None
         except (ValueError, RecursionError):
-            raise RunnerUnavailable(f"{method} {path} did not answer with JSON") from None
+            raise Unanswered(NO_ANSWER("NOT_JSON", **asked)) from None
 
 
 def unreachable(why: str) -> RunnerReport:
@@ -206,8 +227,8 @@ def read_live(stream: object, health: object) -> RunnerReport:
         state = _STATES.validate_python(parsed.state)
         parsed_health = _Health.model_validate(health)
     except ValidationError:
-        raise RunnerUnavailable("it answers, but not as a processor does") from None
-    return RunnerReport(
+        raise Unanswered(NO_ANSWER("NOT_A_RUNNER")) from None
+    return Live(
         state=state,
         since=parsed.since,
         reason=parsed.reason.runner_error() if parsed.reason else None,

@@ -40,17 +40,17 @@ def registered_serde(
     subject = subject_of(topic, part)
     latest = registry.latest(subject)
     if latest is not None:
-        return _serde(registry, latest.schema, f"version {latest.version} of subject {subject}", samples, message)
+        return _serde(registry, latest.schema, f"subjects/{subject}/versions/{latest.version}", samples, message)
     schema_id = _named_id(samples)
     if schema_id is None:
         return None
     try:
         schema = registry.schema(schema_id)
     except LsqlError as error:
-        if error.code != "SCHEMA_UNKNOWN":
+        if error.code != "SCHEMA_ID_UNKNOWN":
             raise
         return None  # bytes that only look like it
-    return _serde(registry, schema, f"the schema with the id {schema_id}", samples, message)
+    return _serde(registry, schema, f"schemas/ids/{schema_id}", samples, message)
 
 
 def _named_id(samples: Sequence[bytes | None]) -> int | None:
@@ -64,7 +64,7 @@ def _named_id(samples: Sequence[bytes | None]) -> int | None:
 def _serde(
     registry: SchemaRegistry,
     schema: RegisteredSchema,
-    what: str,
+    schema_path: str,
     samples: Sequence[bytes | None],
     message: str | None,
 ) -> Serde | None:
@@ -77,7 +77,7 @@ def _serde(
             return proto_serde(PROTOBUF_FORMAT, text, message or _sampled_message(registry, text, samples))
         return avro_serde(AVRO_FORMAT, whole_avro(schema.text, [text for _, text in others.values()]))
     except (AvroSchemaError, JsonSchemaError, ProtoError) as error:
-        raise LsqlError("SCHEMA_UNREADABLE", what=what, why=str(error)) from None
+        raise LsqlError("SCHEMA_UNREADABLE", schema=schema_path, reason=str(error)) from None
 
 
 def _sampled_message(registry: SchemaRegistry, text: str, samples: Sequence[bytes | None]) -> str | None:
@@ -91,7 +91,7 @@ def _sampled_message(registry: SchemaRegistry, text: str, samples: Sequence[byte
         writer = registry.schema(schema_id)
         places = {place: name for name, place in message_names(parse_proto(writer.text)).items()}
     except LsqlError as error:
-        if error.code != "SCHEMA_UNKNOWN":
+        if error.code != "SCHEMA_ID_UNKNOWN":
             raise
         return None
     except ProtoError:
@@ -163,7 +163,7 @@ def check_outputs(plan: Plan, registry: SchemaRegistry | None) -> None:
             asked = _asked(registry, sink.topic)
             why = asked.incompatibility(subject, kind, _numbered(asked, subject, kind, text))
             if why is not None:
-                raise LsqlError("SCHEMA_INCOMPATIBLE", subject=subject, why=why)
+                raise LsqlError("SCHEMA_INCOMPATIBLE", subject=subject, reason=why)
 
 
 def _numbered(registry: SchemaRegistry, subject: str, kind: SchemaKind, text: str) -> str:
