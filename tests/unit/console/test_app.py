@@ -246,7 +246,7 @@ class TestActions:
         assert (response.status_code, body["code"]) == (409, "SCALE_REFUSED")
         assert "no workers" in body["detail"]
 
-    def test_a_refusal_of_the_runner_is_told(self, console: FakeConsole) -> None:
+    def test_a_refusal_of_the_runner_is_reported(self, console: FakeConsole) -> None:
         console.runners.refusal = LsqlError("RUNNER_REFUSED", name="a", action="stop", reason="no", way_out="Wait.")
 
         response = act(console, "PUT", "/stop")

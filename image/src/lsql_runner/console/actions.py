@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Protocol
 
 from lsql_runner.console.auth import Caller
-from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing, Note, refused
-from lsql_runner.console.history import Happening, History
+from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing, WorkloadEvent, refused
+from lsql_runner.console.history import History, HistoryEvent
 from lsql_runner.console.settings import Action, Actions
 from lsql_runner.console.watch import ClusterWatch
 from lsql_runner.console.workloads import ProcessorWorkload
@@ -93,8 +93,8 @@ class Operations:
         """
         processor: ProcessorWorkload | None = None
         try:
-            if asked.caller.role != "operator":
-                raise LsqlError("PERMISSION_DENIED", user=asked.caller.name, action=action, role="operator")
+            if requester.caller.role != "operator":
+                raise LsqlError("PERMISSION_DENIED", user=requester.caller.name, action=action, role="operator")
             if not self._allowed.allows(action):
                 raise LsqlError("ACTION_DISABLED", action=action, setting=f"actions.{action}")
             processor = self._watch.processor(identifier)

@@ -12,18 +12,17 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 
 from lsql_runner.console import openapi, views
-from lsql_runner.console.actions import Asked, Operations
-from lsql_runner.console.answers import Deleted, Health, LogIn, LogTail, Session, Streams, Taken
-from lsql_runner.console.auth import COOKIE, SESSION_S, Caller, Gate, TokenGate
+from lsql_runner.console.actions import Operations, Requester
+from lsql_runner.console.auth import COOKIE, SESSION_S, Authenticator, Caller, TokenAuthenticator
 from lsql_runner.console.cluster import Cluster, ClusterError, Missing, refused
 from lsql_runner.console.document import bounded
 from lsql_runner.console.history import History
 from lsql_runner.console.models import Accepted, ConsoleHealth, Deleted, LoginRequest, LogTail, Session, StreamList
 from lsql_runner.console.routes import ROUTES, Route
-from lsql_runner.console.runners import NO_ANSWER, Unanswered
-from lsql_runner.console.settings import ACTIONS, Settings
-from lsql_runner.console.watch import View, Watch
-from lsql_runner.console.workloads import Processor, read_processor
+from lsql_runner.console.runners import NO_ANSWER, RunnerUnavailable
+from lsql_runner.console.settings import ACTIONS, ConsoleSettings
+from lsql_runner.console.watch import ClusterView, ClusterWatch
+from lsql_runner.console.workloads import ProcessorWorkload, read_processor
 from lsql_runner.errors import LsqlError
 from lsql_runner.web.app import bare_app
 from lsql_runner.web.models import Model
@@ -111,7 +110,7 @@ class _Views:
             body = LoginRequest.model_validate_json(request.get_data())
         except ValidationError:
             raise LsqlError("REQUEST_BODY_INVALID", expected='{"token": "..."}') from None
-        session, caller = gate.log_in(body.token)
+        session, caller = authenticator.log_in(body.token)
         response = self._session(caller, "")
         response.set_cookie(
             COOKIE,
@@ -228,10 +227,10 @@ class _Views:
             )
         )
 
-    def _token_gate(self) -> TokenGate:
-        if not isinstance(self._parts.gate, TokenGate):
+    def _token_authenticator(self) -> TokenAuthenticator:
+        if not isinstance(self._parts.authenticator, TokenAuthenticator):
             raise LsqlError("TOKENS_DISABLED", mode=self._parts.settings.auth.mode)
-        return self._parts.gate
+        return self._parts.authenticator
 
     def _view(self) -> ClusterView:
         view = self._parts.watch.view
@@ -253,8 +252,8 @@ class _Views:
         try:
             status, body = self._parts.runners.get(processor, path)
             if status != 200:
-                raise Unanswered(NO_ANSWER("STATUS", method="GET", path=path, status=status))
-        except Unanswered as error:
+                raise RunnerUnavailable(NO_ANSWER("STATUS", method="GET", path=path, status=status))
+        except RunnerUnavailable as error:
             raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, reason=error.reason) from None
         return body
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing, refused
+from lsql_runner.console.discovery import FetchReports, Listed, list_processors, make_document, read_document
 from lsql_runner.console.document import Document, identity
 from lsql_runner.console.settings import ConsoleSettings
 from lsql_runner.console.storage import encode

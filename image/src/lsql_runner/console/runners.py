@@ -15,8 +15,8 @@ import httpx2
 from pydantic import AwareDatetime, BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
 
-from lsql_runner.console.document import TOPICS, Live, State, Trouble
-from lsql_runner.console.workloads import Processor
+from lsql_runner.console.document import TOPICS, RunnerError, RunnerReport, State
+from lsql_runner.console.workloads import ProcessorWorkload
 from lsql_runner.errors import Detail, DetailTable, LsqlError
 
 ANSWER_LIMIT_BYTES = 4 * 1024 * 1024
@@ -56,7 +56,7 @@ NO_ANSWER = DetailTable(
 )
 
 
-class Unanswered(Exception):
+class RunnerUnavailable(Exception):
     """A runner gave no answer that can be used."""
 
     def __init__(self, reason: Detail) -> None:
@@ -106,10 +106,10 @@ class Runners:
         try:
             status, stream = self.get(processor, "/stream")
             if status != 200:
-                raise Unanswered(NO_ANSWER("STATUS", method="GET", path="/stream", status=status))
+                raise RunnerUnavailable(NO_ANSWER("STATUS", method="GET", path="/stream", status=status))
             _, health = self.get(processor, "/health")
             return read_live(stream, health)
-        except Unanswered as error:
+        except RunnerUnavailable as error:
             return unreachable(error.reason)
 
     def get(self, processor: ProcessorWorkload, path: str) -> tuple[int, Any]:
@@ -130,37 +130,37 @@ class Runners:
             # Header values are Latin-1: other names are quoted.
             who = by if by.isascii() else quote(by, safe=" @")
             status, body = self._request(processor, "POST", f"/{action}", {"X-Forwarded-User": who[:128]})
-        except Unanswered as error:
+        except RunnerUnavailable as error:
             raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, reason=error.reason) from None
         if status >= 400:
-            told = body if isinstance(body, Mapping) else {}
-            why = str(told.get("detail") or f"HTTP {status}").rstrip(".")[:TEXT_CHARS]
-            way_out = str(told.get("wayOut") or "GET /stream.")[:TEXT_CHARS]
+            problem = body if isinstance(body, Mapping) else {}
+            why = str(problem.get("detail") or f"HTTP {status}").rstrip(".")[:TEXT_CHARS]
+            way_out = str(problem.get("wayOut") or "GET /stream.")[:TEXT_CHARS]
             raise LsqlError("RUNNER_REFUSED", name=processor.name, action=action, reason=why, way_out=way_out)
 
     def _request(
         self, processor: ProcessorWorkload, method: str, path: str, headers: Mapping[str, str]
     ) -> tuple[int, Any]:
         deadline = time.monotonic() + self._limits.timeout_s
-        asked = {"method": method, "path": path}
-        late = NO_ANSWER("TIMEOUT", **asked, seconds=f"{self._limits.timeout_s:g}")
+        pending = {"method": method, "path": path}
+        late = NO_ANSWER("TIMEOUT", **pending, seconds=f"{self._limits.timeout_s:g}")
         content = bytearray()
         try:
             with self._client.stream(method, self._address_of(processor) + path, headers=dict(headers)) as response:
                 for part in response.iter_bytes():
                     content += part
                     if len(content) > ANSWER_LIMIT_BYTES:
-                        raise Unanswered(NO_ANSWER("TOO_LONG", **asked, limit_bytes=ANSWER_LIMIT_BYTES))
+                        raise RunnerUnavailable(NO_ANSWER("TOO_LONG", **pending, limit_bytes=ANSWER_LIMIT_BYTES))
                     if time.monotonic() > deadline:  # the library's limits are for each piece
-                        raise Unanswered(late)
+                        raise RunnerUnavailable(late)
             return response.status_code, json.loads(content)
         except httpx2.TimeoutException:
-            raise Unanswered(late) from None
+            raise RunnerUnavailable(late) from None
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
             reason = str(error)[:TEXT_CHARS] or type(error).__name__
-            raise Unanswered(NO_ANSWER("FAILED", **asked, reason=reason)) from None
+            raise RunnerUnavailable(NO_ANSWER("FAILED", **pending, reason=reason)) from None
         except (ValueError, RecursionError):
-            raise Unanswered(NO_ANSWER("NOT_JSON", **asked)) from None
+            raise RunnerUnavailable(NO_ANSWER("NOT_JSON", **pending)) from None
 
 
 def unreachable(why: str) -> RunnerReport:
@@ -227,8 +227,8 @@ def read_live(stream: object, health: object) -> RunnerReport:
         state = _STATES.validate_python(parsed.state)
         parsed_health = _Health.model_validate(health)
     except ValidationError:
-        raise Unanswered(NO_ANSWER("NOT_A_RUNNER")) from None
-    return Live(
+        raise RunnerUnavailable(NO_ANSWER("NOT_A_RUNNER")) from None
+    return RunnerReport(
         state=state,
         since=parsed.since,
         reason=parsed.reason.runner_error() if parsed.reason else None,

@@ -18,7 +18,7 @@ LOG = logging.getLogger(__name__)
 
 
 def problem(error: LsqlError, path: str, status: int | None = None) -> Problem:
-    """The error as the API tells it."""
+    """The error as the API reports it."""
     status = error.kind.http_status if status is None else HTTPStatus(status)
     return Problem(
         type="urn:lsql:error:" + error.code.lower().replace("_", "-"),
