@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help setup tools cluster-tools image layers test test-unit test-java test-streams test-differential test-kafka test-sinks test-browser test-cluster test-chart test-image cluster-up \
-	cluster-down docs charts lint format typecheck imports golden golden-states demo bench bench-operators lock clean
+	cluster-down docs charts lint format typecheck imports golden golden-states demo pictures bench bench-operators lock clean
 
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest
@@ -98,6 +98,10 @@ docs: setup ## Write the generated reference pages; a test fails when they are o
 
 charts: tools ## Write the generated files and snapshots of the charts; a test fails when they are out of date
 	$(BIN)/python -m devkit.helm
+
+pictures: setup ## Take the pictures of the docs from the running demo (some three minutes)
+	@ci/tools/chromium.sh
+	@$(BIN)/python -m demo.pictures $(ARGS)
 
 demo: setup ## Start a broker and a processor with its page; SQL=file.sql runs your own program
 	@$(BIN)/python -m demo $(if $(SQL),--sql $(SQL)) $(ARGS)
