@@ -8,7 +8,7 @@ BIN := .venv/bin
 PYTEST := $(BIN)/pytest
 PURE := tests/unit tests/golden tests/repo tests/contract
 CHECKED := $(wildcard image/src image/recipe/train.py devkit tests ci/tools ci/cluster demo bench)
-# How many processes share a layer's tests. Those on Spark start a JVM each, of about 1 GiB.
+# How many processes share a layer's tests. Each has servers of its own: a JVM of about 1 GiB for Spark, a broker.
 WORKERS ?= 2
 # PYTHON=python3.12 chooses the interpreter; ARGS='-k window -x' is handed to pytest.
 export PYTHON
@@ -41,15 +41,15 @@ test-differential: setup ## The programs against the same ones in Kafka Streams,
 
 test-kafka: setup ## The tests on a real Kafka broker, one of them behind a real Kerberos server
 	@ci/tools/kerberos.sh
-	$(PYTEST) tests/kafka $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist loadgroup tests/kafka $(ARGS)
 
 test-sinks: setup ## The sinks on real servers, PostgreSQL and Redis (Debian's)
 	@ci/tools/sink_servers.sh
-	$(PYTEST) tests/sinks $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist worksteal tests/sinks $(ARGS)
 
 test-browser: setup ## The processor's page in a real Chromium (Debian's; CHROMIUM=path names another)
 	@ci/tools/chromium.sh
-	$(PYTEST) tests/browser $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist worksteal tests/browser $(ARGS)
 
 test-cluster: test-chart test-image ## The image, the charts, and all of it on a real Kubernetes (KUBECONFIG, or one started here)
 	$(PYTEST) tests/cluster $(ARGS)
