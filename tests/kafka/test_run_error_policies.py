@@ -82,7 +82,7 @@ def mixed(bad: Sequence[bytes]) -> list[Record]:
     return records
 
 
-def test_poison_stops_nothing_and_arrives_byte_for_byte(
+def test_bad_records_become_dead_letters_byte_for_byte_and_stop_nothing(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
 ) -> None:
     source, target, dead = topic(), topic(), f"dead-{uuid.uuid4().hex[:8]}"
@@ -114,7 +114,7 @@ def test_poison_stops_nothing_and_arrives_byte_for_byte(
         assert b"\n" not in (told["lsql.error.message"] or b"")
 
 
-def test_poison_in_avro_stops_nothing(
+def test_bad_records_in_avro_stop_nothing(
     broker: Broker, engine: SparkEngine, registry: Registry, topic: TopicFactory, tmp_path: Path
 ) -> None:
     source, target, dead = topic(), topic(), topic()
@@ -146,7 +146,7 @@ def test_poison_in_avro_stops_nothing(
     assert [letter.value for letter in broker.consume_all(dead)] == bad
 
 
-def test_a_record_larger_than_its_target_takes_is_a_dead_letter(
+def test_a_record_too_large_for_its_target_is_a_dead_letter(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
 ) -> None:
     source, dead, target = topic(), topic(), f"small-{uuid.uuid4().hex[:8]}"
@@ -168,7 +168,7 @@ def test_a_record_larger_than_its_target_takes_is_a_dead_letter(
     assert status.caught == {("dead", source, "RECORD_TOO_LARGE"): 1}
 
 
-def test_a_dead_letter_larger_than_its_queue_takes_arrives_without_its_value(
+def test_a_dead_letter_too_large_for_its_queue_is_written_without_its_value(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
 ) -> None:
     source, target, dead = topic(), topic(), f"small-{uuid.uuid4().hex[:8]}"

@@ -119,7 +119,7 @@ def test_records_wait_while_the_registry_is_unavailable(
     assert [decoded(registry, record.value)["plate"] for record in broker.consume_all(target)] == ["a", "b"]
 
 
-def test_a_record_without_a_schema_that_the_registry_knows_is_malformed(
+def test_a_record_with_an_unknown_schema_id_is_malformed(
     broker: Broker, registry: Registry, topic: TopicFactory, engine: SparkEngine, tmp_path: Path
 ) -> None:
     source, target = topic(), topic()

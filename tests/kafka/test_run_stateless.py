@@ -1,4 +1,4 @@
-"""A stateless processor: what it writes, which position it commits, and how it continues after a stop or a crash."""
+"""A stateless processor from its start to its end: output, position, restarts."""
 
 import json
 import os
@@ -107,7 +107,7 @@ def test_the_target_is_created_with_the_settings_of_the_program(filtering: Filte
     assert config["retention.ms"].value == "-1"
 
 
-def test_the_consumer_group_has_the_position(filtering: Filter) -> None:
+def test_the_group_shows_the_position(filtering: Filter) -> None:
     filtering.runner.wait_for(lambda s: s["lag"] == 0)
 
     rows = filtering.broker.consumer_groups_describe(filtering.app_id)
@@ -116,7 +116,7 @@ def test_the_consumer_group_has_the_position(filtering: Filter) -> None:
     assert sum(row.current_offset or 0 for row in rows) == filtering.fed
 
 
-def test_metrics_and_stream_report_the_same_numbers(filtering: Filter) -> None:
+def test_metrics_and_stream_agree(filtering: Filter) -> None:
     stream = filtering.runner.wait_for(lambda s: s["lag"] == 0 and s["offsets"])
     metrics = filtering.runner.metrics()
 
@@ -211,7 +211,7 @@ def test_after_its_jvm_is_killed_in_mid_batch_the_process_ends_and_its_next_star
     wait_until(lambda: filtering.count() > len(before))
     os.kill(runner.jvm_pid(), signal.SIGKILL)
     assert filtering.count() < len(filtering.expected())
-    assert health_reported_jvm_gone(runner)
+    assert jvm_gone_was_reported(runner)
     assert runner.wait(15) == 3
     assert runner.traces() == []
 
@@ -263,7 +263,7 @@ def wait_until(condition: Callable[[], bool], deadline_s: float = 60) -> None:
         time.sleep(0.01)
 
 
-def health_reported_jvm_gone(runner: Runner) -> bool:
+def jvm_gone_was_reported(runner: Runner) -> bool:
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
         try:
@@ -282,7 +282,7 @@ def health_reported_jvm_gone(runner: Runner) -> bool:
         ("INSERT INTO nowhere SELECT STREAM * FROM {source}", "TARGET_UNKNOWN", "nowhere SELECT"),
     ],
 )
-def test_a_missing_topic_is_refused_with_its_place_in_the_program(
+def test_a_missing_topic_is_refused_with_its_place(
     broker: Broker, tmp_path: Path, sql: str, code: str, line: str
 ) -> None:
     source = f"in-{uuid.uuid4().hex[:8]}"
@@ -299,7 +299,7 @@ def test_a_missing_topic_is_refused_with_its_place_in_the_program(
     assert runner.traces() == []
 
 
-def test_a_state_directory_that_is_a_file_is_refused(broker: Broker, tmp_path: Path) -> None:
+def test_a_file_in_place_of_the_state_directory_is_refused(broker: Broker, tmp_path: Path) -> None:
     in_the_way = tmp_path / "state"
     in_the_way.write_text("a file")
     sql = "INSERT INTO a SELECT STREAM * FROM b"

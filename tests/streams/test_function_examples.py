@@ -379,16 +379,16 @@ def results(spark: SparkSession) -> Results:
 
 
 @pytest.mark.parametrize("text", EXPECTED)
-def test_an_expression_has_the_value_that_is_said(text: str, results: Results) -> None:
+def test_an_expression_has_its_documented_value(text: str, results: Results) -> None:
     assert results.values[text] == EXPECTED[text]
 
 
 @pytest.mark.parametrize("text", CHANGING)
-def test_a_changing_value_has_the_form_that_is_said(text: str, results: Results) -> None:
+def test_a_value_that_changes_has_its_documented_form(text: str, results: Results) -> None:
     assert re.fullmatch(CHANGING[text], results.values[text])
 
 
-def test_every_column_has_the_type_that_was_promised(results: Results) -> None:
+def test_every_column_has_its_documented_type(results: Results) -> None:
     assert results.found_types == results.promised_types
 
 
@@ -426,7 +426,7 @@ def aggregates(spark: SparkSession) -> Mapping[str, tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize("name", AGGREGATES)
-def test_an_aggregate_has_the_value_that_is_said(name: str, aggregates: Mapping[str, tuple[str, str, str]]) -> None:
+def test_an_aggregate_has_its_documented_value(name: str, aggregates: Mapping[str, tuple[str, str, str]]) -> None:
     value, found_type, promised_type = aggregates[name]
     assert value == AGGREGATES[name].result
     assert found_type == promised_type
@@ -439,6 +439,6 @@ def failing(spark: SparkSession) -> DataFrame:
 
 
 @pytest.mark.parametrize(("place", "text"), list(enumerate(FAILURES)), ids=FAILURES)
-def test_what_has_no_value_fails_its_record(place: int, text: str, failing: DataFrame) -> None:
+def test_an_expression_without_a_value_fails_its_record(place: int, text: str, failing: DataFrame) -> None:
     with pytest.raises(PySparkException):
         failing.select(failing.columns[place]).collect()
