@@ -8,7 +8,7 @@ BIN := .venv/bin
 PYTEST := $(BIN)/pytest
 PURE := tests/unit tests/golden tests/repo tests/contract
 CHECKED := $(wildcard image/src image/recipe/train.py devkit tests ci/tools ci/cluster demo bench)
-# Processes that run a layer's tests. On Spark each starts a JVM of about 1 GiB.
+# Number of processes that run the tests of a layer. Each starts its own servers: a JVM of about 1 GiB for Spark, a broker.
 WORKERS ?= 2
 # PYTHON=python3.12 chooses the interpreter; ARGS='-k window -x' is handed to pytest.
 export PYTHON
@@ -41,15 +41,15 @@ test-differential: setup ## Compare programs with Kafka Streams on random record
 
 test-kafka: setup ## Run the tests on real Kafka brokers, one with a Kerberos server
 	@ci/tools/kerberos.sh
-	$(PYTEST) tests/kafka $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist loadgroup tests/kafka $(ARGS)
 
 test-sinks: setup ## Run the tests of sinks on real servers: PostgreSQL and Redis from Debian
 	@ci/tools/sink_servers.sh
-	$(PYTEST) tests/sinks $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist worksteal tests/sinks $(ARGS)
 
 test-browser: setup ## Run the tests of the pages in Chromium (from Debian; CHROMIUM=path names another)
 	@ci/tools/chromium.sh
-	$(PYTEST) tests/browser $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist worksteal tests/browser $(ARGS)
 
 test-cluster: test-chart test-image ## Test the image and the charts, and install them on Kubernetes (KUBECONFIG, or one started here)
 	@WORKERS=$(WORKERS) $(BIN)/python -m devkit.cluster tests/cluster/run.sh $(PYTEST) $(ARGS)

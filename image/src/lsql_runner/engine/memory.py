@@ -8,7 +8,7 @@ stores, watermarks, checkpoints.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,6 +40,9 @@ from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.jvm.spark_jvm import SparkJvm
 from lsql_runner.plan.queries import Plan, Query
 
+_POLLING_MS = 5
+"""A stream in memory is asked at no cost, and every batch waits for it."""
+
 
 @dataclass(frozen=True, slots=True)
 class OutputRecord:
@@ -64,12 +67,17 @@ class MemoryRun:
 class MemoryEngine:
     """One session for any number of runs, one at a time, in a JVM that is its own from now on.
 
+    Args:
+        jvm: ends when the engine is closed.
+        on_executed: is called with the physical plan of each query of a run, as Spark prints it, when the query stops.
+
     Raises:
         LsqlError: JVM_GONE when the session is first used.
     """
 
-    def __init__(self, jvm: SparkJvm) -> None:
+    def __init__(self, jvm: SparkJvm, on_executed: Callable[[str], None] | None = None) -> None:
         self._jvm = jvm
+        self._on_executed = on_executed
         self._session: SparkSession | None = None
 
     def __enter__(self) -> MemoryEngine:
@@ -85,7 +93,7 @@ class MemoryEngine:
         """The session, opened now if it is not yet."""
         if self._session is None:
             self._jvm.connect()
-            self._session = open_session(SessionOptions("memory", self._jvm.scratch, threads=1))
+            self._session = open_session(SessionOptions("memory", self._jvm.scratch, threads=1, polling_ms=_POLLING_MS))
         return self._session
 
     def run(
@@ -118,7 +126,7 @@ class MemoryEngine:
         with tempfile.TemporaryDirectory(dir=self._jvm.scratch) as scratch:
             folder = checkpoints or Path(scratch)
             outlet, pauses = Outlet(keyed=frozenset(keyed)), idle_ms or {}
-            running = _Running(self.session, outlet)
+            running = _Running(self.session, outlet, self._on_executed)
             give_schemas(REGISTRY, schemas or {})
             reset(self.session)
             try:
@@ -164,9 +172,10 @@ class MemoryEngine:
 class _Running:
     """The queries of a plan, each over a stream of its own."""
 
-    def __init__(self, session: SparkSession, outlet: Outlet) -> None:
+    def __init__(self, session: SparkSession, outlet: Outlet, on_executed: Callable[[str], None] | None) -> None:
         self._session = session
         self._outlet = outlet
+        self._on_executed = on_executed
         self._rows = Rows(session)
         self._queries: list[_RunningQuery] = []
         self._written: list[OutputRecord] = []
@@ -233,6 +242,8 @@ class _Running:
     def stop(self) -> None:
         for query in self._queries:
             query.streaming.stop()
+            if self._on_executed is not None:
+                self._on_executed(str(query.streaming._jsq.explainInternal(False)))
 
 
 @dataclass(frozen=True, slots=True)
