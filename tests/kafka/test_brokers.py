@@ -14,8 +14,8 @@ from devkit.process import free_port
 from devkit.records import Record
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.kafka.brokers import Brokers, RawRecord, TopicLimits, TopicRequest
 from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.ports import Brokers, RawRecord, TopicLimits, TopicRequest
 from tests.conftest import TopicFactory
 
 pytestmark = pytest.mark.timeout(120)

@@ -110,7 +110,7 @@ def test_it_ends_when_its_process_is_killed_even_while_it_waits_for_brokers(tmp_
 def test_a_partition_that_answers_without_an_end_has_no_leader(
     brokers: JavaBrokers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(brokers, "_asked", lambda _: [["seen", 2, -1]])
+    monkeypatch.setattr(brokers, "_request", lambda _: [["seen", 2, -1]])
 
     with pytest.raises(LsqlError) as caught:
         brokers.ends([Partition("seen", 2)])

@@ -25,8 +25,8 @@ from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.events.state import State
-from lsql_runner.kafka.brokers import TopicRequest
 from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.ports import TopicRequest
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -22,8 +22,8 @@ from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.error_catalogue import RUNTIME
 from lsql_runner.errors import LsqlError, render
 from lsql_runner.jvm.spark_jvm import JvmOptions
-from lsql_runner.kafka.brokers import Brokers
 from lsql_runner.kafka.choice import only_java_speaks
+from lsql_runner.kafka.ports import Brokers
 from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.observe.event_log import EventLog
 from lsql_runner.observe.logs import configure

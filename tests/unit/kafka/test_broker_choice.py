@@ -9,10 +9,10 @@ import pytest
 from devkit.jars import jar_folder
 from lsql_runner.config.settings import read_settings
 from lsql_runner.errors import LsqlError
-from lsql_runner.kafka.brokers import KafkaBrokers
 from lsql_runner.kafka.choice import only_java_speaks, open_brokers
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.java_brokers import BrokersJvm, class_path
+from lsql_runner.kafka.librdkafka import KafkaBrokers
 from lsql_runner.service import jvm_options
 
 SASL = {"security.protocol": "SASL_SSL"}

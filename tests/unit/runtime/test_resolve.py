@@ -1,15 +1,15 @@
 """Who is asked first for a topic's schema: the program, what is declared, what was pinned, the registry, a sample."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from devkit.fake_brokers import FakeBrokers
 from devkit.fake_registry import FakeRegistry
 from lsql_runner.errors import LsqlError
-from lsql_runner.events.batches import Partition
 from lsql_runner.formats.avro_schema import avro_serde
 from lsql_runner.formats.catalog import (
     AVRO_FORMAT,
@@ -24,7 +24,6 @@ from lsql_runner.formats.catalog import (
 )
 from lsql_runner.formats.proto_schema import proto_serde
 from lsql_runner.formats.text_formats import text_serde
-from lsql_runner.kafka.brokers import RawRecord, TopicLimits, TopicRequest
 from lsql_runner.kafka.registry import SchemaReference
 from lsql_runner.runtime.resolve import Knowledge, resolve_catalog
 from lsql_runner.sql.parser import parse
@@ -36,53 +35,12 @@ PROTO_NEW = 'syntax = "proto3"; message X { int32 x = 1; } message A { message B
 PROGRAM = "INSERT INTO target SELECT STREAM * FROM orders"
 
 
-class FakeBrokers:
-    """Topics with their records as (key, value); `asked` lists the topics that were sampled."""
-
-    def __init__(self, **topics: list[tuple[bytes | None, bytes | None]]) -> None:
-        self._records = topics
-        self.asked: list[str] = []
-
-    def topics(self) -> dict[str, int]:
-        return dict.fromkeys(self._records, 3)
-
-    def sample(self, topic: str, limit: int) -> list[RawRecord]:
-        self.asked.append(topic)
-        records = [
-            RawRecord(Partition(topic, 0), offset, key, value)
-            for offset, (key, value) in enumerate(self._records[topic])
-        ]
-        return records[-limit:]
-
-    def create(self, request: TopicRequest) -> bool:
-        raise NotImplementedError
-
-    def delete_topic(self, name: str) -> None:
-        raise NotImplementedError
-
-    def delete_group(self, group: str) -> None:
-        raise NotImplementedError
-
-    def limits(self, topics: Iterable[str]) -> dict[str, TopicLimits]:
-        raise NotImplementedError
-
-    def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        raise NotImplementedError
-
-    def begins(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        raise NotImplementedError
-
-    def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        raise NotImplementedError
-
-    def commit(self, group: str, positions: Mapping[Partition, int]) -> None:
-        raise NotImplementedError
-
-    def record(self, partition: Partition, offset: int) -> RawRecord | None:
-        raise NotImplementedError
-
-    def close(self) -> None:
-        raise NotImplementedError
+def brokers_with(*records: tuple[bytes | None, bytes | None]) -> FakeBrokers:
+    """Brokers with the topic `orders`, whose first partition of three holds the records."""
+    brokers = FakeBrokers()
+    brokers.add_topic("orders", 3)
+    brokers.produce("orders", *records)
+    return brokers
 
 
 def known(schema: str, origin: Origin) -> dict[str, TopicSchema]:
@@ -102,31 +60,29 @@ def resolved(
 
 
 def test_a_sample_is_taken_where_nothing_is_known() -> None:
-    schema = resolved(FakeBrokers(orders=[(b"k", b'{"id": 1}')]))
+    schema = resolved(brokers_with((b"k", b'{"id": 1}')))
 
     assert (str(schema.key.format), describe(schema.value.type)) == ("STRING", "struct<id: long>")
     assert (schema.origin, schema.partitions) == ("sampled", 3)
 
 
 def test_what_is_declared_is_not_sampled() -> None:
-    brokers = FakeBrokers(orders=[(b"k", b'{"id": 1}')])
+    brokers = brokers_with((b"k", b'{"id": 1}'))
 
     schema = resolved(brokers, declared=known("struct<id: string>", "declared"))
 
     assert describe(schema.value.type) == "struct<id: string>"
-    assert (schema.origin, schema.partitions, brokers.asked) == ("declared", 3, [])
+    assert (schema.origin, schema.partitions, brokers.sampled) == ("declared", 3, [])
 
 
 def test_what_is_declared_goes_before_what_is_pinned() -> None:
     declared, pinned = known("struct<id: string>", "declared"), known("struct<id: long>", "declared")
 
-    assert (
-        describe(resolved(FakeBrokers(orders=[]), declared=declared, pinned=pinned).value.type) == "struct<id: string>"
-    )
+    assert describe(resolved(brokers_with(), declared=declared, pinned=pinned).value.type) == "struct<id: string>"
 
 
 def test_what_is_pinned_keeps_its_types_and_takes_new_fields() -> None:
-    brokers = FakeBrokers(orders=[(b"k", b'{"id": "text", "color": "red"}')])
+    brokers = brokers_with((b"k", b'{"id": "text", "color": "red"}'))
 
     schema = resolved(brokers, pinned=known("struct<id: long>", "declared"))
 
@@ -134,13 +90,13 @@ def test_what_is_pinned_keeps_its_types_and_takes_new_fields() -> None:
 
 
 def test_what_is_pinned_holds_for_an_empty_topic() -> None:
-    schema = resolved(FakeBrokers(orders=[]), pinned=known("struct<id: long>", "declared"))
+    schema = resolved(brokers_with(), pinned=known("struct<id: long>", "declared"))
 
     assert (schema.origin, describe(schema.value.type)) == ("pinned", "struct<id: long>")
 
 
 def test_a_format_in_the_program_goes_before_all() -> None:
-    brokers = FakeBrokers(orders=[(b"k", b'{"id": 1}')])
+    brokers = brokers_with((b"k", b'{"id": 1}'))
     program = f"{PROGRAM} WHERE _ktype = BYTES AND _vtype = STRING"
     declared, pinned = known("struct<id: string>", "declared"), known("struct<id: long>", "declared")
 
@@ -153,7 +109,7 @@ def test_a_format_in_the_program_goes_before_all() -> None:
 def test_a_format_in_the_program_that_agrees_changes_nothing() -> None:
     declared = known("struct<id: string>", "declared")
 
-    schema = resolved(FakeBrokers(orders=[]), f"{PROGRAM} WHERE _vtype = JSON", declared)
+    schema = resolved(brokers_with(), f"{PROGRAM} WHERE _vtype = JSON", declared)
 
     assert schema.origin == "declared"
 
@@ -161,7 +117,7 @@ def test_a_format_in_the_program_that_agrees_changes_nothing() -> None:
 @pytest.mark.parametrize("name", ["CSV", "XML"])
 def test_a_format_that_says_nothing_of_its_schema_must_be_declared(name: str) -> None:
     with pytest.raises(LsqlError) as caught:
-        resolved(FakeBrokers(orders=[(b"k", b"1,2")]), f"{PROGRAM} WHERE _vtype = {name}")
+        resolved(brokers_with((b"k", b"1,2")), f"{PROGRAM} WHERE _vtype = {name}")
 
     assert (caught.value.code, caught.value.params) == ("SCHEMA_UNDECLARED", {"topic": "orders", "format": name})
 
@@ -170,7 +126,7 @@ def test_a_pinned_schema_without_a_declaration_stays() -> None:
     value = text_serde(Format("CSV"), parse_type("struct<a: int>"), {"delimiter": ";"})
     pinned = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value, "declared")}
 
-    schema = resolved(FakeBrokers(orders=[(b"k", b'{"b": 1}')]), f"{PROGRAM} WHERE _vtype = CSV", pinned=pinned)
+    schema = resolved(brokers_with((b"k", b'{"b": 1}')), f"{PROGRAM} WHERE _vtype = CSV", pinned=pinned)
 
     assert (schema.value, schema.origin) == (value, "pinned")
 
@@ -178,17 +134,20 @@ def test_a_pinned_schema_without_a_declaration_stays() -> None:
 @pytest.mark.parametrize("records", [[], [(b"k", None)]])
 def test_a_topic_that_says_nothing_is_waited_for(records: list[tuple[bytes | None, bytes | None]]) -> None:
     with pytest.raises(LsqlError) as caught:
-        resolved(FakeBrokers(orders=records))
+        resolved(brokers_with(*records))
 
     assert (caught.value.code, caught.value.params) == ("SCHEMA_WAITING", {"topic": "orders"})
 
 
 def test_keys_that_are_all_null_pass_through() -> None:
-    assert resolved(FakeBrokers(orders=[(None, b'{"id": 1}')])).key == Serde(STRING_FORMAT, STRING)
+    assert resolved(brokers_with((None, b'{"id": 1}'))).key == Serde(STRING_FORMAT, STRING)
 
 
 def test_a_missing_topic_is_left_to_the_binder() -> None:
-    catalog = resolve_catalog(parse(PROGRAM), FakeBrokers(other=[]), Knowledge({}, {}))
+    brokers = FakeBrokers()
+    brokers.add_topic("other")
+
+    catalog = resolve_catalog(parse(PROGRAM), brokers, Knowledge({}, {}))
 
     assert (dict(catalog.schemas), catalog.existing) == ({}, frozenset({"other"}))
 
@@ -216,7 +175,7 @@ class TestRegistry:
         registry.register("orders-value", "AVRO", avro(ID, COLOR))
         registry.register("orders-key", "AVRO", '"string"')
 
-        schema = resolved(FakeBrokers(orders=[]), registry=registry)
+        schema = resolved(brokers_with(), registry=registry)
 
         assert (str(schema.key.format), describe(schema.key.type)) == ("AVRO", "string")
         assert describe(schema.value.type) == "struct<id: long not null, color: string>"
@@ -226,7 +185,7 @@ class TestRegistry:
         registry = FakeRegistry()
         registry.register("orders-value", "AVRO", avro(ID))
 
-        schema = resolved(FakeBrokers(orders=[(b"k", with_id(1))]), registry=registry)
+        schema = resolved(brokers_with((b"k", with_id(1))), registry=registry)
 
         assert (str(schema.key.format), str(schema.value.format)) == ("STRING", "AVRO")
 
@@ -234,18 +193,18 @@ class TestRegistry:
         registry = FakeRegistry()
         known_id = registry.register("elsewhere-value", "AVRO", avro(ID))
 
-        schema = resolved(FakeBrokers(orders=[(b"k", None), (b"k", with_id(known_id))]), registry=registry)
+        schema = resolved(brokers_with((b"k", None), (b"k", with_id(known_id))), registry=registry)
 
         assert (str(schema.value.format), describe(schema.value.type)) == ("AVRO", "struct<id: long not null>")
 
     @pytest.mark.parametrize("record", [with_id(99), b"\0\0\0", b"\0"])
     def test_bytes_that_only_look_like_it_are_bytes(self, record: bytes) -> None:
-        schema = resolved(FakeBrokers(orders=[(b"k", record)]), registry=FakeRegistry())
+        schema = resolved(brokers_with((b"k", record)), registry=FakeRegistry())
 
         assert schema.value.format == BYTES_FORMAT
 
     def test_json_with_a_registry_beside_it_is_json(self) -> None:
-        schema = resolved(FakeBrokers(orders=[(b"k", b'{"id": 1}')]), registry=FakeRegistry())
+        schema = resolved(brokers_with((b"k", b'{"id": 1}')), registry=FakeRegistry())
 
         assert (schema.value.format, schema.origin) == (JSON_FORMAT, "sampled")
 
@@ -253,13 +212,13 @@ class TestRegistry:
         registry = FakeRegistry()
         registry.register("orders-value", "AVRO", avro(ID))
 
-        schema = resolved(FakeBrokers(orders=[]), f"{PROGRAM} WHERE _vtype = BYTES", registry=registry)
+        schema = resolved(brokers_with(), f"{PROGRAM} WHERE _vtype = BYTES", registry=registry)
 
         assert schema.value == Serde(BYTES_FORMAT, BYTES)
 
     def test_avro_without_a_registry_is_refused(self) -> None:
         with pytest.raises(LsqlError) as caught:
-            resolved(FakeBrokers(orders=[]), f"{PROGRAM} WHERE _vtype = AVRO")
+            resolved(brokers_with(), f"{PROGRAM} WHERE _vtype = AVRO")
 
         assert (caught.value.code, caught.value.params) == ("REGISTRY_MISSING", {"topic": "orders"})
 
@@ -268,14 +227,14 @@ class TestRegistry:
         declared = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value)}
 
         with pytest.raises(LsqlError) as caught:
-            resolved(FakeBrokers(orders=[]), declared=declared)
+            resolved(brokers_with(), declared=declared)
 
         assert caught.value.code == "REGISTRY_MISSING"
-        assert resolved(FakeBrokers(orders=[]), declared=declared, registry=FakeRegistry()).value == value
+        assert resolved(brokers_with(), declared=declared, registry=FakeRegistry()).value == value
 
     def test_avro_of_which_nothing_is_known_is_waited_for(self) -> None:
         with pytest.raises(LsqlError) as caught:
-            resolved(FakeBrokers(orders=[]), f"{PROGRAM} WHERE _vtype = AVRO", registry=FakeRegistry())
+            resolved(brokers_with(), f"{PROGRAM} WHERE _vtype = AVRO", registry=FakeRegistry())
 
         assert caught.value.code == "SCHEMA_WAITING"
 
@@ -284,7 +243,7 @@ class TestRegistry:
         registry.outage = LsqlError("REGISTRY_UNREACHABLE", urls="u", why="w")
 
         with pytest.raises(LsqlError) as caught:
-            resolved(FakeBrokers(orders=[(b"k", b'{"id": 1}')]), registry=registry)
+            resolved(brokers_with((b"k", b'{"id": 1}')), registry=registry)
 
         assert caught.value.code == "REGISTRY_UNREACHABLE"
 
@@ -295,7 +254,7 @@ class TestRegistry:
         total = {"name": "total", "type": "com.shop.Money"}
         registry.register("orders-value", "AVRO", avro(total), refers)
 
-        schema = resolved(FakeBrokers(orders=[]), registry=registry)
+        schema = resolved(brokers_with(), registry=registry)
 
         assert describe(schema.value.type) == "struct<total: struct<amount: double not null> not null>"
 
@@ -303,7 +262,7 @@ class TestRegistry:
         registry = FakeRegistry()
         registry.register("orders-value", "JSON", json_schema(id="integer", color="string"))
 
-        schema = resolved(FakeBrokers(orders=[]), registry=registry)
+        schema = resolved(brokers_with(), registry=registry)
 
         assert schema.value == Serde(JSON_FORMAT, parse_type("struct<id: long, color: string>"), has_head=True)
         assert schema.origin == "registry"
@@ -323,7 +282,7 @@ class TestRegistry:
         registry = FakeRegistry()
         registry.register("orders-value", "JSON", json_schema(id="integer"))
 
-        schema = resolved(FakeBrokers(orders=[(b"k", value) for value in records]), registry=registry)
+        schema = resolved(brokers_with((b"k", value) for value in records), registry=registry)
 
         assert (schema.value.has_head, describe(schema.value.type)) == (headed, "struct<id: long>")
 
@@ -331,7 +290,7 @@ class TestRegistry:
         registry = FakeRegistry()
         known_id = registry.register("elsewhere", "JSON", json_schema(id="integer"))
 
-        schema = resolved(FakeBrokers(orders=[(b"k", with_id(known_id))]), registry=registry)
+        schema = resolved(brokers_with((b"k", with_id(known_id))), registry=registry)
 
         assert schema.value == Serde(JSON_FORMAT, parse_type("struct<id: long>"), has_head=True)
 
@@ -340,7 +299,7 @@ class TestRegistry:
         known_id = registry.register("orders-value", "JSON", '{"type": "object"}')
         record = with_id(known_id).removesuffix(b"body") + b'{"id": 1}'
 
-        schema = resolved(FakeBrokers(orders=[(b"k", record)]), registry=registry)
+        schema = resolved(brokers_with((b"k", record)), registry=registry)
 
         assert schema.value == Serde(JSON_FORMAT, parse_type("struct<id: long>"), has_head=True)
 
@@ -350,7 +309,7 @@ class TestRegistry:
         whole = json.dumps({"type": "object", "properties": {"total": {"$ref": "money.json"}}})
         registry.register("orders-value", "JSON", whole, [SchemaReference("money.json", "money", 1)])
 
-        schema = resolved(FakeBrokers(orders=[]), f"{PROGRAM} WHERE _vtype = JSON", registry=registry)
+        schema = resolved(brokers_with(), f"{PROGRAM} WHERE _vtype = JSON", registry=registry)
 
         assert describe(schema.value.type) == "struct<total: struct<cents: long>>"
 
@@ -359,7 +318,7 @@ class TestRegistry:
         registry.register("orders-value", "JSON", '{"$ref": "#/nowhere"}')
 
         with pytest.raises(LsqlError) as caught:
-            resolved(FakeBrokers(orders=[]), registry=registry)
+            resolved(brokers_with(), registry=registry)
 
         assert (caught.value.code, caught.value.params["what"]) == (
             "SCHEMA_UNREADABLE",
@@ -372,7 +331,7 @@ class TestRegistry:
         registry = FakeRegistry()
         registry.register("orders-value", "JSON", json_schema(id="string", color="string"))
 
-        schema = resolved(FakeBrokers(orders=[]), pinned=pinned, registry=registry)
+        schema = resolved(brokers_with(), pinned=pinned, registry=registry)
 
         assert schema.value == replace(value, type=parse_type("struct<id: long, color: string>"))
 
@@ -382,7 +341,7 @@ class TestRegistry:
         text = 'syntax = "proto3"; import "c.proto"; message Order { c.Money total = 1; }'
         registry.register("orders-value", "PROTOBUF", text, [SchemaReference("c.proto", "money", 1)])
 
-        schema = resolved(FakeBrokers(orders=[]), registry=registry)
+        schema = resolved(brokers_with(), registry=registry)
 
         assert (schema.origin, str(schema.value.format)) == ("registry", "PROTOBUF")
         assert describe(schema.value.type) == "struct<total: struct<cents: long not null>>"
@@ -391,7 +350,7 @@ class TestRegistry:
         registry = FakeRegistry()
         registry.register("orders-value", "PROTOBUF", PROTO_OLD)
         registry.register("orders-value", "PROTOBUF", PROTO_NEW)
-        brokers = FakeBrokers(orders=[(b"k", with_id(1)[:5] + b"\x04\0\0")])
+        brokers = brokers_with((b"k", with_id(1)[:5] + b"\x04\0\0"))
 
         schema = resolved(brokers, registry=registry)
 
@@ -406,7 +365,7 @@ class TestRegistry:
         registry = FakeRegistry()
         registry.register("orders-value", "PROTOBUF", PROTO_NEW)
 
-        schema = resolved(FakeBrokers(orders=[]), pinned=pinned, registry=registry)
+        schema = resolved(brokers_with(), pinned=pinned, registry=registry)
 
         assert (schema.origin, describe(schema.value.type)) == ("pinned", "struct<b: int not null, c: int not null>")
 
@@ -415,7 +374,7 @@ class TestRegistry:
         registry.register("orders-value", "AVRO", avro({"name": "next", "type": ["null", "com.shop.Order"]}))
 
         with pytest.raises(LsqlError) as caught:
-            resolved(FakeBrokers(orders=[]), registry=registry)
+            resolved(brokers_with(), registry=registry)
 
         assert (caught.value.code, caught.value.params["what"]) == (
             "SCHEMA_UNREADABLE",
@@ -437,6 +396,6 @@ class TestRegistry:
         registry = FakeRegistry()
         registry.register("orders-value", "AVRO", newer)
 
-        schema = resolved(FakeBrokers(orders=[(b"k", with_id(1))]), pinned=pinned, registry=registry)
+        schema = resolved(brokers_with((b"k", with_id(1))), pinned=pinned, registry=registry)
 
         assert (schema.origin, describe(schema.value.type)) == ("pinned", kind)

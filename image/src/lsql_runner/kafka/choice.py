@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 
-from lsql_runner.kafka.brokers import Brokers, KafkaBrokers
 from lsql_runner.kafka.client import LOGINS, TOKEN_CALLBACKS, KafkaConnection, Security
 from lsql_runner.kafka.java_brokers import BrokersJvm, JavaBrokers
+from lsql_runner.kafka.librdkafka import KafkaBrokers
+from lsql_runner.kafka.ports import Brokers
 
 _MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
 """What the wheels of librdkafka were built with."""

@@ -8,14 +8,11 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
 from lsql_runner.config.settings import Settings
-from lsql_runner.engine.processor import Job, SparkEngine
-from lsql_runner.engine.row_sink import RowSinks
-from lsql_runner.engine.sink import SinkOptions
-from lsql_runner.engine.source import SourceOptions
+from lsql_runner.engine.port import Engine, Job, RowSinks, SinkOptions, SourceOptions
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.events.processor import LateRecordsDropped, Listener
-from lsql_runner.kafka.brokers import Brokers
+from lsql_runner.kafka.ports import Brokers
 from lsql_runner.runtime.clock import now_ms
 from lsql_runner.runtime.diagnosis import diagnose_json
 from lsql_runner.runtime.idle import IdleClocks
@@ -31,7 +28,7 @@ class Surroundings:
 
     settings: Settings
     brokers: Brokers
-    engine: SparkEngine
+    engine: Engine
     state: StateDir
     status: Callable[[], Status]
     emit: Listener

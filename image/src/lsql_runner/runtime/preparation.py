@@ -11,9 +11,9 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.events import processor as events
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import BYTES_FORMAT
-from lsql_runner.kafka.brokers import Brokers, TopicLimits
 from lsql_runner.kafka.choice import open_brokers
 from lsql_runner.kafka.java_brokers import BrokersJvm
+from lsql_runner.kafka.ports import Brokers, TopicLimits
 from lsql_runner.kafka.registry import RestRegistry, SchemaRegistry
 from lsql_runner.pipeline import Planned, plan_parsed
 from lsql_runner.plan.explain import explain

@@ -25,7 +25,7 @@ from lsql_runner.formats.catalog import (
 )
 from lsql_runner.formats.infer import infer_serde
 from lsql_runner.formats.json_types import settled, widened
-from lsql_runner.kafka.brokers import Brokers, RawRecord
+from lsql_runner.kafka.ports import RawRecord, TopicReader
 from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.runtime.registered import registered_serde
 from lsql_runner.sql import ast
@@ -44,7 +44,7 @@ class Knowledge:
     """The kinds of the configured sinks, by name."""
 
 
-def resolve_catalog(program: ast.Program, brokers: Brokers, knowledge: Knowledge) -> Catalog:
+def resolve_catalog(program: ast.Program, brokers: TopicReader, knowledge: Knowledge) -> Catalog:
     """The catalog for a program.
 
     Raises:
@@ -66,7 +66,7 @@ def resolve_catalog(program: ast.Program, brokers: Brokers, knowledge: Knowledge
     return Catalog(schemas, frozenset(existing), knowledge.sinks)
 
 
-def _schema(topic: str, named: SourceFormats, brokers: Brokers, knowledge: Knowledge) -> TopicSchema:
+def _schema(topic: str, named: SourceFormats, brokers: TopicReader, knowledge: Knowledge) -> TopicSchema:
     declared = knowledge.declared.get(topic)
     if declared is not None and _agrees(declared.key.format, named.key) and _agrees(declared.value.format, named.value):
         return declared

@@ -15,12 +15,12 @@ from threading import Lock, Thread
 
 from lsql_runner.config.settings import Settings
 from lsql_runner.engine.failures import classify
-from lsql_runner.engine.processor import SparkEngine
+from lsql_runner.engine.port import Engine
 from lsql_runner.errors import ErrorReport, LsqlError, report
 from lsql_runner.events.batches import BatchEnded
 from lsql_runner.events.processor import BrokerFound, BrokerLost, Event, JvmGone, Listener, QueryDied, StateChanged
 from lsql_runner.events.state import State
-from lsql_runner.kafka.brokers import Brokers
+from lsql_runner.kafka.ports import Brokers
 from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.runtime.clock import now_ms
 from lsql_runner.runtime.health import Health, assess
@@ -73,7 +73,7 @@ class Parts:
     identity: Identity
     brokers: Brokers
     registry: SchemaRegistry | None
-    engine: SparkEngine
+    engine: Engine
     state: StateDir
     listeners: tuple[Listener, ...]
     on_jvm_gone: Callable[[], None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lsql_runner.kafka.brokers import TopicRequest
+from lsql_runner.kafka.ports import TopicRequest
 from lsql_runner.pipeline import Planned
 
 _CLEANUP = "cleanup.policy"

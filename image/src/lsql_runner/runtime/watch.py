@@ -8,7 +8,7 @@ from threading import Condition, Thread
 from lsql_runner.errors import LsqlError, report
 from lsql_runner.events.batches import Partition
 from lsql_runner.events.processor import BrokerFound, BrokerLost, LagMeasured, Listener
-from lsql_runner.kafka.brokers import Brokers
+from lsql_runner.kafka.ports import Brokers
 from lsql_runner.runtime.clock import now_ms
 
 
