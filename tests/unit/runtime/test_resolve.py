@@ -282,7 +282,7 @@ class TestRegistry:
         registry = FakeRegistry()
         registry.register("orders-value", "JSON", json_schema(id="integer"))
 
-        schema = resolved(brokers_with((b"k", value) for value in records), registry=registry)
+        schema = resolved(brokers_with(*((b"k", value) for value in records)), registry=registry)
 
         assert (schema.value.has_head, describe(schema.value.type)) == (headed, "struct<id: long>")
 

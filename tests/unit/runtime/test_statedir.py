@@ -64,11 +64,11 @@ def test_a_file_in_its_place_is_told(tmp_path: Path) -> None:
 
 def test_what_was_pinned_comes_back(tmp_path: Path) -> None:
     state = StateDir(tmp_path, "app")
-    assert state.pinned() is None
+    assert state.saved().pinned is None
 
     state.pin(PINNED)
 
-    assert state.pinned() == PINNED
+    assert state.saved().pinned == PINNED
     state.close()
 
 
@@ -78,7 +78,7 @@ def test_a_pinned_program_that_makes_no_sense_is_told(tmp_path: Path, text: str)
     (state.path / "program.json").write_text(text)
 
     with pytest.raises(LsqlError) as caught:
-        state.pinned()
+        state.saved()
 
     assert caught.value.code == "STATE_OF_ANOTHER_PROGRAM"
     state.close()
@@ -118,12 +118,12 @@ def test_a_checkpoint_counts_once_a_batch_was_planned(tmp_path: Path) -> None:
     offsets = state.checkpoints(1) / "query" / "offsets"
     offsets.mkdir(parents=True)
     (offsets / ".0.crc").touch()
-    assert not state.has_checkpoint(1, "query")
+    assert state.saved().checkpoints == frozenset()
+    assert state.saved().generations == {1}
 
     (offsets / "0").touch()
 
-    assert state.has_checkpoint(1, "query")
-    assert not state.has_checkpoint(2, "query")
+    assert state.saved().checkpoints == {(1, "query")}
     state.close()
 
 

@@ -16,7 +16,7 @@ from lsql_runner.events.processor import (
     LagMeasured,
     LateRecordsDropped,
     Partition,
-    Planned,
+    ProgramPlanned,
     QueryDied,
     StateChanged,
     StoreReport,
@@ -195,7 +195,7 @@ class TestTroubles:
 
     def test_the_same_warning_is_kept_once(self) -> None:
         topics = (TopicUse("t", "source", "STRING", "JSON", "string", "string", "declared"),)
-        planned = Planned(1, topics, (), generation=2, stateful=True, warnings=("x", "y"))
+        planned = ProgramPlanned(1, topics, (), generation=2, stateful=True, warnings=("x", "y"))
         status = fold(Warned(1, "x"), planned, planned, Warned(2, "y"))
 
         assert status.warnings == ("x", "y")

@@ -17,7 +17,7 @@ from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import PROTOBUF_FORMAT, Format, Serde, TopicSchema
 from lsql_runner.kafka.ports import RawRecord, TopicReader
 from lsql_runner.kafka.registry import SchemaKind, SchemaRegistry
-from lsql_runner.pipeline import Planned, plan_parsed
+from lsql_runner.pipeline import PlannedProgram, plan_parsed
 from lsql_runner.plan.queries import Plan
 from lsql_runner.runtime.registered import registered, subject_of
 from lsql_runner.runtime.resolve import Knowledge, resolve_catalog
@@ -43,7 +43,7 @@ Batches = tuple[tuple[EncodedRecord, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class PreparedCase:
-    planned: Planned
+    planned: PlannedProgram
     batches: Batches
     registry: MemoryRegistry
     """Knows every schema of the case and of the plan, which has the ids of those that it writes with."""

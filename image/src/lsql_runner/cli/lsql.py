@@ -79,15 +79,23 @@ def run(path: str | None) -> int:
 @_file
 @_reports_errors
 def validate(path: str | None) -> int:
-    """Check the program: against the brokers if SQL_BOOTSTRAP_SERVERS is set, else against LSQL_TOPICS."""
-    from lsql_runner.runtime.offline import plan_from_environment
+    """Check the program, and list what a start changes; nothing is changed.
 
-    planned = plan_from_environment(_environment(path))
-    for warning in planned.bound.warnings:
+    Against the brokers if SQL_BOOTSTRAP_SERVERS is set, else against LSQL_TOPICS.
+    """
+    from lsql_runner.runtime.actions import describe
+    from lsql_runner.runtime.offline import validate as validate_program
+
+    found = validate_program(_environment(path))
+    planned = found.planned
+    for warning in (*planned.bound.warnings, *found.decision.warnings):
         click.echo(f"warning: {warning}", err=True)
     sources = ", ".join(source.topic for source in planned.plan.sources)
     targets = ", ".join((*planned.plan.targets, *(sink.name for sink in planned.plan.row_sinks)))
     click.echo(f"ok: {sources} -> {targets}")
+    click.echo("A start now will:" if found.on_brokers else "A first start, where nothing of this exists yet, will:")
+    for action in found.decision.actions:
+        click.echo(f"- {describe(action)}")
     return 0
 
 

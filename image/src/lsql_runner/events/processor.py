@@ -111,7 +111,7 @@ class SinkUse:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class ProgramPlanned:
     """The program was bound to its topics."""
 
     at_ms: int
@@ -135,7 +135,7 @@ Event = (
     | QueryDied
     | JvmGone
     | Warned
-    | Planned
+    | ProgramPlanned
 )
 
 Listener = Callable[[Event], None]

@@ -66,6 +66,12 @@ class SchemaRegistry(Protocol):
     def ids(self, subject: str) -> tuple[int, ...]:
         """The ids of all versions of a subject, the oldest first; SCHEMA_UNKNOWN where there is no such subject."""
 
+    def registered_id(self, subject: str, kind: SchemaKind, text: str) -> int | None:
+        """The id of a schema without references that is a version of the subject; None where it is none.
+
+        SCHEMA_INVALID where the text is no such schema.
+        """
+
     def register(self, subject: str, kind: SchemaKind, text: str, references: Iterable[SchemaReference] = ()) -> int:
         """The id of a schema, which is made a version of the subject unless it is one; the subject need not exist.
 
@@ -91,6 +97,8 @@ Parsed = TypeVar("Parsed")
 
 _NO_SUCH = {40401, 40402, 40403}
 """No such subject, version, schema. A 404 with another code is none of a registry's answers."""
+_NO_SUCH_REQUEST = {404, 405}
+"""What a registry answers to a request that it does not know."""
 
 
 class RestRegistry:
@@ -132,6 +140,13 @@ class RestRegistry:
         found = (_parsed(_VERSION, reply) for reply in asked)
         return tuple(version.id for version in found if version is not None)  # None was deleted meanwhile
 
+    def registered_id(self, subject: str, kind: SchemaKind, text: str) -> int | None:
+        reply = self._hosts.ask("POST", f"/subjects/{quote(subject, safe='')}", _body(kind, text, ()))
+        if reply.status in _NO_SUCH_REQUEST and reply.error_code not in _NO_SUCH:
+            return None  # not every registry can look a schema up
+        found = _parsed(_ID, _valid(reply, subject, kind))
+        return None if found is None else found.id
+
     def register(self, subject: str, kind: SchemaKind, text: str, references: Iterable[SchemaReference] = ()) -> int:
         reply = self._hosts.ask("POST", _versions(subject), _body(kind, text, references))
         if reply.status == 409:
@@ -147,7 +162,7 @@ class RestRegistry:
         path, body = f"/compatibility{_versions(subject)}", _body(kind, text, references)
         until = self._hosts.deadline()
         reply = self._hosts.ask("POST", f"{path}?verbose=true", body, until)
-        if reply.status in {404, 405} and reply.error_code not in _NO_SUCH:
+        if reply.status in _NO_SUCH_REQUEST and reply.error_code not in _NO_SUCH:
             # Not every registry knows the question about all versions that the subject's rules name.
             reply = self._hosts.ask("POST", f"{path}/latest?verbose=true", body, until)
         found = _parsed(_COMPATIBILITY, _valid(reply, subject, kind))

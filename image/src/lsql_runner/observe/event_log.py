@@ -16,7 +16,7 @@ from lsql_runner.events.processor import (
     Event,
     JvmGone,
     LateRecordsDropped,
-    Planned,
+    ProgramPlanned,
     QueryDied,
     StateChanged,
     Warned,
@@ -86,7 +86,7 @@ class EventLog:
         self._log.warning("warning", text=event.text)
 
     @_tell.register
-    def _(self, event: Planned) -> None:
+    def _(self, event: ProgramPlanned) -> None:
         self._log.info(
             "planned",
             sources=[t.topic for t in event.topics if t.role == "source"],

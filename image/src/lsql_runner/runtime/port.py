@@ -34,7 +34,7 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class ProgramDescription:
     """What is known once the program is bound to its topics; empty before."""
 
     stores: tuple[StoreInfo, ...] = ()
@@ -51,7 +51,7 @@ class Processor(Protocol):
     def identity(self) -> Identity: ...
 
     @property
-    def described(self) -> Described: ...
+    def description(self) -> ProgramDescription: ...
 
     def status(self) -> Status: ...
 

@@ -17,7 +17,7 @@ from lsql_runner.events.processor import (
     LagMeasured,
     LateRecordsDropped,
     Partition,
-    Planned,
+    ProgramPlanned,
     QueryDied,
     SinkUse,
     StateChanged,
@@ -213,7 +213,7 @@ def _(event: Warned, status: Status) -> Status:
 
 
 @advance.register
-def _(event: Planned, status: Status) -> Status:
+def _(event: ProgramPlanned, status: Status) -> Status:
     new = tuple(w for w in event.warnings if w not in status.warnings)
     known = status.positions if event.generation == status.generation else {}
     return replace(

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from lsql_runner.kafka.ports import TopicRequest
-from lsql_runner.pipeline import Planned
+from lsql_runner.pipeline import PlannedProgram
 
 _CLEANUP = "cleanup.policy"
 
 
-def compacted_targets(planned: Planned) -> frozenset[str]:
+def compacted_targets(planned: PlannedProgram) -> frozenset[str]:
     """Of the topics that the program makes those that take no record without a key."""
     made = (topic for topic in planned.plan.targets if planned.bound.settings.topic(topic).autocreate)
     return frozenset(t for t in made if "compact" in dict(target_request(planned, t).config).get(_CLEANUP, ""))
 
 
-def target_request(planned: Planned, topic: str) -> TopicRequest:
+def target_request(planned: PlannedProgram, topic: str) -> TopicRequest:
     """A target as the program makes it.
 
     Of a table each key's newest row counts, so its topic is compacted, if the program does not say otherwise. Windows
