@@ -12,6 +12,7 @@ from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.runtime.clock import now_ms
 from lsql_runner.runtime.port import Identity
 from lsql_runner.runtime.statedir import StateDir
+from lsql_runner.runtime.watch import BrokerWatch, PositionReporter, Watch
 from lsql_runner.sql import ast
 
 
@@ -28,5 +29,7 @@ class RunDependencies:
     state: StateDir
     on_jvm_gone: Callable[[], None] = lambda: None
     """Called once, after the JVM has ended by itself."""
+    open_watch: Callable[[PositionReporter], Watch] = BrokerWatch
+    """Starts the reports to the brokers; they run beside the plan."""
     now_ms: Callable[[], int] = now_ms
     """The wall clock: milliseconds since 1970 UTC."""

@@ -17,7 +17,7 @@ from lsql_runner.runtime.idle import IdleClocks
 from lsql_runner.runtime.preparation import PreparedProgram
 from lsql_runner.runtime.state_machine import StateMachine
 from lsql_runner.runtime.statedir import StateDir
-from lsql_runner.runtime.watch import BrokerWatch
+from lsql_runner.runtime.watch import PositionReporter
 
 
 class PlanRun:
@@ -34,7 +34,9 @@ class PlanRun:
         self._sources = prepared.plan.sources
         self._clocks: IdleClocks | None = None
         self._ended: SimpleQueue[BatchEnded] = SimpleQueue()
-        self._watch = BrokerWatch(dependencies, machine)
+        self._watch = dependencies.open_watch(
+            PositionReporter(dependencies.settings, dependencies.brokers, machine, dependencies.now_ms)
+        )
         try:
             self._engine.start(job_of(prepared, dependencies.settings, dependencies.state, self._batch_ended))
             self._clocks = IdleClocks(prepared.plan, self._engine.newest_ms(), dependencies.now_ms())

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from threading import Condition, Thread
+from typing import Protocol
 
+from lsql_runner.config.settings import Settings
 from lsql_runner.errors import LsqlError, report
 from lsql_runner.events.batches import Partition
 from lsql_runner.events.processor import BrokerFound, BrokerLost, LagMeasured
-from lsql_runner.runtime.dependencies import RunDependencies
+from lsql_runner.kafka.ports import GroupPositions, TopicReader
 from lsql_runner.runtime.state_machine import StateMachine
 
 _JOIN_S = 30.0
 
 
+class Watch(Protocol):
+    """Reports positions and lag while a plan runs."""
+
+    def batch_ended(self) -> None:
+        """There may be a new position to commit."""
+
+    def close(self) -> None:
+        """Commit the last position and end."""
+
+
 class BrokerWatch:
     """Measures ends every SQL_METRIC_FREQUENCY and commits the newest position after each batch, in its own thread."""
 
-    def __init__(self, dependencies: RunDependencies, machine: StateMachine) -> None:
-        self._reporter = PositionReporter(dependencies, machine)
+    def __init__(self, reporter: PositionReporter) -> None:
+        self._reporter = reporter
         self._wake = Condition()
         self._dirty = False
         self._ended = False
@@ -49,13 +61,18 @@ class BrokerWatch:
             self._reporter.report(measure=not ended)
 
 
+class PositionBrokers(TopicReader, GroupPositions, Protocol):
+    """What a reporter needs of the brokers."""
+
+
 class PositionReporter:
     """Commits positions and measures the lag; errors of the brokers become events."""
 
-    def __init__(self, dependencies: RunDependencies, machine: StateMachine) -> None:
-        settings = dependencies.settings
-        self._brokers = dependencies.brokers
-        self._now_ms = dependencies.now_ms
+    def __init__(
+        self, settings: Settings, brokers: PositionBrokers, machine: StateMachine, now_ms: Callable[[], int]
+    ) -> None:
+        self._brokers = brokers
+        self._now_ms = now_ms
         self._machine = machine
         self._group = settings.app_id
         self._period_ms = settings.metric_frequency_ms
