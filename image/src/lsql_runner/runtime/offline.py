@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from lsql_runner.config.settings import Settings, read_settings
@@ -56,9 +56,8 @@ def validate(environment: Mapping[str, str]) -> Validation:
     if settings.bootstrap_servers:
         saved = saved_state(state_path(settings.state_dir, settings.app_id))
         with connections(settings) as (brokers, registry):
-            found = find_situation(program, settings, brokers, registry, saved)
-        if not saved.path.exists():  # the processor may run elsewhere: its position is no sign of a lost state
-            found = replace(found, committed={})
+            # Without the directory the processor runs elsewhere, and its position is no sign of a lost state.
+            found = find_situation(program, settings, brokers, registry, saved, with_positions=saved.path.exists())
     else:
         found = _empty_brokers(_plan_on_declarations(program, settings))
     return Validation(found.planned, decide(found, settings), bool(settings.bootstrap_servers))

@@ -95,8 +95,18 @@ def find_situation(
     brokers: Brokers,
     registry: SchemaRegistry | None,
     saved: SavedState,
+    *,
+    with_positions: bool = True,
 ) -> Situation:
     """Ask the brokers and the registry all that the decision needs; nothing is changed.
+
+    Args:
+        program: the program's syntax tree.
+        settings: all of them.
+        brokers: to ask.
+        registry: to ask, if there is one.
+        saved: what the state directory holds.
+        with_positions: whether the group's positions are of interest.
 
     Raises:
         LsqlError: as `plan_on_brokers`; REGISTRY_MISSING, REGISTRY_UNREACHABLE and the like; TOPIC_REFUSED where the
@@ -108,7 +118,8 @@ def find_situation(
     for topic in planned.plan.targets:
         if topic not in topics:
             brokers.check_create(target_request(planned, topic))
-    committed = brokers.group_positions(settings.app_id, source_partitions(planned.plan))
+    places = source_partitions(planned.plan) if with_positions else []
+    committed = brokers.group_positions(settings.app_id, places)
     return Situation(planned, topics, schemas, committed, saved, versions())
 
 
