@@ -23,7 +23,7 @@ from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.error_catalogue import RUNTIME
 from lsql_runner.errors import LsqlError, render
 from lsql_runner.jvm.spark_jvm import JvmOptions
-from lsql_runner.kafka.choice import only_java_speaks
+from lsql_runner.kafka.choice import java_only_setting
 from lsql_runner.observe.event_log import EventLog
 from lsql_runner.observe.logs import configure
 from lsql_runner.observe.metrics import Metrics
@@ -133,7 +133,7 @@ def processor_on(
 
 def jvm_options(settings: Settings) -> JvmOptions:
     """How a processor with these settings starts its JVM."""
-    second_jvm_mib = 0 if only_java_speaks(settings.connection) is None else BROKERS_JVM_MIB
+    second_jvm_mib = 0 if java_only_setting(settings.connection) is None else BROKERS_JVM_MIB
     return JvmOptions(
         jars=settings.jars_dir,
         heap_mib=settings.heap_mib or heap_mib(memory_limit_bytes(), second_jvm_mib),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lsql_runner.container.out_of_memory import Deaths, offer_to_the_kernel
+from lsql_runner.container.out_of_memory import ExitReasons, raise_oom_score
 
 
 def groups(folder: Path, *, kills: int, limit_mib: int) -> Path:
@@ -19,7 +19,7 @@ def test_a_child_that_is_offered_goes_before_its_parent() -> None:
     own = int(Path("/proc/self/oom_score_adj").read_text())
 
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
-        offer_to_the_kernel(child.pid)
+        raise_oom_score(child.pid)
         offered = int(Path(f"/proc/{child.pid}/oom_score_adj").read_text())
 
     assert offered == min(1000, own + 100)
@@ -29,7 +29,7 @@ def test_to_offer_a_process_that_is_gone_is_no_error() -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as child:
         child.wait()
 
-    offer_to_the_kernel(child.pid)
+    raise_oom_score(child.pid)
 
 
 @pytest.mark.parametrize(
@@ -42,8 +42,8 @@ def test_to_offer_a_process_that_is_gone_is_no_error() -> None:
     ],
 )
 def test_the_kernels_kill_is_told_from_others(tmp_path: Path, code: int, kills: int, expected: str) -> None:
-    deaths = Deaths(groups(tmp_path, kills=4, limit_mib=640))
+    reasons = ExitReasons(groups(tmp_path, kills=4, limit_mib=640))
 
     groups(tmp_path, kills=4 + kills, limit_mib=640)
 
-    assert deaths.told(code) == expected
+    assert reasons.describe(code) == expected

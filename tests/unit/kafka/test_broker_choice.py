@@ -9,7 +9,7 @@ import pytest
 from devkit.jars import jar_folder
 from lsql_runner.config.settings import read_settings
 from lsql_runner.errors import LsqlError
-from lsql_runner.kafka.choice import only_java_speaks, open_brokers
+from lsql_runner.kafka.choice import java_only_setting, open_brokers
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.java_brokers import BrokersJvm, class_path
 from lsql_runner.kafka.librdkafka import KafkaBrokers
@@ -51,7 +51,7 @@ def connection(security: dict[str, str]) -> KafkaConnection:
     ],
 )
 def test_librdkafka_asks_what_it_can(security: dict[str, str]) -> None:
-    assert only_java_speaks(connection(security)) is None
+    assert java_only_setting(connection(security)) is None
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_librdkafka_asks_what_it_can(security: dict[str, str]) -> None:
     ],
 )
 def test_java_asks_what_only_it_can(security: dict[str, str], key: str) -> None:
-    assert only_java_speaks(connection(security)) == key
+    assert java_only_setting(connection(security)) == key
 
 
 def test_no_jvm_is_started_where_none_is_needed() -> None:

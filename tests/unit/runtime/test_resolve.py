@@ -25,7 +25,7 @@ from lsql_runner.formats.catalog import (
 from lsql_runner.formats.proto_schema import proto_serde
 from lsql_runner.formats.text_formats import text_serde
 from lsql_runner.kafka.registry import SchemaReference
-from lsql_runner.runtime.resolve import Knowledge, resolve_catalog
+from lsql_runner.runtime.resolve import KnownSchemas, resolve_catalog
 from lsql_runner.sql.parser import parse
 from lsql_runner.types import BYTES, STRING, describe, parse_type
 
@@ -55,7 +55,7 @@ def resolved(
     pinned: Mapping[str, TopicSchema] | None = None,
     registry: FakeRegistry | None = None,
 ) -> TopicSchema:
-    knowledge = Knowledge(declared or {}, pinned or {}, sample_records=2, registry=registry)
+    knowledge = KnownSchemas(declared or {}, pinned or {}, sample_records=2, registry=registry)
     return resolve_catalog(parse(program), brokers, knowledge).schemas["orders"]
 
 
@@ -147,7 +147,7 @@ def test_a_missing_topic_is_left_to_the_binder() -> None:
     brokers = FakeBrokers()
     brokers.add_topic("other")
 
-    catalog = resolve_catalog(parse(PROGRAM), brokers, Knowledge({}, {}))
+    catalog = resolve_catalog(parse(PROGRAM), brokers, KnownSchemas({}, {}))
 
     assert (dict(catalog.schemas), catalog.existing) == ({}, frozenset({"other"}))
 

@@ -21,7 +21,6 @@ from lsql_runner.events.processor import (
     StateChanged,
     StoreReport,
     TopicUse,
-    Warned,
 )
 from lsql_runner.events.state import State
 from lsql_runner.runtime.status import IDLE_AFTER_MS, Status, StatusBoard, advance
@@ -196,7 +195,7 @@ class TestTroubles:
     def test_the_same_warning_is_kept_once(self) -> None:
         topics = (TopicUse("t", "source", "STRING", "JSON", "string", "string", "declared"),)
         planned = ProgramPlanned(1, topics, (), generation=2, stateful=True, warnings=("x", "y"))
-        status = fold(Warned(1, "x"), planned, planned, Warned(2, "y"))
+        status = fold(planned, planned)
 
         assert status.warnings == ("x", "y")
         assert (status.topics, status.generation, status.stateful) == (topics, 2, True)

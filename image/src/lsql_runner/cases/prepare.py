@@ -20,7 +20,7 @@ from lsql_runner.kafka.registry import SchemaKind, SchemaRegistry
 from lsql_runner.pipeline import PlannedProgram, plan_parsed
 from lsql_runner.plan.queries import Plan
 from lsql_runner.runtime.registered import registered, subject_of
-from lsql_runner.runtime.resolve import Knowledge, resolve_catalog
+from lsql_runner.runtime.resolve import KnownSchemas, resolve_catalog
 from lsql_runner.sql import ast
 from lsql_runner.sql.parser import parse
 
@@ -63,7 +63,7 @@ def prepare_case(case: Case) -> PreparedCase:
     registry = MemoryRegistry()
     batches = encode_batches(case, program, register_writers(case, registry))
     brokers = cast(TopicReader, _CaseBrokers(case, batches))  # resolving a catalog asks for topics and samples only
-    catalog = resolve_catalog(program, brokers, Knowledge(case.declared, {}, registry=registry, sinks=case.sinks))
+    catalog = resolve_catalog(program, brokers, KnownSchemas(case.declared, {}, registry=registry, sinks=case.sinks))
     planned = plan_parsed(program, catalog)
     return PreparedCase(replace(planned, plan=registered(planned.plan, registry)), batches, registry)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lsql_runner.cli.ending import ends_with_a_code
+from lsql_runner.cli.exit_codes import exits_with_code
 from lsql_runner.errors import render
 from lsql_runner.jvm.java import CLASS_ARCHIVE, JARS_DIR
 
@@ -46,7 +46,7 @@ def _program_text(environment: Mapping[str, str]) -> str | None:
     return text
 
 
-_reports_errors = ends_with_a_code(lambda error: render(error, _program_text(os.environ)))
+_reports_errors = exits_with_code(lambda error: render(error, _program_text(os.environ)))
 
 _file = click.option(
     "--file",
@@ -69,7 +69,7 @@ def _environment(path: str | None) -> dict[str, str]:
 @_file
 @_reports_errors
 def run(path: str | None) -> int:
-    """Run the processor until it is told to end; REST API on SQL_PORT."""
+    """Run the processor until a signal ends it; REST API on SQL_PORT."""
     from lsql_runner.service import run as run_service
 
     return run_service(_environment(path))

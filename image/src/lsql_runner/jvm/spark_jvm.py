@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsql_runner.container.limits import cores
-from lsql_runner.container.out_of_memory import Deaths, offer_to_the_kernel
+from lsql_runner.container.out_of_memory import ExitReasons, raise_oom_score
 from lsql_runner.errors import LsqlError
 from lsql_runner.jvm.java import LOCALE, OUT_OF_HEAP, java, spark_home
 
@@ -75,7 +75,7 @@ class SparkJvm:
     def __init__(self, options: JvmOptions) -> None:
         self._exit_s = options.exit_s
         self._heap_mib = options.heap_mib
-        self._deaths = Deaths()
+        self._exit_reasons = ExitReasons()
         self._folder = tempfile.TemporaryDirectory(prefix="lsql-")
         self.scratch = Path(self._folder.name)
         self._info = self.scratch / "gateway"
@@ -89,7 +89,7 @@ class SparkJvm:
             | _FIXED_ENV,
             start_new_session=True,  # Ctrl-C is for us; the JVM is stopped in order, not by the terminal
         )
-        offer_to_the_kernel(self.process.pid)
+        raise_oom_score(self.process.pid)
 
     @property
     def pid(self) -> int:
@@ -102,7 +102,7 @@ class SparkJvm:
         return self.process.poll() is None
 
     def connect(self) -> None:
-        """Wait until the JVM listens and tell pyspark where.
+        """Wait until the JVM listens, and set the variables by which pyspark connects to it.
 
         Raises:
             LsqlError: JVM_GONE when it ended instead, or does not answer within a minute.
@@ -127,7 +127,7 @@ class SparkJvm:
             return "it still runs"
         if code == OUT_OF_HEAP:
             return f"its heap of {self._heap_mib} MiB is too small for this program"
-        return self._deaths.told(code)
+        return self._exit_reasons.describe(code)
 
     def close(self) -> None:
         """End it in order: close its input and wait; kill it after `exit_s`."""

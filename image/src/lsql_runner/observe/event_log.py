@@ -19,7 +19,6 @@ from lsql_runner.events.processor import (
     ProgramPlanned,
     QueryDied,
     StateChanged,
-    Warned,
 )
 from lsql_runner.events.state import State
 
@@ -80,10 +79,6 @@ class EventLog:
     def _(self, event: BrokerFound) -> None:
         self._log.info("broker found")
         self._lost = None
-
-    @_tell.register
-    def _(self, event: Warned) -> None:
-        self._log.warning("warning", text=event.text)
 
     @_tell.register
     def _(self, event: ProgramPlanned) -> None:

@@ -1,6 +1,6 @@
 """The stages of a start: find what there is, decide, carry out. No thread, no waiting.
 
-Only the last stage changes anything, and no stage before it is left out: whatever can be refused is refused first.
+Only the last stage changes anything: whatever can be refused is refused before.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lsql_runner.runtime.actions import (
 )
 from lsql_runner.runtime.decision import Situation, StartDecision, decide
 from lsql_runner.runtime.registered import OutputSchema, output_schemas, with_schema_ids
-from lsql_runner.runtime.resolve import Knowledge, resolve_catalog
+from lsql_runner.runtime.resolve import KnownSchemas, resolve_catalog
 from lsql_runner.runtime.statedir import Pinned, SavedState, StateDir
 from lsql_runner.runtime.targets import target_request
 from lsql_runner.sql import ast
@@ -84,9 +84,9 @@ def plan_on_brokers(
     Raises:
         LsqlError: what is wrong with the program or the topics, BROKER_UNREACHABLE, SCHEMA_WAITING.
     """
-    known = {} if pinned is None else pinned.schemas
-    knowledge = Knowledge(settings.declared, known, settings.sample_records, registry, settings.sink_kinds)
-    return plan_parsed(program, resolve_catalog(program, brokers, knowledge))
+    schemas = {} if pinned is None else pinned.schemas
+    known = KnownSchemas(settings.declared, schemas, settings.sample_records, registry, settings.sink_kinds)
+    return plan_parsed(program, resolve_catalog(program, brokers, known))
 
 
 def find_situation(
