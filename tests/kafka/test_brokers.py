@@ -94,20 +94,20 @@ def until_answered(ask: Callable[[], dict[str, int]], deadline_s: float = 30) ->
                 raise
 
 
-def test_topics_of_the_brokers_themselves_are_told_too(brokers: Brokers, topic: TopicFactory) -> None:
+def test_internal_topics_are_listed(brokers: Brokers, topic: TopicFactory) -> None:
     brokers.commit("makes-the-topic-of-positions", {Partition(topic(), 0): 0})
 
     assert brokers.topics()["__consumer_offsets"] == 1
 
 
-def test_a_partition_that_is_not_there_has_no_end(client: Client, broker: Broker) -> None:
+def test_a_partition_that_does_not_exist_has_no_end(client: Client, broker: Broker) -> None:
     with closing(client(KafkaConnection(broker.bootstrap), 1)) as brokers, pytest.raises(LsqlError) as caught:
         brokers.ends([Partition("there-is-no-such-topic", 0)])
 
     assert caught.value.code == "BROKER_UNREACHABLE"
 
 
-def test_a_position_comes_back_and_is_seen_by_the_tool(brokers: Brokers, broker: Broker, topic: TopicFactory) -> None:
+def test_a_position_is_seen_by_kafka_consumer_groups(brokers: Brokers, broker: Broker, topic: TopicFactory) -> None:
     name, group = topic(partitions=2), f"group-{uuid.uuid4().hex[:8]}"
     broker.produce(name, [Record(b"k", b"v", partition=1)] * 3)
     first, second = Partition(name, 0), Partition(name, 1)
@@ -137,7 +137,7 @@ def test_many_records_of_some_size_are_read(brokers: Brokers, broker: Broker, to
     assert all(len(record.value or b"") == 10_000 for record in sample)
 
 
-def test_questions_come_from_several_threads(brokers: Brokers, broker: Broker, topic: TopicFactory) -> None:
+def test_requests_come_from_several_threads(brokers: Brokers, broker: Broker, topic: TopicFactory) -> None:
     name = topic()
     broker.produce(name, [Record(b"k", b"v")] * 3)
     place = Partition(name, 0)
@@ -170,7 +170,7 @@ def test_a_frozen_broker_is_unreachable_in_time_and_found_again(client: Client) 
         assert "only" in until_answered(brokers.topics)
 
 
-def test_the_first_group_of_a_cluster_and_a_restart_of_the_broker_are_outlived(client: Client) -> None:
+def test_it_survives_the_first_group_of_a_cluster_and_a_restart_of_the_broker(client: Client) -> None:
     with Broker() as own, closing(client(KafkaConnection(own.bootstrap), 3)) as brokers:
         own.create_topic("only")
         own.produce("only", [Record(b"k", b"v")])

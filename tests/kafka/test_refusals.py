@@ -65,7 +65,7 @@ def allow(broker: Broker, kind: ResourceType, name: str, *operations: AclOperati
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
-def test_a_wrong_password_is_no_missing_broker(secured: Broker, client: Client) -> None:
+def test_a_wrong_password_is_a_refusal(secured: Broker, client: Client) -> None:
     with closing(client(connection(secured, "wrong"), 2)) as brokers, pytest.raises(LsqlError) as caught:
         brokers.topics()
 
@@ -83,7 +83,7 @@ def test_a_group_without_rights_is_refused(secured: Broker, client: Client) -> N
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
-def test_a_position_that_may_not_be_seen_is_no_missing_position(secured: Broker, client: Client) -> None:
+def test_a_position_without_read_rights_is_a_refusal(secured: Broker, client: Client) -> None:
     allow(secured, ResourceType.GROUP, "half-allowed", AclOperation.READ)
 
     with closing(client(connection(secured, PASSWORD), 2)) as brokers, pytest.raises(LsqlError) as caught:
@@ -93,7 +93,7 @@ def test_a_position_that_may_not_be_seen_is_no_missing_position(secured: Broker,
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
-def test_a_topic_that_may_not_be_made_is_refused(secured: Broker, client: Client) -> None:
+def test_a_topic_without_create_rights_is_refused(secured: Broker, client: Client) -> None:
     with closing(client(connection(secured, PASSWORD), 2)) as brokers, pytest.raises(LsqlError) as caught:
         brokers.create(TopicRequest("not-allowed"))
     with closing(client(connection(secured, PASSWORD), 2)) as brokers, pytest.raises(LsqlError) as checked:
@@ -104,7 +104,7 @@ def test_a_topic_that_may_not_be_made_is_refused(secured: Broker, client: Client
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
-def test_what_may_not_be_deleted_is_refused(secured: Broker, client: Client) -> None:
+def test_a_deletion_without_rights_is_refused(secured: Broker, client: Client) -> None:
     with closing(client(connection(secured, PASSWORD), 2)) as brokers:
         with pytest.raises(LsqlError) as topic:
             brokers.delete_topic("hidden")
@@ -115,6 +115,6 @@ def test_what_may_not_be_deleted_is_refused(secured: Broker, client: Client) -> 
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
-def test_topics_that_may_not_be_seen_are_not_told(secured: Broker, client: Client) -> None:
+def test_topics_without_describe_rights_are_not_listed(secured: Broker, client: Client) -> None:
     with closing(client(connection(secured, PASSWORD), 2)) as brokers:
         assert "hidden" not in brokers.topics()

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.timeout(400)
 OUTAGE_S = 60
 
 
-def test_it_outlives_an_outage_of_its_broker_and_a_standstill_of_its_jvm(tmp_path: Path) -> None:
+def test_it_survives_an_outage_of_its_broker_and_a_frozen_jvm(tmp_path: Path) -> None:
     own = Broker()
     with own:
         own.create_topic("seen")

@@ -1,4 +1,4 @@
-"""A stateless processor from its start to its end: what it writes, where it stands, and how it goes on."""
+"""A stateless processor from its start to its end: output, position, restarts."""
 
 import json
 import os
@@ -114,7 +114,7 @@ def test_the_group_shows_the_position(filtering: Filter) -> None:
     assert sum(row.current_offset or 0 for row in rows) == filtering.fed
 
 
-def test_metrics_and_stream_tell_the_same(filtering: Filter) -> None:
+def test_metrics_and_stream_agree(filtering: Filter) -> None:
     stream = filtering.runner.wait_for(lambda s: s["lag"] == 0 and s["offsets"])
     metrics = filtering.runner.metrics()
 
@@ -179,7 +179,7 @@ def test_a_stop_holds_over_a_restart_until_a_start(filtering: Filter) -> None:
     assert filtering.written() == filtering.expected()
 
 
-def test_without_its_state_it_goes_on_at_the_position_of_the_group(filtering: Filter) -> None:
+def test_without_its_state_it_continues_at_the_position_of_the_group(filtering: Filter) -> None:
     assert filtering.runner.stop() == 0
     shutil.rmtree(filtering.runner.state_dir)
     filtering.feed(100)
@@ -237,12 +237,12 @@ def test_a_new_field_passes_through_a_star_and_can_be_named_after_a_restart(
     assert values(broker, target)[2:] == [{"color": "blue", "number": 3}]
 
 
-def test_a_process_whose_jvm_is_killed_says_so_and_ends(filtering: Filter) -> None:
+def test_a_process_whose_jvm_is_killed_reports_it_and_ends(filtering: Filter) -> None:
     runner = filtering.runner
 
     os.kill(runner.jvm_pid(), signal.SIGKILL)
 
-    assert jvm_gone_was_told(runner)
+    assert jvm_gone_was_reported(runner)
     assert runner.wait(15) == 3
     assert runner.traces() == []
     runner.start()
@@ -261,7 +261,7 @@ def wait_until(condition: Callable[[], bool], deadline_s: float = 60) -> None:
         time.sleep(0.01)
 
 
-def jvm_gone_was_told(runner: Runner) -> bool:
+def jvm_gone_was_reported(runner: Runner) -> bool:
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
         try:

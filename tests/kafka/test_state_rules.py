@@ -77,7 +77,7 @@ def test_a_lost_state_is_refused_or_rebuilt_from_the_first_record(count: Count) 
     assert [row.current_offset for row in count.broker.consumer_groups_describe(count.app_id)] == [3]
 
 
-def test_the_state_of_another_program_stays_until_it_is_given_up(count: Count) -> None:
+def test_the_state_of_another_program_is_kept_until_it_is_reset(count: Count) -> None:
     assert refusal(count.run("SUM(speed) AS total")).code == "STATE_OF_ANOTHER_PROGRAM"
     count.feed(1)
     with count.run() as running:

@@ -1,5 +1,5 @@
-"""The control loop on fakes, with a clock that only moves when a test says so: no JVM, no broker, no thread of ours
-but the one that watches the brokers."""
+"""The control loop on fakes, with a clock that only moves when a test says so: no JVM, no broker,
+no thread."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class TestRunning:
         assert caught.value.code == "TOPIC_UNKNOWN"
         assert runtime.engine.jobs == []
 
-    def test_late_records_are_counted_where_the_engine_reports_some(self, runtime: FakeRuntime) -> None:
+    def test_late_records_are_counted_when_the_engine_reports_some(self, runtime: FakeRuntime) -> None:
         runtime.sql, runtime.engine.late = COUNT, 4
 
         with runtime.process() as running:
@@ -73,7 +73,7 @@ class TestRunning:
 
         assert [cast(LateRecordsDropped, event).count for event in of_kind(running, LateRecordsDropped)] == [4]
 
-    def test_the_time_of_an_idle_topic_goes_on(self, runtime: FakeRuntime) -> None:
+    def test_the_time_of_an_idle_topic_advances(self, runtime: FakeRuntime) -> None:
         runtime.sql = COUNT
         with runtime.process() as running:
             running.run()
@@ -98,7 +98,7 @@ class TestRunning:
 
 
 class TestWaiting:
-    def test_a_broker_that_is_away_is_waited_for(self, runtime: FakeRuntime) -> None:
+    def test_an_unreachable_broker_is_waited_for(self, runtime: FakeRuntime) -> None:
         runtime.brokers.lost()
         with runtime.process() as running:
             assert (running.state, running.reason, running.health()) == (
@@ -115,7 +115,7 @@ class TestWaiting:
 
             assert (running.health(), len(of_kind(running, BrokerFound))) == ([], 1)
 
-    def test_it_is_asked_again_after_a_second_and_not_before(self, runtime: FakeRuntime) -> None:
+    def test_the_next_attempt_is_a_second_later(self, runtime: FakeRuntime) -> None:
         runtime.brokers.lost()
         with runtime.process() as running:
             states: list[State] = []
@@ -125,7 +125,7 @@ class TestWaiting:
 
         assert states == [State.WAITING, State.STARTING]
 
-    def test_a_first_record_is_waited_for_in_health(self, runtime: FakeRuntime) -> None:
+    def test_waiting_for_a_first_record_is_healthy(self, runtime: FakeRuntime) -> None:
         runtime.brokers.add_topic("t")
         with runtime.process() as running:
             assert (running.state, running.reason, running.health()) == (State.WAITING, "SCHEMA_WAITING", [])
@@ -142,7 +142,7 @@ class TestWaiting:
 
             assert running.health() == []
 
-    def test_a_broker_that_goes_away_while_it_runs_is_told_and_found_again(self, runtime: FakeRuntime) -> None:
+    def test_a_broker_lost_while_running_is_reported_and_found_again(self, runtime: FakeRuntime) -> None:
         with runtime.process() as running:
             running.run()
             running.until(lambda: running.status.ends == {PLACE: 1})
@@ -159,7 +159,7 @@ class TestWaiting:
             running.until(lambda: running.health() == [])
         assert runtime.brokers.group_positions(APP_ID, [PLACE]) == {PLACE: 3}
 
-    def test_a_sink_that_is_away_is_not_healthy(self, runtime: FakeRuntime) -> None:
+    def test_waiting_for_a_sink_is_not_healthy(self, runtime: FakeRuntime) -> None:
         runtime.engine.start_error = LsqlError("SINK_UNREACHABLE", sink="s", url="u", why="no answer")
         with runtime.process() as running:
             running.turn()
@@ -170,7 +170,7 @@ class TestWaiting:
 
 
 class TestRestarting:
-    def test_missing_rights_are_tried_again_until_they_are_there(self, runtime: FakeRuntime) -> None:
+    def test_missing_rights_are_retried_until_they_are_granted(self, runtime: FakeRuntime) -> None:
         runtime.brokers.refused()
         with runtime.process() as running:
             assert (running.state, running.reason, running.health()) == (
@@ -183,7 +183,7 @@ class TestRestarting:
 
             assert (running.status.broker_error, running.health()) == (None, [])
 
-    def test_a_query_that_dies_is_restarted_and_goes_on(self, runtime: FakeRuntime) -> None:
+    def test_a_failed_query_is_restarted_and_continues(self, runtime: FakeRuntime) -> None:
         with runtime.process() as running:
             running.run()
             runtime.brokers.produce("t", RECORD)
@@ -221,7 +221,7 @@ class TestRestarting:
 
         assert delays(running) == [1, 2, 1]
 
-    def test_a_fault_of_ours_restarts_the_plan(self, runtime: FakeRuntime) -> None:
+    def test_an_internal_error_restarts_the_plan(self, runtime: FakeRuntime) -> None:
         runtime.engine.start_error = ZeroDivisionError("of ours")
         with runtime.process() as running:
             assert running.turn()
@@ -241,7 +241,7 @@ class TestFailing:
         ],
         ids=lambda error: error.code,
     )
-    def test_what_would_only_come_again_is_left_to_a_person(self, runtime: FakeRuntime, error: LsqlError) -> None:
+    def test_a_final_error_waits_for_a_person(self, runtime: FakeRuntime, error: LsqlError) -> None:
         with runtime.process() as running:
             running.run()
             runtime.engine.error = error
@@ -252,7 +252,7 @@ class TestFailing:
             assert delays(running) == [None]
             assert runtime.engine.running is None
 
-    def test_a_person_may_start_it_again_and_it_may_fail_again(self, runtime: FakeRuntime) -> None:
+    def test_a_person_can_start_it_again_and_it_can_fail_again(self, runtime: FakeRuntime) -> None:
         gone = LsqlError("OFFSETS_GONE", reason="gone")
         with runtime.process() as running:
             running.run()
@@ -333,7 +333,7 @@ class TestCommands:
 
 class TestJvm:
     @pytest.mark.parametrize("is_running", [True, False])
-    def test_when_it_has_ended_this_is_reported_once(self, runtime: FakeRuntime, *, is_running: bool) -> None:
+    def test_its_end_is_reported_once(self, runtime: FakeRuntime, *, is_running: bool) -> None:
         with runtime.process() as running:
             if is_running:
                 running.run()
@@ -348,7 +348,7 @@ class TestJvm:
             )
             assert (len(of_kind(running, JvmGone)), runtime.jvm_gone) == (1, 1)
 
-    def test_a_call_that_fails_since_it_has_ended_is_no_fault_of_ours(self, runtime: FakeRuntime) -> None:
+    def test_a_call_that_fails_because_it_has_ended_is_no_internal_error(self, runtime: FakeRuntime) -> None:
         class DyingError(Exception):
             pass
 
@@ -424,7 +424,7 @@ class TestState:
         with counted.process() as running:
             assert (running.run().status.records_in, running.status.generation) == (1, 1)
 
-    def test_the_state_of_another_program_is_given_up_when_it_is_to_be_reset(self, counted: FakeRuntime) -> None:
+    def test_the_state_of_another_program_is_dropped_with_reset(self, counted: FakeRuntime) -> None:
         counted.sql = counted.sql.replace("COUNT(*)", "SUM(a)")
         counted.brokers.produce("t", RECORD)
 
@@ -439,7 +439,7 @@ class TestState:
             again.turn()
             assert again.status.generation == 2
 
-    def test_a_changed_stateless_program_goes_on_with_the_pinned_schema(self, runtime: FakeRuntime) -> None:
+    def test_a_changed_stateless_program_continues_with_the_pinned_schema(self, runtime: FakeRuntime) -> None:
         with runtime.process() as running:
             running.run()
         runtime.sql = "INSERT INTO o SELECT STREAM color, a AS number FROM t"
@@ -454,7 +454,7 @@ class TestState:
             "pinned",
         )
 
-    def test_a_stateless_program_without_its_directory_goes_on_at_the_position(self, runtime: FakeRuntime) -> None:
+    def test_a_stateless_program_without_its_directory_continues_at_the_position(self, runtime: FakeRuntime) -> None:
         with runtime.process() as running:
             running.run()
         self.lose(runtime)

@@ -166,7 +166,7 @@ def test_a_situation_leads_to_a_refusal(case: Case, code: str) -> None:
     assert caught.value.code == code
 
 
-def test_a_refusal_names_what_a_person_needs() -> None:
+def test_a_refusal_names_group_and_path() -> None:
     with pytest.raises(LsqlError) as lost:
         decided(replace(HAD_STATE, checkpoints=frozenset()))
     with pytest.raises(LsqlError) as other:
@@ -176,7 +176,7 @@ def test_a_refusal_names_what_a_person_needs() -> None:
     assert other.value.params["path"] == str(STATE)
 
 
-def test_a_changed_program_is_a_warning() -> None:
+def test_a_changed_program_gives_a_warning() -> None:
     [warning] = decided(replace(HAD_STATE, sql=SUM, on_change="reset")).warnings
 
     assert "The program changed" in warning

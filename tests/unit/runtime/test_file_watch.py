@@ -1,4 +1,4 @@
-"""Mounted secrets that change."""
+"""Changes of mounted secrets."""
 
 from pathlib import Path
 from queue import Empty, Queue
@@ -10,7 +10,7 @@ from lsql_runner.runtime.file_watch import FileWatch
 DEADLINE_S = 10
 
 
-def test_a_changed_file_is_told_once(tmp_path: Path) -> None:
+def test_a_changed_file_is_reported_once(tmp_path: Path) -> None:
     kept, changed = tmp_path / "kept", tmp_path / "changed"
     kept.write_text("a")
     changed.write_text("b")
@@ -26,7 +26,7 @@ def test_a_changed_file_is_told_once(tmp_path: Path) -> None:
     watch.close()
 
 
-def test_a_file_that_is_away_for_a_moment_has_not_changed(tmp_path: Path) -> None:
+def test_a_file_that_is_missing_for_a_moment_has_not_changed(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("a")
     told: Queue[Path] = Queue()

@@ -67,7 +67,7 @@ def test_the_list_is_what_a_start_then_does(runtime: FakeRuntime) -> None:
     assert validated(runtime) == ["write program.json for generation 1"]
 
 
-def test_the_state_of_another_program_is_refused_where_the_directory_is_here(runtime: FakeRuntime) -> None:
+def test_the_state_of_another_program_is_refused_where_its_directory_is(runtime: FakeRuntime) -> None:
     with runtime.process() as running:
         running.run()
 
@@ -77,7 +77,7 @@ def test_the_state_of_another_program_is_refused_where_the_directory_is_here(run
     assert caught.value.code == "STATE_OF_ANOTHER_PROGRAM"
 
 
-def test_elsewhere_a_position_without_state_is_no_loss(runtime: FakeRuntime) -> None:
+def test_without_a_state_directory_a_position_is_no_lost_state(runtime: FakeRuntime) -> None:
     runtime.brokers.commit(APP_ID, {Partition("t", 0): 1})
 
     assert validated(runtime) == FIRST

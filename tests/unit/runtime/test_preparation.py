@@ -148,7 +148,7 @@ def test_a_second_start_changes_nothing_outside(tmp_path: Path) -> None:
     assert made.engine.jobs[-1].plan.topic_sinks[0].value_id == 1
 
 
-def test_two_inserts_with_schemas_of_their_own_write_into_one_topic(tmp_path: Path) -> None:
+def test_two_inserts_write_into_one_topic_with_a_schema_each(tmp_path: Path) -> None:
     insert = "INSERT INTO o STORE VALUE AS AVRO SELECT STREAM"
     made = runtime(tmp_path, f"{TARGETS} {insert} a FROM t; {insert} g FROM t")
 

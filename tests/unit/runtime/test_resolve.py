@@ -1,4 +1,4 @@
-"""Who is asked first for a topic's schema: the program, what is declared, what was pinned, the registry, a sample."""
+"""The order of sources for a topic's schema: program, LSQL_TOPICS, pinned schema, registry, sample."""
 
 import json
 from collections.abc import Mapping
@@ -59,14 +59,14 @@ def resolved(
     return resolve_catalog(parse(program), brokers, knowledge).schemas["orders"]
 
 
-def test_a_sample_is_taken_where_nothing_is_known() -> None:
+def test_an_unknown_topic_is_sampled() -> None:
     schema = resolved(brokers_with((b"k", b'{"id": 1}')))
 
     assert (str(schema.key.format), describe(schema.value.type)) == ("STRING", "struct<id: long>")
     assert (schema.origin, schema.partitions) == ("sampled", 3)
 
 
-def test_what_is_declared_is_not_sampled() -> None:
+def test_a_declared_topic_is_not_sampled() -> None:
     brokers = brokers_with((b"k", b'{"id": 1}'))
 
     schema = resolved(brokers, declared=known("struct<id: string>", "declared"))
@@ -75,13 +75,13 @@ def test_what_is_declared_is_not_sampled() -> None:
     assert (schema.origin, schema.partitions, brokers.sampled) == ("declared", 3, [])
 
 
-def test_what_is_declared_goes_before_what_is_pinned() -> None:
+def test_a_declared_schema_replaces_a_pinned_one() -> None:
     declared, pinned = known("struct<id: string>", "declared"), known("struct<id: long>", "declared")
 
     assert describe(resolved(brokers_with(), declared=declared, pinned=pinned).value.type) == "struct<id: string>"
 
 
-def test_what_is_pinned_keeps_its_types_and_takes_new_fields() -> None:
+def test_a_pinned_schema_keeps_its_types_and_adds_new_fields() -> None:
     brokers = brokers_with((b"k", b'{"id": "text", "color": "red"}'))
 
     schema = resolved(brokers, pinned=known("struct<id: long>", "declared"))
@@ -89,13 +89,13 @@ def test_what_is_pinned_keeps_its_types_and_takes_new_fields() -> None:
     assert (schema.origin, describe(schema.value.type)) == ("pinned", "struct<id: long, color: string>")
 
 
-def test_what_is_pinned_holds_for_an_empty_topic() -> None:
+def test_a_pinned_schema_is_used_for_an_empty_topic() -> None:
     schema = resolved(brokers_with(), pinned=known("struct<id: long>", "declared"))
 
     assert (schema.origin, describe(schema.value.type)) == ("pinned", "struct<id: long>")
 
 
-def test_a_format_in_the_program_goes_before_all() -> None:
+def test_a_format_in_the_program_comes_first() -> None:
     brokers = brokers_with((b"k", b'{"id": 1}'))
     program = f"{PROGRAM} WHERE _ktype = BYTES AND _vtype = STRING"
     declared, pinned = known("struct<id: string>", "declared"), known("struct<id: long>", "declared")
@@ -115,7 +115,7 @@ def test_a_format_in_the_program_that_agrees_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("name", ["CSV", "XML"])
-def test_a_format_that_says_nothing_of_its_schema_must_be_declared(name: str) -> None:
+def test_a_format_without_a_schema_must_be_declared(name: str) -> None:
     with pytest.raises(LsqlError) as caught:
         resolved(brokers_with((b"k", b"1,2")), f"{PROGRAM} WHERE _vtype = {name}")
 
@@ -132,7 +132,7 @@ def test_a_pinned_schema_without_a_declaration_stays() -> None:
 
 
 @pytest.mark.parametrize("records", [[], [(b"k", None)]])
-def test_a_topic_that_says_nothing_is_waited_for(records: list[tuple[bytes | None, bytes | None]]) -> None:
+def test_a_topic_without_values_is_waited_for(records: list[tuple[bytes | None, bytes | None]]) -> None:
     with pytest.raises(LsqlError) as caught:
         resolved(brokers_with(*records))
 
@@ -189,7 +189,7 @@ class TestRegistry:
 
         assert (str(schema.key.format), str(schema.value.format)) == ("STRING", "AVRO")
 
-    def test_without_a_subject_the_id_in_the_records_says_it(self) -> None:
+    def test_without_a_subject_the_id_in_the_records_names_the_schema(self) -> None:
         registry = FakeRegistry()
         known_id = registry.register("elsewhere-value", "AVRO", avro(ID))
 
@@ -198,7 +198,7 @@ class TestRegistry:
         assert (str(schema.value.format), describe(schema.value.type)) == ("AVRO", "struct<id: long not null>")
 
     @pytest.mark.parametrize("record", [with_id(99), b"\0\0\0", b"\0"])
-    def test_bytes_that_only_look_like_it_are_bytes(self, record: bytes) -> None:
+    def test_bytes_that_only_look_like_a_schema_id_are_bytes(self, record: bytes) -> None:
         schema = resolved(brokers_with((b"k", record)), registry=FakeRegistry())
 
         assert schema.value.format == BYTES_FORMAT
@@ -222,7 +222,7 @@ class TestRegistry:
 
         assert (caught.value.code, caught.value.params) == ("REGISTRY_MISSING", {"topic": "orders"})
 
-    def test_a_declared_schema_needs_a_registry_for_those_that_the_records_name(self) -> None:
+    def test_a_declared_schema_needs_a_registry_for_the_schemas_of_the_records(self) -> None:
         value = avro_serde(AVRO_FORMAT, avro(ID))
         declared = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value)}
 
@@ -232,13 +232,13 @@ class TestRegistry:
         assert caught.value.code == "REGISTRY_MISSING"
         assert resolved(brokers_with(), declared=declared, registry=FakeRegistry()).value == value
 
-    def test_avro_of_which_nothing_is_known_is_waited_for(self) -> None:
+    def test_avro_without_subject_and_records_is_waited_for(self) -> None:
         with pytest.raises(LsqlError) as caught:
             resolved(brokers_with(), f"{PROGRAM} WHERE _vtype = AVRO", registry=FakeRegistry())
 
         assert caught.value.code == "SCHEMA_WAITING"
 
-    def test_a_registry_that_is_away_is_no_other_format(self) -> None:
+    def test_an_unreachable_registry_is_an_error_and_not_another_format(self) -> None:
         registry = FakeRegistry()
         registry.outage = LsqlError("REGISTRY_UNREACHABLE", urls="u", why="w")
 
@@ -247,7 +247,7 @@ class TestRegistry:
 
         assert caught.value.code == "REGISTRY_UNREACHABLE"
 
-    def test_what_a_schema_refers_to_is_put_into_it(self) -> None:
+    def test_referenced_schemas_are_included(self) -> None:
         registry = FakeRegistry()
         registry.register("money", "AVRO", avro({"name": "amount", "type": "double"}, name="Money"))
         refers = [SchemaReference("com.shop.Money", "money", 1)]
@@ -303,7 +303,7 @@ class TestRegistry:
 
         assert schema.value == Serde(JSON_FORMAT, parse_type("struct<id: long>"), has_head=True)
 
-    def test_what_a_json_schema_refers_to_gives_its_type(self) -> None:
+    def test_a_referenced_json_schema_gives_the_type(self) -> None:
         registry = FakeRegistry()
         registry.register("money", "JSON", json_schema(cents="integer"))
         whole = json.dumps({"type": "object", "properties": {"total": {"$ref": "money.json"}}})
@@ -346,7 +346,7 @@ class TestRegistry:
         assert (schema.origin, str(schema.value.format)) == ("registry", "PROTOBUF")
         assert describe(schema.value.type) == "struct<total: struct<cents: long not null>>"
 
-    def test_of_several_messages_that_of_the_newest_record_is_read(self) -> None:
+    def test_the_message_of_the_newest_record_is_read(self) -> None:
         registry = FakeRegistry()
         registry.register("orders-value", "PROTOBUF", PROTO_OLD)
         registry.register("orders-value", "PROTOBUF", PROTO_NEW)
@@ -359,7 +359,7 @@ class TestRegistry:
             "struct<b: int not null, c: int not null>",
         )
 
-    def test_a_pinned_message_stays_the_one_that_is_read(self) -> None:
+    def test_a_pinned_message_is_kept(self) -> None:
         value = proto_serde(PROTOBUF_FORMAT, PROTO_OLD, "A.B")
         pinned = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value, "registry")}
         registry = FakeRegistry()
@@ -390,7 +390,7 @@ class TestRegistry:
         ],
         ids=["a new field is there", "a field that went stays", "a type that changed stays"],
     )
-    def test_what_is_pinned_takes_the_newer_schema_that_says_the_same(self, newer: str, kind: str) -> None:
+    def test_a_newer_schema_with_all_pinned_fields_is_used(self, newer: str, kind: str) -> None:
         value = avro_serde(AVRO_FORMAT, avro(ID))
         pinned = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value, "registry")}
         registry = FakeRegistry()

@@ -1,4 +1,4 @@
-"""The processor's directory: one owner, whole files, generations."""
+"""The processor's directory: one owner, atomic files, generations."""
 
 import json
 import subprocess
@@ -53,7 +53,7 @@ def test_two_processors_share_a_root(tmp_path: Path) -> None:
     other.close()
 
 
-def test_a_file_in_its_place_is_told(tmp_path: Path) -> None:
+def test_a_file_in_its_place_is_refused(tmp_path: Path) -> None:
     (tmp_path / "root").write_text("")
 
     with pytest.raises(LsqlError) as caught:
@@ -73,7 +73,7 @@ def test_what_was_pinned_comes_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"sql": 1, "fingerprint": 2}', "null", '{"sql": "", "x": 1}'])
-def test_a_pinned_program_that_makes_no_sense_is_told(tmp_path: Path, text: str) -> None:
+def test_an_unreadable_program_json_is_refused(tmp_path: Path, text: str) -> None:
     state = StateDir(tmp_path, "app")
     (state.path / "program.json").write_text(text)
 

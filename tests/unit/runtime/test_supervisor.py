@@ -98,7 +98,7 @@ def test_the_position_and_the_lag_are_reported_by_a_thread_beside_it(running: Ru
     wait_until(lambda: running.supervisor.status().lags == {PLACE: 0})
 
 
-def test_a_closed_one_has_ended_and_committed(running: Running) -> None:
+def test_close_ends_it_and_commits(running: Running) -> None:
     running.runtime.engine.run_batches()
 
     running.supervisor.close()

@@ -1,4 +1,4 @@
-"""The environment contract: one frozen Settings. This table gives names, defaults, checks and the reference page."""
+"""The settings in the environment. The fields of Settings give names, defaults, checks and the reference page."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _heap(value: int) -> int:
 
 
 class Settings(BaseModel):
-    """Everything that the environment says. Field descriptions are the reference page's."""
+    """All settings of a processor."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 

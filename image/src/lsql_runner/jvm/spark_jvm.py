@@ -51,11 +51,11 @@ class JvmOptions:
     heap_mib: int
     java_options: tuple[str, ...] = ()
     class_archive: Path | None = None
-    """Classes read, checked and linked before (image/recipe/train.py); without one the JVM starts slower."""
+    """Classes already parsed, verified and linked (image/recipe/train.py); without it the JVM starts slower."""
     exit_s: float = 10.0
-    """How long it may take to end in order."""
+    """The deadline of an orderly end."""
     log_level: str = "OFF"
-    """Of Spark and Kafka in the JVM. What a processor dies of is reported from here, once and readably."""
+    """Of Spark and Kafka in the JVM. Errors that end a processor are reported from Python, once and readably."""
 
 
 def short_lived(jars: Path, class_archive: Path | None = None, heap_mib: int = 0) -> JvmOptions:
@@ -87,7 +87,7 @@ class SparkJvm:
             env=os.environ
             | {"_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._info), "SPARK_HOME": str(spark_home())}
             | _FIXED_ENV,
-            start_new_session=True,  # Ctrl-C is for us; the JVM is stopped in order, not by the terminal
+            start_new_session=True,  # Ctrl-C must only reach this process, which stops the JVM in order
         )
         raise_oom_score(self.process.pid)
 
@@ -121,7 +121,7 @@ class SparkJvm:
         os.environ["PYSPARK_GATEWAY_SECRET"] = data[8 : 8 + length].decode()
 
     def death(self) -> str:
-        """How it ended, in words."""
+        """How it ended, as a sentence."""
         code = self.process.poll()
         if code is None:
             return "it still runs"
@@ -157,7 +157,7 @@ _FIXED_ENV = {"SPARK_SCALA_VERSION": "2.13", "SPARK_CONNECT_MODE": "0", "SPARK_L
 
 
 def class_path(jars: Path) -> list[str]:
-    """Every jar of Spark, but one, and of `jars`, sorted by name.
+    """All jars of Spark but one, and those of `jars`, sorted by name.
 
     Raises:
         LsqlError: JARS_MISSING when the Kafka connector is not among them.
@@ -196,11 +196,11 @@ def _command(options: JvmOptions, scratch: Path) -> list[str]:
 
 
 _GATEWAY = "org.apache.spark.api.python.PythonGatewayServer"
-"""What SparkSubmit would end up with, after reading settings of clusters that are none here."""
+"""The class that SparkSubmit would start, after settings for clusters that are not used here."""
 
 
 def _collector() -> str:
-    """The garbage collector for throughput; on one core its threads would only be in the way."""
+    """The parallel collector; on one core the serial one, since threads would only compete."""
     return "-XX:+UseParallelGC" if cores() > 1 else "-XX:+UseSerialGC"
 
 

@@ -1,4 +1,4 @@
-"""Requests to the hosts of a schema registry, each question within its deadline."""
+"""HTTP requests to the hosts of a schema registry, each with a deadline."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ANOTHER_HOST = {62, 64}
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a registry said: `error_code` is its own, 0 where there is none; `document` is JSON."""
+    """A registry's response: `error_code` is the registry's own, 0 where it has none; `document` is its JSON."""
 
     url: str
     status: int
@@ -42,7 +42,7 @@ class Reply:
 
     @property
     def message(self) -> str:
-        """Its own words, without names of Java classes; empty where it has none."""
+        """The registry's message, without names of Java classes; empty where there is none."""
         found = self.document.get("message", "") if isinstance(self.document, dict) else ""
         return in_words(str(found))
 
@@ -52,7 +52,7 @@ class Reply:
 
 
 class NoAnswer(Exception):
-    """One host gave no answer; a sentence says why."""
+    """A host did not answer; the text says why."""
 
 
 class RegistryHosts:
@@ -68,7 +68,7 @@ class RegistryHosts:
         self._first = 0
         self._client = httpx2.Client(
             timeout=httpx2.Timeout(answer_s),
-            # Questions are rare: a kept connection that a balancer has dropped meanwhile would look like an outage.
+            # Requests are rare: a kept connection that a load balancer has dropped would look like an outage.
             limits=httpx2.Limits(max_keepalive_connections=0),
             auth=httpx2.BasicAuth(connection.user, connection.password) if connection.user else None,
             headers=_ACCEPT,
@@ -77,7 +77,7 @@ class RegistryHosts:
         )
 
     def deadline(self) -> float:
-        """When a question that begins now is to be answered, on the monotonic clock."""
+        """The deadline of a request that begins now, on the monotonic clock."""
         return time.monotonic() + self._answer_s
 
     def ask(self, method: str, path: str, body: Any = None, until: float | None = None) -> Reply:
@@ -101,7 +101,7 @@ class RegistryHosts:
         raise LsqlError("REGISTRY_UNREACHABLE", urls=", ".join(self._urls), why="; ".join(reasons))
 
     def close(self) -> None:
-        """Let all connections go."""
+        """Close all connections."""
         self._client.close()
 
     def _order(self) -> Iterator[tuple[int, int]]:
@@ -150,10 +150,10 @@ def _within(seconds: float, ask: Callable[[], Answer]) -> Answer:
 
 
 def _failed(url: str, error: Exception) -> Exception:
-    """What a request that broke means: NoAnswer, or the error that it is."""
+    """The error for a failed request: NoAnswer, or an LsqlError."""
     fault = _tls_fault(error)
     if fault is None:
-        # The others of its kind are of connections that ended too soon.
+        # Other errors of this class are connections that ended too soon.
         if isinstance(error, httpx2.RemoteProtocolError) and str(error).startswith("illegal"):
             return answer_invalid(url, "no HTTP")
         return NoAnswer(in_words(str(error)) or type(error).__name__)
@@ -172,10 +172,10 @@ def _failed(url: str, error: Exception) -> Exception:
 
 
 def _tls_fault(error: BaseException | None) -> ssl.SSLError | None:
-    """The error of TLS that a request failed with."""
+    """The TLS error behind a failed request."""
     while error is not None and not isinstance(error, ssl.SSLError):
         error = error.__cause__ or error.__context__
-    # A server that closes without the farewell of TLS has gone away; it has refused nobody.
+    # A server that closes without TLS' close_notify is unreachable; it has refused nothing.
     return None if isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError) else error
 
 

@@ -1,4 +1,4 @@
-"""The work of a processor, one turn at a time: start the plan, watch it, restart it, do what people ask for.
+"""The work of a processor, one turn at a time: start the plan, watch it, restart it, carry out commands.
 
 Errors that may pass lead to waiting or to a restart after a delay; other errors lead to FAILED, where a person decides.
 """
@@ -67,7 +67,7 @@ class ControlLoop:
         """Carry out a command, then what the state asks for. False when there must be no further turn."""
         try:
             return self._turn(command)
-        except Exception as error:  # the processor must survive a fault of ours: it is the one that restarts
+        except Exception as error:  # the loop must survive an internal error: it is what restarts the plan
             self._unexpected(error)
             return self.machine.state is not State.ENDED
 
@@ -178,7 +178,7 @@ class ControlLoop:
         self._dependencies.on_jvm_gone()
 
     def _unexpected(self, error: Exception) -> None:
-        """Log a fault of ours, without its trace at INFO, and restart the plan."""
+        """Log an internal error, with its trace at DEBUG only, and restart the plan."""
         if self._dependencies.engine.jvm_death(within_s=1.0) is not None:
             return  # calls into a JVM that has ended fail in many ways; the next turn reports it once
         reason = f"{type(error).__name__}: {classify(str(error)).reason}"

@@ -1,4 +1,4 @@
-"""The processor: a control loop in a thread, and the commands and questions of other threads."""
+"""The processor: a control loop in its own thread, which other threads command and query."""
 
 from __future__ import annotations
 
