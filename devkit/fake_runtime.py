@@ -67,16 +67,16 @@ class FakeRuntime:
         with closing(StateDir(settings.state_dir, settings.app_id)) as state:
             loop = ControlLoop(
                 RunDependencies(
-                    settings,
-                    parse(settings.sql),
-                    identity,
-                    self.brokers,
-                    self.registry,
-                    self.engine,
-                    state,
-                    self._on_jvm_gone,
-                    self._open_watch,
-                    lambda: self.now_ms,
+                    settings=settings,
+                    program=parse(settings.sql),
+                    identity=identity,
+                    brokers=self.brokers,
+                    registry=self.registry,
+                    engine=self.engine,
+                    state=state,
+                    on_jvm_gone=self._on_jvm_gone,
+                    open_watch=self._open_watch,
+                    now_ms=lambda: self.now_ms,
                 )
             )
             running = FakeProcess(self, loop, state)

@@ -92,7 +92,16 @@ def processor(settings: Settings, options: JvmOptions | None = None) -> Iterator
         with closing(engine), connections(settings) as (brokers, registry):
             identity = _identity(settings)
             supervisor = Supervisor(
-                RunDependencies(settings, program, identity, brokers, registry, engine, state, _end_with_the_jvm)
+                RunDependencies(
+                    settings=settings,
+                    program=program,
+                    identity=identity,
+                    brokers=brokers,
+                    registry=registry,
+                    engine=engine,
+                    state=state,
+                    on_jvm_gone=_end_with_the_jvm,
+                )
             )
             metrics = Metrics(identity, supervisor.status)
             supervisor.listen(EventLog(settings.app_id))
@@ -124,7 +133,16 @@ def processor_on(
         connections(settings, answer_s) as (brokers, registry),
     ):
         supervisor = Supervisor(
-            RunDependencies(settings, program, _identity(settings), brokers, registry, engine, state, on_jvm_gone)
+            RunDependencies(
+                settings=settings,
+                program=program,
+                identity=_identity(settings),
+                brokers=brokers,
+                registry=registry,
+                engine=engine,
+                state=state,
+                on_jvm_gone=on_jvm_gone,
+            )
         )
         supervisor.launch()
         with closing(supervisor):

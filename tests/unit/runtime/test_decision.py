@@ -69,7 +69,14 @@ def decided(case: Case) -> StartDecision:
         for schema in unregistered_schemas(planned.plan)
     )
     saved = SavedState(STATE, pinned(case), case.checkpoints, case.generations or frozenset({case.generation}))
-    found = Situation(planned, frozenset(case.topics), schemas, case.committed, saved, {})
+    found = Situation(
+        planned=planned,
+        topics=frozenset(case.topics),
+        schemas=schemas,
+        committed=case.committed,
+        saved=saved,
+        versions={},
+    )
     settings = {"SQL": case.sql, "LSQL_STATE_ON_CHANGE": case.on_change, "LSQL_STATE_ON_LOSS": case.on_loss}
     return decide(found, read_settings(settings))
 

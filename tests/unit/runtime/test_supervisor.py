@@ -34,13 +34,13 @@ class Running:
         self.state = StateDir(settings.state_dir, settings.app_id)
         self.supervisor = Supervisor(
             RunDependencies(
-                settings,
-                parse(settings.sql),
-                Identity(APP_ID, settings.sql, "", "0", "at_least_once"),
-                runtime.brokers,
-                None,
-                runtime.engine,
-                self.state,
+                settings=settings,
+                program=parse(settings.sql),
+                identity=Identity(APP_ID, settings.sql, "", "0", "at_least_once"),
+                brokers=runtime.brokers,
+                registry=None,
+                engine=runtime.engine,
+                state=self.state,
             )
         )
         self.events: list[Event] = []

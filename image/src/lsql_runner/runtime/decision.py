@@ -24,7 +24,7 @@ from lsql_runner.runtime.statedir import Pinned, SavedState
 from lsql_runner.runtime.targets import target_request
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
     """What was found before a start."""
 

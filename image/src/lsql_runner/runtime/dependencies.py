@@ -16,7 +16,7 @@ from lsql_runner.runtime.watch import BrokerWatch, PositionReporter, Watch
 from lsql_runner.sql import ast
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunDependencies:
     """Made before the supervisor and closed after it, by whoever makes the supervisor."""
 

@@ -67,8 +67,14 @@ def _empty_brokers(planned: PlannedProgram) -> Situation:
     """As found on brokers that have only the topics that the program does not create, and no state."""
     bound = planned.bound.settings
     existing = frozenset(topic for topic in planned.plan.targets if not bound.topic(topic).autocreate)
-    schemas = unregistered_schemas(planned.plan)
-    return Situation(planned, existing, schemas, {}, SavedState(Path()), versions())
+    return Situation(
+        planned=planned,
+        topics=existing,
+        schemas=unregistered_schemas(planned.plan),
+        committed={},
+        saved=SavedState(Path()),
+        versions=versions(),
+    )
 
 
 def _plan_on_declarations(program: Program, settings: Settings) -> PlannedProgram:

@@ -31,7 +31,7 @@ from lsql_runner.runtime.targets import target_request
 from lsql_runner.sql import ast
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedProgram:
     """A program that is ready to run: planned, with everything that it needs in place."""
 
@@ -120,7 +120,9 @@ def find_situation(
             brokers.check_create(target_request(planned, topic))
     places = source_partitions(planned.plan) if with_positions else []
     committed = brokers.group_positions(settings.app_id, places)
-    return Situation(planned, topics, schemas, committed, saved, versions())
+    return Situation(
+        planned=planned, topics=topics, schemas=schemas, committed=committed, saved=saved, versions=versions()
+    )
 
 
 def versions() -> dict[str, str]:
@@ -168,9 +170,9 @@ def _prepared(
     targets = planned.plan.targets
     limits = brokers.limits(targets)
     return PreparedProgram(
-        planned,
-        decision.generation,
-        decision.starts,
-        {topic: limits.get(topic, TopicLimits()) for topic in targets},
-        (*planned.bound.warnings, *decision.warnings),
+        planned=planned,
+        generation=decision.generation,
+        starts=decision.starts,
+        limits={topic: limits.get(topic, TopicLimits()) for topic in targets},
+        warnings=(*planned.bound.warnings, *decision.warnings),
     )
