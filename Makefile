@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help setup tools cluster-tools image test test-unit test-java test-streams test-differential test-kafka test-sinks test-browser test-cluster test-chart test-image cluster-up \
-	cluster-down docs charts lint format typecheck imports golden demo bench bench-operators lock clean
+	cluster-down docs charts lint format typecheck imports golden golden-states demo bench bench-operators lock clean
 
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest
@@ -86,6 +86,9 @@ imports: setup ## import-linter: who may import whom
 
 golden: setup ## Rewrite the golden files; the review is the diff
 	$(PYTEST) tests/golden --update-goldens $(ARGS)
+
+golden-states: setup ## Write the golden states that are missing; they stay as an earlier version wrote them
+	$(BIN)/python -m devkit.golden_states $(ARGS)
 
 docs: setup ## Write the generated reference pages anew; a test says when they are stale
 	$(BIN)/python -m devkit.docs

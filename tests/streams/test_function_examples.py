@@ -298,7 +298,9 @@ NULLS = {
 EXPECTED = {**EXAMPLES, **EDGES, **NULLS}
 
 LITERALS_ONLY = Scope(
-    "examples", Shape(Serde(STRING_FORMAT, STRING), Serde(STRING_FORMAT, STRING), frozenset()), frozenset()
+    name="examples",
+    shape=Shape(Serde(STRING_FORMAT, STRING), Serde(STRING_FORMAT, STRING), frozenset()),
+    aliases=frozenset(),
 )
 
 
@@ -316,7 +318,7 @@ class Literals:
         return ColumnRef(name, (), expr.type)
 
 
-def bind(expr: ast.Expr, literals: Literals) -> Expr:
+def bind(expr: ast.Expression, literals: Literals) -> Expr:
     """The bound expression, without the literals that may as well be fields of a record."""
     if not isinstance(expr, ast.Call):
         return Binder(LITERALS_ONLY).bind(expr)
@@ -330,14 +332,14 @@ def bind(expr: ast.Expr, literals: Literals) -> Expr:
         constant = row.signature.parameter(position).constant
         args.append(operators.convert(arg if constant else literals.hide(arg), kind))
     args += [default_of(p) for p in row.signature.parameters[len(given) :] if p.optional]
-    return Apply(row.name, row.lowering, tuple(args), found.result, nullable=True)
+    return Apply(function=row.name, lowering=row.lowering, args=tuple(args), type=found.result, nullable=True)
 
 
 def default_of(parameter: Parameter) -> Expr:
     return operators.convert(operators.constant(parameter.default), SCALARS[parameter.kind])
 
 
-def parse(text: str) -> ast.Expr:
+def parse(text: str) -> ast.Expression:
     return read_expression(Cursor(text))
 
 
@@ -408,11 +410,11 @@ AGGREGATED = (2, 3, None, 1, 3)
 """The field `x` of the records that the examples of aggregates are taken over."""
 
 ONE_FIELD = Scope(
-    "examples",
-    Shape(
+    name="examples",
+    shape=Shape(
         Serde(STRING_FORMAT, STRING), Serde(JSON_FORMAT, Struct((Field("x", INT),))), frozenset({"partition", "offset"})
     ),
-    frozenset(),
+    aliases=frozenset(),
 )
 
 

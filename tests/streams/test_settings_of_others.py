@@ -9,13 +9,13 @@ from pyspark.sql import SparkSession
 from lsql_runner.bind.kafka_keys import (
     CONSUMER_KEYS,
     IGNORED_KEYS,
-    OWNED_KEYS,
     PRODUCER_KEYS,
     environment_name,
     expected,
 )
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.state_options import tune_state
+from lsql_runner.sql.unsupported import KEYS_OF_ENGINE
 
 WANTED = {"BOOLEAN": "true or false", "INT": "a whole number", "LONG": "a whole number"}
 OURS = {"consumer": {"auto.offset.reset"}, "producer": set[str]()}
@@ -42,7 +42,7 @@ def definition(jvm: Any, name: str) -> Any:
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_every_key_of_a_client_has_a_place(client: str, types: dict[str, dict[str, str]]) -> None:
-    known = CLIENTS[client] | set(OWNED_KEYS) | set(IGNORED_KEYS) | OURS[client]
+    known = CLIENTS[client] | set(KEYS_OF_ENGINE) | set(IGNORED_KEYS) | OURS[client]
 
     lost = {key for key in types[client] if key not in known and environment_name(key) is None}
     assert {key for key in lost if not key.startswith("internal.")} == set()

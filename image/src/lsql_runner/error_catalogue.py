@@ -27,6 +27,31 @@ class ErrorKind:
         return {name for text in (self.found, self.do) for _, name, _, _ in Formatter().parse(text) if name}
 
 
+STATE_CHANGES: dict[str, str] = {
+    "version": "program.json describes the state in version {was}, and this version of lsql-runner in version {now}",
+    "unreadable": "program.json does not describe a state",
+    "removed": "no INSERT continues the state of INSERT INTO {target}",
+    "sources": "INSERT INTO {target} reads {now} instead of {was}",
+    "operators": "the stateful operators of INSERT INTO {target} are {now} instead of {was}",
+    "layout": "INSERT INTO {target} stores the state of {operator} in layout {now} instead of {was}",
+    "error_policy": "error.policy.write of INSERT INTO {target} is {now} instead of {was}",
+    "filter": "INSERT INTO {target} has another filter below its state",
+    "lateral": "INSERT INTO {target} has another LATERAL",
+    "keys": "INSERT INTO {target} groups by other values",
+    "window": "INSERT INTO {target} has another window",
+    "grace": "INSERT INTO {target} has another grace",
+    "event_time": "INSERT INTO {target} has another event time",
+    "final": "INSERT INTO {target} has another emit mode",
+    "aggregates": "INSERT INTO {target} has other aggregates",
+    "conditions": "INSERT INTO {target} has another condition in HAVING or ON",
+    "join_kind": "INSERT INTO {target} has another kind of join",
+    "within": "INSERT INTO {target} has another WITHIN",
+    "join_keys": "INSERT INTO {target} joins by other values",
+    "kept_fields": "INSERT INTO {target} reads other fields of a joined source, or with other types",
+}
+"""Why a program cannot continue a state, by kind: what STATE_OF_ANOTHER_PROGRAM shows as `change`."""
+
+
 CATALOGUE: dict[str, ErrorKind] = {
     # --- the text ---
     "SQL_EMPTY": ErrorKind(

@@ -21,10 +21,22 @@ ORDERS = TopicSchema(
 )
 PINNED = Pinned(
     "INSERT INTO ...",
-    Fingerprint((("stateless", QueryFingerprint(("orders",), (("count", "how"),))),)),
+    Fingerprint(
+        (
+            QueryFingerprint(
+                name="stateful-0",
+                targets=("out",),
+                sources=("orders",),
+                stores=("aggregate-0",),
+                state={"of": [1, "x"]},
+            ),
+            QueryFingerprint(name="stateless", targets=("copy",), sources=("orders",)),
+        )
+    ),
     {"orders": ORDERS},
     3,
     {"pyspark": "4.2.0"},
+    ("stateful-0",),
 )
 
 HOLD = "import sys; from pathlib import Path; from lsql_runner.runtime.statedir import StateDir\n"
@@ -81,6 +93,21 @@ def test_an_unreadable_program_json_is_refused(tmp_path: Path, text: str) -> Non
         state.saved()
 
     assert caught.value.code == "STATE_OF_ANOTHER_PROGRAM"
+    state.close()
+
+
+def test_a_fingerprint_of_before_the_versions_is_named(tmp_path: Path) -> None:
+    state = StateDir(tmp_path, "app")
+    state.pin(PINNED)
+    file = state.path / "program.json"
+    prose = {"stateful-0": {"sources": ["orders"], "stores": {"aggregate-0": "aggregate in store aggregate-0"}}}
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"fingerprint": prose}))
+
+    with pytest.raises(LsqlError) as caught:
+        state.saved()
+
+    change = "program.json describes the state in version 0, and this version of lsql-runner in version 1"
+    assert (caught.value.code, caught.value.params["change"]) == ("STATE_OF_ANOTHER_PROGRAM", change)
     state.close()
 
 

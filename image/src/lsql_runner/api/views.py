@@ -31,6 +31,7 @@ from lsql_runner.events.state import State
 from lsql_runner.runtime.health import Health, Reason
 from lsql_runner.runtime.port import Processor
 from lsql_runner.runtime.status import Status
+from lsql_runner.sql.unsupported import unsupported
 
 
 def stream(processor: Processor, now_ms: int) -> StreamReport:
@@ -133,7 +134,7 @@ def store_rows(processor: Processor, name: str) -> NoReturn:
         LsqlError: FEATURE_UNSUPPORTED for a store of this program, NOT_FOUND for any other name.
     """
     if any(info.name == name for info in processor.description.stores):
-        raise LsqlError("FEATURE_UNSUPPORTED", feature="Reading a state store", instead="read the target topic")
+        raise unsupported("store rows")
     raise LsqlError("NOT_FOUND", path=f"/metadata/{name}")
 
 

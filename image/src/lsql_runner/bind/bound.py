@@ -17,7 +17,7 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True)
-class Single:
+class UnnamedValue:
     """One value without a name: `AS _value`, `AS _key`; a constant null is a tombstone."""
 
     expr: Expr
@@ -31,7 +31,7 @@ class Fields:
     extends: bool = False
 
 
-Part = Whole | Single | Fields
+Part = Whole | UnnamedValue | Fields
 
 
 def keeps_source(part: Part) -> bool:
@@ -41,7 +41,7 @@ def keeps_source(part: Part) -> bool:
 
 def part_exprs(part: Part) -> tuple[Expr, ...]:
     match part:
-        case Single(expr):
+        case UnnamedValue(expr):
             return (expr,)
         case Fields(fields):
             return tuple(expr for _, expr in fields)
@@ -82,7 +82,7 @@ class WindowSpec:
         return self.kind == "SESSION"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
     """What an aggregate SELECT groups by and computes. Where no field is named the record's raw key is the group."""
 
@@ -126,12 +126,12 @@ class RowKey:
     def is_joined_by(self, values: Values) -> bool:
         """Whether it is this key, as it is, that rows are joined by."""
         match values:
-            case (ColumnRef(column, ()),):
-                return column in self.columns
+            case (ColumnRef(path=()) as ref,):
+                return ref.name in self.columns
         return values == (self.expr,)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BoundJoin:
     """Two sources side by side. The columns of the n-th source of a FROM, from 0, are called `<column>_<n>`."""
 
@@ -167,7 +167,7 @@ class BoundJoin:
         return self.within_ms is not None and self.kind != "INNER"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BoundSelect:
     source: BoundTopic | BoundSelect | BoundJoin
     laterals: tuple[tuple[str, Expr], ...]
@@ -197,7 +197,7 @@ class BoundInsert:
     select: BoundSelect
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SinkTarget:
     """What an INSERT writes to outside of Kafka."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lsql_runner.bind import operators
 from lsql_runner.bind.bound import JoinKind, RowKey, Values
-from lsql_runner.bind.expr import Choose, ColumnRef, Expr, Operation, Record
+from lsql_runner.bind.expr import Choose, ColumnRef, Expr, OperatorCall, Record
 from lsql_runner.bind.formats import default_format, fits
 from lsql_runner.bind.join_scope import Side
 from lsql_runner.errors import LsqlError
@@ -19,12 +19,12 @@ from lsql_runner.types import BOOLEAN, STRING, describe
 
 def key_of_source(side: Side) -> RowKey:
     """The key of a source of the FROM."""
-    expr = side.resolve(ast.Path(ast.Ident("_key")))
+    expr = side.resolve(ast.NamePath(ast.Ident("_key")))
     assert isinstance(expr, ColumnRef)
-    return RowKey(expr, side.scope.shape.key, frozenset({expr.column}))
+    return RowKey(expr, side.scope.shape.key, frozenset({expr.name}))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class On:
     """What two sides are joined by, pair by pair, and the keys of their rows."""
 
@@ -101,7 +101,7 @@ def _named(values: Values) -> tuple[tuple[str, Expr], ...]:
 
 def _either(one: Expr, other: Expr) -> Expr:
     """The one that is there."""
-    return Choose(((Operation("IS NOT NULL", (one,), BOOLEAN, False), one),), other, one.type)
+    return Choose(((OperatorCall("IS NOT NULL", (one,), BOOLEAN, False), one),), other, one.type)
 
 
 def _name(expr: Expr, place: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from lsql_runner.bind.bound import Fields, Part, Single, Whole
+from lsql_runner.bind.bound import Fields, Part, UnnamedValue, Whole
 from lsql_runner.bind.expr import ColumnRef, Expr, Record
 from lsql_runner.bind.expressions import Binder
 from lsql_runner.bind.join_scope import JoinScope
@@ -57,7 +57,7 @@ class _PartBuilder:
     def build(self) -> Part | None:
         """The part; None if the SELECT list says nothing of it."""
         if self.single is not None:
-            return Single(self.single)
+            return UnnamedValue(self.single)
         if self.tree:
             return Fields(tuple((name, _expression(value)) for name, value in self.tree.items()), extends=self.whole)
         return Whole() if self.whole else None
@@ -140,7 +140,7 @@ def _output_path(item: ast.Projection, scope: Scope | JoinScope) -> tuple[str, .
 
 def _own_path(item: ast.Projection, scope: Scope | JoinScope) -> tuple[str, ...]:
     match item.expr:
-        case ast.Path(head, steps) if all(isinstance(step, ast.Ident) for step in steps):
+        case ast.NamePath(head, steps) if all(isinstance(step, ast.Ident) for step in steps):
             names = (head.name, *(step.name for step in steps if isinstance(step, ast.Ident)))
             if head.name in FACET_WORDS and not head.quoted:
                 return ("_value", names[-1])  # `_key.id` becomes the field `id`; only AS sets the key
@@ -153,7 +153,7 @@ def part_type(part: Part, whole: DataType) -> DataType:
     match part:
         case Whole():
             return whole
-        case Single(expr):
+        case UnnamedValue(expr):
             return expr.type
         case Fields(fields, extends):
             new = Record(fields).type.fields

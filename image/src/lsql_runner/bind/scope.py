@@ -37,7 +37,7 @@ def lateral_column(alias: str) -> str:
     return f"lateral_{alias}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
     """One source with its names, and the LATERAL aliases so far."""
 
@@ -55,7 +55,7 @@ class Scope:
     def with_lateral(self, alias: str, element: DataType) -> Scope:
         return replace(self, laterals={**self.laterals, alias: element})
 
-    def resolve(self, path: ast.Path) -> Expr:
+    def resolve(self, path: ast.NamePath) -> Expr:
         """The expression that a path stands for.
 
         Raises:
@@ -66,17 +66,17 @@ class Scope:
             return replace(found, nullable=False, present=True)
         return found
 
-    def _resolve(self, path: ast.Path) -> Expr:
+    def _resolve(self, path: ast.NamePath) -> Expr:
         head = path.head.name
         if not path.head.quoted and head in FACET_WORDS:
             return self._resolve_facet(path)
         if head in self.laterals:
             return resolve_lateral(lateral_column(head), self.laterals[head], "value" in self.shape.exempt, path)
         if self.is_qualifier(path) and isinstance(path.steps[0], ast.Ident):
-            return self.resolve(ast.Path(path.steps[0], path.steps[1:], path.span))
+            return self.resolve(ast.NamePath(path.steps[0], path.steps[1:], path.span))
         return _inside(self._whole_value(path.span), (path.head, *path.steps), self.name)
 
-    def is_qualifier(self, path: ast.Path) -> bool:
+    def is_qualifier(self, path: ast.NamePath) -> bool:
         """Whether the first name of a path is the source's own and not a field's: `payments.amount`."""
         head = path.head.name
         named = head in self.aliases and head not in self.laterals and not self._is_field(head)
@@ -89,7 +89,7 @@ class Scope:
     def _whole_value(self, span: Span) -> ColumnRef:
         return _root("value", self.shape.value.type, "value" in self.shape.exempt)
 
-    def _resolve_facet(self, path: ast.Path) -> Expr:
+    def _resolve_facet(self, path: ast.NamePath) -> Expr:
         head, steps = path.head.name, path.steps
         match head:
             case "_key":
@@ -143,7 +143,7 @@ def _root(column: str, kind: DataType, exempt: bool) -> ColumnRef:
     return ColumnRef(column, (), kind, nullable=False, exempt=exempt)
 
 
-def resolve_lateral(column: str, element: DataType, exempt: bool, path: ast.Path) -> ColumnRef:
+def resolve_lateral(column: str, element: DataType, exempt: bool, path: ast.NamePath) -> ColumnRef:
     """What a path into the element of a LATERAL stands for; `exempt` as that of `ColumnRef`.
 
     Raises:

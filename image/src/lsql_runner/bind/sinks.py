@@ -18,7 +18,7 @@ from lsql_runner.types import Struct, describe
 DEFAULT_BATCH_ROWS = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SinkKind:
     """What a kind of sink can do. What it cannot is refused before anything runs."""
 
@@ -39,8 +39,22 @@ class SinkKind:
 KINDS: dict[str, SinkKind] = {
     kind.name: kind
     for kind in (
-        SinkKind("postgresql", ("jdbc:postgresql://",), "jdbc:postgresql://db:5432/shop", False, True),
-        SinkKind("redis", ("redis://", "rediss://"), "redis://cache:6379", True, False, ("STRING", "HASH"), ("JSON",)),
+        SinkKind(
+            name="postgresql",
+            schemes=("jdbc:postgresql://",),
+            example="jdbc:postgresql://db:5432/shop",
+            needs_key=False,
+            creates=True,
+        ),
+        SinkKind(
+            name="redis",
+            schemes=("redis://", "rediss://"),
+            example="redis://cache:6379",
+            needs_key=True,
+            creates=False,
+            stores=("STRING", "HASH"),
+            formats=("JSON",),
+        ),
     )
 }
 """By name, as `GET /stream` and case files say it."""

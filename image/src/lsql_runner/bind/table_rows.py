@@ -13,7 +13,7 @@ Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class RowIdentity:
     """A part of what a row is known by: a key, or a value that it is grouped by."""
 
     columns: frozenset[str]
@@ -37,38 +37,38 @@ def rows_go(select: BoundSelect) -> bool:
     return select.where is not None or rows_go(source)
 
 
-def identity(select: BoundSelect) -> tuple[Identity, ...] | None:
+def identity(select: BoundSelect) -> tuple[RowIdentity, ...] | None:
     """What the rows of a table are told apart by; None where no column holds it, as the window of a key."""
     group = select.grouping
     if group is None:
         return _key_of(select.source)
     if group.window is not None:
         return None
-    keys = (Identity(frozenset({group_column(name)}), expr.type, name) for name, expr in group.keys)
+    keys = (RowIdentity(frozenset({group_column(name)}), expr.type, name) for name, expr in group.keys)
     return tuple(keys) or None
 
 
-def is_identity(wanted: tuple[Identity, ...], key: tuple[str, ...], select: BoundSelect) -> bool:
+def is_identity(wanted: tuple[RowIdentity, ...], key: tuple[str, ...], select: BoundSelect) -> bool:
     """Whether the columns of a key are all of an identity, as it is, and nothing else."""
     fields = dict(select.value.fields) if isinstance(select.value, Fields) else {}
     exprs = [fields.get(column) for column in key]
     refs = [expr for expr in exprs if isinstance(expr, ColumnRef)]
-    if len(refs) < len(exprs) or any(not any(ref.column in part.columns for part in wanted) for ref in refs):
+    if len(refs) < len(exprs) or any(not any(ref.name in part.columns for part in wanted) for ref in refs):
         return False
     return all(
-        any(ref.column in part.columns and leaf[: len(ref.path)] == ref.path for ref in refs)
+        any(ref.name in part.columns and leaf[: len(ref.path)] == ref.path for ref in refs)
         for part in wanted
         for leaf in _leaves(part.type)
     )
 
 
-def _key_of(source: BoundTopic | BoundSelect | BoundJoin) -> tuple[Identity, ...] | None:
+def _key_of(source: BoundTopic | BoundSelect | BoundJoin) -> tuple[RowIdentity, ...] | None:
     match source:
         case BoundJoin():
-            return (Identity(source.key.columns | {"key"}, source.key.serde.type, "_key"),)
+            return (RowIdentity(source.key.columns | {"key"}, source.key.serde.type, "_key"),)
         case _ if source.shape.key.format.is_windowed:
             return None
-    return (Identity(frozenset({"key"}), source.shape.key.type, "_key"),)
+    return (RowIdentity(frozenset({"key"}), source.shape.key.type, "_key"),)
 
 
 def _leaves(kind: DataType) -> tuple[Path, ...]:

@@ -20,8 +20,9 @@ from lsql_runner.engine.relation import Relation, Sift
 from lsql_runner.engine.schema import HEADERS, STRING
 from lsql_runner.engine.serde import encode
 from lsql_runner.formats.catalog import JSON_FORMAT
-from lsql_runner.plan.nodes import ReadTopic, nodes
+from lsql_runner.plan.nodes import ReadTopic
 from lsql_runner.plan.queries import Query, WriteTopic
+from lsql_runner.plan.tree import nodes
 
 HEADER = "lsql.error."
 """Before the names of the headers that a dead letter has."""

@@ -96,6 +96,8 @@ class MemoryEngine:
         restarts: Collection[int] = (),
         idle_ms: Mapping[int, int] | None = None,
         keyed: Collection[str] = (),
+        checkpoints: Path | None = None,
+        already_read: Sequence[Sequence[TopicRecord]] = (),
     ) -> MemoryRun:
         """Run a plan over micro-batches, each read as a whole before the next.
 
@@ -109,14 +111,18 @@ class MemoryEngine:
             restarts: behind these batches, counted from 0, all queries end and go on from their checkpoints.
             idle_ms: behind these batches no record comes for so long.
             keyed: targets that take no record without a key.
+            checkpoints: where the queries keep their checkpoints, each in a folder with its name; None for a folder
+                that goes with the run.
+            already_read: the batches that the checkpoints there have read.
         """
-        with tempfile.TemporaryDirectory(dir=self._jvm.scratch) as checkpoints:
+        with tempfile.TemporaryDirectory(dir=self._jvm.scratch) as scratch:
+            folder = checkpoints or Path(scratch)
             outlet, pauses = Outlet(keyed=frozenset(keyed)), idle_ms or {}
             running = _Running(self.session, outlet)
             give_schemas(REGISTRY, schemas or {})
             reset(self.session)
             try:
-                running.start(plan, Path(checkpoints))
+                running.start(plan, folder, already_read)
                 for number, batch in enumerate(batches):
                     cause = running.feed(number, batch)
                     if cause is None and number in pauses:
@@ -125,7 +131,7 @@ class MemoryEngine:
                         read = [record for earlier in batches[: number + 1] for record in earlier]
                         return MemoryRun(running.written(), self._death(plan, str(cause), read, outlet))
                     if number in restarts:
-                        running.restart(plan, Path(checkpoints))
+                        running.restart(plan, folder)
                 return MemoryRun(running.written())
             except (PySparkException, Py4JError) as error:
                 return MemoryRun((), LsqlError("QUERY_FAILED", reason=classify(str(error)).reason))
@@ -165,9 +171,11 @@ class _Running:
         self._queries: list[_RunningQuery] = []
         self._written: list[OutputRecord] = []
 
-    def start(self, plan: Plan, checkpoints: Path) -> None:
+    def start(self, plan: Plan, checkpoints: Path, already_read: Sequence[Sequence[TopicRecord]] = ()) -> None:
         for query in plan.queries:
             stream = self._rows.stream()
+            for batch in already_read:  # the stream counts its batches: these are the offsets in a checkpoint
+                stream.addData(self._rows.sequence(batch))
             self._queries.append(self._start(query, stream, checkpoints / query.name))
 
     def restart(self, plan: Plan, checkpoints: Path) -> None:

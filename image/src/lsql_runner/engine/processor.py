@@ -28,7 +28,8 @@ from lsql_runner.engine.ticks import reset as reset_ticks
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
-from lsql_runner.plan.nodes import Aggregate, Join, Node, keeps_state, nodes
+from lsql_runner.plan.nodes import Aggregate, Join, PlanNode
+from lsql_runner.plan.tree import keeps_state, nodes, watermark_delay_ms
 
 LOG = logging.getLogger("lsql_runner.engine")
 
@@ -128,7 +129,7 @@ class SparkEngine:
         assert self._job is not None
         found: dict[str, int] = {}
         for query in self._job.plan.queries:
-            delays = [node.delay_ms for node in query.final_groups]
+            delays = [watermark_delay_ms(node) for node in query.final_groups]
             batch = newest_batch(self._job.checkpoints / query.name) if delays else None
             if batch is not None and batch.watermark_ms > 0:
                 found[query.name] = batch.watermark_ms + delays[0]
@@ -156,7 +157,7 @@ class SparkEngine:
             forget_jvm()
 
 
-def _drops_groups(node: Node) -> TypeGuard[Aggregate]:
+def _drops_groups(node: PlanNode) -> TypeGuard[Aggregate]:
     """Whether late records are Spark's matter: sessions count their own."""
     return isinstance(node, Aggregate) and node.window is not None and not node.window.is_session
 

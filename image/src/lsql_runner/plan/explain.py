@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from lsql_runner.bind.bound import SinkTarget
 from lsql_runner.formats.catalog import JSON_FORMAT, Format, Serde
-from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, Node, Project, ReadTopic, Unnest, inputs, nodes
+from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, PlanNode, Project, ReadTopic, Unnest
 from lsql_runner.plan.queries import Plan, Query, Write, WriteSink, WriteTopic
 from lsql_runner.plan.text import show, show_duration, show_part
+from lsql_runner.plan.tree import inputs, nodes
 from lsql_runner.plan.usage import fields_read
 from lsql_runner.types import DataType, Struct, describe
 
@@ -43,7 +44,7 @@ def _reads(sink: WriteTopic, topic: str) -> bool:
     return any(isinstance(node, ReadTopic) and node.schema.topic == topic for node in nodes(sink.input))
 
 
-def _tree(query: Query, node: Node, depth: int) -> Iterator[str]:
+def _tree(query: Query, node: PlanNode, depth: int) -> Iterator[str]:
     yield from explain_node(query, node, "  " * depth)
     for below in inputs(node):
         yield from _tree(query, below, depth + 1)
@@ -81,7 +82,7 @@ def _serde(serde: Serde) -> str:
     return f"{serde.format}{' with schema id' if serde.has_head else ''} {describe(serde.type)}"
 
 
-def explain_node(query: Query, node: Node, indent: str = "") -> Iterator[str]:
+def explain_node(query: Query, node: PlanNode, indent: str = "") -> Iterator[str]:
     """The lines of one node without those below it."""
     match node:
         case Project():

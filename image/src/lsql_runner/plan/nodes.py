@@ -10,18 +10,17 @@ The rows of a table are upserts: the newest of a key counts, and one that is not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lsql_runner.bind.bound import JoinKind, Part, WindowSpec, keeps_source, part_exprs
-from lsql_runner.bind.expr import AggregateCall, Expr
+from lsql_runner.bind.expr import AggregateCall, Expr, source_column
 from lsql_runner.bind.functions.table import AGGREGATES
 from lsql_runner.bind.grouping import group_column
-from lsql_runner.bind.join_scope import side_column
 from lsql_runner.bind.operators import HEADERS
 from lsql_runner.bind.scope import lateral_column
-from lsql_runner.formats.catalog import Serde, TopicSchema
-from lsql_runner.plan.columns import Columns, InvalidPlan, check_columns
+from lsql_runner.formats.catalog import TopicSchema
+from lsql_runner.plan.columns import ColumnTypes, InvalidPlan, check_columns
 from lsql_runner.types import BYTES, INT, LONG, STRING, Array, DataType, describe
 
 
@@ -32,7 +31,7 @@ class ReadTopic:
     schema: TopicSchema
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnTypes:
         return {
             "raw_key": BYTES,
             "raw_value": BYTES,
@@ -48,7 +47,7 @@ class ReadTopic:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    input: Node
+    input: PlanNode
     condition: Expr
     of_table: bool = False
     """The rows below are a table's: one that the condition does not hold for is not there."""
@@ -57,7 +56,7 @@ class Filter:
         check(self.input, self.condition)
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnTypes:
         return self.input.columns
 
 
@@ -65,7 +64,7 @@ class Filter:
 class Unnest:
     """One row for each element of an array (LATERAL); none for a null or empty one."""
 
-    input: Node
+    input: PlanNode
     alias: str
     array: Expr
 
@@ -75,7 +74,7 @@ class Unnest:
             raise InvalidPlan(f"cannot unnest {describe(self.array.type)}")
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnTypes:
         assert isinstance(self.array.type, Array)
         return {**self.input.columns, self.position: INT, lateral_column(self.alias): self.array.type.element}
 
@@ -85,17 +84,17 @@ class Unnest:
         return f"{_POSITION}{len(_positions(self.input.columns))}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Aggregate:
     """One row for each group (and window) that a batch changed. Without keys the record's raw key is the group."""
 
-    input: Node
+    input: PlanNode
     keys: tuple[tuple[str, Expr], ...]
     window: WindowSpec | None
     grace_ms: int
     event_time: Expr
     calls: tuple[tuple[str, AggregateCall], ...]
-    """The aggregates, each with the column that it goes to."""
+    """The aggregates in the order in which the state has them, each with the column that it goes to."""
     store: str
     of_table: bool = False
     """The rows below are a table's: one that changes or goes is taken out of its group again."""
@@ -108,7 +107,7 @@ class Aggregate:
             raise InvalidPlan("grouping by the record's key needs its bytes")
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnTypes:
         groups = {group_column(name): expr.type for name, expr in self.keys} or {"raw_key": BYTES}
         window = {} if self.window is None else {"window_start": LONG}
         if self.window is not None and self.window.is_session:
@@ -119,13 +118,6 @@ class Aggregate:
     def arguments(self) -> tuple[Expr, ...]:
         """What the aggregates are taken of."""
         return tuple(call.arg for _, call in self.calls if call.arg is not None)
-
-    @property
-    def delay_ms(self) -> int:
-        """How far the watermark of its windows is behind the newest time: the grace, or what joins of streams below
-        wait for."""
-        joins = (node for node in nodes(self.input) if isinstance(node, Join))
-        return max((join.delay_ms for join in joins if join.delay_ms is not None), default=self.grace_ms)
 
     @property
     def place(self) -> tuple[str, ...]:
@@ -148,15 +140,15 @@ class Having:
         check(self.input, self.condition)
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnTypes:
         return self.input.columns
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JoinSide:
     """One side of a join: what is read, by what it is joined, and the columns of it that somebody above reads."""
 
-    input: Node
+    input: PlanNode
     keys: tuple[Expr, ...]
     carried: tuple[tuple[str, DataType], ...]
     is_table: bool
@@ -166,14 +158,20 @@ class JoinSide:
     """Which source of the FROM it is; None for the join of all before."""
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnTypes:
         """Every column of the input by the name that it has in the join."""
+        below = self.input.columns
+        return {name: below[own] for name, own in self.names.items()}
+
+    @property
+    def names(self) -> dict[str, str]:
+        """By the name that a column has in the join, the one that it has in the input."""
         if self.number is None:
-            return self.input.columns
-        return {side_column(name, self.number): kind for name, kind in self.input.columns.items()}
+            return {name: name for name in self.input.columns}
+        return {source_column(name, self.number): name for name in self.input.columns}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Join:
     """Rows of two sources side by side. Streams go by time as well, at most `within_ms` apart."""
 
@@ -196,7 +194,7 @@ class Join:
         check_columns(self._carried, self.key, *([] if self.residual is None else [self.residual]))
 
     @property
-    def _carried(self) -> Columns:
+    def _carried(self) -> ColumnTypes:
         return dict((*self.left.carried, *self.right.carried))
 
     @property
@@ -219,18 +217,18 @@ class Join:
         return self.is_table and not (self.left.by_key and self.right.by_key and self.kind == "INNER")
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnTypes:
         raw = {} if self.raw_key is None else {"raw_key": BYTES}
         # A stream's record that met a table is still where it was.
         place = {"partition": INT, "offset": LONG} if self.left.is_table != self.right.is_table else {}
         return {**self._carried, **raw, **place, "key": self.key.type, "ts": LONG}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
     """Records made of the rows below. `ts` is their timestamp; facets of the record below pass through."""
 
-    input: Node
+    input: PlanNode
     key: Part
     value: Part
     ts: Expr
@@ -252,7 +250,7 @@ class Project:
                 raise InvalidPlan(f"{raw} cannot pass through: it is not below")
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnTypes:
         below = self.input.columns
         found: dict[str, DataType] = {"key": self.key_type, "value": self.value_type, "ts": LONG}
         for part, raw in ((self.key, "raw_key"), (self.value, "raw_value")):
@@ -276,51 +274,11 @@ def passed_through(columns: Iterable[str]) -> tuple[str, ...]:
     return (*(name for name in _PASSED if name in names), *_positions(names))
 
 
-Node = ReadTopic | Filter | Unnest | Aggregate | Having | Join | Project
+PlanNode = ReadTopic | Filter | Unnest | Aggregate | Having | Join | Project
 Stateful = Aggregate | Having | Join
 
 
-def nodes(node: Node) -> Iterator[Node]:
-    """A node and everything below it, from the top."""
-    yield node
-    for below in inputs(node):
-        yield from nodes(below)
-
-
-def keeps_state(node: Node) -> bool:
-    """Whether a node or one below it does."""
-    return any(isinstance(part, Stateful) for part in nodes(node))
-
-
-def is_timed(node: Node) -> bool:
-    """Whether a node or one below it goes by the time: a join of streams, or windows."""
-    return any(
-        part.delay_ms is not None if isinstance(part, Join) else isinstance(part, Aggregate) and part.window is not None
-        for part in nodes(node)
-    )
-
-
-def inputs(node: Node) -> tuple[Node, ...]:
-    """What a node reads."""
-    match node:
-        case ReadTopic():
-            return ()
-        case Join(left, right):
-            return left.input, right.input
-    return (node.input,)
-
-
-def key_serde(node: Node) -> Serde:
-    """The serde of the raw key that a node passes on: the source topic's."""
-    match node:
-        case ReadTopic(schema):
-            return schema.key
-        case Join(left, right, raw_key=raw_key):
-            return key_serde(right.input if raw_key in right.columns else left.input)
-    return key_serde(node.input)
-
-
-def check(below: Node, *exprs: Expr) -> None:
+def check(below: PlanNode, *exprs: Expr) -> None:
     """Check that every column an expression reads is given below, with the type it expects.
 
     Raises:

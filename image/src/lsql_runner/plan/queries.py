@@ -8,11 +8,12 @@ from lsql_runner.bind.bound import SinkTarget
 from lsql_runner.bind.error_policies import ErrorPolicies
 from lsql_runner.formats.catalog import Format, TopicSchema
 from lsql_runner.plan.columns import InvalidPlan
-from lsql_runner.plan.nodes import Aggregate, Project, ReadTopic, Stateful, keeps_state, nodes
+from lsql_runner.plan.nodes import Aggregate, Project, ReadTopic, Stateful
+from lsql_runner.plan.tree import keeps_state, nodes
 from lsql_runner.types import Struct
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WriteTopic:
     """Every row of the input as a record of a topic."""
 
@@ -64,8 +65,12 @@ class WriteSink:
 
 Write = WriteTopic | WriteSink
 
+STATELESS = "stateless"
+"""The query of all stateless INSERTs into topics."""
 DEAD_LETTERS = "dead-letters"
 """The query that writes the dead letters of stateful INSERTs."""
+SHARED_NAMES = (STATELESS, DEAD_LETTERS)
+"""Names of queries of which a program has one at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,3 +155,14 @@ class Plan:
     @property
     def stateful(self) -> bool:
         return any(query.stateful for query in self.queries)
+
+
+def with_dead_letters(plan: Plan) -> Plan:
+    """The plan with a query for the dead letters of stateful INSERTs, where there are any.
+
+    A stateful query cannot also emit the original records. This one is apart from all others, so that a program keeps
+    its state when its policy changes.
+    """
+    queries = tuple(query for query in plan.queries if query.name != DEAD_LETTERS)
+    sinks = tuple(sink for sink in plan.topic_sinks if sink.stateful and sink.errors.read == "dlq")
+    return Plan((*queries, Query(DEAD_LETTERS, (), sinks)) if sinks else queries)

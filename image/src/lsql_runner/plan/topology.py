@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from lsql_runner.bind.bound import SinkTarget
-from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, Node, Project, ReadTopic, Unnest, inputs
+from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, PlanNode, Project, ReadTopic, Unnest
 from lsql_runner.plan.queries import Plan, WriteSink
 from lsql_runner.plan.text import show, show_duration, show_part
+from lsql_runner.plan.tree import inputs
 from lsql_runner.types import describe
 
 
@@ -51,7 +52,7 @@ class _Graph:
     def edge(self, start: str, end: str) -> None:
         self.edges.append({"from": start, "to": end})
 
-    def chain(self, node: Node, prefix: str) -> str:
+    def chain(self, node: PlanNode, prefix: str) -> str:
         """Add a node and all below it; the identity of the node."""
         if isinstance(node, ReadTopic):
             schema = node.schema

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from lsql_runner.bind.bound import keeps_source, part_exprs
 from lsql_runner.bind.expr import ColumnRef, Expr, rewrite, walk
-from lsql_runner.bind.join_scope import side_column
-from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, Node, Project, ReadTopic, Unnest, inputs
+from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, PlanNode, Project, ReadTopic, Unnest
 from lsql_runner.plan.queries import Query, Write, WriteSink
+from lsql_runner.plan.tree import inputs
 from lsql_runner.types import Array, DataType, Field, Struct
 
 Path = tuple[str | int, ...]
@@ -18,10 +18,7 @@ Path = tuple[str | int, ...]
 def paths_into(column: str, exprs: Iterable[Expr]) -> tuple[Path, ...]:
     """Every path that the expressions follow into `column`, in order of first use."""
     found = {
-        part.path: None
-        for expr in exprs
-        for part in walk(expr)
-        if isinstance(part, ColumnRef) and part.column == column
+        part.path: None for expr in exprs for part in walk(expr) if isinstance(part, ColumnRef) and part.name == column
     }
     return tuple(found)
 
@@ -44,7 +41,7 @@ def narrowed(kind: DataType, paths: Iterable[Path]) -> DataType:
     return kind
 
 
-def node_exprs(node: Node) -> tuple[Expr, ...]:
+def node_exprs(node: PlanNode) -> tuple[Expr, ...]:
     """The expressions that a node evaluates itself."""
     match node:
         case Filter(condition=condition) | Having(condition=condition):
@@ -70,16 +67,18 @@ def _taken(sink: Write) -> tuple[Expr, ...]:
     return (ColumnRef("value", (), sink.input.value_type),) if isinstance(sink, WriteSink) else ()
 
 
-def _reads(node: Node, wanted: tuple[Expr, ...]) -> Iterator[tuple[ReadTopic, DataType]]:
+def _reads(node: PlanNode, wanted: tuple[Expr, ...]) -> Iterator[tuple[ReadTopic, DataType]]:
     """What is decoded of each topic below. `wanted` are expressions over the columns of the node."""
     match node:
         case ReadTopic(schema):
             yield node, narrowed(schema.value.type, paths_into("value", wanted))
         case Join():
             for side in (node.left, node.right):
-                refs = tuple(ColumnRef(name, path, kind) for name, kind in side.carried for path in _leaves(kind))
-                own = tuple(_renamed(expr, side) for expr in (*side.keys, *refs))
-                yield from _reads(side.input, own)
+                carried = tuple(
+                    ColumnRef(side.names[name], path, kind) for name, kind in side.carried for path in _leaves(kind)
+                )
+                keys = tuple(_below(key, side) for key in side.keys)
+                yield from _reads(side.input, (*keys, *carried))
         case Aggregate():
             yield from _reads(node.input, node_exprs(node))
         case Project() if not keeps_source(node.value):
@@ -95,14 +94,13 @@ def _leaves(kind: DataType) -> tuple[Path, ...]:
     return tuple((member.name, *path) for member in kind.fields for path in _leaves(member.type))
 
 
-def _renamed(expr: Expr, side: JoinSide) -> Expr:
+def _below(expr: Expr, side: JoinSide) -> Expr:
     """An expression over the columns of a join, over those of the side's input."""
     if side.number is None:
         return expr
-    ending = side_column("", side.number)
 
     def visit(part: Expr) -> Expr | None:
-        return replace(part, column=part.column.removesuffix(ending)) if isinstance(part, ColumnRef) else None
+        return replace(part, source=None) if isinstance(part, ColumnRef) else None
 
     return rewrite(expr, visit)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from lsql_runner.config.settings import Settings
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.pipeline import PlannedProgram
-from lsql_runner.plan.fingerprint import Fingerprint, changes, fingerprint
-from lsql_runner.plan.queries import DEAD_LETTERS
+from lsql_runner.plan.continuation import Continuation, continue_from
+from lsql_runner.plan.fingerprint import fingerprint
+from lsql_runner.plan.queries import Plan
 from lsql_runner.runtime.actions import (
     Action,
     CreateTopic,
@@ -45,6 +46,8 @@ class Situation:
 class StartDecision:
     """How the program starts."""
 
+    plan: Plan
+    """The plan, with the names of the checkpoints that its queries continue."""
     generation: int
     starts: Mapping[Partition, int]
     """Where source partitions begin when the checkpoint is empty; partitions that it lacks begin at the reset."""
@@ -60,31 +63,46 @@ def decide(found: Situation, settings: Settings) -> StartDecision:
         LsqlError: SCHEMA_INCOMPATIBLE, STATE_OF_ANOTHER_PROGRAM, STATE_LOST.
     """
     check_schemas(found.schemas)
-    mark = fingerprint(found.planned.plan)
-    generation, warnings = _generation(found, mark, settings)
-    starts = _starts(found, generation, settings)
-    actions = (*_outside(found), *_in_state_directory(found, mark, generation, settings))
-    return StartDecision(generation, starts, warnings, actions)
+    pinned = found.saved.pinned
+    plan = found.planned.plan
+    continued = (
+        Continuation(plan=plan, fingerprint=fingerprint(plan))
+        if pinned is None
+        else continue_from(plan, pinned.fingerprint)
+    )
+    generation, warnings = _generation(found, continued, settings)
+    # An added query has no checkpoint until its first batch, which may be after another start.
+    before = () if pinned is None or continued.changes else pinned.added
+    added = (*continued.added, *(name for name in before if (generation, name) not in found.saved.checkpoints))
+    starts = _starts(found, continued.plan, generation, added, settings)
+    actions = (*_outside(found), *_in_state_directory(found, continued, generation, added, settings))
+    return StartDecision(continued.plan, generation, starts, warnings, actions)
 
 
-def _generation(found: Situation, mark: Fingerprint, settings: Settings) -> tuple[int, tuple[str, ...]]:
-    """The generation to run on, a new one where the saved state does not fit; and warnings."""
+def _generation(found: Situation, continued: Continuation, settings: Settings) -> tuple[int, tuple[str, ...]]:
+    """The generation to run on, a new one where there is state that does not fit; and warnings."""
     pinned = found.saved.pinned
     if pinned is None:
         return 1, ()
-    changed = changes(pinned.fingerprint, mark)
-    if not changed:
-        return pinned.generation, ()
-    had_stores = any(query.stores for _, query in pinned.fingerprint.queries)
-    if (found.planned.plan.stateful or had_stores) and settings.state_on_change == "fail":
-        raise LsqlError("STATE_OF_ANOTHER_PROGRAM", path=str(found.saved.path), change="; ".join(changed))
-    return pinned.generation + 1, (f"The program changed ({'; '.join(changed)}): it starts at the group's position.",)
+    if not continued.changes:
+        added = [query for query in continued.fingerprint.stateful if query.name in continued.added]
+        return pinned.generation, tuple(
+            f"INSERT INTO {', '.join(query.targets)} is new: it starts at the group's position with empty state."
+            for query in added
+        )
+    change = "; ".join(str(each) for each in continued.changes)
+    if settings.state_on_change == "fail":
+        raise LsqlError("STATE_OF_ANOTHER_PROGRAM", path=str(found.saved.path), change=change)
+    return pinned.generation + 1, (f"The program changed ({change}): it starts at the group's position.",)
 
 
-def _starts(found: Situation, generation: int, settings: Settings) -> Mapping[Partition, int]:
+def _starts(
+    found: Situation, plan: Plan, generation: int, added: Collection[str], settings: Settings
+) -> Mapping[Partition, int]:
     """Where empty checkpoints begin: at the group's position, unless state was lost and is to be rebuilt."""
     saved = found.saved
-    lost = any(q.stateful and (generation, q.name) not in saved.checkpoints for q in found.planned.plan.queries)
+    expected = [query.name for query in plan.queries if query.stateful and query.name not in added]
+    lost = any((generation, name) not in saved.checkpoints for name in expected)
     same_generation = saved.pinned is None or generation == saved.pinned.generation
     if not lost or not found.committed or not same_generation:
         return found.committed
@@ -100,12 +118,11 @@ def _outside(found: Situation) -> tuple[Action, ...]:
     return (*registrations, *(CreateTopic(target_request(found.planned, topic)) for topic in missing))
 
 
-def _in_state_directory(found: Situation, mark: Fingerprint, generation: int, settings: Settings) -> tuple[Action, ...]:
-    saved = found.saved
-    schemas = {source.topic: source for source in found.planned.plan.sources}
-    pin = PinProgram(Pinned(settings.sql, mark, schemas, generation, dict(found.versions)))
-    known = None if saved.pinned is None or saved.pinned.generation != generation else saved.pinned.fingerprint
-    changed = known is not None and known.dead_letters not in (None, mark.dead_letters)
-    drop = (DropCheckpoint(generation, DEAD_LETTERS),) if changed else ()
-    old = (DropOldGenerations(generation),) if any(number < generation for number in saved.generations) else ()
-    return (*drop, pin, *old)
+def _in_state_directory(
+    found: Situation, continued: Continuation, generation: int, added: tuple[str, ...], settings: Settings
+) -> tuple[Action, ...]:
+    schemas = {source.topic: source for source in continued.plan.sources}
+    drops = (DropCheckpoint(generation, query) for query in continued.dropped)
+    pinned = Pinned(settings.sql, continued.fingerprint, schemas, generation, dict(found.versions), added)
+    old = (DropOldGenerations(generation),) if any(number < generation for number in found.saved.generations) else ()
+    return (*drops, PinProgram(pinned), *old)

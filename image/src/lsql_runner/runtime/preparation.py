@@ -166,7 +166,7 @@ def _prepared(
     found: Situation, decision: StartDecision, registered: tuple[OutputSchema, ...], brokers: TopicAdmin
 ) -> PreparedProgram:
     known = [schema for schema in found.schemas if schema.id is not None]
-    planned = replace(found.planned, plan=with_schema_ids(found.planned.plan, (*known, *registered)))
+    planned = replace(found.planned, plan=with_schema_ids(decision.plan, (*known, *registered)))
     targets = planned.plan.targets
     limits = brokers.limits(targets)
     return PreparedProgram(

@@ -21,7 +21,8 @@ from typing import Any
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.formats.declared import as_declaration, declared_topics
-from lsql_runner.plan.fingerprint import Fingerprint
+from lsql_runner.plan.fingerprint import VERSION, Fingerprint, OtherVersion
+from lsql_runner.plan.state_changes import StateChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,8 @@ class Pinned:
     schemas: dict[str, TopicSchema]
     generation: int
     versions: dict[str, str]
+    added: tuple[str, ...] = ()
+    """Queries that came to a program with state and had no checkpoint yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +120,7 @@ class StateDir:
                 "schemas": as_declaration(pinned.schemas),
                 "generation": pinned.generation,
                 "versions": pinned.versions,
+                "added": list(pinned.added),
             },
         )
 
@@ -181,13 +185,13 @@ def _pinned(path: Path) -> Pinned | None:
             declared_topics(document["schemas"]),
             int(document["generation"]),
             dict(document["versions"]),
+            tuple(document["added"]),
         )
+    except OtherVersion as other:
+        change = StateChange("version", (("was", other.version), ("now", VERSION)))
     except (KeyError, ValueError, TypeError, AttributeError):
-        raise LsqlError(
-            "STATE_OF_ANOTHER_PROGRAM",
-            path=str(path),
-            change="program.json there is not this runner's",
-        ) from None
+        change = StateChange("unreadable", ())
+    raise LsqlError("STATE_OF_ANOTHER_PROGRAM", path=str(path), change=str(change))
 
 
 def _has_batch(checkpoint: Path) -> bool:

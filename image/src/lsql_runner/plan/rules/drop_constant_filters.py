@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lsql_runner.bind.expr import Const
-from lsql_runner.plan.nodes import Filter, Node
+from lsql_runner.plan.nodes import Filter, PlanNode
 from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.rewrite import rewrite_nodes
 
@@ -11,7 +11,7 @@ from lsql_runner.plan.rewrite import rewrite_nodes
 def drop_constant_filters(plan: Plan) -> Plan:
     """Take out filters whose condition is the constant true."""
 
-    def change(node: Node) -> Node:
+    def change(node: PlanNode) -> PlanNode:
         if isinstance(node, Filter) and isinstance(node.condition, Const) and node.condition.value is True:
             return node.input
         return node

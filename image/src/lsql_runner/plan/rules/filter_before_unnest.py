@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lsql_runner.bind.expr import ColumnRef, Expr, Operation, walk
+from lsql_runner.bind.expr import ColumnRef, Expr, OperatorCall, walk
 from lsql_runner.bind.scope import lateral_column
-from lsql_runner.plan.nodes import Filter, Node, Unnest
+from lsql_runner.plan.nodes import Filter, PlanNode, Unnest
 from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.rewrite import rewrite_nodes
 from lsql_runner.types import BOOLEAN
@@ -17,7 +17,7 @@ def filter_before_unnest(plan: Plan) -> Plan:
     return rewrite_nodes(plan, _push)
 
 
-def _push(node: Node) -> Node:
+def _push(node: PlanNode) -> PlanNode:
     if not (isinstance(node, Filter) and isinstance(node.input, Unnest)):
         return node
     unnest = node.input
@@ -32,7 +32,7 @@ def _push(node: Node) -> Node:
 
 def conjuncts(condition: Expr) -> tuple[Expr, ...]:
     """The conditions that are AND-ed together."""
-    if isinstance(condition, Operation) and condition.op == "AND":
+    if isinstance(condition, OperatorCall) and condition.op == "AND":
         return condition.args
     return (condition,)
 
@@ -41,8 +41,8 @@ def conjunction(conditions: list[Expr]) -> Expr:
     """All of them at once."""
     if len(conditions) == 1:
         return conditions[0]
-    return Operation("AND", tuple(conditions), BOOLEAN, any(c.nullable for c in conditions))
+    return OperatorCall("AND", tuple(conditions), BOOLEAN, any(c.nullable for c in conditions))
 
 
 def _reads(expr: Expr, column: str) -> bool:
-    return any(isinstance(part, ColumnRef) and part.column == column for part in walk(expr))
+    return any(isinstance(part, ColumnRef) and part.name == column for part in walk(expr))
