@@ -132,14 +132,14 @@ import lsql_runner.runtime.offline as offline
 from lsql_runner.cli.lsql import main
 import logging, sys
 sys.argv = ["lsql", "validate"]
-with mock.patch.object(offline, "validate", side_effect=ZeroDivisionError("of ours")):
+with mock.patch.object(offline, "validate", side_effect=ZeroDivisionError("internal")):
     main()
 """
     result = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=50, check=False)
 
     assert result.returncode == 3
     assert result.stderr.startswith("INTERNAL: ")
-    assert "ZeroDivisionError: of ours" in result.stderr
+    assert "ZeroDivisionError: internal" in result.stderr
     assert "Traceback" not in result.stderr
 
 

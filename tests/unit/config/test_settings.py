@@ -180,7 +180,7 @@ def test_invalid_topics_are_refused(topics: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "told"),
+    ("schema", "expected"),
     [
         ({"customer": {"country": 1}}, "orders.value.customer.country: a type as text"),
         ({"customer": ["string"]}, "orders.value.customer: a type as text"),
@@ -188,13 +188,13 @@ def test_invalid_topics_are_refused(topics: str) -> None:
         (None, "orders.value: a type as text"),
     ],
 )
-def test_an_invalid_schema_is_refused_with_its_place(schema: object, told: str) -> None:
+def test_an_invalid_schema_is_refused_with_its_place(schema: object, expected: str) -> None:
     topics = {"orders": {"value": {"format": "JSON", "schema": schema}}}
 
     with pytest.raises(LsqlError) as caught:
         settings(LSQL_TOPICS=json.dumps(topics)).declared  # noqa: B018
 
-    assert told in str(caught.value.params["expected"])
+    assert expected in str(caught.value.params["expected"])
 
 
 def test_an_object_within_a_schema_is_a_struct() -> None:

@@ -36,17 +36,17 @@ def test_missing_rights_do_not_end_the_handshake() -> None:
 
 
 def test_an_alert_names_the_variables_of_the_clients_certificate() -> None:
-    told = reason(KafkaError(KafkaError._TRANSPORT, ALERT))
+    message = reason(KafkaError(KafkaError._TRANSPORT, ALERT))
 
-    assert "`bad certificate`" in told
-    assert "SSL_KEYSTORE_CERTIFICATE_CHAIN" in told
+    assert "`bad certificate`" in message
+    assert "SSL_KEYSTORE_CERTIFICATE_CHAIN" in message
 
 
 def test_an_unverified_certificate_names_the_variable_of_the_authorities() -> None:
-    told = reason(KafkaError(KafkaError._SSL, UNVERIFIED))
+    message = reason(KafkaError(KafkaError._SSL, UNVERIFIED))
 
-    assert "SSL_TRUSTSTORE_CERTIFICATES" in told
-    assert "ssl.ca.location" not in told
+    assert "SSL_TRUSTSTORE_CERTIFICATES" in message
+    assert "ssl.ca.location" not in message
 
 
 def test_other_errors_are_reported_unchanged() -> None:

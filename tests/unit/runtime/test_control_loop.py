@@ -222,11 +222,11 @@ class TestRestarting:
         assert delays(running) == [1, 2, 1]
 
     def test_an_internal_error_restarts_the_plan(self, runtime: FakeRuntime) -> None:
-        runtime.engine.start_error = ZeroDivisionError("of ours")
+        runtime.engine.start_error = ZeroDivisionError("internal")
         with runtime.process() as running:
             assert running.turn()
             assert (running.state, running.reason) == (State.RESTARTING, "QUERY_FAILED")
-            assert "ZeroDivisionError: of ours" in (running.status.reason.message if running.status.reason else "")
+            assert "ZeroDivisionError: internal" in (running.status.reason.message if running.status.reason else "")
 
             runtime.engine.start_error = None
             running.until(lambda: running.state is State.RUNNING)

@@ -14,7 +14,7 @@ WITH_QUERY = {State.STARTING, State.RUNNING, State.STOPPING}
 
 
 def model(state: State, trigger: Trigger) -> State | None:
-    """The state that people expect, told by trigger instead of by state; None where it must be refused."""
+    """The state that people expect, by trigger instead of by state; None where it must be refused."""
     if state is State.ENDED:
         return State.ENDED if trigger is Trigger.END else None
     query = state in WITH_QUERY

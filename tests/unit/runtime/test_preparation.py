@@ -27,8 +27,8 @@ def runtime(folder: Path, sql: str = COUNT, **env: str) -> FakeRuntime:
 
 def snapshot(made: FakeRuntime) -> tuple[object, ...]:
     """Everything that a start may change."""
-    ours = made.folder / APP_ID
-    files = {path.relative_to(ours): path.read_bytes() for path in ours.rglob("*") if path.is_file()}
+    state = made.folder / APP_ID
+    files = {path.relative_to(state): path.read_bytes() for path in state.rglob("*") if path.is_file()}
     files.pop(Path("lock"), None)
     return list(made.brokers.changes), made.registry.texts(), files
 
@@ -49,7 +49,7 @@ def change_aggregate(made: FakeRuntime) -> None:
     made.sql = f"{LETTERS} {SUM.replace('INTO o', 'INTO other')}"
 
 
-def lose_and_change_letters(made: FakeRuntime) -> None:
+def lose_and_drop_dead_letters(made: FakeRuntime) -> None:
     """Without dead letters their checkpoint is to be deleted, but the state is lost too."""
     lose_state(made)
     made.sql = COUNT.replace("INTO o", "INTO other")
@@ -63,7 +63,7 @@ def spoil_program_file(made: FakeRuntime) -> None:
     ("spoil", "code"),
     [
         (lose_state, "STATE_LOST"),
-        (lose_and_change_letters, "STATE_LOST"),
+        (lose_and_drop_dead_letters, "STATE_LOST"),
         (change_aggregate, "STATE_OF_ANOTHER_PROGRAM"),
         (spoil_program_file, "STATE_OF_ANOTHER_PROGRAM"),
     ],

@@ -27,7 +27,7 @@ _BATCH_BYTES = 131_072
 _REQUEST = "max.request.size"
 _REQUEST_BYTES = 1_048_576
 """Kafka's own default, before compression."""
-_LETTER_BYTES = 32 * 1024 * 1024
+_DEAD_LETTER_BYTES = 32 * 1024 * 1024
 """What is larger arrives without its value."""
 _QUERY_BYTES = 40
 """The name of a query and the number of a batch, in the header that names them."""
@@ -52,7 +52,7 @@ def outlet_of(options: SinkOptions) -> Outlet:
     header = len(f"{BATCH_HEADER}{options.app_id}") + _QUERY_BYTES
     rooms = {
         topic: room_of(
-            limits.batch_bytes, _letter_bytes(options) if topic == options.queue else request, header, compression
+            limits.batch_bytes, _dead_letter_bytes(options) if topic == options.queue else request, header, compression
         )
         for topic, limits in options.limits.items()
     }
@@ -60,9 +60,9 @@ def outlet_of(options: SinkOptions) -> Outlet:
     return Outlet(options.app_id, rooms, compacted)
 
 
-def _letter_bytes(options: SinkOptions) -> int:
+def _dead_letter_bytes(options: SinkOptions) -> int:
     """The largest dead letter, before compression."""
-    return max(_LETTER_BYTES, int(dict(options.producer).get(_REQUEST, 0)))
+    return max(_DEAD_LETTER_BYTES, int(dict(options.producer).get(_REQUEST, 0)))
 
 
 def _largest_batch(options: SinkOptions) -> int | None:
@@ -101,7 +101,7 @@ def batch_writer(spark: SparkSession, query: str, options: SinkOptions) -> JavaO
     set_here = {f"kafka.{key}": value for key, value in options.producer}
     if options.queue is not None:
         # What is too large for a target is found before it is sent; a dead letter is as large as a source allows.
-        set_here[f"kafka.{_REQUEST}"] = str(_letter_bytes(options))
+        set_here[f"kafka.{_REQUEST}"] = str(_dead_letter_bytes(options))
     settings = _TUNED | size | set_here | options.kafka.spark() | FIXED
     jvm = spark._jvm
     assert jvm is not None

@@ -155,14 +155,15 @@ def output_schemas(plan: Plan, registry: SchemaRegistry | None) -> tuple[OutputS
         LsqlError: REGISTRY_MISSING, SCHEMA_INVALID, REGISTRY_UNREACHABLE and the like.
     """
     found: dict[tuple[str, str, str], OutputSchema] = {}
-    newest: dict[str, str] = {}
+    newest: dict[tuple[str, SchemaKind], str] = {}
     for sink in plan.topic_sinks:
         for part, kind, text in _schemas(sink):
             if registry is None:
                 raise LsqlError("REGISTRY_MISSING", topic=sink.topic)
             if (sink.topic, part, text) not in found:
                 schema = _output_schema(registry, sink.topic, part, kind, text, newest)
-                newest[schema.subject] = schema.text
+                if schema.id is None:
+                    newest[schema.subject, kind] = schema.text
                 found[sink.topic, part, text] = schema
     return tuple(found.values())
 
@@ -189,12 +190,19 @@ def check_schemas(schemas: Iterable[OutputSchema]) -> None:
 
 
 def _output_schema(
-    registry: SchemaRegistry, topic: str, part: str, kind: SchemaKind, planned: str, newest: Mapping[str, str]
+    registry: SchemaRegistry,
+    topic: str,
+    part: str,
+    kind: SchemaKind,
+    planned: str,
+    newest: Mapping[tuple[str, SchemaKind], str],
 ) -> OutputSchema:
-    """`newest` has the schemas that other INSERTs of the program register before, by subject."""
+    """`newest` has the schemas that other INSERTs of the program register before, by subject and kind."""
     subject = subject_of(topic, part)
-    text = renumbered(planned, newest[subject]) if subject in newest and kind == "PROTOBUF" else None
-    text = text or _numbered(registry, subject, kind, planned)
+    if kind == "PROTOBUF" and (subject, kind) in newest:
+        text = renumbered(planned, newest[subject, kind])
+    else:
+        text = _numbered(registry, subject, kind, planned)
     schema_id = registry.registered_id(subject, kind, text)
     refusal = registry.incompatibility(subject, kind, text) if schema_id is None else None
     return OutputSchema(topic, part, kind, planned, text, schema_id, refusal)
