@@ -199,10 +199,7 @@ def _output_schema(
 ) -> OutputSchema:
     """`newest` has the schemas that other INSERTs of the program register before, by subject and kind."""
     subject = subject_of(topic, part)
-    if kind == "PROTOBUF" and (subject, kind) in newest:
-        text = renumbered(planned, newest[subject, kind])
-    else:
-        text = _numbered(registry, subject, kind, planned)
+    text = _numbered(registry, subject, kind, planned, newest.get((subject, kind)))
     schema_id = registry.registered_id(subject, kind, text)
     refusal = registry.incompatibility(subject, kind, text) if schema_id is None else None
     return OutputSchema(topic, part, kind, planned, text, schema_id, refusal)
@@ -242,10 +239,17 @@ def registered(plan: Plan, registry: SchemaRegistry | None) -> Plan:
     )
 
 
-def _numbered(registry: SchemaRegistry, subject: str, kind: SchemaKind, text: str) -> str:
-    """The schema, in PROTOBUF with the numbers that its fields have in the subject's newest version."""
-    newest = registry.latest(subject) if kind == "PROTOBUF" else None
-    return text if newest is None or newest.schema.kind != kind else renumbered(text, newest.schema.text)
+def _numbered(registry: SchemaRegistry, subject: str, kind: SchemaKind, text: str, before: str | None) -> str:
+    """The schema, in PROTOBUF with the numbers that its fields have in the subject's newest version.
+
+    `before` is that version, where the same start registers it; else the registry is asked.
+    """
+    if kind != "PROTOBUF":
+        return text
+    newest = registry.latest(subject) if before is None else None
+    if newest is not None and newest.schema.kind == kind:
+        before = newest.schema.text
+    return text if before is None else renumbered(text, before)
 
 
 def _schemas(sink: WriteTopic) -> Iterator[tuple[str, SchemaKind, str]]:
