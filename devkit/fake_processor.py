@@ -21,7 +21,7 @@ from lsql_runner.events.processor import (
     LateRecordsDropped,
     Listener,
     Partition,
-    Planned,
+    ProgramPlanned,
     QueryDied,
     StateChanged,
     StoreReport,
@@ -30,7 +30,7 @@ from lsql_runner.events.state import State
 from lsql_runner.runtime.health import Health, assess
 from lsql_runner.runtime.last_hour import LastHour, Sample
 from lsql_runner.runtime.lifecycle import Trigger, move
-from lsql_runner.runtime.port import Described, Identity
+from lsql_runner.runtime.port import Identity, ProgramDescription
 from lsql_runner.runtime.status import Status, StatusBoard
 
 BEGIN_MS = 1_795_252_980_000
@@ -61,7 +61,7 @@ class FakeProcessor:
             guarantee="at_least_once",
             started_at_ms=BEGIN_MS,
         )
-        self.described = Described()
+        self.description = ProgramDescription()
         self._board = StatusBoard(Status(since_ms=BEGIN_MS))
         self._last_hour = LastHour(BEGIN_MS)
         self._batches = 0
@@ -108,10 +108,10 @@ class FakeProcessor:
 
     def plan(self) -> None:
         """Binds the program: topics, stores and topology are known from here on."""
-        self.described = DESCRIBED
+        self.description = DESCRIBED
         stores = tuple(store.name for store in DESCRIBED.stores)
         self.tell(
-            Planned(self.now_ms, TOPICS, stores, generation=3, stateful=True, warnings=(WARNING,)),
+            ProgramPlanned(self.now_ms, TOPICS, stores, generation=3, stateful=True, warnings=(WARNING,)),
         )
 
     def batch(self, seconds: float = 2.0) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lsql_runner.events.processor import TopicUse
-from lsql_runner.runtime.port import Described, StoreInfo
+from lsql_runner.runtime.port import ProgramDescription, StoreInfo
 
 SQL = """\
 SET defaults.topic.autocreate=true;
@@ -70,7 +70,7 @@ def _node(key: str, kind: str, label: str, detail: str) -> dict[str, str]:
     return {"id": key, "kind": kind, "label": label, "detail": detail}
 
 
-DESCRIBED = Described(
+DESCRIBED = ProgramDescription(
     stores=(
         StoreInfo(
             "fast-vehicles-window",

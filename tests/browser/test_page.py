@@ -199,7 +199,7 @@ def test_what_comes_from_outside_is_text_and_never_markup(visit: Open) -> None:
     evil = "<img src=x onerror=alert(1)><script>alert(1)</script>"
     processor.identity = replace(processor.identity, app_id=evil, sql=f"-- {evil}", user=evil)
     nodes = [{"id": "n", "kind": evil, "label": evil, "detail": evil}]
-    processor.described = replace(DESCRIBED, topology={"nodes": nodes, "edges": []}, plan=evil)
+    processor.description = replace(DESCRIBED, topology={"nodes": nodes, "edges": []}, plan=evil)
     seen = visit(processor)
 
     expect(seen.page.locator("#app-id")).to_have_text(evil)

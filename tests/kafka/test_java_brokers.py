@@ -1,4 +1,4 @@
-"""The small JVM that asks the brokers: it is there when it is needed, and only then."""
+"""The small JVM with Kafka's Java client: when it starts, ends and is restarted."""
 
 import os
 import signal
@@ -57,7 +57,7 @@ def ended(pid: int, deadline_s: float = 20) -> bool:
     return True
 
 
-def test_a_killed_jvm_is_started_again_by_the_next_question(brokers: JavaBrokers) -> None:
+def test_a_killed_jvm_is_started_again_by_the_next_request(brokers: JavaBrokers) -> None:
     first = pid_of(brokers)
     os.kill(first, signal.SIGKILL)
     assert ended(first)
@@ -110,7 +110,7 @@ def test_the_jvm_ends_when_its_process_is_killed_even_while_it_waits_for_brokers
 def test_a_partition_that_answers_without_an_end_has_no_leader(
     brokers: JavaBrokers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(brokers, "_asked", lambda _: [["seen", 2, -1]])
+    monkeypatch.setattr(brokers, "_request", lambda _: [["seen", 2, -1]])
 
     with pytest.raises(LsqlError) as caught:
         brokers.ends([Partition("seen", 2)])
@@ -144,7 +144,7 @@ def test_a_partition_that_answers_without_an_end_has_no_leader(
         ),
     ],
 )
-def test_settings_that_no_client_takes_are_refused(security: dict[str, str], why: str) -> None:
+def test_settings_that_neither_client_supports_are_refused(security: dict[str, str], why: str) -> None:
     with pytest.raises(LsqlError) as caught:
         java_brokers(KafkaConnection("127.0.0.1:1", tuple(security.items())))
 

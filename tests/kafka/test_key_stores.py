@@ -12,10 +12,11 @@ from devkit.key_stores import PASSWORD, KeyStore, key_store
 from devkit.records import Record
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.kafka.brokers import Brokers, KafkaBrokers
 from lsql_runner.kafka.choice import open_brokers
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.java_brokers import BrokersJvm, JavaBrokers
+from lsql_runner.kafka.librdkafka import KafkaBrokers
+from lsql_runner.kafka.ports import Brokers
 
 pytestmark = pytest.mark.timeout(120)
 

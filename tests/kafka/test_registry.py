@@ -132,6 +132,27 @@ def test_the_same_text_twice_is_one_version_with_one_id(schemas: SchemaRegistry,
     assert schemas.ids(subject) == (first,)
 
 
+@pytest.mark.parametrize("kind", TEXTS)
+def test_a_schema_is_looked_up_without_being_registered(
+    schemas: SchemaRegistry, subject: str, kind: SchemaKind
+) -> None:
+    before = schemas.registered_id(subject, kind, TEXTS[kind])
+    made = schemas.register(subject, kind, TEXTS[kind])
+
+    assert (before, schemas.registered_id(subject, kind, TEXTS[kind])) == (None, made)
+
+
+def test_a_schema_of_an_older_version_is_looked_up_and_one_of_another_subject_is_not(
+    schemas: SchemaRegistry, subject: str
+) -> None:
+    first = schemas.register(subject, "AVRO", AVRO)
+    schemas.register(subject, "AVRO", WIDER)
+    schemas.register(f"{subject}-2", "AVRO", NEEDIER)
+
+    assert schemas.registered_id(subject, "AVRO", AVRO) == first
+    assert schemas.registered_id(subject, "AVRO", NEEDIER) is None
+
+
 def test_the_same_text_has_one_id_in_all_subjects(schemas: SchemaRegistry, subject: str) -> None:
     assert schemas.register(subject, "AVRO", AVRO) == schemas.register(f"{subject}-2", "AVRO", AVRO)
 

@@ -28,8 +28,8 @@ from lsql_runner.config.settings import read_settings
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.kafka.brokers import KafkaBrokers
 from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.librdkafka import KafkaBrokers
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -226,7 +226,7 @@ class Topology(Model):
 
 
 def topology_model(graph: dict[str, Any], plan: str) -> Topology:
-    """The graph of runtime.port.Described; keys that this version does not know are left out."""
+    """The graph of runtime.port.ProgramDescription; keys that this version does not know are left out."""
     nodes = [
         TopologyNode(id=str(n["id"]), kind=str(n["kind"]), label=str(n["label"]), detail=str(n.get("detail") or ""))
         for n in graph.get("nodes", ())

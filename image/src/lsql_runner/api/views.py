@@ -134,7 +134,7 @@ def stores(processor: Processor) -> list[StateStore]:
     """GET /metadata."""
     reports = processor.status().stores
     found = []
-    for info in processor.described.stores:
+    for info in processor.description.stores:
         seen = reports.get(info.query, {}).get(info.name)
         found.append(
             StateStore(
@@ -155,15 +155,15 @@ def store_rows(processor: Processor, name: str) -> NoReturn:
     Raises:
         LsqlError: STORE_NOT_QUERYABLE for a store of this program, NOT_FOUND for any other name.
     """
-    if any(info.name == name for info in processor.described.stores):
+    if any(info.name == name for info in processor.description.stores):
         raise LsqlError("STORE_NOT_QUERYABLE", store=name)
     raise LsqlError("NOT_FOUND", path=f"/metadata/{name}")
 
 
 def topology(processor: Processor) -> Topology:
     """GET /topology."""
-    described = processor.described
-    return topology_model(described.topology, described.plan)
+    description = processor.description
+    return topology_model(description.topology, description.plan)
 
 
 def state(processor: Processor) -> StateReport:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lsql_runner.cli.ending import ends_with_a_code
+from lsql_runner.cli.exit_codes import exits_with_code
 from lsql_runner.errors import RUNTIME, LsqlError, render
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def cli() -> None:
     """Finds the processors of a cluster's namespaces, publishes what they do, and shows it."""
 
 
-_reports_errors = ends_with_a_code(render)
+_reports_errors = exits_with_code(render)
 
 _config = click.option(
     "--config",
@@ -74,7 +74,7 @@ def recover(path: Path) -> int:
 @_config
 @_reports_errors
 def serve(path: Path) -> int:
-    """Serve the page and the API until told to end."""
+    """Serve the page and the API until a signal ends it."""
     from lsql_runner.web.server import serve as run_server
 
     settings = _configured(path)

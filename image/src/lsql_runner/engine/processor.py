@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from threading import Thread
 from typing import TypeGuard
 
@@ -20,42 +19,24 @@ from lsql_runner.engine.culprit import record_error
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.groups import aggregate_input, window_of
 from lsql_runner.engine.offset_log import newest_batch, planned_batch
+from lsql_runner.engine.port import Job
 from lsql_runner.engine.query import Launch, RunningPlan
-from lsql_runner.engine.row_sink import RowSinks
 from lsql_runner.engine.session import SessionOptions, activate, forget_jvm, open_session
-from lsql_runner.engine.sink import SinkOptions
-from lsql_runner.engine.source import SourceOptions, range_reader, stream_reader
+from lsql_runner.engine.sink import outlet_of
+from lsql_runner.engine.source import range_reader, stream_reader
 from lsql_runner.engine.state_options import tune_state
 from lsql_runner.engine.ticks import advance
 from lsql_runner.engine.ticks import reset as reset_ticks
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
-from lsql_runner.kafka.registry_connection import RegistryConnection
 from lsql_runner.plan.nodes import Aggregate, Join, PlanNode
-from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.tree import keeps_state, nodes, watermark_delay_ms
 
 LOG = logging.getLogger("lsql_runner.engine")
 
 _OPENER_ENDS_S = 10.0
 """How long the opening of a session takes to fail once its JVM was killed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A plan with all that it needs to run on Kafka."""
-
-    plan: Plan
-    source: SourceOptions
-    sink: SinkOptions
-    checkpoints: Path
-    on_batch: Callable[[BatchEnded], None]
-    registry: RegistryConnection | None = None
-    """The schema registry that records in AVRO are read by."""
-    rocksdb: tuple[tuple[str, int], ...] = ()
-    """What the program sets of its state stores: keys of ROCKSDB_KEYS."""
-    row_sinks: RowSinks = RowSinks()
 
 
 class SparkEngine:
@@ -129,7 +110,7 @@ class SparkEngine:
         assert self._job is not None
         kafka, limit = self._job.source.kafka, self._job.source.max_records_per_batch
         spans = {p: (at, min(ends[p], at + limit)) for p, at in positions.items() if p in ends}
-        outlet = self._job.sink.outlet
+        outlet = outlet_of(self._job.sink)
         error = record_error(self._job.plan, spans, lambda ranges: range_reader(self.session, kafka, ranges), outlet)
         return error or LsqlError("QUERY_FAILED", reason=failure.reason)
 

@@ -16,10 +16,9 @@ from lsql_runner.events.processor import (
     Event,
     JvmGone,
     LateRecordsDropped,
-    Planned,
+    ProgramPlanned,
     QueryDied,
     StateChanged,
-    Warned,
 )
 from lsql_runner.events.state import State
 
@@ -82,11 +81,7 @@ class EventLog:
         self._lost = None
 
     @_write.register
-    def _(self, event: Warned) -> None:
-        self._log.warning("warning", text=event.text)
-
-    @_write.register
-    def _(self, event: Planned) -> None:
+    def _(self, event: ProgramPlanned) -> None:
         self._log.info(
             "planned",
             sources=[t.topic for t in event.topics if t.role == "source"],

@@ -1,4 +1,4 @@
-"""The processor as it is now: a fold over its events. /stream, /health and the page read this and nothing else."""
+"""The processor's status, computed from its events. /stream, /health and the page show this and nothing else."""
 
 from __future__ import annotations
 
@@ -17,23 +17,22 @@ from lsql_runner.events.processor import (
     LagMeasured,
     LateRecordsDropped,
     Partition,
-    Planned,
+    ProgramPlanned,
     QueryDied,
     SinkUse,
     StateChanged,
     StoreReport,
     TopicUse,
-    Warned,
 )
 from lsql_runner.events.state import State
 
 IDLE_AFTER_MS = 10_000
-"""A query that has read everything and ended no batch for this long has a rate of zero."""
+"""The rate of a query without lag is zero this long after its last batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What one query did in its last batch, over the time since the batch before."""
+    """Records of a query's last batch, over the time since the batch before."""
 
     records_in_per_s: float
     records_out_per_s: float
@@ -41,7 +40,7 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Everything that is known of the processor at one moment."""
+    """Everything known about the processor at one moment."""
 
     state: State = State.STARTING
     since_ms: int = 0
@@ -61,16 +60,16 @@ class Status:
     records_in: int = 0
     records_out: int = 0
     rates: dict[str, Rates] = field(default_factory=dict)
-    """By query: what its last batch read and wrote; empty while there is nothing to read."""
+    """By query; empty while there is nothing to read."""
     late_records_dropped: int = 0
     caught: dict[tuple[str, str, str], int] = field(default_factory=dict)
-    """By fate (`dead`, `skipped`), topic and error code: records that were not taken and did not stop the processor."""
+    """By fate (`dead`, `skipped`), topic and error code: failed records that did not stop the processor."""
     batches: int = 0
     last_batch: BatchEnded | None = None
     last_batch_at_ms: dict[str, int] = field(default_factory=dict)
     """By query."""
     positions: dict[str, dict[Partition, int]] = field(default_factory=dict)
-    """By query: several queries of one program may stand at different offsets of one topic."""
+    """By query: queries of one program may be at different offsets of one topic."""
     ends: dict[Partition, int] = field(default_factory=dict)
     stores: dict[str, dict[str, StoreReport]] = field(default_factory=dict)
     watermarks_ms: dict[str, int] = field(default_factory=dict)
@@ -89,7 +88,7 @@ class Status:
         return sum(rates.records_out_per_s for rates in self.rates.values())
 
     def records_caught(self, fate: str) -> int:
-        """How many records had a fate."""
+        """The number of failed records with a fate."""
         return sum(records for (its, _, _), records in self.caught.items() if its == fate)
 
     @property
@@ -218,12 +217,7 @@ def _(event: JvmGone, status: Status) -> Status:
 
 
 @advance.register
-def _(event: Warned, status: Status) -> Status:
-    return status if event.text in status.warnings else replace(status, warnings=(*status.warnings, event.text))
-
-
-@advance.register
-def _(event: Planned, status: Status) -> Status:
+def _(event: ProgramPlanned, status: Status) -> Status:
     new = tuple(w for w in event.warnings if w not in status.warnings)
     known = status.positions if event.generation == status.generation else {}
     positions = {query: known.get(query, start) for query, start in event.starts.items()}
@@ -240,7 +234,7 @@ def _(event: Planned, status: Status) -> Status:
 
 
 class StatusBoard:
-    """The one place that holds the current Status; events come from several threads."""
+    """Holds the current Status; events may come from several threads."""
 
     def __init__(self, status: Status) -> None:
         self._status = status

@@ -30,7 +30,7 @@ from gunicorn.http.errors import ParseException
 from gunicorn.http.message import Request
 from gunicorn.workers.gthread import ThreadWorker
 
-from lsql_runner.container.out_of_memory import Deaths, offer_to_the_kernel
+from lsql_runner.container.out_of_memory import ExitReasons, raise_oom_score
 from lsql_runner.errors import RUNTIME, LsqlError
 from lsql_runner.web.problems import MEDIA_TYPE, problem
 
@@ -118,7 +118,7 @@ class _Application(BaseApplication):
             self.cfg.set(name, value)
 
     def load(self) -> Callable[..., Iterable[bytes]]:
-        offer_to_the_kernel(os.getpid())
+        raise_oom_score(os.getpid())
         try:
             app = self._make_app()
         except LsqlError as error:
@@ -208,7 +208,7 @@ class _Arbiter(Arbiter):
     def __init__(self, app: _Application) -> None:
         self.worker_code = 0
         self._stopping = False
-        self._deaths = Deaths()
+        self._exit_reasons = ExitReasons()
         super().__init__(app)
 
     def handle_term(self) -> None:
@@ -239,7 +239,7 @@ class _Arbiter(Arbiter):
             code = os.waitstatus_to_exitcode(status)
             self.worker_code = code if code >= 0 else RUNTIME
             if code < 0:
-                _log("worker killed", LsqlError("WORKER_GONE", reason=self._deaths.told(code)))
+                _log("worker killed", LsqlError("WORKER_GONE", reason=self._exit_reasons.describe(code)))
             if not self._stopping:
                 raise HaltServer("the worker ended", self.worker_code)
 

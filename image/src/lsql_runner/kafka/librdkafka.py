@@ -1,16 +1,15 @@
-"""Questions to the brokers, each with a deadline.
+"""Brokers through confluent-kafka (librdkafka), which runs in this process. Every request has a deadline.
 
-Brokers that do not answer are BROKER_UNREACHABLE; brokers that answer with a no are BROKER_REFUSED.
+Brokers that do not answer are BROKER_UNREACHABLE; brokers that answer with an error about rights or credentials are
+BROKER_REFUSED.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any
 
 import stamina
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
@@ -23,135 +22,21 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 )
 from stamina.instrumentation import LoggingOnRetryHook, set_on_retry_hooks
 
-from lsql_runner.errors import Detail, LsqlError
+from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.offset_ranges import OffsetRanges, RangeReader, missing_leader
+from lsql_runner.kafka.ports import RawRecord, TopicLimits, TopicRequest
 from lsql_runner.kafka.reasons import REASONS
 from lsql_runner.kafka.refusals import ends_handshake, is_refusal, reason
 
-# A retry is logged as libraries log. Where structlog is installed stamina takes that, which prints to stdout unless it
-# is configured: into the answers of commands.
+# By default stamina logs retries through structlog where that is installed, and structlog prints to stdout until it is
+# configured: into the output of commands.
 set_on_retry_hooks([LoggingOnRetryHook])
 
 
-@dataclass(frozen=True, slots=True)
-class RawRecord:
-    """A record as the brokers hold it."""
-
-    partition: Partition
-    offset: int
-    key: bytes | None
-    value: bytes | None
-
-
-@dataclass(frozen=True, slots=True)
-class TopicRequest:
-    """A topic to be made; None and the empty tuple leave the choice to the brokers."""
-
-    name: str
-    partitions: int | None = None
-    replication: int | None = None
-    config: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class TopicLimits:
-    """What a topic takes, as far as the brokers tell."""
-
-    batch_bytes: int | None = None
-    """The largest batch of records."""
-    compacted: bool = False
-    """No record without a key."""
-
-
-class Brokers(Protocol):
-    """What a processor asks of its brokers."""
-
-    def topics(self) -> dict[str, int]:
-        """All topics with the number of their partitions."""
-
-    def create(self, request: TopicRequest) -> bool:
-        """Make a topic; one that exists already is left as it is, and False is returned."""
-
-    def delete_topic(self, name: str) -> None:
-        """Take a topic away with all its records; one that is not there is left alone."""
-
-    def delete_group(self, group: str) -> None:
-        """Take a consumer group without members away; one that is not there is left alone."""
-
-    def limits(self, topics: Iterable[str]) -> dict[str, TopicLimits]:
-        """What topics take, without those that nobody may ask about. It never fails: who does not know finds out later,
-        and less politely."""
-
-    def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        """The end of each partition: the offset that the next record will have."""
-
-    def begins(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        """The first offset of each partition that the brokers still hold."""
-
-    def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        """What a consumer group has committed; partitions without a position are left out."""
-
-    def commit(self, group: str, positions: Mapping[Partition, int]) -> None:
-        """Commit positions for a group that has no members."""
-
-    def sample(self, topic: str, limit: int) -> list[RawRecord]:
-        """Up to `limit` of the newest records of a topic, over all its partitions."""
-
-    def record(self, partition: Partition, offset: int) -> RawRecord | None:
-        """One record; None if it is gone."""
-
-    def close(self) -> None:
-        """Let all connections go. No question may be asked after it."""
-
-
-Spans = dict[Partition, tuple[int, int]]
-"""Offsets by partition, from the first to before the second."""
-
-
-class Sampling(ABC):
-    """Records by their places, from whichever client reads a span of offsets."""
-
-    @abstractmethod
-    def topics(self) -> dict[str, int]: ...
-
-    @abstractmethod
-    def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]: ...
-
-    @abstractmethod
-    def begins(self, partitions: Iterable[Partition]) -> dict[Partition, int]: ...
-
-    @abstractmethod
-    def _read(self, spans: Spans) -> list[RawRecord]:
-        """The records in `[start, end)` of each partition, without joining any group."""
-
-    def sample(self, topic: str, limit: int) -> list[RawRecord]:
-        return self._read(self._newest(topic, limit))[:limit]
-
-    def record(self, partition: Partition, offset: int) -> RawRecord | None:
-        found = self._read({partition: (offset, offset + 1)})
-        return found[0] if found else None
-
-    def _newest(self, topic: str, limit: int) -> Spans:
-        """Where the newest records of a topic lie: about `limit` of them, as many of each partition."""
-        count = self.topics().get(topic, 0)
-        partitions = [Partition(topic, number) for number in range(count)]
-        ends, begins = self.ends(partitions), self.begins(partitions)
-        share = max(1, limit // max(1, count))
-        spans = {p: (max(begins[p], ends[p] - share), ends[p]) for p in partitions}
-        return {p: span for p, span in spans.items() if span[0] < span[1]}
-
-
-def leaderless(found: Mapping[Partition, int]) -> Detail | None:
-    """What is wrong with offsets as told: a broker that goes down or comes up answers -1 and no error."""
-    return next(
-        (REASONS("NO_LEADER", topic=p.topic, partition=p.partition) for p, offset in found.items() if offset < 0),
-        None,
-    )
-
-
-class KafkaBrokers(Sampling):
-    """Brokers, asked through confluent-kafka.
+class KafkaBrokers(RangeReader):
+    """The Brokers port on confluent-kafka.
 
     Raises:
         LsqlError: KAFKA_SETTINGS_INVALID when it is made; BROKER_UNREACHABLE or BROKER_REFUSED, from every method.
@@ -160,10 +45,10 @@ class KafkaBrokers(Sampling):
     def __init__(self, connection: KafkaConnection, answer_s: float = 10.0) -> None:
         self._connection = connection
         self._answer_s = answer_s
-        """Deadline of each question."""
+        """Deadline of each request."""
         self._handshake_error: KafkaError | None = None
-        self._admin = self._new_admin()  # kept: its futures die with it
-        self._before = self._admin
+        self._admin = self._new_admin()
+        self._previous_admin = self._admin
         self._consumers: dict[str, Consumer] = {}
         self._lock = Lock()
 
@@ -174,15 +59,22 @@ class KafkaBrokers(Sampling):
             raise self._failed(error) from None
         return {name: len(topic.partitions) for name, topic in found.items() if topic.error is None}
 
+    def check_create(self, request: TopicRequest) -> None:
+        self._create(request, validate_only=True)
+
     def create(self, request: TopicRequest) -> bool:
+        return self._create(request)
+
+    def _create(self, request: TopicRequest, *, validate_only: bool = False) -> bool:
         new = NewTopic(
             request.name,
             num_partitions=request.partitions or -1,
             replication_factor=request.replication or -1,
             config=dict(request.config),
         )
+        futures = self._admin.create_topics([new], request_timeout=self._answer_s, validate_only=validate_only)
         try:
-            self._admin.create_topics([new], request_timeout=self._answer_s)[request.name].result(self._answer_s * 2)
+            futures[request.name].result(self._answer_s * 2)
         except KafkaException as error:
             code = error.args[0].code()
             if code == KafkaError.TOPIC_ALREADY_EXISTS:
@@ -194,14 +86,14 @@ class KafkaBrokers(Sampling):
 
     def delete_topic(self, name: str) -> None:
         future = self._admin.delete_topics([name], request_timeout=self._answer_s)[name]
-        self._gone(future, KafkaError.UNKNOWN_TOPIC_OR_PART)
+        self._wait_for_deletion(future, KafkaError.UNKNOWN_TOPIC_OR_PART)
 
     def delete_group(self, group: str) -> None:
         future = self._admin.delete_consumer_groups([group], request_timeout=self._answer_s)[group]
-        self._gone(future, KafkaError.GROUP_ID_NOT_FOUND)
+        self._wait_for_deletion(future, KafkaError.GROUP_ID_NOT_FOUND)
 
-    def _gone(self, future: Any, absent: int) -> None:
-        """Waits for a deletion; `absent` is the code for what is not there."""
+    def _wait_for_deletion(self, future: Any, absent: int) -> None:
+        """Raises unless the deletion succeeds; `absent` is the error code of something that does not exist."""
         try:
             future.result(self._answer_s * 2)
         except (KafkaException, TimeoutError) as error:
@@ -214,8 +106,8 @@ class KafkaBrokers(Sampling):
         answers = self._admin.describe_configs(asked, request_timeout=self._answer_s) if asked else {}
         for resource, future in answers.items():
             with suppress(KafkaException, TimeoutError, KeyError):
-                told = future.result(self._answer_s * 2)
-                largest, cleanup = told["max.message.bytes"].value, told["cleanup.policy"].value
+                config = future.result(self._answer_s * 2)
+                largest, cleanup = config["max.message.bytes"].value, config["cleanup.policy"].value
                 found[resource.name] = TopicLimits(int(largest), "compact" in cleanup)
         return found
 
@@ -231,7 +123,7 @@ class KafkaBrokers(Sampling):
             return {}
         futures = self._admin.list_offsets(asked, request_timeout=self._answer_s)
         found = {Partition(tp.topic, tp.partition): self._result(future).offset for tp, future in futures.items()}
-        if (why := leaderless(found)) is not None:
+        if (why := missing_leader(found)) is not None:
             raise self._unreachable(why)
         return found
 
@@ -251,20 +143,20 @@ class KafkaBrokers(Sampling):
             while self._consumers:
                 self._consumers.popitem()[1].close()
 
-    def _read(self, spans: Spans) -> list[RawRecord]:
-        if not spans:
+    def _read(self, ranges: OffsetRanges) -> list[RawRecord]:
+        if not ranges:
             return []
         consumer = Consumer(
             self._connection.librdkafka()
             | {"group.id": "lsql-sample", "enable.auto.commit": False, "enable.partition.eof": True}
         )
         try:
-            consumer.assign([TopicPartition(p.topic, p.partition, start) for p, (start, _) in spans.items()])
-            return self._drain(consumer, dict(spans))
+            consumer.assign([TopicPartition(p.topic, p.partition, start) for p, (start, _) in ranges.items()])
+            return self._drain(consumer, dict(ranges))
         finally:
             consumer.close()
 
-    def _drain(self, consumer: Consumer, left: Spans) -> list[RawRecord]:
+    def _drain(self, consumer: Consumer, left: OffsetRanges) -> list[RawRecord]:
         found: list[RawRecord] = []
         while left:
             message = consumer.poll(self._answer_s)
@@ -285,14 +177,14 @@ class KafkaBrokers(Sampling):
         return found
 
     def _of_group(self, group: str, ask: Callable[[Consumer], list[TopicPartition] | None]) -> list[TopicPartition]:
-        """The answer of a group's coordinator, which may still be settling: the first group of a cluster makes it.
+        """Ask a group's coordinator, which may still be loading: the first group of a cluster creates its topic.
 
-        Asked through a consumer that never joins the group, not through the admin client: confluent-kafka 2.16
-        crashes now and then on the answer of a coordinator that is still loading.
+        Uses a consumer that never joins the group, not the admin client: confluent-kafka 2.16 sometimes crashes on the
+        answer of a coordinator that is still loading.
         """
 
-        @stamina.retry(on=_is_settling, timeout=self._answer_s, wait_initial=0.05, wait_max=0.5)
-        def answer(consumer: Consumer) -> list[TopicPartition]:
+        @stamina.retry(on=_is_loading, timeout=self._answer_s, wait_initial=0.05, wait_max=0.5)
+        def request(consumer: Consumer) -> list[TopicPartition]:
             found = ask(consumer) or []
             failed = next((place.error for place in found if place.error is not None), None)
             if failed is not None:
@@ -302,11 +194,11 @@ class KafkaBrokers(Sampling):
         with self._lock:
             consumer = self._consumers.pop(group, None) or self._group_consumer(group)
             try:
-                found = answer(consumer)
+                found = request(consumer)
             except KafkaException as error:
-                # A coordinator that refuses is only waited for; what it said lies where records would.
-                heard = consumer.poll(0)
-                refusal = None if heard is None else heard.error()
+                # A refusal by the coordinator appears as a timeout here; its error is in the consumer's queue.
+                message = consumer.poll(0)
+                refusal = None if message is None else message.error()
                 consumer.close()
                 raise self._failed(error if refusal is None else KafkaException(refusal)) from None
             self._consumers[group] = consumer
@@ -314,7 +206,10 @@ class KafkaBrokers(Sampling):
 
     def _group_consumer(self, group: str) -> Consumer:
         wait_ms = int(self._answer_s * 1000)
-        waits = {"session.timeout.ms": wait_ms, "heartbeat.interval.ms": wait_ms // 3}  # a commit seeks so long
+        waits = {
+            "session.timeout.ms": wait_ms,
+            "heartbeat.interval.ms": wait_ms // 3,
+        }  # how long a commit looks for the coordinator
         return Consumer(self._connection.librdkafka() | {"group.id": group, "enable.auto.commit": False} | waits)
 
     def _result(self, future: Any) -> Any:
@@ -326,38 +221,38 @@ class KafkaBrokers(Sampling):
     def _new_admin(self) -> AdminClient:
         self._handshake_error = None
         try:
-            return AdminClient({**self._connection.librdkafka(), "error_cb": self._heard})  # type: ignore[dict-item]
-        except KafkaException as error:  # settings that it cannot use, or was built without
+            return AdminClient({**self._connection.librdkafka(), "error_cb": self._on_error})  # type: ignore[dict-item]
+        except KafkaException as error:  # a setting that librdkafka cannot use, or a feature that it was built without
             raise LsqlError("KAFKA_SETTINGS_INVALID", reason=error.args[0].str()) from None
 
-    def _heard(self, error: KafkaError) -> None:
-        """A client whose credentials are refused tells it only here: its questions just time out."""
+    def _on_error(self, error: KafkaError) -> None:
+        """Refused credentials are reported only here: the requests themselves time out."""
         if ends_handshake(error):
             self._handshake_error = error
 
     def _failed(self, error: BaseException) -> LsqlError:
-        told = error.args[0] if isinstance(error, KafkaException) else None
-        self._admin.poll(0)  # calls _heard
-        if self._handshake_error is not None and (told is None or told.code() in _TRANSPORT):
-            told = self._handshake_error
-        # A client that has seen a broker go may never get over its leader epochs: the next question gets a new one.
-        # The old one lives a little longer, since another thread may be waiting for its futures.
-        self._before, self._admin = self._admin, self._new_admin()
-        if told is not None and is_refusal(told):
-            return LsqlError("BROKER_REFUSED", servers=self._connection.servers, reason=reason(told))
+        cause = error.args[0] if isinstance(error, KafkaException) else None
+        self._admin.poll(0)  # calls _on_error
+        if self._handshake_error is not None and (cause is None or cause.code() in _TRANSPORT):
+            cause = self._handshake_error
+        # A client that has seen a broker stop may keep its outdated leader epochs: the next request uses a new client.
+        # The old one is kept a little longer, since another thread may wait for its futures, which fail without it.
+        self._previous_admin, self._admin = self._admin, self._new_admin()
+        if cause is not None and is_refusal(cause):
+            return LsqlError("BROKER_REFUSED", servers=self._connection.servers, reason=reason(cause))
         late = REASONS("TIMEOUT", seconds=f"{self._answer_s:.0f}")
-        return self._unreachable(late if told is None else told.str())
+        return self._unreachable(late if cause is None else cause.str())
 
     def _unreachable(self, why: str) -> LsqlError:
         return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, reason=why)
 
 
-def _is_settling(error: Exception) -> bool:
-    """Whether a coordinator asks to be asked again."""
-    return isinstance(error, KafkaException) and error.args[0].code() in _SETTLING
+def _is_loading(error: Exception) -> bool:
+    """Whether a coordinator is not ready yet, so that the request is to be repeated."""
+    return isinstance(error, KafkaException) and error.args[0].code() in _COORDINATOR_LOADING
 
 
-_SETTLING = {
+_COORDINATOR_LOADING = {
     KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
     KafkaError.COORDINATOR_NOT_AVAILABLE,
     KafkaError.NOT_COORDINATOR,

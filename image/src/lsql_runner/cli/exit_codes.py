@@ -1,4 +1,4 @@
-"""How a command ends: with a code, and an error in words; no stack trace reaches the terminal."""
+"""The exit code of a command, and how it prints an error: in words, without a stack trace."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from lsql_runner.errors import LsqlError
 P = ParamSpec("P")
 INTERRUPTED = 130
 _TRACED = ("ALL", "TRACE", "DEBUG")
-"""Values of ROOT_LOG_LEVEL at which a fault of ours shows its trace."""
+"""Values of ROOT_LOG_LEVEL at which an internal error shows its trace."""
 
 
-def ends_with_a_code(shown: Callable[[LsqlError], str]) -> Callable[[Callable[P, int]], Callable[P, None]]:
-    """Ends the process with the command's code; an LsqlError with its own, after what `shown` makes of it."""
+def exits_with_code(rendered: Callable[[LsqlError], str]) -> Callable[[Callable[P, int]], Callable[P, None]]:
+    """Exit with the code that the command returns, or with that of its LsqlError, which `rendered` makes printable."""
 
     def decorate(command: Callable[P, int]) -> Callable[P, None]:
         @wraps(command)
@@ -27,18 +27,18 @@ def ends_with_a_code(shown: Callable[[LsqlError], str]) -> Callable[[Callable[P,
             try:
                 code = command(*args, **kwargs)
             except LsqlError as error:
-                click.echo(shown(error), err=True)
+                click.echo(rendered(error), err=True)
                 code = error.exit_code
             except KeyboardInterrupt:
                 code = INTERRUPTED
             except (click.ClickException, click.exceptions.Exit):
-                raise  # wrong usage, which click tells itself
+                raise  # wrong usage, which click reports itself
             except Exception as error:
                 if _is_debugging():
                     raise
                 reason = f"{type(error).__name__}: {error}"
                 fault = LsqlError("INTERNAL", reason=reason, reference="ROOT_LOG_LEVEL=DEBUG")
-                click.echo(shown(fault), err=True)
+                click.echo(rendered(fault), err=True)
                 code = fault.exit_code
             sys.exit(code)
 
@@ -48,5 +48,5 @@ def ends_with_a_code(shown: Callable[[LsqlError], str]) -> Callable[[Callable[P,
 
 
 def _is_debugging() -> bool:
-    """Whether the person asked for traces."""
+    """Whether traces are asked for."""
     return os.environ.get("ROOT_LOG_LEVEL", "").strip().upper() in _TRACED
