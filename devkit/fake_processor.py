@@ -28,6 +28,7 @@ from lsql_runner.events.processor import (
 )
 from lsql_runner.events.state import State
 from lsql_runner.runtime.health import Health, assess
+from lsql_runner.runtime.last_hour import LastHour, Sample
 from lsql_runner.runtime.lifecycle import Trigger, move
 from lsql_runner.runtime.port import Described, Identity
 from lsql_runner.runtime.status import Status, StatusBoard
@@ -57,11 +58,12 @@ class FakeProcessor:
             sql=SQL,
             user="ada",
             version="0.1.0",
-            guarantee="exactly_once",
+            guarantee="at_least_once",
             started_at_ms=BEGIN_MS,
         )
         self.described = Described()
         self._board = StatusBoard(Status(since_ms=BEGIN_MS))
+        self._last_hour = LastHour(BEGIN_MS)
         self._batches = 0
 
     def status(self) -> Status:
@@ -69,6 +71,9 @@ class FakeProcessor:
 
     def health(self) -> Health:
         return assess(self.status(), self.now_ms, STUCK_AFTER_MS)
+
+    def last_hour(self, now_ms: int) -> tuple[Sample, ...]:
+        return self._last_hour.samples(now_ms)
 
     def stop(self, by: str) -> None:
         self._ask("stop", by, Trigger.STOP)
@@ -79,6 +84,7 @@ class FakeProcessor:
     def tell(self, event: Event) -> None:
         """Hands an event to the Status and to all listeners."""
         self._board(event)
+        self._last_hour.add(event, self.status())
         for listener in self.listeners:
             listener(event)
 

@@ -88,7 +88,7 @@ DESCRIBED = Described(
             _node("n4", "join", "INNER JOIN", "m.vehicle_id = v._key"),
             _node("n5", "aggregate", "TUMBLE 1m", "by vehicle_id, model"),
             _node("n6", "filter", "HAVING", "mean_speed > 27.8"),
-            _node("n7", "sink", "fast-vehicles", "AVRO, exactly once"),
+            _node("n7", "sink", "fast-vehicles", "AVRO"),
         ],
         "edges": [
             {"from": "n1", "to": "n2"},

@@ -127,7 +127,7 @@ class TestServe:
         assert status(port, "/") == 200
         assert status(port, "/api/v1/streams") == 502
         assert server.stop() == 0
-        assert "the cluster cannot be looked at" in server.output()
+        assert "the cluster cannot be read" in server.output()
         assert "Traceback" not in server.output()
 
 

@@ -114,6 +114,17 @@ class TestOffsets:
 
         assert status.lag == 0
 
+    def test_an_end_is_never_less_than_the_position_of_a_query(self) -> None:
+        behind, ahead = Partition("t", 0), Partition("t", 1)
+        measured = LagMeasured(1, {behind: 100, ahead: 100})
+
+        read_on = fold(measured, batch(2, positions={behind: 90, ahead: 130}))
+        measured_late = fold(batch(1, positions={behind: 90, ahead: 130}), measured)
+
+        for status in (read_on, measured_late):
+            assert status.ends == {behind: 100, ahead: 130}
+            assert status.lags == {behind: 10, ahead: 0}
+
     @given(
         dictionaries(integers(0, 3), integers(0, 100)),
         dictionaries(integers(0, 3), integers(0, 100)),

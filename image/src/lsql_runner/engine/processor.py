@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Thread
 from typing import TypeGuard
 
 from pyspark.sql import SparkSession
@@ -20,7 +22,7 @@ from lsql_runner.engine.groups import aggregate_input, window_of
 from lsql_runner.engine.offset_log import newest_batch, planned_batch
 from lsql_runner.engine.query import Launch, RunningPlan
 from lsql_runner.engine.row_sink import RowSinks
-from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
+from lsql_runner.engine.session import SessionOptions, activate, forget_jvm, open_session
 from lsql_runner.engine.sink import SinkOptions
 from lsql_runner.engine.source import SourceOptions, range_reader, stream_reader
 from lsql_runner.engine.state_options import tune_state
@@ -35,6 +37,9 @@ from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.tree import keeps_state, nodes, watermark_delay_ms
 
 LOG = logging.getLogger("lsql_runner.engine")
+
+_OPENER_ENDS_S = 10.0
+"""How long the opening of a session takes to fail once its JVM was killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,26 +59,32 @@ class Job:
 
 
 class SparkEngine:
-    """One JVM, one session, at most one running plan. The JVM starts with the object; the session when first needed."""
+    """One JVM, one session, at most one running plan. Both start with the object, while the program is planned."""
 
     def __init__(self, app_id: str, jvm: JvmOptions, threads: int = 0) -> None:
         self._jvm = SparkJvm(jvm)
         self._options = SessionOptions(app_id, self._jvm.scratch, threads or None)
-        self._session: SparkSession | None = None
+        self._opened: Future[SparkSession] = Future()
+        self._opener = Thread(target=self._open, name="session", daemon=True)
+        self._opener.start()
         self._running: RunningPlan | None = None
         self._job: Job | None = None
 
     @property
     def session(self) -> SparkSession:
-        """The session, opened now if it is not yet.
+        """The session, as soon as it is open.
 
         Raises:
             LsqlError: JVM_GONE, JAVA_MISSING, JARS_MISSING.
         """
-        if self._session is None:
+        return self._opened.result()
+
+    def _open(self) -> None:
+        try:
             self._jvm.connect()
-            self._session = open_session(self._options)
-        return self._session
+            self._opened.set_result(open_session(self._options))
+        except BaseException as error:
+            self._opened.set_exception(error)
 
     def jvm_death(self, within_s: float = 0.0) -> str | None:
         """How the JVM ended; None while it lives. `within_s` waits for an end that its sockets told of first."""
@@ -86,6 +97,7 @@ class SparkEngine:
             LsqlError: JVM_GONE, QUERY_FAILED; SINK_UNREACHABLE, SINK_REFUSED, SINK_TABLE_MISMATCH.
         """
         session = self.session
+        activate(session)
         if job.registry is not None:
             register_registry(REGISTRY, job.registry.java())
         tune_state(session, job.rocksdb)
@@ -166,14 +178,15 @@ class SparkEngine:
 
     def close(self) -> None:
         """End everything: plan, session, JVM, temporary files."""
-        if self._session is None:
-            self._jvm.kill()  # it may still be starting; there is nothing in it to end in order
+        if not self._opened.done():
+            self._jvm.kill()  # it is still starting; there is nothing in it to end in order
+            self._opener.join(_OPENER_ENDS_S)
         else:
             with suppress(Exception):  # a JVM that dies meanwhile has nothing left to end
                 self.stop()
-                self._session.stop()
+                self.session.stop()
             self._jvm.close()
-            forget_jvm()
+        forget_jvm()
 
 
 def _drops_groups(node: PlanNode) -> TypeGuard[Aggregate]:

@@ -113,6 +113,12 @@ def open_session(options: SessionOptions) -> SparkSession:
     return session
 
 
+def activate(session: SparkSession) -> None:
+    """Make it the session of this thread in the JVM, as it is of the thread that opened it: settings depend on it."""
+    jvm: Any = session._jvm
+    SparkSession._get_j_spark_session_class(jvm).setActiveSession(session._jsparkSession)
+
+
 def forget_jvm() -> None:
     """Let pyspark connect to another JVM: it would go on with the one that has ended."""
     SparkContext._gateway = SparkContext._jvm = None

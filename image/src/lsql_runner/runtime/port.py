@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from lsql_runner.runtime.health import Health
+from lsql_runner.runtime.last_hour import Sample
 from lsql_runner.runtime.status import Status
 
 
@@ -56,6 +57,9 @@ class Processor(Protocol):
     def status(self) -> Status: ...
 
     def health(self) -> Health: ...
+
+    def last_hour(self, now_ms: int) -> tuple[Sample, ...]:
+        """A sample for each ten seconds of the last hour, oldest first; none from before the process began."""
 
     def stop(self, by: str) -> None:
         """Ask for a stop: the batch under way ends, position and state are kept. Returns at once.

@@ -145,6 +145,7 @@ def _(event: BatchEnded, status: Status) -> Status:
     times = status.event_times_ms
     if event.event_time_max_ms is not None:
         times = times | {event.query: max(event.event_time_max_ms, times.get(event.query, 0))}
+    positions = status.positions | {event.query: event.positions}
     after = replace(
         status,
         records_in=status.records_in + event.records_in,
@@ -154,13 +155,22 @@ def _(event: BatchEnded, status: Status) -> Status:
         batches=status.batches + 1,
         last_batch=event,
         last_batch_at_ms=status.last_batch_at_ms | {event.query: event.at_ms},
-        positions=status.positions | {event.query: event.positions},
+        positions=positions,
+        ends=_ends(status.ends, positions),
         stores=status.stores | {event.query: {store.name: store for store in event.stores}},
         watermarks_ms=watermarks,
         event_times_ms=times,
         progress_at_ms=event.at_ms,
     )
     return replace(after, lag_at_progress=after.lag)
+
+
+def _ends(measured: dict[Partition, int], positions: dict[str, dict[Partition, int]]) -> dict[Partition, int]:
+    """The ends of partitions, at least the positions: ends are measured now and then, and queries read on meanwhile."""
+    return {
+        partition: max([end, *(of_query.get(partition, end) for of_query in positions.values())])
+        for partition, end in measured.items()
+    }
 
 
 def _with_caught(before: dict[tuple[str, str, str], int], new: tuple[Caught, ...]) -> dict[tuple[str, str, str], int]:
@@ -173,7 +183,7 @@ def _with_caught(before: dict[tuple[str, str, str], int], new: tuple[Caught, ...
 
 @advance.register
 def _(event: LagMeasured, status: Status) -> Status:
-    after = replace(status, ends=status.ends | event.ends)
+    after = replace(status, ends=_ends(status.ends | event.ends, status.positions))
     if after.lag == 0:
         lately = event.at_ms - IDLE_AFTER_MS
         rates = {query: r for query, r in after.rates.items() if after.last_batch_at_ms[query] > lately}
@@ -216,9 +226,11 @@ def _(event: Warned, status: Status) -> Status:
 def _(event: Planned, status: Status) -> Status:
     new = tuple(w for w in event.warnings if w not in status.warnings)
     known = status.positions if event.generation == status.generation else {}
+    positions = {query: known.get(query, start) for query, start in event.starts.items()}
     return replace(
         status,
-        positions={query: known.get(query, start) for query, start in event.starts.items()},
+        positions=positions,
+        ends=_ends(status.ends, positions),
         topics=event.topics,
         sinks=event.sinks,
         generation=event.generation,

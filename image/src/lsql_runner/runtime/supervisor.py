@@ -24,6 +24,7 @@ from lsql_runner.kafka.brokers import Brokers
 from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.runtime.clock import now_ms
 from lsql_runner.runtime.health import Health, assess
+from lsql_runner.runtime.last_hour import LastHour, Sample
 from lsql_runner.runtime.lifecycle import Trigger, move
 from lsql_runner.runtime.plan_run import PlanRun, Surroundings
 from lsql_runner.runtime.port import Described, Identity
@@ -61,6 +62,7 @@ class Supervisor:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._board = StatusBoard(Status(since_ms=now_ms()))
+        self._last_hour = LastHour(parts.identity.started_at_ms)
         self._around = Surroundings(parts.settings, parts.brokers, parts.engine, parts.state, self.status, self._emit)
         self._described = Described()
         self._prepared: Prepared | None = None
@@ -86,6 +88,9 @@ class Supervisor:
 
     def health(self) -> Health:
         return assess(self._board.now, now_ms(), int(self._parts.settings.stuck_after_s * 1000))
+
+    def last_hour(self, now_ms: int) -> tuple[Sample, ...]:
+        return self._last_hour.samples(now_ms)
 
     def stop(self, by: str) -> None:
         move(self._board.now.state, Trigger.STOP)
@@ -271,5 +276,6 @@ class Supervisor:
         if isinstance(event, BatchEnded):
             self._deaths = 0  # it works again: the next death is a first one
         self._board(event)
+        self._last_hour.add(event, self._board.now)
         for listener in self._parts.listeners:
             listener(event)

@@ -1,6 +1,6 @@
-"""One look at everything: list the workloads, ask their runners. The job and the console both begin with it.
+"""One pass over the cluster: list the workloads and make the document. The job and the console both use it.
 
-[ list_processors ] -> [ ask ] -> merge with the former document
+[ list_processors ] -> reports of their runners -> [ make_document ]
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from datetime import datetime
 from importlib.metadata import version
 
 from lsql_runner.console.cluster import Cluster, ClusterError, Configuration, Missing
-from lsql_runner.console.document import SQL_CHARS, Document, Live, identity, merge
-from lsql_runner.console.settings import Settings
+from lsql_runner.console.document import SQL_CHARS, Document, RunnerReport, identity, merge
+from lsql_runner.console.settings import ConsoleSettings
 from lsql_runner.console.storage import decode
-from lsql_runner.console.workloads import KINDS, Processor, Violation, compare, is_processor, read_processor
+from lsql_runner.console.workloads import KINDS, ProcessorWorkload, Violation, compare, is_processor, read_processor
 
 LOG = logging.getLogger(__name__)
 
-AskAll = Callable[[Iterable[Processor]], dict[tuple[str, str, str], Live]]
+FetchReports = Callable[[Iterable[ProcessorWorkload]], dict[tuple[str, str, str], RunnerReport]]
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
     """The processors of all namespaces, and why some namespaces could not be read."""
 
-    processors: tuple[Processor, ...]
+    processors: tuple[ProcessorWorkload, ...]
     failures: Mapping[str, str]
 
 
@@ -35,10 +35,10 @@ def list_processors(cluster: Cluster, namespaces: Sequence[str]) -> Listed:
 
     The call names no label: what the old chart made has other labels, and no selector says "one or the other".
     """
-    found: list[Processor] = []
+    found: list[ProcessorWorkload] = []
     failures: dict[str, str] = {}
     for namespace in dict.fromkeys(namespaces):
-        here: list[Processor] = []
+        here: list[ProcessorWorkload] = []
         try:
             for kind in KINDS:
                 for workload in cluster.workloads(namespace, kind):
@@ -52,10 +52,10 @@ def list_processors(cluster: Cluster, namespaces: Sequence[str]) -> Listed:
     return Listed(tuple(compare(found)), failures)
 
 
-def read_document(cluster: Cluster, settings: Settings) -> tuple[Configuration | None, Document | None]:
+def read_document(cluster: Cluster, settings: ConsoleSettings) -> tuple[Configuration | None, Document | None]:
     """The ConfigMap and the document in it; None for what does not exist.
 
-    A document that cannot be read is as none: all but the memory of deleted processors is found anew.
+    A document that cannot be read counts as missing: only the record of deleted processors is lost.
 
     Raises:
         ClusterError
@@ -74,23 +74,23 @@ def read_document(cluster: Cluster, settings: Settings) -> tuple[Configuration |
 
 def make_document(
     listed: Listed,
-    answers: Mapping[tuple[str, str, str], Live],
+    reports: Mapping[tuple[str, str, str], RunnerReport],
     former: Document | None,
-    settings: Settings,
+    settings: ConsoleSettings,
     at: datetime,
     unassigned: Mapping[tuple[str, str, str], str] | None = None,
 ) -> Document:
-    """The document of what was found. `unassigned` says for whom an id could not be set, and why."""
+    """The document for the listed processors. `unassigned` has the reason for processors without an id."""
     unassigned = unassigned or {}
     known = former.processors if former else ()
     living = {p.id for p in listed.processors if p.id is not None}
     rows = []
     for processor in listed.processors:
         why = unassigned.get(processor.key)
-        told = (Violation("id-unassigned", f"The label lenses-id could not be set: {why}"),) if why else ()
+        found = (Violation("id-unassigned", f"The label lenses-id could not be set: {why}"),) if why else ()
         identifier = identity(processor, known, living)
         living.add(identifier)
-        rows.append((identifier, processor.also(*told), answers[processor.key]))
+        rows.append((identifier, processor.also(*found), reports[processor.key]))
     return merge(
         rows, former, at, version("lsql-runner"), dict.fromkeys(settings.namespaces), listed.failures, settings.keep
     )

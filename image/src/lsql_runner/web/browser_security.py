@@ -1,4 +1,4 @@
-"""What protects the browser's side: strict headers on every answer, and no posts from other sites' pages."""
+"""Security in the browser: strict headers on every response, and no POST from pages of other sites."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def install(app: Flask) -> None:
-    """Refuse cross-site posts to `app`; set the headers on whatever it answers."""
+    """Refuse cross-site POST requests to `app`, and set the headers on every response."""
 
     @app.before_request
     def refuse_other_sites() -> None:
@@ -42,9 +42,9 @@ def install(app: Flask) -> None:
 
 
 def refuse_cross_site(incoming: Request) -> None:
-    """Let the processor's own page and programs pass, and nobody else's page.
+    """Allow requests of the processor's own page and of programs; refuse those of other pages.
 
-    Browsers say who asks: `Sec-Fetch-Site` where the address is trustworthy (https, localhost), `Origin` on
+    Browsers send the origin: `Sec-Fetch-Site` where the address is trustworthy (https, localhost), `Origin` on
     every post. A program sends neither. The former alone decides where it is there, for a proxy may rewrite
     `Host`.
 

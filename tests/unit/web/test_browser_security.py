@@ -29,7 +29,9 @@ def client(processor: FakeProcessor) -> FlaskClient:
     ],
     ids=["a program", "own page", "own page in capitals", "own page, modern", "typed", "behind a proxy"],
 )
-def test_post_passes(client: FlaskClient, processor: FakeProcessor, headers: dict[str, str]) -> None:
+def test_a_post_of_the_own_page_is_accepted(
+    client: FlaskClient, processor: FakeProcessor, headers: dict[str, str]
+) -> None:
     response = client.post("/stop", headers={"Host": "runner.example:8083", **headers})
 
     assert response.status_code == 202
@@ -76,7 +78,7 @@ def test_reading_from_another_site_is_not_refused_but_its_pages_cannot_see_it(cl
 
 
 @pytest.mark.parametrize("path", ["/", "/stream", "/nothing", "/static/page.css"])
-def test_strict_headers_stand_on_every_answer(client: FlaskClient, path: str) -> None:
+def test_strict_headers_stand_on_every_response(client: FlaskClient, path: str) -> None:
     with client.get(path) as response:
         headers = response.headers
 
