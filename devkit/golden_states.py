@@ -75,6 +75,8 @@ _BOTH = _batches(
 _MORE_OF_BOTH = _batches((("t", "k3", "x", 7, 4.0, 22), ("u", "k1", "x", 31, 1.25, 23), ("t", "k1", "y", 8, 0.5, 24)))
 _CHANGES = _batches((("t", "k1", "y", 9, 4.0, 22), ("t", "k2", "", None, 0, 23), ("t", "k6", "x", 2, 1.0, 24)))
 
+_MORE_BY_FIELD = _batches((("u", "x", "", 50, 1.0, 22), ("u", "y", "", 60, 2.0, 23), ("t", "k1", "y", 8, 0.5, 24)))
+
 
 def _groups(name: str, sql: str, after: tuple[Batch, ...] = _MORE_GROUPS) -> GoldenState:
     return GoldenState(name, sql, _GROUPS, after)
@@ -115,10 +117,12 @@ STATES = (
         "tables",
         "INSERT INTO o SELECT TABLE t.a AS a, u.a AS b FROM t INNER JOIN u",
     ),
-    _joins(
+    GoldenState(
         "tables-by-field",
         "WITH keyed AS (SELECT TABLE * FROM u); "
         "INSERT INTO o SELECT TABLE t.a AS a, keyed.a AS b FROM t INNER JOIN keyed ON t.g = keyed._key",
+        _BOTH,
+        _MORE_BY_FIELD,
     ),
 )
 

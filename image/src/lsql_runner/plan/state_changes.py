@@ -97,7 +97,7 @@ def _in_parts(query: QueryFingerprint, old: list[Value], new: list[Value]) -> It
 def _of_side(query: QueryFingerprint, before: Value, after: Value) -> Iterator[Detail]:
     for name in before:
         if before[name] != after[name]:
-            yield _change("KEPT_FIELDS" if name == "keeps" else "join_keys", query)
+            yield _change("KEPT_FIELDS" if name == "keeps" else "JOIN_KEYS", query)
 
 
 def _change(code: str, query: QueryFingerprint, **params: str | int) -> Detail:
