@@ -70,11 +70,11 @@ def serde(form: str, kind: Any, **rest: Any) -> Serde:
         (serde("INT", INT), bytes(4)),
         (serde("LONG", LONG), bytes(8)),
         (serde("JSON", STRUCT), OBJECT),
-        (serde("JSON", STRUCT, has_head=True), HEAD + OBJECT),
+        (serde("JSON", STRUCT, has_schema_id=True), HEAD + OBJECT),
         (serde("JSON", LONG), b"17"),
         (serde("JSON", parse_type("array<struct<x: double>>")), b'[{"x":1e400},null]'),
         (serde("TW[STRING]", STRING), b"key" + bytes(8)),
-        (serde("SW[JSON]", STRUCT, has_head=True), HEAD + OBJECT + bytes(16)),
+        (serde("SW[JSON]", STRUCT, has_schema_id=True), HEAD + OBJECT + bytes(16)),
         (text_serde(Format("CSV"), parse_type(f"struct<{SCALARS}>"), {}), LINE),
         (
             text_serde(

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lsql_runner.cases.avro_values import AvroSchema
-from lsql_runner.cases.leaves import Day, Instant, Single, ValueMisfit, natural
+from lsql_runner.cases.scalars import Day, Instant, InvalidValue, Single, natural
 from lsql_runner.cases.values import Writer, as_written, checked_expectation, decode_value, encode_value, same_value
 from lsql_runner.formats.catalog import Format
 
@@ -116,7 +116,7 @@ def test_a_value_has_the_bytes_that_the_specification_says(schema: Any, value: A
     ids=str,
 )
 def test_a_value_that_the_schema_does_not_hold_is_refused_with_its_place(schema: Any, value: Any, why: str) -> None:
-    with pytest.raises(ValueMisfit) as caught:
+    with pytest.raises(InvalidValue) as caught:
         avro(schema).encode(value)
     assert why in str(caught.value)
 
@@ -175,13 +175,13 @@ def test_a_union_takes_the_plain_value_of_its_first_type_that_holds_it(schema: A
     ids=str,
 )
 def test_what_is_no_schema_is_refused(schema: Any) -> None:
-    with pytest.raises(ValueMisfit, match="no Avro schema"):
+    with pytest.raises(InvalidValue, match="no Avro schema"):
         avro(schema)
 
 
 @pytest.mark.parametrize("data", [b"", b"\x02", b"\x02\x02\x02", b"\xff" * 12])
 def test_bytes_that_hold_no_value_are_refused(data: bytes) -> None:
-    with pytest.raises(ValueMisfit):
+    with pytest.raises(InvalidValue):
         avro(record(field("a", "int"), field("b", "int"))).decode(data + b"\x80" * 11)
 
 
@@ -316,18 +316,18 @@ def test_a_windowed_key_has_the_window_behind_the_record() -> None:
 
 
 def test_a_value_without_a_schema_is_refused() -> None:
-    with pytest.raises(ValueMisfit, match="declare the topic"):
+    with pytest.raises(InvalidValue, match="declare the topic"):
         encode_value({"id": 1}, AVRO)
 
 
 @pytest.mark.parametrize("data", [b"\0\0\0\0\x02\x02", b"\x01\0\0\0\x07\x02", b"\0\0\0", b"\0\0\0\0\x07"])
 def test_bytes_that_are_no_record_of_a_known_schema_are_refused(data: bytes) -> None:
-    with pytest.raises(ValueMisfit):
+    with pytest.raises(InvalidValue):
         decode_value(data, AVRO, SCHEMAS)
 
 
 def test_an_expected_windowed_key_has_its_form() -> None:
-    with pytest.raises(ValueMisfit):
+    with pytest.raises(InvalidValue):
         checked_expectation({"id": 1}, WINDOWED)
 
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsql_runner.cases.compare import ActualRecord, differences, error_differences
-from lsql_runner.cases.leaves import ValueMisfit
 from lsql_runner.cases.model import Case, ExpectedError, load_case, parse_case
 from lsql_runner.cases.prepare import PreparedCase, prepare_case
 from lsql_runner.cases.report import Outcome, as_junit
 from lsql_runner.cases.run import find_cases
+from lsql_runner.cases.scalars import InvalidValue
 from lsql_runner.cases.values import decode_value, encode_value, same_value
 from lsql_runner.cases.yaml_text import load_yaml
 from lsql_runner.errors import LsqlError
@@ -110,7 +110,7 @@ def test_a_value_has_the_bytes_of_its_format(name: str, value: object, data: byt
     ],
 )
 def test_a_value_that_its_format_cannot_hold_is_refused(name: str, value: object) -> None:
-    with pytest.raises(ValueMisfit):
+    with pytest.raises(InvalidValue):
         encode_value(value, form(name))
 
 
@@ -125,7 +125,7 @@ def test_what_is_written_reads_back(number: int, text: str, start: int) -> None:
 
 @pytest.mark.parametrize("name", ["TW[STRING]", "SW[STRING]"])
 def test_a_windowed_key_is_not_shorter_than_its_window(name: str) -> None:
-    with pytest.raises(ValueMisfit):
+    with pytest.raises(InvalidValue):
         decode_value(b"\0" * 7, form(name))
 
 

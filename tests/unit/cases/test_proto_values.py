@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsql_runner.cases.leaves import Instant, ValueMisfit
 from lsql_runner.cases.proto_values import decode_message, encode_message
+from lsql_runner.cases.scalars import Instant, InvalidValue
 from lsql_runner.cases.values import same_value
 
 HEAD = b"\0\0\0\0\7"
@@ -79,7 +79,7 @@ def test_bytes_are_those_of_the_specification() -> None:
 
 def test_a_message_is_read_by_the_place_that_a_record_names() -> None:
     assert there_and_back({"v": 1}, "N.In") == {"v": 1}
-    with pytest.raises(ValueMisfit):
+    with pytest.raises(InvalidValue):
         decode_message(HEAD + b"\x02\x09", TEXT)
 
 
@@ -100,7 +100,7 @@ def test_a_message_is_read_by_the_place_that_a_record_names() -> None:
     ],
 )
 def test_what_is_no_value_of_the_message_is_refused(value: Any) -> None:
-    with pytest.raises(ValueMisfit):
+    with pytest.raises(InvalidValue):
         encode_message(value, TEXT, None)
 
 
@@ -117,6 +117,6 @@ def test_times_are_instants() -> None:
 def test_any_bytes_are_a_value_or_a_misfit(data: bytes) -> None:
     try:
         found = decode_message(HEAD + data, TEXT)
-    except ValueMisfit:
+    except InvalidValue:
         return
     assert isinstance(found, dict)

@@ -305,11 +305,11 @@ class TestRegistry:
 
         schema = resolved(FakeBrokers(orders=[]), registry=registry)
 
-        assert schema.value == Serde(JSON_FORMAT, parse_type("struct<id: long, color: string>"), has_head=True)
+        assert schema.value == Serde(JSON_FORMAT, parse_type("struct<id: long, color: string>"), has_schema_id=True)
         assert schema.origin == "registry"
 
     @pytest.mark.parametrize(
-        ("records", "headed"),
+        ("records", "has_schema_id"),
         [
             ([b'{"id": 1}', b'{"id": 2}'], False),
             ([b'{"id": 1}', with_id(1)], True),
@@ -318,14 +318,14 @@ class TestRegistry:
         ids=["none has an id", "one has an id", "nothing is known"],
     )
     def test_the_records_show_whether_json_has_the_id_of_its_schema(
-        self, records: list[bytes | None], headed: bool
+        self, records: list[bytes | None], has_schema_id: bool
     ) -> None:
         registry = FakeRegistry()
         registry.register("orders-value", "JSON", json_schema(id="integer"))
 
         schema = resolved(FakeBrokers(orders=[(b"k", value) for value in records]), registry=registry)
 
-        assert (schema.value.has_head, describe(schema.value.type)) == (headed, "struct<id: long>")
+        assert (schema.value.has_schema_id, describe(schema.value.type)) == (has_schema_id, "struct<id: long>")
 
     def test_a_json_schema_without_a_subject_is_found_by_the_id_in_the_records(self) -> None:
         registry = FakeRegistry()
@@ -333,7 +333,7 @@ class TestRegistry:
 
         schema = resolved(FakeBrokers(orders=[(b"k", with_id(known_id))]), registry=registry)
 
-        assert schema.value == Serde(JSON_FORMAT, parse_type("struct<id: long>"), has_head=True)
+        assert schema.value == Serde(JSON_FORMAT, parse_type("struct<id: long>"), has_schema_id=True)
 
     def test_a_json_schema_that_allows_anything_leaves_the_type_to_the_sample(self) -> None:
         registry = FakeRegistry()
@@ -342,7 +342,7 @@ class TestRegistry:
 
         schema = resolved(FakeBrokers(orders=[(b"k", record)]), registry=registry)
 
-        assert schema.value == Serde(JSON_FORMAT, parse_type("struct<id: long>"), has_head=True)
+        assert schema.value == Serde(JSON_FORMAT, parse_type("struct<id: long>"), has_schema_id=True)
 
     def test_what_a_json_schema_refers_to_gives_its_type(self) -> None:
         registry = FakeRegistry()
@@ -367,7 +367,7 @@ class TestRegistry:
         )
 
     def test_pinned_json_takes_the_new_fields_of_its_schema_and_keeps_its_types(self) -> None:
-        value = Serde(JSON_FORMAT, parse_type("struct<id: long>"), has_head=True)
+        value = Serde(JSON_FORMAT, parse_type("struct<id: long>"), has_schema_id=True)
         pinned = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value, "registry")}
         registry = FakeRegistry()
         registry.register("orders-value", "JSON", json_schema(id="string", color="string"))

@@ -46,9 +46,9 @@ def written(serde: Serde, name: str, settings: PartSettings, is_open: bool, span
         LsqlError: SCHEMA_UNWRITABLE.
     """
     if serde.format.bare == JSON_FORMAT:
-        headed = serde.has_head if settings.json_schema is None else settings.json_schema
-        schema = write_json_schema(serde.type, settings.record, is_open) if headed else None
-        return replace(serde, has_head=headed, schema=schema)
+        names_schema = serde.has_schema_id if settings.json_schema is None else settings.json_schema
+        schema = write_json_schema(serde.type, settings.record, is_open) if names_schema else None
+        return replace(serde, has_schema_id=names_schema, schema=schema)
     if serde.format.bare.name not in OF_REGISTRY or _is_written_with(serde):
         return serde
     try:
@@ -81,13 +81,13 @@ def computed_format(kind: DataType, source: Format) -> Format:
 
 def computed_serde(kind: DataType, source: Serde) -> Serde:
     """How a computed part goes on, where the program does not say."""
-    return _with_head(Serde(computed_format(kind, source.format), kind), source)
+    return _like_source(Serde(computed_format(kind, source.format), kind), source)
 
 
-def _with_head(serde: Serde, source: Serde) -> Serde:
-    """JSON from JSON that names its schema names its own."""
+def _like_source(serde: Serde, source: Serde) -> Serde:
+    """JSON computed from JSON with a schema id has a schema id too."""
     is_json = serde.format.bare == source.format.bare == JSON_FORMAT
-    return replace(serde, has_head=source.has_head) if is_json else serde
+    return replace(serde, has_schema_id=source.has_schema_id) if is_json else serde
 
 
 def output_serde(
@@ -121,7 +121,7 @@ def output_serde(
             format=str(chosen),
             instead=str(default_format(kind)),
         )
-    return _with_head(Serde(chosen, kind), source)
+    return _like_source(Serde(chosen, kind), source)
 
 
 def _like(source: Format, form: Format) -> Format:

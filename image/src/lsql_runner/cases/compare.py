@@ -9,8 +9,8 @@ from difflib import ndiff
 from itertools import zip_longest
 from typing import Any
 
-from lsql_runner.cases.leaves import ValueMisfit, natural
 from lsql_runner.cases.model import Case, CaseRecord, ExpectedError, Headers
+from lsql_runner.cases.scalars import InvalidValue, natural
 from lsql_runner.cases.values import (
     NO_SCHEMAS,
     Schemas,
@@ -183,9 +183,9 @@ def _expected(case: Case, forms: Forms) -> list[_Expected]:
         topic = record.topic or (next(iter(forms)) if len(forms) == 1 else "")
         try:
             if topic not in forms:
-                raise ValueMisfit(f"the program writes to {', '.join(forms)}" + (f", not to {topic}" if topic else ""))
+                raise InvalidValue(f"the program writes to {', '.join(forms)}" + (f", not to {topic}" if topic else ""))
             found.append(_expected_record(record, topic, forms[topic]))
-        except ValueMisfit as error:
+        except InvalidValue as error:
             raise LsqlError("CASE_INVALID", path=str(case.path), place=f"expect[{number}]", why=str(error)) from None
     return found
 
@@ -217,7 +217,7 @@ def _decoded(data: bytes | None, form: Format, schemas: Schemas) -> Any:
     """The value, or the bytes in words where they are not what the format promises: a difference, not a crash."""
     try:
         return decode_value(data, form, schemas)
-    except ValueMisfit:
+    except InvalidValue:
         return {"not " + str(form): "" if data is None else data.hex()}
 
 

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from lsql_runner.bind.sinks import named_sink
-from lsql_runner.cases.leaves import NANOS_PER_MS, Instant, ValueMisfit
 from lsql_runner.cases.proto_values import message_of
+from lsql_runner.cases.scalars import NANOS_PER_MS, Instant, InvalidValue
 from lsql_runner.cases.yaml_text import load_yaml
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import PROTOBUF_FORMAT, Serde, TopicSchema
@@ -270,7 +270,7 @@ def _check_schema(serde: Serde, text: str, path: Path, place: str) -> None:
         from lsql_runner.cases.avro_values import avro_schema  # fastavro, which most cases need not wait for
 
         avro_schema(text)
-    except ValueMisfit as error:
+    except InvalidValue as error:
         raise _invalid(path, place, str(error)) from None
 
 

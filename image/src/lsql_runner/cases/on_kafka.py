@@ -14,14 +14,14 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from lsql_runner.cases.case_run import CaseRun
+from lsql_runner.cases.cleanup import Cleanup
 from lsql_runner.cases.compare import ActualRecord
-from lsql_runner.cases.leftovers import Leftovers
 from lsql_runner.cases.model import Case
 from lsql_runner.cases.on_memory import topic_records
 from lsql_runner.cases.prepare import Batches, EncodedRecord, PreparedCase, encode_batches, register_writers
-from lsql_runner.cases.trial import Trial
+from lsql_runner.cases.resources import required_subjects, required_topics
+from lsql_runner.cases.stepwise import StepwiseRun
 from lsql_runner.cases.values import NO_SCHEMAS, Schemas
-from lsql_runner.cases.wanted import wanted_subjects, wanted_topics
 from lsql_runner.config.settings import Settings, read_settings
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.engine.records import read_records, write_records
@@ -119,21 +119,21 @@ class KafkaCases:
         self._warn = warn
 
     def run(self, case: Case, prepared: PreparedCase) -> CaseRun:
-        topics, subjects = wanted_topics(case, prepared), wanted_subjects(case, prepared)
+        topics, subjects = required_topics(case, prepared), required_subjects(case, prepared)
         if subjects and self._registry is None:
             raise LsqlError("REGISTRY_MISSING", topic=next(iter(subjects.values())))
         self._refuse_what_exists(case, topics, subjects)
-        left = Leftovers(case.path, self._brokers, self._registry, subjects=list(subjects))
+        cleanup = Cleanup(case.path, self._brokers, self._registry, subjects=list(subjects))
         try:
-            self._make(case, topics, left)
-            error = self._process(case, prepared, left)
+            self._make(case, topics, cleanup)
+            error = self._process(case, prepared, cleanup)
             records = () if error is not None else tuple(self._written(case, prepared))
             schemas = self._schemas(subjects)
         except BaseException:
-            for stays in left.clear():
-                self._warn(render(stays))
+            for error in cleanup.run():
+                self._warn(render(error))
             raise
-        return CaseRun(records, error, schemas, left.clear())
+        return CaseRun(records, error, schemas, cleanup.run())
 
     # --- names ---
 
@@ -145,17 +145,17 @@ class KafkaCases:
         if found:
             raise LsqlError("CASE_CONFLICT", path=str(case.path), what=found[0])
 
-    def _make(self, case: Case, topics: Sequence[TopicRequest], left: Leftovers) -> None:
+    def _make(self, case: Case, topics: Sequence[TopicRequest], cleanup: Cleanup) -> None:
         for topic in topics:
-            left.topics.append(topic.name)
+            cleanup.topics.append(topic.name)
             try:
                 made = self._brokers.create(topic)
             except LsqlError as error:
                 if error.code == "TOPIC_REFUSED":
-                    left.topics.remove(topic.name)
+                    cleanup.topics.remove(topic.name)
                 raise
             if not made:
-                left.topics.remove(topic.name)  # somebody else was quicker: it is theirs
+                cleanup.topics.remove(topic.name)  # somebody else was quicker: it is theirs
                 raise LsqlError("CASE_CONFLICT", path=str(case.path), what=f"topic {topic.name}")
         deadline = time.monotonic() + _READY_S
         while not {topic.name for topic in topics} <= self._brokers.topics().keys():
@@ -175,38 +175,38 @@ class KafkaCases:
 
     # --- the processor ---
 
-    def _process(self, case: Case, prepared: PreparedCase, left: Leftovers) -> LsqlError | None:
-        """Run the program over all batches; what it died of."""
+    def _process(self, case: Case, prepared: PreparedCase, cleanup: Cleanup) -> LsqlError | None:
+        """Run the program over all batches; what it ended with."""
         batches = self._encoded(case, prepared)
         sources = {source.topic for source in prepared.plan.sources}
         ends: dict[Partition, int] = {}
         with tempfile.TemporaryDirectory(prefix="lsql-test-") as folder, ExitStack() as stack:
             settings = self._settings_of(case, prepared, Path(folder))
             self._write(case, batches[0] if batches else (), sources, ends)
-            left.groups.append(settings.app_id)
+            cleanup.groups.append(settings.app_id)
             if _begins_at_the_end(prepared):
                 # The input is there before the processor is: with a position at its beginning it is read all the same.
                 self._brokers.commit(settings.app_id, dict.fromkeys(source_partitions(prepared.plan), 0))
             jvm_gone = threading.Event()
             try:
-                trial = Trial(case.path, self._launched(settings, jvm_gone, stack), jvm_gone)
+                running = StepwiseRun(case.path, self._launched(settings, jvm_gone, stack), jvm_gone)
             except LsqlError as error:
                 return error
             delays_ms = _delays_ms(prepared)
             for number, batch in enumerate(batches):
                 if number:
-                    died = trial.pause()
-                    if died is not None:
-                        return died
+                    failed = running.pause()
+                    if failed is not None:
+                        return failed
                     self._write(case, batch, sources, ends)
-                    trial.resume()
-                died = trial.read_to(ends)
-                if died is None and number in case.idle_ms:
-                    died = trial.pass_time(case.idle_ms[number], delays_ms)
-                if died is not None:
-                    return died
+                    running.resume()
+                failed = running.read_to(ends)
+                if failed is None and number in case.idle_ms:
+                    failed = running.pass_time(case.idle_ms[number], delays_ms)
+                if failed is not None:
+                    return failed
             stack.close()  # it commits
-            return trial.broker_error() or self._behind(case, settings.app_id, ends)
+            return running.broker_error() or self._behind(case, settings.app_id, ends)
 
     def _encoded(self, case: Case, prepared: PreparedCase) -> Batches:
         """The input with the ids that this registry gives."""

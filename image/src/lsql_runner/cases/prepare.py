@@ -8,9 +8,9 @@ from typing import cast
 
 from lsql_runner.bind.declarations import program_schemas
 from lsql_runner.bind.decoders import SourceFormats, source_formats
-from lsql_runner.cases.leaves import ValueMisfit
 from lsql_runner.cases.model import Case, Headers, InputRecord
 from lsql_runner.cases.registry import MemoryRegistry
+from lsql_runner.cases.scalars import InvalidValue
 from lsql_runner.cases.values import Writer, encode_value, guess_format
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
@@ -143,7 +143,7 @@ def _parts(
             # A null key or value is null in every format, the windowed ones included.
             by = writers.get((record.topic, name, writer))
             found.append(None if value is None else encode_value(value, form or _guessed(value), by))
-        except ValueMisfit as error:
+        except InvalidValue as error:
             where = f"record {place + 1} of the input, {name}"
             raise LsqlError("CASE_INVALID", path=str(case.path), place=where, why=str(error)) from None
     return found[0], found[1]
@@ -152,7 +152,7 @@ def _parts(
 def _guessed(value: object) -> Format:
     form = guess_format(value)
     if form is None:
-        raise ValueMisfit("whether this is text or a binary number is unclear: declare the topic's format")
+        raise InvalidValue("whether this is text or a binary number is unclear: declare the topic's format")
     return form
 
 

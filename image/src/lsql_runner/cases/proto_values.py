@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from lsql_runner.cases.leaves import Instant, Single, ValueMisfit, bytes_of
-from lsql_runner.formats.catalog import HEAD_BYTES
+from lsql_runner.cases.scalars import Instant, InvalidValue, Single, bytes_of
 from lsql_runner.formats.proto_schema import Message, Slot, message_place, read_proto
 from lsql_runner.formats.proto_text import ProtoError
+from lsql_runner.formats.schema_id import SCHEMA_ID_BYTES
 
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 _PACKED = {
@@ -40,7 +40,7 @@ def message_of(text: str, name: str | None = None) -> Message:
     """A message of a file, read once; the first where it has none of the name.
 
     Raises:
-        ValueMisfit: the text is no file that can be read.
+        InvalidValue: the text is no file that can be read.
     """
     try:
         try:
@@ -48,14 +48,14 @@ def message_of(text: str, name: str | None = None) -> Message:
         except ProtoError:
             return read_proto(text)
     except ProtoError as error:
-        raise ValueMisfit(f"no .proto file: {error}") from None
+        raise InvalidValue(f"no .proto file: {error}") from None
 
 
 def encode_message(value: Any, text: str, name: str | None) -> bytes:
     """What stands behind the id of a record: which message it is, and its bytes.
 
     Raises:
-        ValueMisfit: it is no value of the message.
+        InvalidValue: it is no value of the message.
     """
     message = message_of(text, name)
     place = b"\0"
@@ -68,19 +68,19 @@ def decode_message(data: bytes, text: str) -> Any:
     """The value in a whole record, of the message that it names.
 
     Raises:
-        ValueMisfit: it holds none.
+        InvalidValue: it holds none.
     """
     place = message_place(data)
     try:
         names = {message.place: message for message in _messages(text)}
         if place not in names:
-            raise ValueMisfit(f"the schema has no message at {place}")
-        body = _Bytes(data, HEAD_BYTES)
-        for _ in range(1 if data[HEAD_BYTES] == 0 else 1 + len(place)):
+            raise InvalidValue(f"the schema has no message at {place}")
+        body = _Bytes(data, SCHEMA_ID_BYTES)
+        for _ in range(1 if data[SCHEMA_ID_BYTES] == 0 else 1 + len(place)):
             body.varint()
         return _decoded(body, names[place].slots)
     except (ProtoError, IndexError, struct.error, UnicodeDecodeError) as error:
-        raise ValueMisfit(f"{type(error).__name__}: {error}") from None
+        raise InvalidValue(f"{type(error).__name__}: {error}") from None
 
 
 def _messages(text: str) -> Iterator[Message]:
@@ -96,11 +96,11 @@ def _messages(text: str) -> Iterator[Message]:
 
 def _message(value: Any, slots: Sequence[Slot], place: str) -> bytes:
     if not isinstance(value, Mapping):
-        raise ValueMisfit(f"a message is {{field: value}}, not {value!r:.80}{_at(place)}")
+        raise InvalidValue(f"a message is {{field: value}}, not {value!r:.80}{_at(place)}")
     known = {slot.name: slot for slot in slots}
     strange = [str(name) for name in value if name not in known]
     if strange:
-        raise ValueMisfit(f"the message has no field {strange[0]}; it has {', '.join(known)}{_at(place)}")
+        raise InvalidValue(f"the message has no field {strange[0]}; it has {', '.join(known)}{_at(place)}")
     return b"".join(_field(value[slot.name], slot, _below(place, slot.name)) for slot in slots if slot.name in value)
 
 
@@ -109,11 +109,11 @@ def _field(value: Any, slot: Slot, place: str) -> bytes:
         return b""
     if slot.presence == "repeated":
         if not isinstance(value, list):
-            raise ValueMisfit(f"a repeated field is a list{_at(place)}")
+            raise InvalidValue(f"a repeated field is a list{_at(place)}")
         return b"".join(_tagged(slot, _one(item, slot, f"{place}[]")) for item in value)
     if slot.presence == "map":
         if not isinstance(value, Mapping):
-            raise ValueMisfit(f"a map is {{key: value}}{_at(place)}")
+            raise InvalidValue(f"a map is {{key: value}}{_at(place)}")
         return b"".join(_entry(key, item, slot, place) for key, item in value.items())
     return _tagged(slot, _one(value, slot, place))
 
@@ -161,18 +161,18 @@ def _scalar(value: Any, slot: Slot, place: str) -> bytes:
     if kind == "enum" and isinstance(value, str):
         known = dict(slot.symbols)
         if value not in known and not value.lstrip("-").isdigit():
-            raise ValueMisfit(f"{value} is none of {', '.join(known)}{_at(place)}")
+            raise InvalidValue(f"{value} is none of {', '.join(known)}{_at(place)}")
         return _varint(known[value] if value in known else int(value))
     if kind == "bool" and isinstance(value, bool):
         return _varint(int(value))
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueMisfit(f"{value!r:.80} is no {kind}{_at(place)}")
+        raise InvalidValue(f"{value!r:.80} is no {kind}{_at(place)}")
     if kind in _RANGES and not (isinstance(value, int) and _RANGES[kind][0] <= value < _RANGES[kind][1]):
-        raise ValueMisfit(f"{value!r:.80} is no {kind}{_at(place)}")
+        raise InvalidValue(f"{value!r:.80} is no {kind}{_at(place)}")
     if kind in _PACKED:
         return struct.pack(_PACKED[kind][1], value)
     if kind not in _RANGES:
-        raise ValueMisfit(f"{value!r:.80} is no {kind}{_at(place)}")
+        raise InvalidValue(f"{value!r:.80} is no {kind}{_at(place)}")
     return _varint(_zigzag(int(value)) if kind.startswith("s") else int(value))
 
 
@@ -216,7 +216,7 @@ class _Bytes:
     def take(self, size: int) -> bytes:
         found = self._data[self.at : self.at + size]
         if len(found) < size:
-            raise ValueMisfit("the record ends in the middle of a value")
+            raise InvalidValue("the record ends in the middle of a value")
         self.at += size
         return found
 
@@ -231,7 +231,7 @@ class _Bytes:
                 return self.take(self.varint())
             case 5:
                 return self.take(4)
-        raise ValueMisfit(f"there is no layout {wire}")
+        raise InvalidValue(f"there is no layout {wire}")
 
 
 def _decoded(body: _Bytes, slots: Sequence[Slot]) -> dict[str, Any]:

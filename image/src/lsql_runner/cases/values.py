@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lsql_runner.cases.leaves import ValueMisfit, bytes_of, natural, same_leaf
 from lsql_runner.cases.proto_values import decode_message, encode_message
+from lsql_runner.cases.scalars import InvalidValue, bytes_of, natural, same_scalar
 from lsql_runner.formats.catalog import OF_REGISTRY, Format
 
 _TIME_BYTES = 8
@@ -24,7 +24,7 @@ _WINDOWS = {"TW": ("window_start",), "SW": ("window_end", "window_start")}
 _MAY_BE_EMPTY = ("STRING", "BYTES")
 """Formats with a value of no bytes; in a windowed key no bytes are a null key in the others."""
 _MAGIC = b"\0"
-_HEAD_BYTES = 5
+_SCHEMA_ID_BYTES = 5
 """AVRO, PROTOBUF: the magic byte, then the id of the schema as 4 bytes, big-endian."""
 
 Schemas = Mapping[int, str]
@@ -51,7 +51,7 @@ def encode_value(value: Any, form: Format, writer: Writer | None = None) -> byte
         writer: for AVRO and PROTOBUF, alone or inside a windowed key.
 
     Raises:
-        ValueMisfit: it is no value of the format.
+        InvalidValue: it is no value of the format.
     """
     if form.is_windowed:
         return _encode_windowed(value, form, writer)
@@ -60,12 +60,12 @@ def encode_value(value: Any, form: Format, writer: Writer | None = None) -> byte
     match form.name:
         case "STRING":
             if not isinstance(value, str):
-                raise ValueMisfit(f"STRING holds text, not {_shown(value)}: quote it")
+                raise InvalidValue(f"STRING holds text, not {_shown(value)}: quote it")
             return value.encode()
         case "INT" | "LONG":
             size = 4 if form.name == "INT" else 8
             if not _is_whole(value, size):
-                raise ValueMisfit(f"{form} holds a whole number of {size} bytes, not {_shown(value)}")
+                raise InvalidValue(f"{form} holds a whole number of {size} bytes, not {_shown(value)}")
             return int(value).to_bytes(size, "big", signed=True)
         case "BYTES":
             return bytes_of(value)
@@ -73,7 +73,7 @@ def encode_value(value: Any, form: Format, writer: Writer | None = None) -> byte
             return _encode_registered(value, form, writer)
         case "CSV" | "XML":
             if not isinstance(value, str):
-                raise ValueMisfit(f"{form} is text, as it stands in the record, not {_shown(value)}")
+                raise InvalidValue(f"{form} is text, as it stands in the record, not {_shown(value)}")
             return value.encode()
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
@@ -89,12 +89,12 @@ def _check_windowed(value: Any, form: Format) -> None:
     is_one = isinstance(value, dict) and set(value) == {"key", *times}
     if not is_one or not all(_is_whole(value[name], _TIME_BYTES) for name in times):
         shape = ", ".join(f"{name}: <ms>" for name in sorted(times, reverse=True))
-        raise ValueMisfit(f"a key in {form} is {{key: ..., {shape}}}")
+        raise InvalidValue(f"a key in {form} is {{key: ..., {shape}}}")
 
 
 def _encode_registered(value: Any, form: Format, writer: Writer | None) -> bytes:
     if writer is None:
-        raise ValueMisfit(f"{form} is written with a schema: declare the topic, with its schema, under topics")
+        raise InvalidValue(f"{form} is written with a schema: declare the topic, with its schema, under topics")
     head = _MAGIC + writer.id.to_bytes(4, "big")
     if form.name == "PROTOBUF":
         return head + encode_message(value, writer.schema, writer.message)
@@ -111,13 +111,13 @@ def guess_format(value: Any) -> Format | None:
 
 
 def decode_value(data: bytes | None, form: Format, schemas: Schemas = NO_SCHEMAS) -> Any:
-    """The value in some bytes; parts that are typed in AVRO or PROTOBUF are `cases.leaves`.
+    """The value in some bytes; parts that are typed in AVRO or PROTOBUF are those of `cases.scalars`.
 
     Args:
         schemas: for AVRO and PROTOBUF, alone or inside a windowed key.
 
     Raises:
-        ValueMisfit: they are not written in the format.
+        InvalidValue: they are not written in the format.
     """
     if data is None:
         return None
@@ -130,7 +130,7 @@ def decode_value(data: bytes | None, form: Format, schemas: Schemas = NO_SCHEMAS
             case "INT" | "LONG":
                 size = 4 if form.name == "INT" else 8
                 if len(data) != size:
-                    raise ValueMisfit(f"{form} has {size} bytes, not {len(data)}")
+                    raise InvalidValue(f"{form} has {size} bytes, not {len(data)}")
                 return int.from_bytes(data, "big", signed=True)
             case "BYTES":
                 return data.hex()
@@ -138,14 +138,14 @@ def decode_value(data: bytes | None, form: Format, schemas: Schemas = NO_SCHEMAS
                 return _decode_registered(data, form, schemas)
         return json.loads(data)
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ValueMisfit(f"{data!r} is not {form}: {error}") from None
+        raise InvalidValue(f"{data!r} is not {form}: {error}") from None
 
 
 def _decode_windowed(data: bytes, form: Format, schemas: Schemas) -> Any:
     times = _WINDOWS[form.name]
     end = len(data) - _TIME_BYTES * len(times)
     if end < 0:
-        raise ValueMisfit(f"a key in {form} has {_TIME_BYTES * len(times)} bytes or more, not {len(data)}")
+        raise InvalidValue(f"a key in {form} has {_TIME_BYTES * len(times)} bytes or more, not {len(data)}")
     key = data[:end] or (b"" if form.inner in _MAY_BE_EMPTY else None)
     found = {"key": decode_value(key, form.bare, schemas)}
     for place, name in enumerate(times):
@@ -155,16 +155,16 @@ def _decode_windowed(data: bytes, form: Format, schemas: Schemas) -> Any:
 
 
 def _decode_registered(data: bytes, form: Format, schemas: Schemas) -> Any:
-    if len(data) < _HEAD_BYTES or not data.startswith(_MAGIC):
-        raise ValueMisfit(f"{data!r} is not {form} with the id of a schema")
-    schema = schemas.get(int.from_bytes(data[1:_HEAD_BYTES], "big"))
+    if len(data) < _SCHEMA_ID_BYTES or not data.startswith(_MAGIC):
+        raise InvalidValue(f"{data!r} is not {form} with the id of a schema")
+    schema = schemas.get(int.from_bytes(data[1:_SCHEMA_ID_BYTES], "big"))
     if schema is None:
-        raise ValueMisfit(f"no schema has the id in {data!r}")
+        raise InvalidValue(f"no schema has the id in {data!r}")
     if form.name == "PROTOBUF":
         return decode_message(data, schema)
     from lsql_runner.cases.avro_values import avro_schema
 
-    return avro_schema(schema).decode(data[_HEAD_BYTES:])
+    return avro_schema(schema).decode(data[_SCHEMA_ID_BYTES:])
 
 
 def has_schema(form: Format) -> bool:
@@ -176,7 +176,7 @@ def checked_expectation(value: Any, form: Format) -> Any:
     """A value of a format with schemas, as far as the format alone says what it may be.
 
     Raises:
-        ValueMisfit: it is no value of the format.
+        InvalidValue: it is no value of the format.
     """
     if form.is_windowed:
         _check_windowed(value, form)
@@ -188,9 +188,9 @@ def same_value(expected: Any, actual: Any) -> bool:
 
     Sums of floating-point numbers depend on their order, so the last digits of such numbers may differ.
     """
-    leaf = same_leaf(expected, actual)
-    if leaf is not None:
-        return leaf
+    same = same_scalar(expected, actual)
+    if same is not None:
+        return same
     if isinstance(expected, bool) or isinstance(actual, bool):
         return expected is actual
     if isinstance(expected, float) and isinstance(actual, float):

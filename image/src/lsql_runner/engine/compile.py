@@ -35,9 +35,9 @@ from lsql_runner.engine.serde import (
     encode,
     extend_json,
     merged_struct,
-    reheaded,
+    replace_schema_id,
     windowed_key,
-    without_head,
+    without_schema_id,
 )
 from lsql_runner.engine.table_groups import compile_having, compile_table_aggregate
 from lsql_runner.engine.tables import with_keys
@@ -188,8 +188,8 @@ def _encoded(
 ) -> Column:
     """A part as bytes: those that came, where they are still right in the format that is asked for."""
     part = relation.undecoded.get(name)
-    if part is not None and part.serde.has_head != (form.bare == JSON_FORMAT and output is not None):
-        part = _with_or_without_head(part, output)
+    if part is not None and part.serde.has_schema_id != (form.bare == JSON_FORMAT and output is not None):
+        part = _with_or_without_schema_id(part, output)
     if part is not None and part.serde.format == form:
         return part.raw
     if part is not None and window is not None and part.serde.format == form.bare:
@@ -197,12 +197,14 @@ def _encoded(
     return encode(relation.whole(name), form, kind, window, output)
 
 
-def _with_or_without_head(part: Undecoded, output: SchemaOutput | None) -> Undecoded | None:
-    """JSON that came with the id of a schema goes out without it, or the other way round; None for other formats."""
+def _with_or_without_schema_id(part: Undecoded, output: SchemaOutput | None) -> Undecoded | None:
+    """JSON with its schema id removed or added; None for other formats."""
     if part.serde.format.bare != JSON_FORMAT:
         return None
-    headed = output if not part.serde.has_head else None
-    return Undecoded(reheaded(part.raw, part.serde, headed), replace(part.serde, has_head=headed is not None))
+    new_id = output if not part.serde.has_schema_id else None
+    return Undecoded(
+        replace_schema_id(part.raw, part.serde, new_id), replace(part.serde, has_schema_id=new_id is not None)
+    )
 
 
 @singledispatch
@@ -320,7 +322,7 @@ def _with_part(
             if not extends:
                 return result.with_ready(name, F.struct(*(value.alias(field) for field, value in new)))
             if raw is not None and raw.serde.format == JSON_FORMAT:
-                plain = without_head(raw.raw) if raw.serde.has_head else raw.raw
+                plain = without_schema_id(raw.raw) if raw.serde.has_schema_id else raw.raw
                 return result.with_undecoded(name, Undecoded(extend_json(plain, new), Serde(JSON_FORMAT, kind)))
             return result.with_ready(
                 name, merged_struct(below.whole(name), _field_names(node.input.columns[name]), new)

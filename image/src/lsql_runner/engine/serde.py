@@ -16,8 +16,9 @@ from lsql_runner.engine.protobuf import decode_protobuf, encode_protobuf
 from lsql_runner.engine.schema import declared_type, spark_type
 from lsql_runner.engine.wire import be_int, be_long, int_be, long_be, of_least_length
 from lsql_runner.formats.avro_text import narrowed_avro
-from lsql_runner.formats.catalog import HEAD_BYTES, MAGIC, PRIMITIVE_FORMATS, Format, Serde, head_of
+from lsql_runner.formats.catalog import PRIMITIVE_FORMATS, Format, Serde
 from lsql_runner.formats.proto_schema import descriptor
+from lsql_runner.formats.schema_id import MAGIC, SCHEMA_ID_BYTES, schema_id_prefix
 from lsql_runner.types import BYTES, STRING, DataType, Field, Struct
 
 DECODE_JSON = "lsql_decode_json"
@@ -62,14 +63,14 @@ def decode(raw: Column, serde: Serde, kind: DataType) -> Column:
             return decode_protobuf(raw, kind, descriptor(serde.schema, dict(serde.options).get("message")))
         case "CSV" | "XML":
             return _decode_text(raw, serde, kind)
-    return _decode_json(without_head(raw) if serde.has_head else raw, kind)
+    return _decode_json(without_schema_id(raw) if serde.has_schema_id else raw, kind)
 
 
-def reheaded(raw: Column, serde: Serde, output: SchemaOutput | None) -> Column:
-    """The bytes of JSON as they came, but for the id of a schema before them: that of `output`, or none."""
+def replace_schema_id(raw: Column, serde: Serde, output: SchemaOutput | None) -> Column:
+    """The bytes of JSON with the schema id of `output` before them, or with none."""
     form = serde.format
     json_only = _without_window(raw, form) if form.is_windowed else raw
-    changed = with_head(without_head(json_only) if serde.has_head else json_only, output)
+    changed = with_schema_id(without_schema_id(json_only) if serde.has_schema_id else json_only, output)
     if not form.is_windowed:
         return changed
     window_bytes = WINDOW_BYTES[form.name]
@@ -147,17 +148,17 @@ def encode(
         case "PROTOBUF":
             assert output is not None
             return encode_protobuf(value, descriptor(output.schema), output.id)
-    return with_head(_encode_json(value, kind), output)
+    return with_schema_id(_encode_json(value, kind), output)
 
 
-def with_head(data: Column, output: SchemaOutput | None) -> Column:
-    """JSON with the id of its schema before it, where it has one; null stays null."""
-    return data if output is None else F.concat(F.lit(head_of(output.id)), data)
+def with_schema_id(data: Column, output: SchemaOutput | None) -> Column:
+    """JSON with the id of its schema before it, if it has one; null stays null."""
+    return data if output is None else F.concat(F.lit(schema_id_prefix(output.id)), data)
 
 
-def without_head(data: Column) -> Column:
-    """JSON without the id that may stand before it: no JSON begins with the zero that an id does."""
-    return F.when(F.substring(data, 1, 1) == F.lit(MAGIC), F.substring(data, HEAD_BYTES + 1, _ALL)).otherwise(data)
+def without_schema_id(data: Column) -> Column:
+    """JSON without the schema id that it may begin with. JSON never begins with a zero byte."""
+    return F.when(F.substring(data, 1, 1) == F.lit(MAGIC), F.substring(data, SCHEMA_ID_BYTES + 1, _ALL)).otherwise(data)
 
 
 def windowed_key(key: Column, form: Format, window: Window) -> Column:

@@ -53,26 +53,6 @@ READABLE = (*OF_KEYS, *OF_VALUES_ONLY, *WINDOWED)
 """Formats of this version."""
 
 
-MAGIC = b"\0"
-HEAD_BYTES = 5
-"""A record that names its schema begins with the magic byte and the schema's id: 4 bytes, big-endian."""
-
-
-def head_of(schema_id: int) -> bytes:
-    """What stands before a record to name its schema."""
-    return MAGIC + schema_id.to_bytes(HEAD_BYTES - len(MAGIC), "big")
-
-
-def has_head(data: bytes) -> bool:
-    """Whether a record may begin with the id of a schema. JSON never begins with that byte."""
-    return len(data) >= HEAD_BYTES and data.startswith(MAGIC)
-
-
-def without_head(data: bytes) -> bytes:
-    """JSON without the head that it may have."""
-    return data[HEAD_BYTES:] if has_head(data) else data
-
-
 def parse_format(text: str) -> Format | None:
     """The format that `JSON` or `TW[STRING]` names, in any case; None for one that this version does not read."""
     outer, _, inner = text.strip().upper().partition("[")
@@ -105,8 +85,8 @@ class Serde:
     type: DataType
     schema: str | None = None
     """AVRO: the schema that records are resolved to, as JSON text; each was written with one of its own. PROTOBUF:
-    the text of a file that records are read by. JSON that is written with a head: the JSON Schema that it names."""
-    has_head: bool = False
+    the text of a file that records are read by. JSON that is written with a schema id: the JSON Schema."""
+    has_schema_id: bool = False
     """JSON: records begin with the id of a schema, as those in AVRO do; a record that is read may lack it."""
     options: tuple[tuple[str, str], ...] = ()
     """CSV, XML: all options of the format by name. PROTOBUF: `message`, the name of one of the file's."""

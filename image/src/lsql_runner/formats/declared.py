@@ -94,7 +94,7 @@ def _serde(topic: str, part: OneOf["key", "value"], body: Any) -> Serde:
     kind = _schema(place, body["schema"])
     if form.name in OPTIONS:
         return _text(place, form, kind, body.get("options", {}))
-    return Serde(form, kind, has_head=body.get("schema_id", False))
+    return Serde(form, kind, has_schema_id=body.get("schema_id", False))
 
 
 def _text(place: str, form: Format, kind: DataType, options: Any) -> Serde:
@@ -175,7 +175,7 @@ def _as_part(serde: Serde) -> dict[str, Any]:
         part["schema"] = (
             {f.name: describe_member(f) for f in kind.fields} if isinstance(kind, Struct) else describe(kind)
         )
-    if serde.has_head:
+    if serde.has_schema_id:
         part["schema_id"] = True
     if serde.options:
         part["options"] = dict(serde.options)

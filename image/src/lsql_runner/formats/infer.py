@@ -6,16 +6,9 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from lsql_runner.formats.catalog import (
-    BYTES_FORMAT,
-    JSON_FORMAT,
-    PRIMITIVE_FORMATS,
-    STRING_FORMAT,
-    Format,
-    Serde,
-    without_head,
-)
+from lsql_runner.formats.catalog import BYTES_FORMAT, JSON_FORMAT, PRIMITIVE_FORMATS, STRING_FORMAT, Format, Serde
 from lsql_runner.formats.json_types import merged, type_of_json
+from lsql_runner.formats.schema_id import without_schema_id
 from lsql_runner.types import BYTES, NULL, STRING, DataType, Struct
 
 
@@ -53,7 +46,7 @@ def _is_text(data: bytes) -> bool:
 def _parse(data: bytes) -> Any:
     """The value of a JSON text; None for what is none: a sample may hold bad records."""
     try:
-        return json.loads(without_head(data))
+        return json.loads(without_schema_id(data))
     except (ValueError, RecursionError):
         return None
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from lsql_runner.formats.catalog import HEAD_BYTES, Format, Serde
+from lsql_runner.formats.catalog import Format, Serde
 from lsql_runner.formats.proto_text import (
     ProtoEnum,
     ProtoError,
@@ -21,6 +21,7 @@ from lsql_runner.formats.proto_text import (
     parse_proto,
     print_proto,
 )
+from lsql_runner.formats.schema_id import SCHEMA_ID_BYTES
 from lsql_runner.types import (
     BOOLEAN,
     BYTES,
@@ -174,8 +175,8 @@ def is_first(text: str, name: str | None) -> bool:
 
 
 def message_place(data: bytes) -> tuple[int, ...] | None:
-    """Which message of its file a record holds, by the numbers behind its head; None if it does not say."""
-    at = HEAD_BYTES
+    """Which message of its file a record holds, by the numbers after its schema id; None if they make no sense."""
+    at = SCHEMA_ID_BYTES
     numbers: list[int] = []
     count = None
     while count is None or len(numbers) < count:

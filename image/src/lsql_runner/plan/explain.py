@@ -56,7 +56,7 @@ def _window(node: Project) -> str:
 
 
 def _written(form: Format, kind: DataType, schema: str | None) -> Serde:
-    return Serde(form, kind, has_head=schema is not None and form.bare == JSON_FORMAT)
+    return Serde(form, kind, has_schema_id=schema is not None and form.bare == JSON_FORMAT)
 
 
 def _target(target: SinkTarget, is_table: bool) -> Iterator[str]:
@@ -78,7 +78,7 @@ def _deletes(target: SinkTarget, is_table: bool) -> str:
 
 
 def _serde(serde: Serde) -> str:
-    return f"{serde.format}{' with schema id' if serde.has_head else ''} {describe(serde.type)}"
+    return f"{serde.format}{' with schema id' if serde.has_schema_id else ''} {describe(serde.type)}"
 
 
 def explain_node(query: Query, node: Node, indent: str = "") -> Iterator[str]:

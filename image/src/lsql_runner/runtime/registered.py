@@ -8,12 +8,13 @@ from dataclasses import replace
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.avro_schema import AvroSchemaError, avro_serde
 from lsql_runner.formats.avro_text import whole_avro
-from lsql_runner.formats.catalog import AVRO_FORMAT, HEAD_BYTES, JSON_FORMAT, MAGIC, PROTOBUF_FORMAT, Serde, has_head
+from lsql_runner.formats.catalog import AVRO_FORMAT, JSON_FORMAT, PROTOBUF_FORMAT, Serde
 from lsql_runner.formats.infer import infer_serde
 from lsql_runner.formats.json_schema import JsonSchemaError, read_json_schema
 from lsql_runner.formats.proto_output import renumbered
 from lsql_runner.formats.proto_schema import message_names, message_place, proto_serde, whole_proto
 from lsql_runner.formats.proto_text import ProtoError, parse_proto
+from lsql_runner.formats.schema_id import schema_id_of, starts_with_schema_id
 from lsql_runner.kafka.registry import RegisteredSchema, SchemaKind, SchemaReference, SchemaRegistry
 from lsql_runner.plan.queries import Plan, Write, WriteSink, WriteTopic
 from lsql_runner.types import DataType
@@ -56,9 +57,9 @@ def registered_serde(
 def _named_id(samples: Sequence[bytes | None]) -> int | None:
     """The id in the newest record, where all begin as records with an id do."""
     data = [sample for sample in samples if sample is not None]
-    if not data or not all(map(has_head, data)):
+    if not data or not all(map(starts_with_schema_id, data)):
         return None
-    return int.from_bytes(data[-1][len(MAGIC) : HEAD_BYTES], "big")
+    return schema_id_of(data[-1])
 
 
 def _serde(
@@ -106,9 +107,9 @@ def _json_serde(kind: DataType | None, samples: Sequence[bytes | None]) -> Serde
     Clients of registries write an id before the JSON; where a sample shows that none does so, there is none.
     """
     data = [sample for sample in samples if sample is not None]
-    headed = not data or any(map(has_head, data))
+    with_id = not data or any(map(starts_with_schema_id, data))
     found = infer_serde(data, JSON_FORMAT) if kind is None else Serde(JSON_FORMAT, kind)
-    return None if found is None else replace(found, has_head=headed)
+    return None if found is None else replace(found, has_schema_id=with_id)
 
 
 def _referred(

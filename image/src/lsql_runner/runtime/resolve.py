@@ -87,7 +87,7 @@ def _widened(pinned: TopicSchema, sample: list[RawRecord], registry: SchemaRegis
     """The pinned schema with fields that have appeared since; formats and types that are pinned never change."""
     key = _newer(pinned.key, pinned.topic, "key", [record.key for record in sample], registry)
     value = _newer(pinned.value, pinned.topic, "value", [record.value for record in sample], registry)
-    if value.format == JSON_FORMAT and not value.has_head and isinstance(value.type, Struct):
+    if value.format == JSON_FORMAT and not value.has_schema_id and isinstance(value.type, Struct):
         seen = infer_serde([record.value for record in sample], value.format)
         if seen is not None:
             value = replace(value, type=widened(value.type, settled(seen.type)))
@@ -96,13 +96,13 @@ def _widened(pinned: TopicSchema, sample: list[RawRecord], registry: SchemaRegis
 
 def _newer(pinned: Serde, topic: str, part: str, samples: list[bytes | None], registry: SchemaRegistry | None) -> Serde:
     """The newest schema that a part names, where it says the same of all that was known; the new fields of JSON's."""
-    if registry is None or not (pinned.format.name in OF_REGISTRY or pinned.has_head):
+    if registry is None or not (pinned.format.name in OF_REGISTRY or pinned.has_schema_id):
         return pinned
     message = dict(pinned.options).get("message")
-    found = registered_serde(registry, topic, part, samples if pinned.has_head else (), message)
+    found = registered_serde(registry, topic, part, samples if pinned.has_schema_id else (), message)
     if found is None or found.format != pinned.format:
         return pinned
-    if pinned.has_head:
+    if pinned.has_schema_id:
         return replace(pinned, type=widened(pinned.type, settled(found.type)))
     return found if _holds(found.type, pinned.type) else pinned
 

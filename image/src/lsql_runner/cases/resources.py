@@ -1,4 +1,7 @@
-"""What a case needs on brokers and at a registry: the names that it uses, all of them its own while it runs. Pure."""
+"""The topics and subjects that a case uses on brokers and at a registry, alone while it runs.
+
+Pure: nothing is created here.
+"""
 
 from __future__ import annotations
 
@@ -12,25 +15,23 @@ from lsql_runner.runtime.registered import subject_of
 from lsql_runner.runtime.targets import target_request
 
 _KEEP = {"retention.ms": "-1"}
-"""The records of a case may be of any time, and brokers delete what is old."""
+"""Records of a case may have any timestamp, and brokers would delete old ones."""
 
 
-def wanted_topics(case: Case, prepared: PreparedCase) -> list[TopicRequest]:
-    """Every topic of a case: those that it names, and those that its program would make, as it would.
+def required_topics(case: Case, prepared: PreparedCase) -> list[TopicRequest]:
+    """Every topic of a case: those that it names, and those that its program creates, with the program's settings.
 
     Raises:
-        LsqlError: CASE_INVALID for a program that writes to a sink, which a case does not bring along, or that reads
-            what it writes: its input would not be the case's alone.
+        LsqlError: CASE_INVALID for a program that writes to a sink, since a case has none, or that reads a topic that
+            it writes, since its input would then hold more than the case's records.
     """
     if case.sinks:
-        why = (
-            f"it writes to the sink {next(iter(case.sinks))}, whose rows are only had in memory: run it without --kafka"
-        )
+        why = f"it writes to the sink {next(iter(case.sinks))}, whose rows are read in memory only: run it without --kafka"
         raise LsqlError("CASE_INVALID", path=str(case.path), place="sinks", why=why)
     targets = prepared.plan.targets
     both = [source.topic for source in prepared.plan.sources if source.topic in targets]
     if both:
-        why = f"it reads {both[0]} and writes it too, so that on brokers its input would not be the case's alone"
+        why = f"it reads and writes {both[0]}, so on brokers its input would hold more than the case's records"
         raise LsqlError("CASE_INVALID", path=str(case.path), place="the program", why=why)
     requests = []
     for name in dict.fromkeys((*case.existing, *targets)):
@@ -45,8 +46,8 @@ def wanted_topics(case: Case, prepared: PreparedCase) -> list[TopicRequest]:
     return requests
 
 
-def wanted_subjects(case: Case, prepared: PreparedCase) -> dict[str, str]:
-    """Every subject that the case or its program registers a schema of, with its topic."""
+def required_subjects(case: Case, prepared: PreparedCase) -> dict[str, str]:
+    """Every subject for which the case or its program registers a schema, with its topic."""
     found = {subject_of(topic, part): topic for topic, part, _ in declared_schemas(case)}
     for sink in prepared.plan.topic_sinks:
         for part, schema in (("key", sink.key_schema), ("value", sink.value_schema)):
