@@ -96,6 +96,10 @@ def test_a_message_is_read_by_the_place_that_a_record_names() -> None:
         {"m": []},
         {"unknown": 1},
         {"i": 0.5},
+        {"h": 1e39},
+        {"e": []},
+        {"m": {"yes": {}}},
+        {5: 1},
         5,
     ],
 )
@@ -120,3 +124,35 @@ def test_any_bytes_are_a_value_or_a_misfit(data: bytes) -> None:
     except InvalidValue:
         return
     assert isinstance(found, dict)
+
+
+PROTO2 = """
+    package a.b;
+    message M {
+      required int32 must = 1; optional int32 may = 2 [default = 7]; repeated E es = 3; map<string, .a.b.In> ins = 4;
+      optional In own = 5; enum E { X = 1; Y = 2; } message In { optional bool inner = 1; }
+    }
+    message In { optional bool outer = 1; }
+"""
+
+
+def test_proto2_has_no_zeros_and_no_defaults() -> None:
+    empty: dict[str, Any] = {"must": None, "may": None, "es": [], "ins": {}, "own": None}
+    assert decode_message(HEAD + encode_message({}, PROTO2, "M"), PROTO2) == empty
+    assert decode_message(HEAD + encode_message({"es": ["Y"], "may": 0}, PROTO2, "M"), PROTO2) == {
+        **empty,
+        "es": ["Y"],
+        "may": 0,
+    }
+
+
+def test_a_name_means_the_type_of_the_innermost_scope() -> None:
+    value = {"ins": {"k": {"outer": True}}, "own": {"inner": True}}
+    found = decode_message(HEAD + encode_message(value, PROTO2, "M"), PROTO2)
+    assert (found["ins"], found["own"]) == ({"k": {"outer": True}}, {"inner": True})
+
+
+@pytest.mark.parametrize("text", ["message {", 'syntax = "proto3"; message M { Nobody n = 1; }'])
+def test_a_text_that_is_no_file_is_refused(text: str) -> None:
+    with pytest.raises(InvalidValue, match=r"no \.proto file"):
+        encode_message({}, text, None)

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from lsql_runner.formats.json_schema import JsonSchemaError, read_json_schema, write_json_schema
+from lsql_runner.formats.json_output import write_json_schema
+from lsql_runner.formats.json_schema import JsonSchemaError, read_json_schema
 from lsql_runner.types import describe, parse_type
 
 
@@ -87,6 +88,76 @@ def test_references_to_other_schemas_are_followed_through_them() -> None:
     money["definitions"]["flag"] = {"type": "boolean"}
 
     assert read(order, **{"money.json": money}) == "struct<total: struct<cents: long>, paid: boolean>"
+
+
+MONEY = objects(cents={"$ref": "#/$defs/count"})
+BUNDLE = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "$id": "https://shop/order.json",
+    **objects(total={"$ref": "parts/money.json"}, count={"$ref": "#/$defs/count"}),
+    "$defs": {
+        "count": {"type": "string"},
+        "money": {"$id": "parts/money.json", **MONEY, "$defs": {"count": {"type": "integer"}}},
+    },
+}
+
+
+def test_references_within_a_bundled_schema_are_relative_to_its_own_id() -> None:
+    assert read(BUNDLE) == "struct<total: struct<cents: long>, count: string>"
+
+
+def test_a_bundled_schema_refers_to_others_beside_it() -> None:
+    beside = {"$id": "count.json", "type": "integer"}
+    money = {"$id": "parts/money.json", **objects(cents={"$ref": "count.json"}), "$defs": {"count": beside}}
+    schema = {"$id": "https://shop/order.json", **objects(total=money)}
+
+    assert read(schema) == "struct<total: struct<cents: long>>"
+
+
+def test_a_property_called_id_is_no_name_of_a_schema() -> None:
+    schema = objects(id={"const": "elsewhere"}, at={"$ref": "#/$defs/at"})
+
+    assert read({**schema, "$defs": {"at": {"type": "integer"}}}) == "struct<id: string, at: long>"
+
+
+DRAFTS_WITH_SIBLINGS = [
+    {},
+    {"$schema": "https://json-schema.org/draft/2020-12/schema"},
+    {"$schema": "https://json-schema.org/draft/2019-09/schema"},
+]
+
+
+@pytest.mark.parametrize("draft", DRAFTS_WITH_SIBLINGS)
+def test_keywords_beside_a_reference_count(draft: dict[str, Any]) -> None:
+    base = {"definitions": {"base": objects(id={"type": "integer"})}}
+    extended = {"$ref": "#/definitions/base", **objects(name={"type": "string"})}
+
+    assert read({**draft, **extended, **base}) == "struct<id: long, name: string>"
+    assert read({**draft, **objects(a=extended), **base}) == "struct<a: struct<id: long, name: string>>"
+
+
+@pytest.mark.parametrize(
+    "draft", ["http://json-schema.org/draft-07/schema#", "http://json-schema.org/draft-04/schema#"]
+)
+def test_keywords_beside_a_reference_mean_nothing_up_to_draft_7(draft: str) -> None:
+    base = {"definitions": {"base": objects(id={"type": "integer"})}}
+    extended = {"$ref": "#/definitions/base", **objects(name={"type": "string"})}
+
+    assert read({"$schema": draft, **objects(a=extended), **base}) == "struct<a: struct<id: long>>"
+
+
+@pytest.mark.parametrize(
+    ("draft", "word"),
+    [
+        (None, "$id"),
+        ("http://json-schema.org/draft-07/schema#", "$id"),
+        ("http://json-schema.org/draft-04/schema#", "id"),
+    ],
+)
+def test_the_anchors_of_earlier_drafts_are_ids_with_a_hash(draft: str | None, word: str) -> None:
+    schema = {**objects(a={"$ref": "#money"}), "definitions": {"m": {word: "#money", "type": "integer"}}}
+
+    assert read(schema if draft is None else {"$schema": draft, **schema}) == "struct<a: long>"
 
 
 def test_a_schema_within_itself_is_text_there() -> None:

@@ -22,7 +22,7 @@ from lsql_runner.formats.catalog import (
     known_formats,
     windowed,
 )
-from lsql_runner.formats.json_schema import write_json_schema
+from lsql_runner.formats.json_output import write_json_schema
 from lsql_runner.formats.proto_output import write_proto
 from lsql_runner.formats.proto_schema import is_first
 from lsql_runner.formats.proto_text import ProtoError

@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from lsql_runner.bind.sinks import named_sink
-from lsql_runner.cases.proto_values import message_of
 from lsql_runner.cases.scalars import NANOS_PER_MS, Instant, InvalidValue
 from lsql_runner.cases.yaml_text import load_yaml
 from lsql_runner.errors import LsqlError
@@ -265,7 +264,9 @@ def _check_writers(writers: Writers, declared: Mapping[str, TopicSchema], path: 
 def _check_schema(serde: Serde, text: str, path: Path, place: str) -> None:
     try:
         if serde.format.bare == PROTOBUF_FORMAT:
-            message_of(text)
+            from lsql_runner.cases.proto_values import proto_schema  # protobuf, which most cases do not need
+
+            proto_schema(text)
             return
         from lsql_runner.cases.avro_values import avro_schema  # fastavro, which most cases need not wait for
 

@@ -26,7 +26,8 @@ def required_topics(case: Case, prepared: PreparedCase) -> list[TopicRequest]:
             it writes, since its input would then hold more than the case's records.
     """
     if case.sinks:
-        why = f"it writes to the sink {next(iter(case.sinks))}, whose rows are read in memory only: run it without --kafka"
+        name = next(iter(case.sinks))
+        why = f"it writes to the sink {name}, whose rows are read in memory only: run it without --kafka"
         raise LsqlError("CASE_INVALID", path=str(case.path), place="sinks", why=why)
     targets = prepared.plan.targets
     both = [source.topic for source in prepared.plan.sources if source.topic in targets]

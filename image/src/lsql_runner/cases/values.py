@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lsql_runner.cases.proto_values import decode_message, encode_message
 from lsql_runner.cases.scalars import InvalidValue, bytes_of, natural, same_scalar
 from lsql_runner.formats.catalog import OF_REGISTRY, Format
 
@@ -97,6 +96,8 @@ def _encode_registered(value: Any, form: Format, writer: Writer | None) -> bytes
         raise InvalidValue(f"{form} is written with a schema: declare the topic, with its schema, under topics")
     head = _MAGIC + writer.id.to_bytes(4, "big")
     if form.name == "PROTOBUF":
+        from lsql_runner.cases.proto_values import encode_message
+
         return head + encode_message(value, writer.schema, writer.message)
     from lsql_runner.cases.avro_values import avro_schema  # fastavro, which most cases need not wait for
 
@@ -161,6 +162,8 @@ def _decode_registered(data: bytes, form: Format, schemas: Schemas) -> Any:
     if schema is None:
         raise InvalidValue(f"no schema has the id in {data!r}")
     if form.name == "PROTOBUF":
+        from lsql_runner.cases.proto_values import decode_message
+
         return decode_message(data, schema)
     from lsql_runner.cases.avro_values import avro_schema
 
