@@ -14,12 +14,13 @@ from devkit.evaluated import evaluator
 from devkit.mutations import bytes_near
 from devkit.spark_rows import records
 from lsql_runner.cases.proto_values import encode_message
-from lsql_runner.engine.avro import REGISTRY, give_schemas
+from lsql_runner.engine.codecs.avro import REGISTRY, give_schemas
+from lsql_runner.engine.codecs.table import decode
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.memory import MemoryEngine
-from lsql_runner.engine.serde import decode
-from lsql_runner.formats.catalog import PROTOBUF_FORMAT, Format, Serde, parse_format
+from lsql_runner.formats.catalog import PROTOBUF_FORMAT, Format, Serde
 from lsql_runner.formats.proto_schema import proto_serde
+from lsql_runner.formats.table import parse_format
 from lsql_runner.formats.text_formats import text_serde
 from lsql_runner.types import BYTES, INT, LONG, STRING, parse_type
 

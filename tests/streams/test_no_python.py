@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lsql_runner.cases.model import load_case
+from lsql_runner.cases.load import load_case
 from lsql_runner.cases.prepare import prepare_case
 from lsql_runner.cases.run import find_cases
 from lsql_runner.engine.compile import compile_query

@@ -11,8 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lsql_runner.cases.avro_values import AvroSchema
+from lsql_runner.cases.codecs import Writer
 from lsql_runner.cases.scalars import Day, Instant, InvalidValue, Single, natural
-from lsql_runner.cases.values import Writer, as_written, checked_expectation, decode_value, encode_value, same_value
+from lsql_runner.cases.values import as_written, checked_expectation, decode_value, encode_value, same_value
 from lsql_runner.formats.catalog import Format
 
 MILLIS = {"type": "long", "logicalType": "timestamp-millis"}

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsql_runner.cases.compare import ActualRecord, differences, error_differences
-from lsql_runner.cases.model import Case, ExpectedError, load_case, parse_case
+from lsql_runner.cases.load import load_case, parse_case
+from lsql_runner.cases.model import Case, ExpectedError
 from lsql_runner.cases.prepare import PreparedCase, prepare_case
 from lsql_runner.cases.report import Outcome, as_junit
 from lsql_runner.cases.run import find_cases
@@ -19,7 +20,8 @@ from lsql_runner.cases.scalars import InvalidValue
 from lsql_runner.cases.values import decode_value, encode_value, same_value
 from lsql_runner.cases.yaml_text import load_yaml
 from lsql_runner.errors import LsqlError
-from lsql_runner.formats.catalog import Format, parse_format
+from lsql_runner.formats.catalog import Format
+from lsql_runner.formats.table import parse_format
 
 BASE = """
 sql: SET autocreate=true; INSERT INTO o SELECT STREAM a AS b FROM t

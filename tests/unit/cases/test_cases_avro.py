@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from lsql_runner.cases.compare import ActualRecord, differences
-from lsql_runner.cases.model import Case, parse_case
+from lsql_runner.cases.load import parse_case
+from lsql_runner.cases.model import Case
 from lsql_runner.cases.prepare import PreparedCase, prepare_case
 from lsql_runner.errors import LsqlError
 

@@ -11,7 +11,8 @@ from typing import cast
 import pytest
 
 from lsql_runner.cases.cleanup import Cleanup
-from lsql_runner.cases.model import Case, parse_case
+from lsql_runner.cases.load import parse_case
+from lsql_runner.cases.model import Case
 from lsql_runner.cases.on_kafka import settings_of
 from lsql_runner.cases.prepare import prepare_case
 from lsql_runner.cases.registry import MemoryRegistry

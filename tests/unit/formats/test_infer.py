@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsql_runner.formats.catalog import BYTES_FORMAT, JSON_FORMAT, STRING_FORMAT, Format, Serde
-from lsql_runner.formats.infer import infer_serde, json_type
+from lsql_runner.formats.infer import infer_serde
+from lsql_runner.formats.json_format import json_type
 from lsql_runner.formats.json_types import merged, settled, widened
 from lsql_runner.types import BOOLEAN, BYTES, DOUBLE, LONG, NULL, STRING, Array, DataType, describe, parse_type
 

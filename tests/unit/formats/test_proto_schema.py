@@ -6,9 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lsql_runner.formats.proto_file import ProtoError, print_proto
+from lsql_runner.formats.proto_names import message_names, message_place
 from lsql_runner.formats.proto_output import renumbered, write_proto
-from lsql_runner.formats.proto_schema import descriptor, message_names, message_place, read_proto, whole_proto
-from lsql_runner.formats.proto_text import ProtoError, parse_proto, print_proto
+from lsql_runner.formats.proto_schema import descriptor, read_proto
+from lsql_runner.formats.proto_text import parse_proto
+from lsql_runner.formats.proto_whole import whole_proto
 from lsql_runner.types import Struct, describe, parse_type
 
 HEAD = b"\0\0\0\0\7"

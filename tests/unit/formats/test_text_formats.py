@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from lsql_runner.formats.catalog import Format, Serde
-from lsql_runner.formats.declared import DeclarationError, as_declaration, declared_topics
+from lsql_runner.formats.declared import as_declaration, declared_topics
+from lsql_runner.formats.spec import DeclarationError
 from lsql_runner.formats.text_formats import TextFormatError, text_serde
 from lsql_runner.types import parse_type
 

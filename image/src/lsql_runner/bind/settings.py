@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from typing import Literal as OneOf
 
 from lsql_runner.bind.error_policies import POLICIES, ErrorPolicies, bind_error_policies
 from lsql_runner.bind.kafka_keys import (
@@ -22,6 +23,8 @@ from lsql_runner.bind.kafka_keys import (
 )
 from lsql_runner.bind.rocksdb_keys import ROCKSDB_IGNORED, ROCKSDB_KEYS
 from lsql_runner.errors import LsqlError
+from lsql_runner.formats.spec import SchemaSetting
+from lsql_runner.formats.table import SCHEMA_SETTINGS
 from lsql_runner.sql.ast import UNIT_MS, SetStatement
 
 DEFAULT_GRACE_MS = 24 * 3_600_000
@@ -30,20 +33,13 @@ DEFAULT_GRACE_MS = 24 * 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class PartSettings:
-    """What a part of a target is written with."""
+    """What a program says of the schema that a part of a target is written with."""
 
-    record: str = ""
-    """AVRO: the name of its record; empty takes one from the topic's."""
-    namespace: str = ""
-    message: str = ""
-    """PROTOBUF: the name of its message; empty takes one from the topic's."""
-    package: str = ""
-    json_schema: bool | None = None
-    """JSON: whether records begin with the id of a schema that is registered; None is as the source's do."""
+    schema: tuple[tuple[str, str], ...] = ()
+    """By the key of a SchemaSetting, as `avro.record`."""
 
-    def named(self, name: str) -> PartSettings:
-        """The same, with a name where none is set."""
-        return replace(self, record=self.record or name, message=self.message or name)
+    def with_setting(self, key: str, value: str) -> PartSettings:
+        return replace(self, schema=tuple(sorted((dict(self.schema) | {key: value}).items())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,20 +213,29 @@ def _apply_override(settings: ProgramSettings, statement: SetStatement) -> Progr
     return replace(settings, overrides=tuple({**dict(settings.overrides), topic: after}.items()))
 
 
+def _schema_word(
+    part: OneOf["key", "value"], setting: SchemaSetting
+) -> Callable[[TopicSettings, SetStatement], TopicSettings]:
+    """What a SET of a format's schema does to the settings of a topic."""
+
+    def apply(topics: TopicSettings, statement: SetStatement) -> TopicSettings:
+        if setting.kind == "boolean":
+            value = str(_boolean(statement)).lower()
+        else:
+            value = _name(statement, dotted=setting.kind == "dotted name")
+        if part == "key":
+            return replace(topics, key=topics.key.with_setting(setting.key, value))
+        return replace(topics, value=topics.value.with_setting(setting.key, value))
+
+    return apply
+
+
 _TOPIC_WORDS: dict[str, Callable[[TopicSettings, SetStatement], TopicSettings]] = {
     "autocreate": lambda topics, s: replace(topics, autocreate=_boolean(s)),
     "partitions": lambda topics, s: replace(topics, partitions=_whole(s, 1, 100_000)),
     "replication": lambda topics, s: replace(topics, replication=_whole(s, 1, 1_000)),
-    "key.avro.record": lambda topics, s: replace(topics, key=_record(topics.key, s)),
-    "key.avro.namespace": lambda topics, s: replace(topics, key=_namespace(topics.key, s)),
-    "key.json.schema": lambda topics, s: replace(topics, key=replace(topics.key, json_schema=_boolean(s))),
-    "key.protobuf.message": lambda topics, s: replace(topics, key=_message(topics.key, s)),
-    "key.protobuf.package": lambda topics, s: replace(topics, key=_package(topics.key, s)),
-    "value.avro.record": lambda topics, s: replace(topics, value=_record(topics.value, s)),
-    "value.avro.namespace": lambda topics, s: replace(topics, value=_namespace(topics.value, s)),
-    "value.protobuf.message": lambda topics, s: replace(topics, value=_message(topics.value, s)),
-    "value.protobuf.package": lambda topics, s: replace(topics, value=_package(topics.value, s)),
-    "value.json.schema": lambda topics, s: replace(topics, value=replace(topics.value, json_schema=_boolean(s))),
+    **{f"key.{setting.key}": _schema_word("key", setting) for setting in SCHEMA_SETTINGS},
+    **{f"value.{setting.key}": _schema_word("value", setting) for setting in SCHEMA_SETTINGS},
 }
 
 # --- values ---
@@ -252,22 +257,6 @@ def _whole(statement: SetStatement, least: int, most: int) -> int:
     if not re.fullmatch(r"\d{1,9}", statement.value) or not least <= int(statement.value) <= most:
         raise _invalid(statement, f"a whole number from {least} to {most}")
     return int(statement.value)
-
-
-def _record(part: PartSettings, statement: SetStatement) -> PartSettings:
-    return replace(part, record=_name(statement, dotted=False))
-
-
-def _namespace(part: PartSettings, statement: SetStatement) -> PartSettings:
-    return replace(part, namespace=_name(statement, dotted=True))
-
-
-def _message(part: PartSettings, statement: SetStatement) -> PartSettings:
-    return replace(part, message=_name(statement, dotted=False))
-
-
-def _package(part: PartSettings, statement: SetStatement) -> PartSettings:
-    return replace(part, package=_name(statement, dotted=True))
 
 
 def _multiple(statement: SetStatement, unit: int) -> int:

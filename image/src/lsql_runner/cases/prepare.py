@@ -8,15 +8,17 @@ from typing import cast
 
 from lsql_runner.bind.declarations import program_schemas
 from lsql_runner.bind.decoders import SourceFormats, source_formats
+from lsql_runner.cases.codecs import Writer
 from lsql_runner.cases.model import Case, Headers, InputRecord
 from lsql_runner.cases.registry import MemoryRegistry
 from lsql_runner.cases.scalars import InvalidValue
-from lsql_runner.cases.values import Writer, encode_value, guess_format
+from lsql_runner.cases.values import encode_value, guess_format
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.formats.catalog import PROTOBUF_FORMAT, Format, Serde, TopicSchema
+from lsql_runner.formats.catalog import Format, Serde, TopicSchema
+from lsql_runner.formats.table import registry_row
 from lsql_runner.kafka.brokers import Brokers, RawRecord
-from lsql_runner.kafka.registry import SchemaKind, SchemaRegistry
+from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.pipeline import Planned, plan_parsed
 from lsql_runner.plan.queries import Plan
 from lsql_runner.runtime.registered import registered, subject_of
@@ -81,16 +83,15 @@ def register_writers(case: Case, registry: SchemaRegistry) -> WritersOf:
     found: dict[tuple[str, str, str | None], Writer] = {}
     for topic, part, serde in declared_schemas(case):
         assert serde.schema is not None
-        kind: SchemaKind = "PROTOBUF" if serde.format.bare == PROTOBUF_FORMAT else "AVRO"
-        message = dict(serde.options).get("message")
+        kind = registry_row(serde.format).kind
         for name, text in [*case.writers.get((topic, part), {}).items(), (None, serde.schema)]:
             schema_id = registry.register(subject_of(topic, part), kind, text)
-            found[topic, part, name] = Writer(schema_id, text, message)
+            found[topic, part, name] = Writer(schema_id, text, dict(serde.options))
     return found
 
 
 def declared_schemas(case: Case) -> list[tuple[str, str, Serde]]:
-    """Topic and part of all that a case declares in AVRO or PROTOBUF."""
+    """Topic and part of all that a case declares with a schema of a registry."""
     parts = [(topic, part, getattr(s, part)) for topic, s in case.declared.items() for part in ("key", "value")]
     return [(topic, part, serde) for topic, part, serde in parts if serde.schema is not None]
 

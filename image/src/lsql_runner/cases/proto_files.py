@@ -23,7 +23,8 @@ from google.protobuf.descriptor_pb2 import (
 from google.protobuf.descriptor_pool import DescriptorPool
 
 from lsql_runner.cases.scalars import InvalidValue
-from lsql_runner.formats.proto_text import ProtoEnum, ProtoError, ProtoField, ProtoFile, ProtoMessage, parse_proto
+from lsql_runner.formats.proto_file import ProtoEnum, ProtoError, ProtoField, ProtoFile, ProtoMessage
+from lsql_runner.formats.proto_text import parse_proto
 
 Place = tuple[int, ...]
 """Which message of a file a record holds: the index among the outermost messages, then among those within."""

@@ -16,7 +16,8 @@ from lsql_runner.config.sink_settings import SINK_VARIABLE, read_sinks
 from lsql_runner.container.limits import SMALLEST_HEAP_MIB
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import TopicSchema
-from lsql_runner.formats.declared import DeclarationError, declared_topics
+from lsql_runner.formats.declared import declared_topics
+from lsql_runner.formats.spec import DeclarationError
 from lsql_runner.jvm.java import CLASS_ARCHIVE, JARS_DIR
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTls, registry_urls

@@ -12,6 +12,8 @@ from pyspark.sql import functions as F
 from lsql_runner.bind.bound import Fields, Part, Single, Whole
 from lsql_runner.bind.scope import lateral_column
 from lsql_runner.engine.attempts import ORIGIN, Origin, fit, rules
+from lsql_runner.engine.codecs.spec import SchemaOutput
+from lsql_runner.engine.codecs.table import Window, encode, extend, merged_struct, replace_schema_id, windowed_key
 from lsql_runner.engine.conditions import failed, where
 from lsql_runner.engine.dead_letters import (
     Outlet,
@@ -29,19 +31,10 @@ from lsql_runner.engine.groups import compile_stream_aggregate
 from lsql_runner.engine.joins import compile_join, residual
 from lsql_runner.engine.relation import Relation, Sift, Undecoded, Upsert
 from lsql_runner.engine.schema import BINARY, HEADERS, spark_type
-from lsql_runner.engine.serde import (
-    SchemaOutput,
-    Window,
-    encode,
-    extend_json,
-    merged_struct,
-    replace_schema_id,
-    windowed_key,
-    without_schema_id,
-)
 from lsql_runner.engine.table_groups import compile_having, compile_table_aggregate
 from lsql_runner.engine.tables import with_keys
-from lsql_runner.formats.catalog import JSON_FORMAT, Format, Serde, TopicSchema
+from lsql_runner.formats.catalog import Format, TopicSchema
+from lsql_runner.formats.table import row_of
 from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, Node, Project, ReadTopic, Unnest, passed_through
 from lsql_runner.plan.queries import Query, Write, WriteSink, WriteTopic
 from lsql_runner.plan.usage import node_exprs
@@ -188,7 +181,8 @@ def _encoded(
 ) -> Column:
     """A part as bytes: those that came, where they are still right in the format that is asked for."""
     part = relation.undecoded.get(name)
-    if part is not None and part.serde.has_schema_id != (form.bare == JSON_FORMAT and output is not None):
+    needs_id = output is not None and row_of(form).may_have_schema_id
+    if part is not None and part.serde.has_schema_id != needs_id:
         part = _with_or_without_schema_id(part, output)
     if part is not None and part.serde.format == form:
         return part.raw
@@ -198,13 +192,10 @@ def _encoded(
 
 
 def _with_or_without_schema_id(part: Undecoded, output: SchemaOutput | None) -> Undecoded | None:
-    """JSON with its schema id removed or added; None for other formats."""
-    if part.serde.format.bare != JSON_FORMAT:
-        return None
-    new_id = output if not part.serde.has_schema_id else None
-    return Undecoded(
-        replace_schema_id(part.raw, part.serde, new_id), replace(part.serde, has_schema_id=new_id is not None)
-    )
+    """The part with its schema id removed or added; None for formats where that is no choice."""
+    added = None if part.serde.has_schema_id else output
+    raw = replace_schema_id(part.raw, part.serde, added)
+    return None if raw is None else Undecoded(raw, replace(part.serde, has_schema_id=added is not None))
 
 
 @singledispatch
@@ -321,9 +312,9 @@ def _with_part(
             new = [(field, column(expr, columns)) for field, expr in fields]
             if not extends:
                 return result.with_ready(name, F.struct(*(value.alias(field) for field, value in new)))
-            if raw is not None and raw.serde.format == JSON_FORMAT:
-                plain = without_schema_id(raw.raw) if raw.serde.has_schema_id else raw.raw
-                return result.with_undecoded(name, Undecoded(extend_json(plain, new), Serde(JSON_FORMAT, kind)))
+            extended = None if raw is None else extend(raw.raw, raw.serde, new)
+            if extended is not None:
+                return result.with_undecoded(name, Undecoded(extended[0], replace(extended[1], type=kind)))
             return result.with_ready(
                 name, merged_struct(below.whole(name), _field_names(node.input.columns[name]), new)
             )

@@ -15,9 +15,9 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lsql_runner.engine.attempts import room_of
+from lsql_runner.engine.codecs.wire import long_be
 from lsql_runner.engine.dead_letters import Outlet
 from lsql_runner.engine.schema import HEADERS
-from lsql_runner.engine.wire import long_be
 from lsql_runner.kafka.brokers import TopicLimits
 from lsql_runner.kafka.client import KafkaConnection
 

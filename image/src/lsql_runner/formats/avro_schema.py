@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lsql_runner.formats.catalog import Format, Serde
+from lsql_runner.formats.spec import FormatError
 from lsql_runner.types import (
     BOOLEAN,
     BYTES,
@@ -58,7 +59,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _LARGEST_PRECISION = 38
 
 
-class AvroSchemaError(ValueError):
+class AvroSchemaError(FormatError):
     """A schema that has no type here, or a type that has no schema; the message says what and where."""
 
 

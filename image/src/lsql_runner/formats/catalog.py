@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
-from lsql_runner.types import BYTES, INT, LONG, STRING, DataType
+from lsql_runner.types import DataType
 
 Origin = OneOf["declared", "pinned", "registry", "sampled", "program"]
 
 
-WINDOWED = ("TW", "SW")
-"""Formats of keys with a window behind them: a time window's start, or a session's end and start."""
+WINDOW_BOUNDS = {"TW": ("start",), "SW": ("end", "start")}
+"""Formats of keys with a window behind them: a time window's start, or a session's end and start, in this order. Each
+is 8 bytes, big-endian, milliseconds since 1970 UTC."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Format:
     @property
     def is_windowed(self) -> bool:
         """Whether it is the format of a key with a window behind it."""
-        return self.name in WINDOWED
+        return self.inner is not None
 
     @property
     def bare(self) -> Format:
@@ -41,40 +42,11 @@ JSON_FORMAT = Format("JSON")
 AVRO_FORMAT = Format("AVRO")
 PROTOBUF_FORMAT = Format("PROTOBUF")
 BYTES_FORMAT = Format("BYTES")
-PRIMITIVE_FORMATS: dict[str, DataType] = {"STRING": STRING, "INT": INT, "LONG": LONG, "BYTES": BYTES}
-"""Formats that hold one value of one type, laid out as Kafka's own serializers do."""
-
-OF_REGISTRY = ("AVRO", "PROTOBUF")
-"""Formats whose records always name their schema."""
-OF_KEYS = (*PRIMITIVE_FORMATS, "JSON", *OF_REGISTRY)
-OF_VALUES_ONLY = ("XML", "CSV")
-"""Read and never written, and no key's."""
-READABLE = (*OF_KEYS, *OF_VALUES_ONLY, *WINDOWED)
-"""Formats of this version."""
-
-
-def parse_format(text: str) -> Format | None:
-    """The format that `JSON` or `TW[STRING]` names, in any case; None for one that this version does not read."""
-    outer, _, inner = text.strip().upper().partition("[")
-    inner = inner.removesuffix("]")
-    if outer not in READABLE or (outer in WINDOWED) != bool(inner) or (inner and inner not in OF_KEYS):
-        return None
-    return Format(outer, inner or None)
-
-
-def readable_as(part: OneOf["key", "value"]) -> tuple[str, ...]:
-    """Names of the formats that a part of a source's records may have."""
-    return tuple(name for name in READABLE if part == "value" or name not in OF_VALUES_ONLY)
 
 
 def windowed(inner: Format, name: OneOf["TW", "SW"] = "TW") -> Format:
     """The format of a windowed key around `inner`: TW of a time window, SW of a session."""
     return Format(name, inner.name)
-
-
-def known_formats(names: Iterable[str]) -> str:
-    """The names in a row, for a message."""
-    return ", ".join(f"{name}[...]" if name in WINDOWED else name for name in names)
 
 
 @dataclass(frozen=True, slots=True)

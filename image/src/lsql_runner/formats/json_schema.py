@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lsql_runner.formats.json_types import merged, settled, type_of_json
+from lsql_runner.formats.spec import FormatError
 from lsql_runner.types import (
     BOOLEAN,
     DOUBLE,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from lsql_runner.formats.json_references import LocatedSchema
 
 
-class JsonSchemaError(ValueError):
+class JsonSchemaError(FormatError):
     """A schema that cannot be read; the message says what and where."""
 
 

@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from lsql_runner.formats.proto_file import Label, ProtoError, ProtoField, ProtoFile, ProtoMessage, print_proto
 from lsql_runner.formats.proto_schema import SCALAR_TYPES, UNSIGNED
-from lsql_runner.formats.proto_text import (
-    Label,
-    ProtoError,
-    ProtoField,
-    ProtoFile,
-    ProtoMessage,
-    parse_proto,
-    print_proto,
-)
+from lsql_runner.formats.proto_text import parse_proto
 from lsql_runner.types import (
     BOOLEAN,
     BYTES,

@@ -1,10 +1,13 @@
-"""CSV and XML: formats of values that say nothing of their schema. It is declared, with options."""
+"""CSV and XML: formats of values, read and never written. Their records do not say their schema: it is declared."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from lsql_runner.formats.catalog import Format, Serde
+from lsql_runner.formats.declared_types import declared_type, described_type
+from lsql_runner.formats.spec import Declaration, DeclarationError, FormatError, FormatRow
 from lsql_runner.types import BYTES, NULL, Array, DataType, Map, Struct, describe
 
 OPTIONS: dict[str, dict[str, str]] = {
@@ -17,7 +20,7 @@ TEXT = "_VALUE"
 """A field `_name` of XML is the attribute `name`; `_VALUE` is the text of an element that has more than its text."""
 
 
-class TextFormatError(ValueError):
+class TextFormatError(FormatError):
     """A schema or an option that the format cannot have; the message says which and why."""
 
 
@@ -69,3 +72,42 @@ def _check_element(kind: Struct, place: str) -> None:
 
 def _is_text(kind: DataType) -> bool:
     return not isinstance(kind, Struct | Array | Map) and kind not in (BYTES, NULL)
+
+
+def _declare(form: Format, declaration: Declaration) -> Serde:
+    place, options = declaration.place, declaration.options
+    kind = declared_type(place, declaration.schema)
+    if not isinstance(options, Mapping) or not all(isinstance(value, str) for value in options.values()):
+        raise DeclarationError(f"{place}.options: an object of names and texts")
+    try:
+        return text_serde(form, kind, options)
+    except TextFormatError as error:
+        raise DeclarationError(f"{place}: what {form} can be; {error}") from None
+
+
+def _from_columns(form: Format, kind: DataType) -> Serde:
+    return text_serde(form, kind, {})
+
+
+def _row(name: str, doc: str) -> FormatRow:
+    return FormatRow(
+        name=name,
+        doc=doc,
+        is_of_keys=False,
+        is_written=False,
+        fits=lambda kind: False,
+        declare=_declare,
+        describe=_described,
+        has_options=True,
+        from_columns=_from_columns,
+    )
+
+
+def _described(serde: Serde) -> Any:
+    return described_type(serde.type)
+
+
+FORMATS = (
+    _row("CSV", "a line of columns, as RFC 4180 has it"),
+    _row("XML", "an XML document"),
+)

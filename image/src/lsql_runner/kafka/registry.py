@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar
 from urllib.parse import quote
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from lsql_runner.errors import LsqlError
+from lsql_runner.formats.table import REGISTRY_KINDS
 from lsql_runner.kafka.registry_connection import RegistryConnection
 from lsql_runner.kafka.registry_http import RegistryHosts, Reply, in_words
 
-SchemaKind = Literal["AVRO", "JSON", "PROTOBUF"]
+SchemaKind = str
+"""What a registry calls a format (`schemaType`): a key of `formats.table.REGISTRY_KINDS`."""
+_DEFAULT_KIND = "AVRO"
+"""What a registry means that names no kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +176,7 @@ def _versions(subject: str) -> str:
 def _body(kind: SchemaKind, text: str, references: Iterable[SchemaReference]) -> dict[str, Any]:
     named = [{"name": r.name, "subject": r.subject, "version": r.version} for r in references]
     # Registries before Confluent's 5.5 know AVRO alone, and refuse what they do not know.
-    kinds = {} if kind == "AVRO" else {"schemaType": kind}
+    kinds = {} if kind == _DEFAULT_KIND else {"schemaType": kind}
     return {"schema": text, **kinds, **({"references": named} if named else {})}
 
 
@@ -196,6 +200,13 @@ def _parsed(form: TypeAdapter[Parsed], reply: Reply) -> Parsed | None:
         raise reply.invalid(f"JSON that is none of a registry: {place}: {first['msg']}") from None
 
 
+def _kind(found: Any) -> Any:
+    kind = found or _DEFAULT_KIND
+    if kind not in REGISTRY_KINDS:
+        raise ValueError(f"a schema of {', '.join(REGISTRY_KINDS)} is expected, not {kind}")
+    return kind
+
+
 class _Answer(BaseModel):
     """Registries may say more, and null for what they leave out."""
 
@@ -204,7 +215,7 @@ class _Answer(BaseModel):
 
 class _Schema(_Answer):
     text: str = Field(alias="schema")
-    kind: Annotated[SchemaKind, BeforeValidator(lambda found: found or "AVRO")] = Field("AVRO", alias="schemaType")
+    kind: Annotated[str, BeforeValidator(_kind)] = Field(_DEFAULT_KIND, alias="schemaType")
     references: Annotated[tuple[SchemaReference, ...], BeforeValidator(lambda found: found or ())] = ()
 
     def registered(self, schema_id: int) -> RegisteredSchema:
