@@ -18,8 +18,9 @@ from lsql_runner.engine.codecs.avro import REGISTRY, give_schemas
 from lsql_runner.engine.codecs.table import decode
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.memory import MemoryEngine
-from lsql_runner.formats.catalog import PROTOBUF_FORMAT, Format, Serde
+from lsql_runner.formats.catalog import Format, Serde
 from lsql_runner.formats.proto_schema import proto_serde
+from lsql_runner.formats.protobuf import PROTOBUF_FORMAT
 from lsql_runner.formats.table import parse_format
 from lsql_runner.formats.text_formats import text_serde
 from lsql_runner.types import BYTES, INT, LONG, STRING, parse_type

@@ -10,12 +10,11 @@ import pytest
 from devkit.fake_registry import FakeRegistry
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
+from lsql_runner.formats.avro import AVRO_FORMAT
 from lsql_runner.formats.avro_schema import avro_serde
 from lsql_runner.formats.catalog import (
-    AVRO_FORMAT,
     BYTES_FORMAT,
     JSON_FORMAT,
-    PROTOBUF_FORMAT,
     STRING_FORMAT,
     Format,
     Origin,
@@ -23,6 +22,7 @@ from lsql_runner.formats.catalog import (
     TopicSchema,
 )
 from lsql_runner.formats.proto_schema import proto_serde
+from lsql_runner.formats.protobuf import PROTOBUF_FORMAT
 from lsql_runner.formats.text_formats import text_serde
 from lsql_runner.kafka.brokers import RawRecord, TopicLimits, TopicRequest
 from lsql_runner.kafka.registry import SchemaReference

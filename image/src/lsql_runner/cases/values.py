@@ -1,7 +1,7 @@
 """Values of a case file to bytes and back, and how they compare. Pure Python, no engine: a second opinion.
 
-`cases.codecs` says what a value is in each format. A windowed key is `{key: ..., window_start: <ms>}`; that of a session
-has `window_end: <ms>` too. None is null.
+`cases.codecs` says what a value is in each format. A windowed key is `{key: ..., window_start: <ms>}`, and
+`window_end: <ms>` for a session. None is null.
 """
 
 from __future__ import annotations

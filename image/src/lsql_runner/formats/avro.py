@@ -8,7 +8,7 @@ from typing import Any
 
 from lsql_runner.formats.avro_schema import AvroSchemaError, avro_serde, write_avro
 from lsql_runner.formats.avro_text import whole_avro
-from lsql_runner.formats.catalog import AVRO_FORMAT, Format, Serde
+from lsql_runner.formats.catalog import Format, Serde
 from lsql_runner.formats.spec import (
     Declaration,
     DeclarationError,
@@ -20,6 +20,7 @@ from lsql_runner.formats.spec import (
 )
 from lsql_runner.types import NULL, DataType
 
+AVRO_FORMAT = Format("AVRO")
 _RECORD, _NAMESPACE = "avro.record", "avro.namespace"
 
 
@@ -54,7 +55,7 @@ def _write(serde: Serde, output: OutputSchema) -> Serde:
 FORMATS = (
     FormatRow(
         name="AVRO",
-        doc="Avro behind the id of its schema in a schema registry",
+        doc="binary Avro, preceded by its schema id",
         keeps_structs=True,
         fits=lambda kind: kind != NULL,
         declare=_declare,

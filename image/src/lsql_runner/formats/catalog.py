@@ -1,4 +1,4 @@
-"""What a program's topics hold. Frozen data: whoever makes a Catalog (brokers, a case file, a test) does the asking."""
+"""What a program's topics hold, as frozen data. Brokers, case files and tests each make a Catalog of their own."""
 
 from __future__ import annotations
 
@@ -39,8 +39,6 @@ class Format:
 
 STRING_FORMAT = Format("STRING")
 JSON_FORMAT = Format("JSON")
-AVRO_FORMAT = Format("AVRO")
-PROTOBUF_FORMAT = Format("PROTOBUF")
 BYTES_FORMAT = Format("BYTES")
 
 
@@ -51,22 +49,22 @@ def windowed(inner: Format, name: OneOf["TW", "SW"] = "TW") -> Format:
 
 @dataclass(frozen=True, slots=True)
 class Serde:
-    """How one part of a record is written, and the type that comes out of it."""
+    """The format of one part of a topic's records, and the type of its values."""
 
     format: Format
     type: DataType
     schema: str | None = None
-    """AVRO: the schema that records are resolved to, as JSON text; each was written with one of its own. PROTOBUF:
-    the text of a file that records are read by. JSON that is written with a schema id: the JSON Schema."""
+    """The schema that records are read or written with, as text, for formats with schemas; of JSON only where it is
+    written with a schema id. A record may have been written with another."""
     has_schema_id: bool = False
-    """JSON: records begin with the id of a schema, as those in AVRO do; a record that is read may lack it."""
+    """Records begin with the id of a schema, in a format where that is a property of the topic; some may lack it."""
     options: tuple[tuple[str, str], ...] = ()
-    """CSV, XML: all options of the format by name. PROTOBUF: `message`, the name of one of the file's."""
+    """Options of the format by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class TopicSchema:
-    """The two parts of a topic's records, and where that knowledge comes from."""
+    """The two parts of a topic's records, and how they became known."""
 
     topic: str
     key: Serde

@@ -76,7 +76,7 @@ def _write(serde: Serde, output: OutputSchema) -> Serde:
 FORMATS = (
     FormatRow(
         name="JSON",
-        doc="JSON in UTF-8, if wanted behind the id of a JSON Schema in a schema registry",
+        doc="JSON in UTF-8, in some topics preceded by the id of a JSON Schema",
         keeps_structs=True,
         fits=lambda kind: kind != BYTES,
         declare=_declare,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from lsql_runner.formats.catalog import PROTOBUF_FORMAT, Format, Serde
+from lsql_runner.formats.catalog import Format, Serde
 from lsql_runner.formats.proto_file import ProtoError
 from lsql_runner.formats.proto_names import is_first, message_names, message_place
 from lsql_runner.formats.proto_output import renumbered, write_proto
@@ -23,6 +23,7 @@ from lsql_runner.formats.spec import (
 )
 from lsql_runner.types import Struct
 
+PROTOBUF_FORMAT = Format("PROTOBUF")
 _MESSAGE, _PACKAGE = "protobuf.message", "protobuf.package"
 
 
@@ -69,7 +70,7 @@ def _write(serde: Serde, output: OutputSchema) -> Serde:
 FORMATS = (
     FormatRow(
         name="PROTOBUF",
-        doc="a Protobuf message behind the id of its schema in a schema registry",
+        doc="a Protobuf message, preceded by its schema id and its place in the file",
         keeps_structs=True,
         fits=lambda kind: isinstance(kind, Struct),
         declare=_declare,

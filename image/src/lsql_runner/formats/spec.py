@@ -85,7 +85,7 @@ class RegistryRow:
     write: Callable[[Serde, OutputSchema], Serde]
     """The serde with the schema that it is written with, if any. Raises FormatError."""
     revise: Callable[[str, str], str] | None = None
-    """A schema that is to be the next version of a subject, and the newest: the schema as it fits behind that."""
+    """A schema and the newest version of its subject: the schema, changed so that it can follow that version."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

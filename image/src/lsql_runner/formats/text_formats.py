@@ -108,6 +108,6 @@ def _described(serde: Serde) -> Any:
 
 
 FORMATS = (
-    _row("CSV", "a line of columns, as RFC 4180 has it"),
+    _row("CSV", "one line of columns, as in RFC 4180"),
     _row("XML", "an XML document"),
 )

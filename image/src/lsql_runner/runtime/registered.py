@@ -134,7 +134,7 @@ def check_outputs(plan: Plan, registry: SchemaRegistry | None) -> None:
 
 
 def _revised(registry: SchemaRegistry, subject: str, kind: SchemaKind, text: str) -> str:
-    """The schema as it fits behind the subject's newest version: fields of PROTOBUF keep their numbers."""
+    """The schema, changed so that it can follow the subject's newest version."""
     row = REGISTRY_KINDS[kind].registry
     revise = None if row is None else row.revise
     newest = None if revise is None else registry.latest(subject)
