@@ -249,7 +249,7 @@ def test_a_number_of_unknown_format_is_refused() -> None:
         prepared("input: [{topic: t, key: 1, value: {a: 1}}]", base=sql)
 
 
-def test_a_target_that_nothing_speaks_of_must_be_made_by_the_program() -> None:
+def test_a_target_that_the_case_does_not_name_must_be_created_by_the_program() -> None:
     sql = "sql: INSERT INTO o SELECT STREAM a AS b FROM t\n"
     with pytest.raises(LsqlError, match="TARGET_UNKNOWN"):
         prepared("input: [{topic: t, value: {a: 1}}]", base=sql)
@@ -267,14 +267,14 @@ def record(key: bytes | None, value: bytes | None, at_ms: int = 0, **headers: by
     return ActualRecord("o", key, value, at_ms, tuple(headers.items()))
 
 
-def test_order_counts_for_a_key_and_not_across_keys() -> None:
+def test_order_counts_within_a_key_only() -> None:
     a1, a2, b1 = record(b"a", b'{"b":1}'), record(b"a", b'{"b":2}'), record(b"b", b'{"b":1}')
     expect = "[{key: a, value: {b: 1}}, {key: a, value: {b: 2}}, {key: b, value: {b: 1}}]"
     assert compared(expect, b1, a1, a2) == []
     assert compared(expect, a2, a1, b1) != []
 
 
-def test_what_is_not_said_is_not_compared() -> None:
+def test_what_the_case_does_not_give_is_not_compared() -> None:
     assert compared("[{key: a, value: {b: 1}}]", record(b"a", b'{"b":1}', 5, h=b"x")) == []
     assert compared("[{key: a, value: {b: 1}, timestamp: 4}]", record(b"a", b'{"b":1}', 5)) != []
     assert compared("[{key: a, value: {b: 1}, headers: {}}]", record(b"a", b'{"b":1}', h=b"x")) != []

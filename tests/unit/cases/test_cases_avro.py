@@ -64,7 +64,7 @@ def test_a_value_that_its_schema_does_not_hold_is_refused_with_the_record_and_th
         prepared("input: [{topic: t, value: {a: 1}}, {topic: t, value: {a: x}}]")
     assert (caught.value.params["place"], caught.value.params["why"]) == (
         "record 2 of the input, value",
-        '"x" is no long: field a',
+        '"x" is not a valid long: field a',
     )
 
 

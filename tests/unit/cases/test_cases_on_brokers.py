@@ -37,7 +37,7 @@ def case(text: str, base: str) -> Case:
     return parse_case(base + text, Path("x.case.yaml"))
 
 
-def test_a_case_wants_every_topic_that_it_names_and_those_that_its_program_makes() -> None:
+def test_a_case_needs_every_topic_that_it_names_and_those_that_its_program_creates() -> None:
     made = "SET autocreate=true; SET partitions=3; SET topic.o.cleanup.policy=compact;"
     checked = case(
         "expect: [{topic: o}]\ninput: [{topic: u, partition: 1, value: x}]",
@@ -66,7 +66,7 @@ def test_a_case_with_a_sink_is_run_in_memory_only() -> None:
     assert (refusal.value.code, refusal.value.params["place"]) == ("CASE_INVALID", "sinks")
 
 
-def test_a_case_wants_the_subjects_of_all_that_is_in_avro() -> None:
+def test_a_case_needs_the_subjects_of_all_its_avro() -> None:
     checked = case("expect: []", AVRO)
     assert required_subjects(checked, prepare_case(checked)) == {
         "t-key": "t",
@@ -103,7 +103,7 @@ def cleanup(brokers: Brokers, registry: MemoryRegistry | None = None) -> Cleanup
     return found
 
 
-def test_all_that_a_case_made_is_taken_away() -> None:
+def test_everything_that_a_case_created_is_deleted() -> None:
     registry = MemoryRegistry()
     registry.register("t-value", "AVRO", '"int"')
     brokers = Brokers()
@@ -114,14 +114,14 @@ def test_all_that_a_case_made_is_taken_away() -> None:
     assert registry.latest("t-value") is None
 
 
-def test_what_cannot_be_taken_away_is_told_and_the_rest_goes() -> None:
+def test_what_cannot_be_deleted_is_reported_and_the_rest_is_deleted() -> None:
     brokers = Brokers({"t": "BROKER_REFUSED"})
     [error] = cleanup(brokers).run()
     assert (error.code, error.params["what"]) == ("CASE_LEFT_BEHIND", "topic t")
     assert brokers.asked == ["g", "t", "u"]
 
 
-def test_brokers_that_are_away_are_asked_once() -> None:
+def test_unreachable_brokers_are_asked_once() -> None:
     brokers, registry = Brokers({"g": "BROKER_UNREACHABLE"}), MemoryRegistry()
     registry.register("t-value", "AVRO", '"int"')
     left = cleanup(brokers, registry).run()
@@ -130,7 +130,7 @@ def test_brokers_that_are_away_are_asked_once() -> None:
     assert registry.latest("t-value") is None
 
 
-def test_ctrl_c_does_not_keep_anything_from_being_taken_away() -> None:
+def test_ctrl_c_does_not_interrupt_the_cleanup() -> None:
     class Interrupted(Brokers):
         def delete_topic(self, name: str) -> None:
             os.kill(os.getpid(), signal.SIGINT)
@@ -144,7 +144,7 @@ def test_ctrl_c_does_not_keep_anything_from_being_taken_away() -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_a_processors_environment_is_the_cases_without_what_is_a_single_processors() -> None:
+def test_settings_of_one_processor_are_not_shared_with_cases() -> None:
     environment = {
         "SQL_FILE": "/nowhere",
         "SQL_APP_ID": "production",

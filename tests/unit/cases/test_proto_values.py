@@ -48,7 +48,7 @@ EMPTY: dict[str, Any] = {
 }
 
 
-def test_what_is_not_there_is_a_zero_or_null() -> None:
+def test_missing_fields_are_zeros_or_null() -> None:
     assert same_value(EMPTY, there_and_back({}))
 
 
@@ -103,7 +103,7 @@ def test_a_message_is_read_by_the_place_that_a_record_names() -> None:
         5,
     ],
 )
-def test_what_is_no_value_of_the_message_is_refused(value: Any) -> None:
+def test_an_invalid_value_of_the_message_is_refused(value: Any) -> None:
     with pytest.raises(InvalidValue):
         encode_message(value, TEXT, None)
 
@@ -118,7 +118,7 @@ def test_times_are_instants() -> None:
 
 
 @given(st.binary(max_size=60))
-def test_any_bytes_are_a_value_or_a_misfit(data: bytes) -> None:
+def test_any_bytes_are_decoded_or_refused(data: bytes) -> None:
     try:
         found = decode_message(HEAD + data, TEXT)
     except InvalidValue:
@@ -154,5 +154,5 @@ def test_a_name_means_the_type_of_the_innermost_scope() -> None:
 
 @pytest.mark.parametrize("text", ["message {", 'syntax = "proto3"; message M { Nobody n = 1; }'])
 def test_a_text_that_is_no_file_is_refused(text: str) -> None:
-    with pytest.raises(InvalidValue, match=r"no \.proto file"):
+    with pytest.raises(InvalidValue, match=r"not a \.proto file"):
         encode_message({}, text, None)

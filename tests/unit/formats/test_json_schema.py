@@ -114,7 +114,7 @@ def test_a_bundled_schema_refers_to_others_beside_it() -> None:
     assert read(schema) == "struct<total: struct<cents: long>>"
 
 
-def test_a_property_called_id_is_no_name_of_a_schema() -> None:
+def test_a_property_called_id_does_not_name_a_schema() -> None:
     schema = objects(id={"const": "elsewhere"}, at={"$ref": "#/$defs/at"})
 
     assert read({**schema, "$defs": {"at": {"type": "integer"}}}) == "struct<id: string, at: long>"
@@ -160,31 +160,31 @@ def test_the_anchors_of_earlier_drafts_are_ids_with_a_hash(draft: str | None, wo
     assert read(schema if draft is None else {"$schema": draft, **schema}) == "struct<a: long>"
 
 
-def test_a_schema_within_itself_is_text_there() -> None:
+def test_a_recursive_schema_is_text_where_it_recurs() -> None:
     assert read(objects(id={"type": "integer"}, next={"$ref": "#"})) == "struct<id: long, next: string>"
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "the text is no JSON"),
-        ("[]", "it is no JSON Schema"),
-        (json.dumps(objects(a=1)), "a is no JSON Schema"),
+        ("{", "the text is not JSON"),
+        ("[]", "it is not a JSON Schema"),
+        (json.dumps(objects(a=1)), "a is not a JSON Schema"),
         (json.dumps(objects(a={"type": "money"})), "a has the type 'money'"),
-        (json.dumps(objects(a={"$ref": "#/nowhere"})), "a refers to #/nowhere, which is not there"),
-        (json.dumps(objects(a={"$ref": 5})), "a refers to 5, which is not there"),
-        (json.dumps(objects(a={"allOf": {}})), "a has allOf that is no list"),
-        (json.dumps({"type": "object", "properties": []}), "it has properties that are no object"),
+        (json.dumps(objects(a={"$ref": "#/nowhere"})), "a refers to #/nowhere, which does not exist"),
+        (json.dumps(objects(a={"$ref": 5})), "a refers to 5, which does not exist"),
+        (json.dumps(objects(a={"allOf": {}})), "a has allOf that is not a list"),
+        (json.dumps({"type": "object", "properties": []}), "it has properties that are not an object"),
     ],
 )
-def test_what_is_no_schema_is_refused_with_its_place(text: str, said: str) -> None:
+def test_an_invalid_schema_is_refused_with_its_place(text: str, said: str) -> None:
     with pytest.raises(JsonSchemaError) as caught:
         read_json_schema(text)
 
     assert str(caught.value) == said
 
 
-def test_a_schema_that_grows_without_end_is_refused() -> None:
+def test_a_schema_that_grows_exponentially_is_refused() -> None:
     doubling = {f"d{n}": objects(a={"$ref": f"#/$defs/d{n + 1}"}, b={"$ref": f"#/$defs/d{n + 1}"}) for n in range(40)}
     schema = {"$ref": "#/$defs/d0", "$defs": {**doubling, "d40": {"type": "integer"}}}
 

@@ -1,7 +1,7 @@
-"""Values of a case file to Avro and back, by fastavro: a second opinion on what our own encoder and decoder do.
+"""Values of a case file to Avro and back, by fastavro: a second opinion on our own encoder and decoder.
 
-The only importer of fastavro. Its own logical types are left aside where they say less than Avro does: Python's times
-know neither nanoseconds nor the year 10000, and all that the language takes for plain numbers and text is so here.
+The only importer of fastavro. Its logical types are not used where Python's types hold less than Avro's: datetime has
+no nanoseconds and no year 10000. What the language reads as plain numbers and text is so here too.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class AvroSchema:
         self._named: dict[str, Any] = {}
         try:
             self._schema = fastavro.parse_schema(_marked(json.loads(text)), self._named)
-        except Exception as error:  # it tells in exceptions of all kinds
-            raise InvalidValue(f"no Avro schema: {type(error).__name__}: {error}") from None
+        except Exception as error:  # it raises exceptions of many types
+            raise InvalidValue(f"not an Avro schema: {type(error).__name__}: {error}") from None
 
     def encode(self, value: Any) -> bytes:
         """The bytes of a value.
@@ -52,7 +52,7 @@ class AvroSchema:
         plain = self._plain(value, self._schema, "")
         try:
             fastavro.schemaless_writer(body, self._schema, plain)
-        except Exception as error:  # of decimals alone: the others were looked at
+        except Exception as error:  # only for decimals: other values are checked above
             raise InvalidValue(f"the value does not fit its schema: {error}") from None
         return body.getvalue()
 
@@ -65,10 +65,10 @@ class AvroSchema:
         body = io.BytesIO(data)
         try:
             value = fastavro.schemaless_reader(body, self._schema, None)
-        except Exception as error:  # it has no word for bytes that are no Avro
+        except Exception as error:  # it has no exception of its own for malformed bytes
             raise InvalidValue(f"{type(error).__name__}: {error}") from None
         if body.tell() < len(data):
-            raise InvalidValue(f"{len(data) - body.tell()} bytes are left behind the value")
+            raise InvalidValue(f"{len(data) - body.tell()} bytes follow the value")
         return value
 
     def _plain(self, value: Any, schema: Any, place: str) -> Any:
@@ -121,7 +121,7 @@ class AvroSchema:
         raise InvalidValue(f"the union of {', '.join(map(_name, union))} holds no {_shown(value)}{_at(place)}")
 
     def _default(self, value: Any, schema: Any) -> Any:
-        """What Avro's JSON says of a default: bytes are text there, and a union is its first branch."""
+        """A default from Avro's JSON, where bytes are text and a union has the type of its first branch."""
         if isinstance(schema, list):
             return _name(schema[0]), self._default(value, schema[0])
         if isinstance(schema, str):
@@ -150,7 +150,7 @@ def avro_schema(text: str) -> AvroSchema:
 
 
 def _marked(schema: Any) -> Any:
-    """The schema with marks of ours at what fastavro is to hand to our readers; of logical types only decimals stay."""
+    """The schema with logical types of our own, for which LOGICAL_READERS below has readers; only decimals stay."""
     if isinstance(schema, list):
         return [_marked(branch) for branch in schema]
     if isinstance(schema, str):
@@ -183,7 +183,7 @@ def _mark(kind: str, logical: str, schema: Mapping[str, Any]) -> str | None:
         case (("bytes" | "fixed"), "decimal"):
             precision, scale = schema.get("precision"), schema.get("scale", 0)
             sane = isinstance(precision, int) and isinstance(scale, int) and 0 <= scale <= precision
-            return "decimal" if sane else None  # Avro takes no notice of one that is not
+            return "decimal" if sane else None  # Avro ignores an invalid decimal
     return None
 
 
@@ -214,14 +214,14 @@ def _scalar(value: Any, schema: Mapping[str, Any]) -> Any:
         case "enum" if value in schema["symbols"]:
             return value
         case "enum":
-            raise InvalidValue(f"{_shown(value)} is none of {', '.join(schema['symbols'])}")
-    raise InvalidValue(f"{_shown(value)} is no {kind}" + (": quote it" if kind == "string" else ""))
+            raise InvalidValue(f"{_shown(value)} is not one of {', '.join(schema['symbols'])}")
+    raise InvalidValue(f"{_shown(value)} is not a valid {kind}" + (": quote it" if kind == "string" else ""))
 
 
 def _whole(value: Any, kind: str) -> int:
     limit = _SIZES[kind]
     if not isinstance(value, int) or isinstance(value, bool) or not -limit <= value < limit:
-        raise InvalidValue(f"{_shown(value)} is no {kind}")
+        raise InvalidValue(f"{_shown(value)} is not a valid {kind}")
     return value
 
 
@@ -232,7 +232,7 @@ def _bytes(value: Any, schema: Mapping[str, Any], mark: str) -> Any:
         try:
             return UUID(value).bytes
         except (ValueError, AttributeError, TypeError):
-            raise InvalidValue(f"{_shown(value)} is no UUID") from None
+            raise InvalidValue(f"{_shown(value)} is not a UUID") from None
     data = bytes_of(value)
     if schema["type"] == "fixed" and len(data) != schema["size"]:
         raise InvalidValue(f"{schema['size']} bytes are needed, not {len(data)}")

@@ -57,7 +57,7 @@ class Cleanup:
         deadline = time.monotonic() + _GONE_S
         while name in self.brokers.topics():
             if time.monotonic() > deadline:
-                raise LsqlError("TOPIC_REFUSED", topic=name, why=f"it is still there after {_GONE_S:.0f} s")
+                raise LsqlError("TOPIC_REFUSED", topic=name, why=f"it still exists after {_GONE_S:.0f} s")
             time.sleep(_POLL_S)
 
     def _run_tasks(self, tasks: Iterator[Task]) -> list[LsqlError]:

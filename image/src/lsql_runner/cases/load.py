@@ -149,7 +149,7 @@ def _writers(
 def _batches(
     items: list[Any], writers: Writers, path: Path
 ) -> tuple[tuple[tuple[InputRecord, ...], ...], Mapping[int, int]]:
-    """The micro-batches, and how long no record comes behind which of them."""
+    """The micro-batches, and by index how long no record arrives after one."""
     batches: list[list[InputRecord]] = [[]]
     idle_ms: dict[int, int] = {}
     for number, item in enumerate(items):
@@ -170,7 +170,7 @@ def _batches(
         for part, name in (("key", record.key_writer), ("value", record.value_writer)):
             known = writers.get((record.topic, part), {})
             if name is not None and name not in known:
-                why = f"{record.topic} has no such writer of its {part}; it has {', '.join(known) or 'none'}"
+                why = f"{record.topic} has no such writer for its {part}; it has {', '.join(known) or 'none'}"
                 raise _invalid(path, f"input[{number}].{part}_writer", why)
         batches[-1].append(record)
     return tuple(tuple(batch) for batch in batches if batch), idle_ms

@@ -17,7 +17,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def _milliseconds(value: Any) -> int:
-    """Milliseconds since 1970 UTC, from a number of them or an ISO date and time; without a zone it is UTC."""
+    """Milliseconds since 1970 UTC, from a number or an ISO date and time, which is in UTC if it names no zone."""
     return Instant.of(value).nanos // NANOS_PER_MS
 
 
@@ -77,7 +77,7 @@ class InputRecord(CaseRecord):
 
 
 class ExpectedError(_Strict):
-    """Where it stands is checked if it is said: `line` and `column` from 1 in the program, `offset` in the topic,
+    """The place is checked if it is given: `line` and `column` from 1 in the program, `offset` in the topic,
     and of a malformed record the `part` and the `format` that it is not in."""
 
     code: str
@@ -97,7 +97,7 @@ class BatchMark(_Strict):
 
 
 class IdleMark(_Strict):
-    """No record comes for so long, as `30s`; then a new micro-batch."""
+    """No record arrives for this long, as `30s`; then a new micro-batch."""
 
     idle: str
 
@@ -124,7 +124,7 @@ class Case:
     name: str
     sql: str
     declared: Mapping[str, TopicSchema]
-    """Topics whose schemas the case says; those of others are inferred from its records, as on brokers."""
+    """Topics whose schemas the case declares. The others are sampled from its records, as on brokers."""
     writers: Writers
     existing: Mapping[str, int]
     """Partitions of every topic that the case names."""
@@ -132,6 +132,6 @@ class Case:
     """The kinds of the sinks that the program writes to, by name."""
     batches: tuple[tuple[InputRecord, ...], ...]
     idle_ms: Mapping[int, int]
-    """Behind these batches, counted from 0, no record comes for so long."""
+    """By index of a batch: how long no record arrives after it."""
     expected: tuple[CaseRecord, ...] | None
     error: ExpectedError | None

@@ -1,4 +1,4 @@
-"""Cases on real brokers: topics of the case's own, and between them the program as it runs in production."""
+"""Runs cases on real brokers: a processor as in production, reading and writing topics that the case creates."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ _POLL_S = 0.05
 _TERMINATED = 143
 
 _OF_THE_CASE = ("SQL", "SQL_APP_ID", "SQL_STATE_STORE_DIR", "LSQL_TOPICS")
-"""Variables that say nothing here: each case has its own."""
+"""Variables that are ignored here, since each case has values of its own."""
 _NOT_SEEN_YET = ("TOPIC_UNKNOWN", "TARGET_UNKNOWN")
-"""What a broker says of a topic that another one has just made."""
+"""What a broker may answer about a topic that another broker has just created."""
 
 
 @contextmanager
@@ -55,7 +55,7 @@ def kafka_cases(
         environment: settings as a processor's, credentials among them.
         servers: as in SQL_BOOTSTRAP_SERVERS.
         registry_url: as in SQL_SCHEMA_REGISTRY_URL; None leaves it to the environment.
-        warn: takes what could not be taken away again, where a case broke off.
+        warn: gets what could not be deleted when a case ended early.
 
     Raises:
         LsqlError: a setting is wrong; BROKER_UNREACHABLE, BROKER_REFUSED; JAVA_MISSING, JARS_MISSING.
@@ -74,7 +74,7 @@ def kafka_cases(
 
 
 def settings_of(environment: Mapping[str, str], servers: str, registry_url: str | None) -> Settings:
-    """What all cases have in common: a processor's environment without what is a single processor's.
+    """The settings that all cases share: a processor's environment without what belongs to one processor.
 
     Raises:
         LsqlError: as `read_settings`.
@@ -89,7 +89,7 @@ def settings_of(environment: Mapping[str, str], servers: str, registry_url: str 
 
 @contextmanager
 def _ended_by_term() -> Iterator[None]:
-    """TERM would end the process on the spot, and leave on the brokers what a case made."""
+    """TERM would end the process at once and leave the case's topics on the brokers."""
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
     try:
         yield
@@ -98,10 +98,10 @@ def _ended_by_term() -> Iterator[None]:
 
 
 class KafkaCases:
-    """A CaseEngine. Brokers, registry and SparkEngine are lent.
+    """A CaseEngine. The caller closes the brokers, the registry and the SparkEngine.
 
-    Each micro-batch is written to the topics while the processor is stopped, and then read to its end: so the batches
-    are those of the case, and each of them but the first is also a start on what the one before it left.
+    Each micro-batch is written to the topics while the processor is stopped, and then read to its end. So the batches
+    are those of the case, and each but the first also restarts the processor on its state.
     """
 
     def __init__(
@@ -155,17 +155,17 @@ class KafkaCases:
                     cleanup.topics.remove(topic.name)
                 raise
             if not made:
-                cleanup.topics.remove(topic.name)  # somebody else was quicker: it is theirs
+                cleanup.topics.remove(topic.name)  # another client created it
                 raise LsqlError("CASE_CONFLICT", path=str(case.path), what=f"topic {topic.name}")
         deadline = time.monotonic() + _READY_S
         while not {topic.name for topic in topics} <= self._brokers.topics().keys():
             if time.monotonic() > deadline:
-                why = f"they were not there after {_READY_S:.0f} s"
+                why = f"they did not exist after {_READY_S:.0f} s"
                 raise LsqlError("CASE_BROKEN_OFF", path=str(case.path), what="its topics were made", why=why)
             time.sleep(_POLL_S)
 
     def _schemas(self, subjects: Mapping[str, str]) -> Schemas:
-        """Every schema of the case's subjects: a record that was written has one of these."""
+        """Every schema of the case's subjects, by id."""
         registry = self._registry
         if registry is None:
             return NO_SCHEMAS
@@ -176,7 +176,7 @@ class KafkaCases:
     # --- the processor ---
 
     def _process(self, case: Case, prepared: PreparedCase, cleanup: Cleanup) -> LsqlError | None:
-        """Run the program over all batches; what it ended with."""
+        """Run the program over all batches. Returns the error that ended it, or None."""
         batches = self._encoded(case, prepared)
         sources = {source.topic for source in prepared.plan.sources}
         ends: dict[Partition, int] = {}
@@ -185,7 +185,7 @@ class KafkaCases:
             self._write(case, batches[0] if batches else (), sources, ends)
             cleanup.groups.append(settings.app_id)
             if _begins_at_the_end(prepared):
-                # The input is there before the processor is: with a position at its beginning it is read all the same.
+                # The input exists before the processor starts: a committed position makes it read from the beginning.
                 self._brokers.commit(settings.app_id, dict.fromkeys(source_partitions(prepared.plan), 0))
             jvm_gone = threading.Event()
             try:
@@ -209,12 +209,12 @@ class KafkaCases:
             return running.broker_error() or self._behind(case, settings.app_id, ends)
 
     def _encoded(self, case: Case, prepared: PreparedCase) -> Batches:
-        """The input with the ids that this registry gives."""
+        """The input with schema ids of this registry."""
         writers = {} if self._registry is None else register_writers(case, self._registry)
         return encode_batches(case, prepared.planned.program, writers)
 
     def _settings_of(self, case: Case, prepared: PreparedCase, folder: Path) -> Settings:
-        """The settings of the processor. What records show of topics is declared: not all are there at first."""
+        """The settings of the processor. Sampled schemas are declared, since not all records are there at first."""
         declared = as_declaration({source.topic: source for source in prepared.plan.sources})
         changed = {
             "sql": case.sql,
@@ -223,7 +223,7 @@ class KafkaCases:
             "topics": json.dumps(declared),
         }
         if _begins_at_the_end(prepared):
-            changed["state_on_loss"] = "reset"  # a position without state is no loss here
+            changed["state_on_loss"] = "reset"  # a position without state is intended here
         return self._settings.model_copy(update=changed)
 
     def _launched(self, settings: Settings, jvm_gone: threading.Event, stack: ExitStack) -> Supervisor:
@@ -237,7 +237,7 @@ class KafkaCases:
             time.sleep(_POLL_S)
 
     def _behind(self, case: Case, group: str, ends: Mapping[Partition, int]) -> LsqlError | None:
-        """What is wrong with the position that the brokers have of the processor."""
+        """The error if the committed position of the processor is not at the ends."""
         committed = self._brokers.group_positions(group, ends)
         late = next((place for place, end in ends.items() if committed.get(place, 0) < end), None)
         if late is None:
@@ -281,10 +281,10 @@ class KafkaCases:
 
 
 def _delays_ms(prepared: PreparedCase) -> dict[str, int]:
-    """By query with final results, how far its watermark is behind the newest time."""
+    """By query with final results: how far its watermark is behind the newest timestamp, in ms."""
     return {query.name: node.delay_ms for query in prepared.plan.queries for node in query.final_groups}
 
 
 def _begins_at_the_end(prepared: PreparedCase) -> bool:
-    """Whether the program would leave out what its topics hold when it starts."""
+    """Whether the program skips the records that its topics hold when it starts."""
     return prepared.planned.bound.settings.auto_offset_reset == "latest"

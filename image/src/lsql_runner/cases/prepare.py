@@ -1,4 +1,4 @@
-"""A case on its way to an engine: records as bytes, the plan over its topics as production would make it."""
+"""Prepares a case for an engine: records as bytes, and the plan that a processor would make."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class PreparedCase:
     planned: Planned
     batches: Batches
     registry: MemoryRegistry
-    """Knows every schema of the case and of the plan, which has the ids of those that it writes with."""
+    """Has every schema of the case and of the plan."""
 
     @property
     def plan(self) -> Plan:
@@ -75,7 +75,7 @@ WritersOf = Mapping[tuple[str, str, str | None], Writer]
 
 
 def register_writers(case: Case, registry: SchemaRegistry) -> WritersOf:
-    """Make the schemas that a case declares versions of its topics' subjects: a topic's own last, which is the newest.
+    """Register the schemas of a case as versions of its topics' subjects; a topic's own schema is the newest.
 
     Raises:
         LsqlError: SCHEMA_INCOMPATIBLE, SCHEMA_INVALID, REGISTRY_UNREACHABLE and the like.
@@ -153,12 +153,12 @@ def _parts(
 def _guessed(value: object) -> Format:
     form = guess_format(value)
     if form is None:
-        raise InvalidValue("whether this is text or a binary number is unclear: declare the topic's format")
+        raise InvalidValue("this may be text or a binary number: declare the topic's format")
     return form
 
 
 class _CaseBrokers:
-    """A case's topics and records, asked as brokers are."""
+    """The topics and records of a case behind the methods of Brokers."""
 
     def __init__(self, case: Case, batches: Sequence[Sequence[EncodedRecord]]) -> None:
         self._topics = dict(case.existing)

@@ -50,7 +50,7 @@ def read_messages(text: str) -> tuple[dict[Place, Descriptor], str]:
         pool.AddSerializedFile(_file(parse_proto(text)).SerializeToString())
         file = pool.FindFileByName(_FILE)
     except (ProtoError, TypeError, ValueError) as error:
-        raise InvalidValue(f"no .proto file: {error}") from None
+        raise InvalidValue(f"not a .proto file: {error}") from None
     found: dict[Place, Descriptor] = {}
     for number, descriptor in enumerate(file.message_types_by_name.values()):
         found.update(_placed((number,), descriptor))

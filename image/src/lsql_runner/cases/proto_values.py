@@ -204,7 +204,7 @@ def _scalar(value: Any, field: _Field, place: str) -> Any:
     else:
         fits = isinstance(value, int) and is_number and _in_range(value, kind)
     if not fits:
-        raise InvalidValue(f"{value!r:.80} is no {_NAMES[kind]}{_at(place)}")
+        raise InvalidValue(f"{value!r:.80} is not a valid {_NAMES[kind]}{_at(place)}")
     return value
 
 
@@ -220,7 +220,7 @@ def _enum_number(value: Any, field: _Field, place: str) -> int:
     if isinstance(value, str) and value in known:
         return int(known[value].number)
     if not isinstance(value, str) or not value.removeprefix("-").isdecimal():
-        raise InvalidValue(f"{value!r:.80} is none of {', '.join(known)}{_at(place)}")
+        raise InvalidValue(f"{value!r:.80} is not one of {', '.join(known)}{_at(place)}")
     return int(value)
 
 

@@ -51,7 +51,7 @@ class Instant:
             else:
                 since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
                 return Instant((since.days * 86_400 + since.seconds) * 1_000_000_000 + int(fraction.ljust(9, "0")))
-        raise InvalidValue("a time is milliseconds since 1970 UTC, or a date and time as 2026-03-01T12:00:00Z")
+        raise InvalidValue("a time is milliseconds since 1970 UTC, or a date and time such as 2026-03-01T12:00:00Z")
 
     def __str__(self) -> str:
         seconds, nanos = divmod(self.nanos, 1_000_000_000)
@@ -80,7 +80,7 @@ class Day:
                 return Day((date.fromisoformat(value) - _EPOCH.date()).days)
         except ValueError:
             pass
-        raise InvalidValue("a date is text as 2026-03-01")
+        raise InvalidValue("a date is text such as 2026-03-01")
 
     def __str__(self) -> str:
         try:
@@ -130,7 +130,7 @@ def decimal_of(value: Any) -> Decimal:
                 return found
     except InvalidOperation:
         pass
-    raise InvalidValue('a decimal is a number, or its text as "12.50"')
+    raise InvalidValue('a decimal is a number, or its text, as "12.50"')
 
 
 def bytes_of(value: Any) -> bytes:

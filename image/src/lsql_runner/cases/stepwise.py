@@ -80,7 +80,7 @@ class StepwiseRun:
             if error is not None and (late or error.code not in _MAY_PASS):
                 return error
             if late:
-                why = f"{within_s:.0f} s were over, the processor was {status.state.value}, its lag {status.lag}"
+                why = f"after {within_s:.0f} s the processor was {status.state.value}, its lag {status.lag}"
                 raise LsqlError("CASE_BROKEN_OFF", path=str(self._path), what=what, why=why)
             time.sleep(_POLL_S)
         return None

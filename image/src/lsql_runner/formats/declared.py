@@ -74,12 +74,12 @@ def _serde(topic: str, part: OneOf["key", "value"], body: Any) -> Serde:
 
 
 def as_declaration(schemas: Mapping[str, TopicSchema]) -> dict[str, Any]:
-    """What `declared_topics` reads, from schemas however they were found."""
+    """The declaration from which `declared_topics` reads these schemas."""
     return {name: {"key": _as_part(s.key), "value": _as_part(s.value)} | _origin(s) for name, s in schemas.items()}
 
 
 def _origin(schema: TopicSchema) -> dict[str, str]:
-    """Said of a schema that nobody declared."""
+    """The origin, for a schema that was not declared."""
     return {} if schema.origin == "declared" else {"origin": "sampled"}
 
 

@@ -1,7 +1,7 @@
 """JSON Schema to the language's types. Pure: text in, frozen types out.
 
-Source: the drafts 4 to 2020-12 of JSON Schema. A schema limits values rather than giving them a type, so what it
-says is widened where types differ: a value that may be of several kinds is text, as in a sample of JSON.
+Source: the drafts 4 to 2020-12 of JSON Schema. A schema limits values rather than giving them a type, so the
+type is widened where branches differ: a value of several kinds is text, as in a sample of JSON.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ def read_json_schema(text: str, references: Mapping[str, str] | None = None) -> 
 
     Args:
         text: the schema.
-        references: the schemas that it and they refer to, by what they are called there.
+        references: the schemas that it and they refer to, by the names in their `$ref`s.
 
     Raises:
-        JsonSchemaError: it is no JSON Schema, or refers to what is not there.
+        JsonSchemaError: it is not a JSON Schema, or a reference leads nowhere.
     """
     from lsql_runner.formats.json_references import located  # only where a registry has a JSON Schema
 
@@ -68,9 +68,9 @@ def _parsed(text: str) -> Any:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
-        raise JsonSchemaError("the text is no JSON") from None
+        raise JsonSchemaError("the text is not JSON") from None
     if not isinstance(found, Mapping | bool):
-        raise JsonSchemaError("it is no JSON Schema")
+        raise JsonSchemaError("it is not a JSON Schema")
     return found
 
 
@@ -89,7 +89,7 @@ class _Reader:
         if isinstance(schema, bool):
             return None if schema else NULL
         if not isinstance(schema, Mapping):
-            raise JsonSchemaError(f"{place or 'it'} is no JSON Schema")
+            raise JsonSchemaError(f"{place or 'it'} is not a JSON Schema")
         if id(schema) in around:
             return STRING
         around = (*around, id(schema))
@@ -107,7 +107,7 @@ class _Reader:
         return _all(parts)
 
     def _own(self, here: LocatedSchema, place: str, around: tuple[int, ...]) -> DataType | None:
-        """What the schema itself says, by its `type`, else by words that only make sense for one."""
+        """The type by the keyword `type`, else by keywords that only apply to one type."""
         schema = here.schema
         for word in ("const", "enum"):
             if word in schema:
@@ -134,11 +134,11 @@ class _Reader:
         return found
 
     def _object(self, here: LocatedSchema, place: str, around: tuple[int, ...]) -> DataType:
-        """A struct of the properties; where none is named, a map of what the others are."""
+        """A struct of the properties; without properties a map of the other members."""
         schema = here.schema
         properties = schema.get("properties", {})
         if not isinstance(properties, Mapping):
-            raise JsonSchemaError(f"{place or 'it'} has properties that are no object")
+            raise JsonSchemaError(f"{place or 'it'} has properties that are not an object")
         if properties:
             return Struct(
                 tuple(
@@ -151,7 +151,7 @@ class _Reader:
         if isinstance(schema.get("additionalProperties"), Mapping):
             others.append(schema["additionalProperties"])
         if not others and not place:
-            return Struct(())  # nothing is said of the record
+            return Struct(())  # the schema says nothing about the record
         return Map(_known(_any([self.read(here.inside(one), f"{place}{{}}", around) for one in others])))
 
     def _array(self, here: LocatedSchema, place: str, around: tuple[int, ...]) -> DataType:
@@ -167,14 +167,14 @@ class _Reader:
 def _target(here: LocatedSchema, reference: Any, place: str) -> LocatedSchema:
     found = here.target(reference) if isinstance(reference, str) else None
     if found is None:
-        raise JsonSchemaError(f"{place or 'it'} refers to {reference}, which is not there")
+        raise JsonSchemaError(f"{place or 'it'} refers to {reference}, which does not exist")
     return found
 
 
 def _list(schema: Mapping[str, Any], word: str, place: str) -> list[Any]:
     found = schema.get(word, [])
     if not isinstance(found, list):
-        raise JsonSchemaError(f"{place or 'it'} has {word} that is no list")
+        raise JsonSchemaError(f"{place or 'it'} has {word} that is not a list")
     return found
 
 
@@ -188,7 +188,7 @@ def _known(kind: DataType | None) -> DataType:
 
 
 def _any(kinds: Iterable[DataType | None]) -> DataType | None:
-    """A type for values of all of them; none at all is any value."""
+    """A type that holds the values of every branch. No branch at all means any value."""
     found: DataType | None = None
     for number, kind in enumerate(kinds):
         if kind is None:
@@ -198,7 +198,7 @@ def _any(kinds: Iterable[DataType | None]) -> DataType | None:
 
 
 def _all(kinds: Iterable[DataType | None]) -> DataType | None:
-    """The type of values that are all of them at once: structs add up, else the first that says something counts."""
+    """The type of values that match every part: structs are merged, else the first known type counts."""
     found: DataType | None = None
     for kind in kinds:
         if found is None or found == NULL:

@@ -1,4 +1,4 @@
-"""A `.proto` file as frozen data, and its text. No more of the language than the bytes of messages need."""
+"""A `.proto` file as frozen data, and its text. Only what determines the bytes of messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Presence = Literal["implicit", "optional", "required", "repeated", "map"]
 
 
 class ProtoError(FormatError):
-    """A text that is no `.proto` file, or a type that Protobuf has not; the message says what and where."""
+    """A text that is no `.proto` file, or a type that Protobuf does not have; the message says which and where."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ _LONGEST_SHIFT = 28
 
 
 def message_names(file: ProtoFile) -> dict[str, tuple[int, ...]]:
-    """Every message of a file by its name within it, with its place: the numbers that records have before them."""
+    """Every message of a file by its name within it, with its place: the indexes that precede it in a record."""
     found: dict[str, tuple[int, ...]] = {}
 
     def add(messages: tuple[ProtoMessage, ...], outer: str, place: tuple[int, ...]) -> None:
@@ -43,7 +43,7 @@ def message_names(file: ProtoFile) -> dict[str, tuple[int, ...]]:
 
 
 def is_first(text: str, name: str | None) -> bool:
-    """Whether a message is the first of its file, which records name in one byte; None is that one."""
+    """Whether a message is the first of its file. None means the first."""
     return name in (None, next(iter(message_names(parse_proto(text))), None))
 
 

@@ -1,6 +1,6 @@
 """Protobuf messages to the language's types. Pure: text in, frozen data out.
 
-Source: the specifications of proto2 and proto3, and of their JSON mapping for what a map's keys are as text. A message
+Source: the specifications of proto2 and proto3, and their JSON mapping for the keys of maps. A message
 is read by the numbers of its fields, so the schema that a record was written with is not needed to read it.
 """
 
@@ -32,7 +32,7 @@ from lsql_runner.types import (
 )
 
 UNSIGNED = Decimal(20, 0)
-"""What holds every number of uint64."""
+"""Holds every uint64."""
 SCALAR_TYPES: dict[str, DataType] = {
     "double": DOUBLE,
     "float": FLOAT,
@@ -51,7 +51,7 @@ _SHAPES: dict[str, Literal["timestamp", "wrapper"]] = {
         for name in ("Double", "Float", "Int64", "UInt64", "Int32", "UInt32", "Bool", "String", "Bytes")
     },
 }
-"""Messages of Protobuf's own that are one value here."""
+"""Well-known messages that are one value here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Slot:
 
     @property
     def member(self) -> Field:
-        """The field of a struct that it is. Arrays and maps are never null: Protobuf has them empty."""
+        """The struct's field. Arrays and maps are never null: in Protobuf they are empty instead."""
         one = self._one
         if self.presence == "repeated":
             return Field(self.name, Array(one), False)
@@ -101,7 +101,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message of a file: its name within the file (`Outer.Inner`), its place in it, its fields."""
+    """A message of a file: its name (`Outer.Inner`), its place in the file, its fields."""
 
     name: str
     place: tuple[int, ...]
@@ -116,7 +116,7 @@ def read_proto(text: str, name: str | None = None) -> Message:
     """A message of a file that imports no files but Protobuf's own; the first where none is named.
 
     Raises:
-        ProtoError: it is no such file, has no such message, or the message holds what no type stands for.
+        ProtoError: the text is not such a file, it has no such message, or a field of the message has no type here.
     """
     file = parse_proto(text)
     names = message_names(file)
@@ -130,7 +130,7 @@ def read_proto(text: str, name: str | None = None) -> Message:
 
 
 def proto_serde(form: Format, text: str, name: str | None = None) -> Serde:
-    """How a part in PROTOBUF is read, alone or within a windowed key.
+    """The serde of a part in PROTOBUF, alone or inside a windowed key.
 
     Raises:
         ProtoError: as `read_proto`.
@@ -168,7 +168,7 @@ def _described(slot: Slot) -> dict[str, object]:
 
 
 class _Reader:
-    """Looks types up by the names that fields call them."""
+    """Reads messages, and resolves the type names of their fields."""
 
     def __init__(self, file: ProtoFile) -> None:
         self._file = file
@@ -195,7 +195,7 @@ class _Reader:
             return slot
         full = resolved(field.type, scope, self._known)
         if full is None:
-            raise ProtoError(f"{place} names the unknown type {field.type}")
+            raise ProtoError(f"{place} refers to the unknown type {field.type}")
         kind = self._known[full][1]
         if isinstance(kind, ProtoEnum):
             return replace(slot, kind="enum", symbols=kind.values)

@@ -30,7 +30,7 @@ def parse_proto(text: str) -> ProtoFile:
     """The file in a text.
 
     Raises:
-        ProtoError: it is none, or one of an edition, or has groups.
+        ProtoError: it is not a .proto file, or one of an edition, or has groups.
     """
     return _Parser(text).file()
 
@@ -54,7 +54,7 @@ class _Parser:
                     self._expect("=")
                     syntax = self._syntax()
                 case "edition":
-                    raise ProtoError("editions of Protocol Buffers are not read, only proto2 and proto3")
+                    raise ProtoError("editions are not supported, only proto2 and proto3")
                 case "package":
                     package = self._next()
                     self._expect(";")
@@ -72,7 +72,7 @@ class _Parser:
                 case ";":
                     pass
                 case other:
-                    raise ProtoError(f"{other!r} begins nothing that a file has")
+                    raise ProtoError(f"{other!r} does not begin a definition")
         return ProtoFile(syntax, package, tuple(imports), tuple(messages), tuple(enums))
 
     def _syntax(self) -> Literal["proto2", "proto3"]:
@@ -133,9 +133,9 @@ class _Parser:
             word = self._next()
             self._expect(">")
         if word == "group":
-            raise ProtoError("groups are not read")
+            raise ProtoError("groups are not supported")
         if not _WORD.match(word.removeprefix(".").replace(".", "")):
-            raise ProtoError(f"{word!r} is no type of a field")
+            raise ProtoError(f"{word!r} is not a field type")
         name = self._word()
         self._expect("=")
         number = self._number()
@@ -169,7 +169,7 @@ class _Parser:
                     self._next()
                     word_after = self._next()
                     if word_after != "max" and not word_after.isdigit():
-                        raise ProtoError(f"{word_after!r} is no end of a range")
+                        raise ProtoError(f"{word_after!r} does not end a range")
                     last = _LARGEST_NUMBER if word_after == "max" else int(word_after)
                 yield int(word), last
 
@@ -206,12 +206,12 @@ class _Parser:
     def _expect(self, wanted: str) -> None:
         found = self._next()
         if found != wanted:
-            raise ProtoError(f"{found!r} stands where {wanted!r} is expected")
+            raise ProtoError(f"{found!r} found where {wanted!r} is expected")
 
     def _word(self) -> str:
         found = self._next()
         if not _WORD.match(found):
-            raise ProtoError(f"{found!r} is no name")
+            raise ProtoError(f"{found!r} is not a name")
         return found
 
     def _number(self) -> int:
@@ -223,12 +223,12 @@ class _Parser:
             is_octal = len(found) > 1 and found.isdigit() and found.startswith("0")
             return sign * int(found, 8 if is_octal else 0)
         except ValueError:
-            raise ProtoError(f"{found!r} is no whole number") from None
+            raise ProtoError(f"{found!r} is not a whole number") from None
 
     def _string(self) -> str:
         found = self._next()
         if found[:1] not in ("'", '"') or len(found) < 2:
-            raise ProtoError(f"{found!r} is no text in quotes")
+            raise ProtoError(f"{found!r} is not a quoted string")
         return found[1:-1]
 
 
@@ -239,6 +239,6 @@ def _check_fields(message: str, fields: Iterable[ProtoField]) -> None:
         if field.name in names or field.number in numbers:
             raise ProtoError(f"{message} has two fields {field.name} or two with the number {field.number}")
         if not 1 <= field.number <= _LARGEST_NUMBER:
-            raise ProtoError(f"{field.number} is no number for {message}.{field.name}")
+            raise ProtoError(f"{field.number} is not a valid number for {message}.{field.name}")
         names.add(field.name)
         numbers.add(field.number)

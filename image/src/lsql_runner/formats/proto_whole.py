@@ -14,14 +14,14 @@ _OF_GOOGLE = "google/protobuf/"
 
 
 def whole_proto(text: str, imports: Mapping[str, str]) -> str:
-    """One file that needs no other but Protobuf's own: what it imports stands behind its own messages, renamed.
+    """One file with the imported types appended under new names. It imports only Protobuf's own files.
 
     Args:
         text: the file.
         imports: other files by the names that they are imported by, those that they import too.
 
     Raises:
-        ProtoError: one of them is no such file, or there is no file of a name.
+        ProtoError: one of them is not a .proto file, or an imported file is missing.
     """
     file = parse_proto(text)
     others = _imported(file, imports, {})
@@ -50,7 +50,7 @@ def _imported(file: ProtoFile, texts: Mapping[str, str], found: dict[str, ProtoF
         if name in found or name.startswith(_OF_GOOGLE):
             continue
         if name not in texts:
-            raise ProtoError(f"it imports {name}, which it has no reference for")
+            raise ProtoError(f"it imports {name}, for which the schema has no reference")
         found[name] = parse_proto(texts[name])
         _imported(found[name], texts, found)
     return found

@@ -25,10 +25,10 @@ class TextFormatError(FormatError):
 
 
 def text_serde(form: Format, kind: DataType, options: Mapping[str, str]) -> Serde:
-    """How a value in CSV or XML is read. Options that are not given have their defaults.
+    """The serde of a value in CSV or XML, with defaults for options that are not given.
 
     Raises:
-        TextFormatError: a type that no text of the format stands for, an option that is not known or makes no sense.
+        TextFormatError: the format cannot hold the type, or an option is unknown or invalid.
     """
     known = OPTIONS[form.name]
     for name in options:
@@ -47,14 +47,14 @@ def text_serde(form: Format, kind: DataType, options: Mapping[str, str]) -> Serd
 def _check_csv(kind: Struct, options: Mapping[str, str]) -> None:
     for column in kind.fields:
         if not _is_text(column.type):
-            raise TextFormatError(f"{column.name} is {describe(column.type)}, which no column of CSV holds")
+            raise TextFormatError(f"{column.name} is {describe(column.type)}, which a CSV column cannot hold")
     for name in ("delimiter", "quote"):
         if not (options[name].isascii() and len(options[name]) == 1 and options[name] not in "\r\n\0"):
             if name == "quote" and not options[name]:
                 continue
             raise TextFormatError(f"{name} is one ASCII character, not {options[name]!r}")
     if options["delimiter"] == options["quote"]:
-        raise TextFormatError("delimiter and quote are two characters")
+        raise TextFormatError("delimiter and quote must differ")
 
 
 def _check_element(kind: Struct, place: str) -> None:
@@ -67,7 +67,7 @@ def _check_element(kind: Struct, place: str) -> None:
         if isinstance(inner, Struct):
             _check_element(inner, f"{name}.")
         elif not _is_text(inner):
-            raise TextFormatError(f"{name} is {describe(member.type)}, which no element of XML holds")
+            raise TextFormatError(f"{name} is {describe(member.type)}, which an XML element cannot hold")
 
 
 def _is_text(kind: DataType) -> bool:
