@@ -166,6 +166,13 @@ def test_a_format_that_says_nothing_of_its_schema_must_be_declared(name: str) ->
     assert (caught.value.code, caught.value.params) == ("SCHEMA_UNDECLARED", {"topic": "orders", "format": name})
 
 
+def test_a_windowed_key_whose_schema_is_in_a_registry_must_be_declared() -> None:
+    with pytest.raises(LsqlError) as caught:
+        resolved(FakeBrokers(orders=[(bytes(13), b"{}")]), f"{PROGRAM} WHERE _ktype = 'TW[AVRO]'")
+
+    assert (caught.value.code, caught.value.params) == ("SCHEMA_UNDECLARED", {"topic": "orders", "format": "TW[AVRO]"})
+
+
 def test_a_pinned_schema_without_a_declaration_stays() -> None:
     value = text_serde(Format("CSV"), parse_type("struct<a: int>"), {"delimiter": ";"})
     pinned = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value, "declared")}

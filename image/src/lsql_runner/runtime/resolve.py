@@ -124,12 +124,15 @@ def _found(topic: str, named: SourceFormats, sample: list[RawRecord], registry: 
 def _part(
     topic: str, part: str, samples: list[bytes | None], named: Format | None, registry: SchemaRegistry | None
 ) -> tuple[Serde | None, Origin]:
-    row = None if named is None else row_of(named)
-    if row is not None and row.must_be_declared:
-        raise LsqlError("SCHEMA_UNDECLARED", topic=topic, format=str(named))
-    is_asked = named is None or (not named.is_windowed and row_of(named).registry is not None)
-    if row is not None and row.needs_registry and registry is None:
-        raise LsqlError("REGISTRY_MISSING", topic=topic)
+    is_asked = True
+    if named is not None:
+        row = row_of(named)
+        # Neither the registry nor a sample knows keys with windows behind them.
+        if row.must_be_declared or (named.is_windowed and row.needs_registry):
+            raise LsqlError("SCHEMA_UNDECLARED", topic=topic, format=str(named))
+        if row.needs_registry and registry is None:
+            raise LsqlError("REGISTRY_MISSING", topic=topic)
+        is_asked = row.registry is not None and not named.is_windowed
     if registry is not None and is_asked:
         found = registered_serde(registry, topic, part, samples)
         if found is not None and named in (None, found.format):
