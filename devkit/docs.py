@@ -21,7 +21,7 @@ from lsql_runner.cli.lsql import cli
 from lsql_runner.config.settings import Settings
 from lsql_runner.config.sink_settings import SINK_PARTS
 from lsql_runner.console import openapi as console_openapi
-from lsql_runner.error_catalogue import CATALOGUE
+from lsql_runner.errors import CATALOGUE
 from lsql_runner.formats.spec import FormatRow
 from lsql_runner.formats.table import ROWS
 from lsql_runner.observe.metric_table import as_markdown
@@ -122,7 +122,7 @@ def formats() -> str:
 def _known_from(row: FormatRow) -> Iterator[str]:
     if row.declare is not None or row.one_type is not None:
         yield "LSQL_TOPICS"
-    if not row.no_columns:
+    if row.from_columns is not None or row.one_type is not None:
         yield "CREATE TABLE"
     if row.registry is not None:
         yield "schema registry"
@@ -133,19 +133,27 @@ def _known_from(row: FormatRow) -> Iterator[str]:
 def errors() -> str:
     """The error reference."""
     lines = [
-        MADE.format(source="image/src/lsql_runner/error_catalogue.py"),
+        MADE.format(source="image/src/lsql_runner/errors/catalogue"),
         "# Errors",
         "",
         (
-            "Codes are stable: scripts may rely on them. What stands in braces is a value. Exit code 1 means that the "
-            "SQL or the configuration is wrong, 3 that something failed while it ran; 2 is a wrong command line."
+            "Codes are stable from the first release: scripts may rely on them. Names in braces are parameters. Exit "
+            "code 1 means that the SQL or the configuration is wrong, 3 that something outside failed, 2 that the "
+            "command line is wrong."
         ),
         "",
-        "| code | what was found | what to do | exit code |",
-        "|---|---|---|---|",
+        (
+            "Recovery is what a running processor does after the error: `wait` tries to start every second until "
+            "something outside becomes available, `retry` restarts with back-off, `final` fails until a person starts "
+            "the processor again. HTTP is the status of a request to the REST API that fails with the error."
+        ),
+        "",
+        "| code | what was found | what to do | exit code | recovery | HTTP |",
+        "|---|---|---|---|---|---|",
     ]
     for code, kind in CATALOGUE.items():
-        lines.append(f"| `{code}` | {_cell(kind.found)} | {_cell(kind.do)} | {kind.exit_code} |")
+        cells = (f"`{code}`", _cell(kind.found), _cell(kind.do), kind.exit_code, kind.recovery, kind.http_status.value)
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(lines) + "\n"
 
 

@@ -175,7 +175,7 @@ def waiting() -> FakeProcessor:
     """Its source topic is empty and has no schema."""
     processor = FakeProcessor()
     processor.pass_time(4)
-    processor.go(Trigger.WAIT, LsqlError("SCHEMA_WAITING", topic=SOURCE))
+    processor.go(Trigger.WAIT, LsqlError("TOPIC_EMPTY", topic=SOURCE))
     return processor
 
 
@@ -216,7 +216,7 @@ def stopped() -> FakeProcessor:
 def broker_lost() -> FakeProcessor:
     """It runs, but no broker answers."""
     processor = running()
-    error = LsqlError("BROKER_UNREACHABLE", servers="kafka-0:9092,kafka-1:9092", why="connection refused")
+    error = LsqlError("BROKER_UNREACHABLE", servers="kafka-0:9092,kafka-1:9092", reason="connection refused")
     processor.tell(BrokerLost(processor.now_ms, report(error)))
     return processor
 

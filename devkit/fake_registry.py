@@ -44,7 +44,7 @@ class FakeRegistry(MemoryRegistry):
     def register(self, subject: str, kind: SchemaKind, text: str, references: Iterable[SchemaReference] = ()) -> int:
         references = tuple(references)
         if why := self.incompatibility(subject, kind, text, references):
-            raise LsqlError("SCHEMA_INCOMPATIBLE", subject=subject, why=why)
+            raise LsqlError("SCHEMA_INCOMPATIBLE", subject=subject, reason=why)
         return super().register(subject, kind, text, references)
 
     def incompatibility(

@@ -98,7 +98,7 @@ def test_a_setting_that_the_brokers_do_not_know_is_refused(brokers: Brokers) -> 
         brokers.create(TopicRequest("made-wrong", config=(("retention.ms", "soon"),)))
 
     assert (caught.value.code, caught.value.params["topic"]) == ("TOPIC_REFUSED", "made-wrong")
-    assert "retention.ms" in str(caught.value.params["why"])
+    assert "retention.ms" in str(caught.value.params["reason"])
 
 
 def test_what_topics_take_is_told_for_those_that_are_there(brokers: Brokers, topic: TopicFactory) -> None:

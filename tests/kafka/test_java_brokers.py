@@ -115,7 +115,10 @@ def test_a_partition_that_answers_without_an_end_has_no_leader(
     with pytest.raises(LsqlError) as caught:
         brokers.ends([Partition("seen", 2)])
 
-    assert (caught.value.code, caught.value.params["why"]) == ("BROKER_UNREACHABLE", "no leader for seen, partition 2")
+    assert (caught.value.code, caught.value.params["reason"]) == (
+        "BROKER_UNREACHABLE",
+        "no leader for seen, partition 2",
+    )
 
 
 @pytest.mark.parametrize(
@@ -146,5 +149,5 @@ def test_settings_that_no_client_takes_are_refused(security: dict[str, str], why
         java_brokers(KafkaConnection("127.0.0.1:1", tuple(security.items())))
 
     assert caught.value.code == "KAFKA_SETTINGS_INVALID"
-    assert why in str(caught.value.params["why"])
-    assert "xception" not in str(caught.value.params["why"])
+    assert why in str(caught.value.params["reason"])
+    assert "xception" not in str(caught.value.params["reason"])

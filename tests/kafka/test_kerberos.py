@@ -62,7 +62,7 @@ def refusal(kerberos: Kerberos, asked: KafkaConnection) -> LsqlError:
     """What asking ends with."""
     with closing(java_brokers(asked, 5, (kerberos.java_option,))) as brokers, pytest.raises(LsqlError) as caught:
         brokers.topics()
-    why = str(caught.value.params["why"])
+    why = str(caught.value.params["reason"])
     assert "xception" not in why
     assert "\n" not in why
     return caught.value
@@ -88,21 +88,21 @@ def test_a_keytab_with_keys_of_yesterday_is_refused(kerberos: Kerberos, guarded:
     error = refusal(kerberos, connection(guarded, old, SASL_KERBEROS_PRINCIPAL=f"changed@{REALM}"))
 
     assert error.code == "BROKER_REFUSED"
-    assert "another key of the principal" in str(error.params["why"])
+    assert "another key of the principal" in str(error.params["reason"])
 
 
 def test_a_keytab_without_the_principal_is_refused(kerberos: Kerberos, guarded: Broker, keytab: Path) -> None:
     error = refusal(kerberos, connection(guarded, keytab, SASL_KERBEROS_PRINCIPAL=f"somebody@{REALM}"))
 
     assert error.code == "BROKER_REFUSED"
-    assert "holds no key of the principal" in str(error.params["why"])
+    assert "holds no key of the principal" in str(error.params["reason"])
 
 
 def test_brokers_of_another_service_name_are_refused(kerberos: Kerberos, guarded: Broker, keytab: Path) -> None:
     error = refusal(kerberos, connection(guarded, keytab, SASL_KERBEROS_SERVICE_NAME="other"))
 
     assert error.code == "BROKER_REFUSED"
-    assert "does not know the brokers' principal" in str(error.params["why"])
+    assert "does not know the brokers' principal" in str(error.params["reason"])
 
 
 def test_a_kdc_that_is_not_there_is_tried_again(guarded: Broker) -> None:
@@ -113,7 +113,7 @@ def test_a_kdc_that_is_not_there_is_tried_again(guarded: Broker) -> None:
         error = refusal(other, connection(guarded, own))
 
     assert error.code == "BROKER_UNREACHABLE"
-    assert "login server" in str(error.params["why"])
+    assert "login server" in str(error.params["reason"])
 
 
 def test_keys_are_checked_before_a_ticket_is_given_too(guarded: Broker) -> None:
@@ -124,7 +124,7 @@ def test_keys_are_checked_before_a_ticket_is_given_too(guarded: Broker) -> None:
         error = refusal(strict, connection(guarded, old))
 
     assert error.code == "BROKER_REFUSED"
-    assert "another key of the principal" in str(error.params["why"])
+    assert "another key of the principal" in str(error.params["reason"])
 
 
 def test_a_processor_filters_from_topic_to_topic(

@@ -103,7 +103,7 @@ def test_brokers_that_are_not_trusted_are_refused(guarded: Broker, of_client: Ke
         brokers.topics()
 
     assert caught.value.code == "BROKER_REFUSED"
-    assert "certification path" in str(caught.value.params["why"])
+    assert "certification path" in str(caught.value.params["reason"])
 
 
 @pytest.mark.parametrize(
@@ -115,5 +115,5 @@ def test_a_store_that_cannot_be_read_says_why(of_broker: KeyStore, kind: str, pa
         opened("127.0.0.1:1", trusting(of_broker.trust(kind), "PKCS12", password))
 
     assert caught.value.code == "KAFKA_SETTINGS_INVALID"
-    assert why in str(caught.value.params["why"])
-    assert "xception" not in str(caught.value.params["why"])
+    assert why in str(caught.value.params["reason"])
+    assert "xception" not in str(caught.value.params["reason"])

@@ -39,4 +39,7 @@ def test_a_partition_that_answers_without_an_end_has_no_leader(
     with pytest.raises(LsqlError) as caught:
         brokers.ends([Partition("seen", 2)])
 
-    assert (caught.value.code, caught.value.params["why"]) == ("BROKER_UNREACHABLE", "no leader for seen, partition 2")
+    assert (caught.value.code, caught.value.params["reason"]) == (
+        "BROKER_UNREACHABLE",
+        "no leader for seen, partition 2",
+    )

@@ -74,7 +74,7 @@ def test_a_wrong_password_is_no_missing_broker(secured: Broker, client: Client) 
         brokers.topics()
 
     assert caught.value.code == "BROKER_REFUSED"
-    assert "uthentication" in str(caught.value.params["why"])
+    assert "uthentication" in str(caught.value.params["reason"])
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
@@ -83,7 +83,7 @@ def test_a_group_without_rights_is_refused(secured: Broker, client: Client) -> N
         brokers.group_positions("forbidden", [Partition("seen", 0)])
 
     assert caught.value.code == "BROKER_REFUSED"
-    assert "uthoriz" in str(caught.value.params["why"])
+    assert "uthoriz" in str(caught.value.params["reason"])
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)

@@ -211,7 +211,7 @@ def test_an_aggregate_keeps_its_state_when_its_policy_of_reading_changes(
     feed(b'{"g":"a","n":"8"}', b"y")
     again = run(f"SET error.policy.read=dlq; SET dead.letter.queue='{dead}';", 7)
 
-    with pytest.raises(LsqlError, match="STATE_OF_ANOTHER_PROGRAM"):
+    with pytest.raises(LsqlError, match="STATE_INCOMPATIBLE"):
         run(f"SET error.policy=dlq; SET dead.letter.queue='{dead}';", 7)
     assert [json.loads(r.value or b"")["s"] for r in broker.consume_all(target)] == [1, 3, 7, 15]
     assert [r.value for r in broker.consume_all(dead)] == [b'{"g":"a","n":"x"}', b"y"]

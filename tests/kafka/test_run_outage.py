@@ -30,7 +30,7 @@ def test_it_waits_for_a_broker_and_a_first_record_and_outlives_an_outage_and_a_s
             assert runner.health() == (503, ["broker-unreachable"])
 
             own.start()
-            runner.wait_for(lambda s: (s["reason"] or {}).get("code") == "SCHEMA_WAITING")
+            runner.wait_for(lambda s: (s["reason"] or {}).get("code") == "TOPIC_EMPTY")
             assert runner.health() == (200, [])
 
             feed(own, 0, 100)

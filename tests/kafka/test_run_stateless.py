@@ -134,7 +134,7 @@ def test_the_port_of_a_running_processor_is_refused(filtering: Filter, tmp_path:
     output = second.refused()
 
     assert second.exit_code == 1
-    assert f"PORT_IN_USE: Port {port} is in use." in output
+    assert f"PORT_IN_USE: Port {port} is already in use." in output
 
 
 def test_the_state_of_a_running_processor_is_refused(filtering: Filter) -> None:

@@ -168,7 +168,7 @@ def test_a_wrong_password_of_the_key_is_found_before_any_broker_is_asked(
         KafkaBrokers(connection(variables))
 
     assert caught.value.code == "KAFKA_SETTINGS_INVALID"
-    assert "ssl.key.pem" in str(caught.value.params["why"])
+    assert "ssl.key.pem" in str(caught.value.params["reason"])
 
 
 def refusal(to: KafkaConnection) -> str:
@@ -180,7 +180,7 @@ def refusal(to: KafkaConnection) -> str:
             brokers.topics()
         if caught.value.code == "BROKER_REFUSED" or time.monotonic() > deadline:
             assert caught.value.code == "BROKER_REFUSED", caught.value
-            return str(caught.value.params["why"])
+            return str(caught.value.params["reason"])
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -96,7 +96,7 @@ def test_a_lost_state_is_rebuilt_from_the_first_record(count: Count) -> None:
 def test_the_state_of_another_program_is_refused_and_stays(count: Count) -> None:
     error = refusal(count.run("SUM(speed) AS total"))
 
-    assert error.code == "STATE_OF_ANOTHER_PROGRAM"
+    assert error.code == "STATE_INCOMPATIBLE"
     assert error.params["path"] == str(count.state_dir / count.app_id)
     count.feed(1)
     with count.run() as running:

@@ -11,8 +11,7 @@ from lsql_runner.bind.functions.table import AGGREGATES, ROWS
 from lsql_runner.cli.console import cli as console_cli
 from lsql_runner.cli.lsql import cli
 from lsql_runner.config.settings import NAMES
-from lsql_runner.error_catalogue import CATALOGUE
-from lsql_runner.errors import LsqlError, render
+from lsql_runner.errors import CATALOGUE, LsqlError, render
 from lsql_runner.formats.catalog import Catalog
 from lsql_runner.formats.declared import declared_topics
 from lsql_runner.formats.table import FORMATS

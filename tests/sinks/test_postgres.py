@@ -209,8 +209,8 @@ def test_a_table_that_does_not_fit_is_refused(target: PostgresTarget, postgres: 
 
     error = refusal(target, UPSERT, batch(1))
 
-    assert (error.code, error.params["table"]) == ("SINK_TABLE_MISFIT", "people")
-    assert why in str(error.params["why"])
+    assert (error.code, error.params["table"]) == ("SINK_TABLE_MISMATCH", "people")
+    assert why in str(error.params["reason"])
 
 
 def test_a_silent_server_is_no_bad_record(engine: MemoryEngine) -> None:

@@ -167,4 +167,4 @@ def test_a_table_that_is_missing_is_told_before_anything_is_written(
     feed.feed(1)
     sql = f"UPSERT INTO shop.{feed.table} SELECT n FROM {feed.topic} PK n"
     with Runner(broker.bootstrap, sql, f"missing-{feed.topic}", tmp_path, **variables(postgres)) as runner:
-        assert runner.reach("failed", DEADLINE_S)["reason"]["code"] == "SINK_TABLE_MISFIT"
+        assert runner.reach("failed", DEADLINE_S)["reason"]["code"] == "SINK_TABLE_MISMATCH"

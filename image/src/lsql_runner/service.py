@@ -19,8 +19,7 @@ from lsql_runner.bind.settings import bind_settings
 from lsql_runner.config.settings import Settings, read_settings
 from lsql_runner.container.limits import BROKERS_JVM_MIB, heap_mib, memory_limit_bytes
 from lsql_runner.engine.processor import SparkEngine
-from lsql_runner.error_catalogue import RUNTIME
-from lsql_runner.errors import LsqlError, render
+from lsql_runner.errors import RUNTIME, LsqlError, render
 from lsql_runner.jvm.spark_jvm import JvmOptions
 from lsql_runner.kafka.brokers import Brokers
 from lsql_runner.kafka.choice import only_java_speaks

@@ -104,7 +104,7 @@ def test_an_id_that_nobody_has_is_told(console: FakeConsole, visit: Open) -> Non
     seen = visit(console, "#/p/nobody")
     seen.log_in()
 
-    expect(seen.page.locator("#connection")).to_contain_text("There is no processor nobody.")
+    expect(seen.page.locator("#connection")).to_contain_text("The processor nobody does not exist.")
     seen.complaints.clear()
 
 

@@ -188,7 +188,7 @@ class TestSession:
         seen.page.get_by_label("Token").fill("wrong")
         seen.page.get_by_role("button", name="Log in").click()
 
-        expect(seen.page.get_by_role("alert")).to_have_text("This token is not known.")
+        expect(seen.page.get_by_role("alert")).to_have_text("The token is not valid.")
         assert any("401" in complaint for complaint in seen.complaints)
         seen.complaints.clear()
 

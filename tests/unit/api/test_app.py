@@ -89,7 +89,7 @@ class TestStream:
         assert body["state"] == "failed"
         assert body["reason"]["code"] == body["lastError"]["code"] == "RECORD_MALFORMED"
         assert body["reason"]["params"]["offset"] == 48_130_771
-        assert body["reason"]["wayOut"].endswith("then POST /start.")
+        assert body["reason"]["wayOut"].endswith("Then POST /start.")
         assert body["nextRestartAt"] is None
 
     def test_restarting_tells_when_it_is_tried_again(self) -> None:
@@ -166,7 +166,7 @@ class TestStores:
         response = client_in("running").get("/metadata/vehicles-latest")
 
         assert response.status_code == 501
-        assert body_of(response)["code"] == "FEATURE_UNSUPPORTED"
+        assert body_of(response)["code"] == "STORE_NOT_QUERYABLE"
 
     def test_a_store_that_is_none_is_not_found(self) -> None:
         response = client_in("running").get("/metadata/vehicles")

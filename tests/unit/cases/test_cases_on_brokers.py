@@ -63,7 +63,7 @@ def test_a_case_with_a_sink_is_run_in_memory_only() -> None:
     checked = case("expect: []\nsinks: {shop: postgresql}", f"sql: INSERT INTO shop SELECT STREAM a FROM t\n{TOPICS}")
     with pytest.raises(LsqlError) as refusal:
         required_topics(checked, prepare_case(checked))
-    assert (refusal.value.code, refusal.value.params["place"]) == ("CASE_INVALID", "sinks")
+    assert (refusal.value.code, refusal.value.params["sink"]) == ("CASE_SINK_ON_KAFKA", "shop")
 
 
 def test_a_case_needs_the_subjects_of_all_its_avro() -> None:
@@ -87,7 +87,7 @@ class Brokers:
     def delete_topic(self, name: str) -> None:
         self.asked.append(name)
         if name in self.refused:
-            raise LsqlError(self.refused[name], servers="b:9092", why="so it is")
+            raise LsqlError(self.refused[name], servers="b:9092", reason="so it is")
         self.going = {name}
 
     delete_group = delete_topic
@@ -117,7 +117,7 @@ def test_everything_that_a_case_created_is_deleted() -> None:
 def test_what_cannot_be_deleted_is_reported_and_the_rest_is_deleted() -> None:
     brokers = Brokers({"t": "BROKER_REFUSED"})
     [error] = cleanup(brokers).run()
-    assert (error.code, error.params["what"]) == ("CASE_LEFT_BEHIND", "topic t")
+    assert (error.code, error.params["resource"], error.params["name"]) == ("CASE_CLEANUP_FAILED", "topic", "t")
     assert brokers.asked == ["g", "t", "u"]
 
 
@@ -125,7 +125,7 @@ def test_unreachable_brokers_are_asked_once() -> None:
     brokers, registry = Brokers({"g": "BROKER_UNREACHABLE"}), MemoryRegistry()
     registry.register("t-value", "AVRO", '"int"')
     left = cleanup(brokers, registry).run()
-    assert [error.params["what"] for error in left] == ["consumer group g", "topic t", "topic u"]
+    assert [error.params["name"] for error in left] == ["g", "t", "u"]
     assert brokers.asked == ["g"]
     assert registry.latest("t-value") is None
 

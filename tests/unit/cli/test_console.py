@@ -64,7 +64,7 @@ class TestRecover:
         code, output = run("recover", "--config", config)
 
         assert code == 3
-        assert "CLUSTER_REFUSED: The API server did not give the document: connection refused." in output
+        assert "CLUSTER_REFUSED: The API server failed to read ConfigMap/lsql-processors: connection refused." in output
 
     def test_is_1_when_the_configuration_is_wrong(self, config: Path) -> None:
         config.write_text("namespaces: streams\n")

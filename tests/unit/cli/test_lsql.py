@@ -43,7 +43,7 @@ def test_a_program_that_is_right_is_said_to_be() -> None:
         pytest.param(insert("* FROM cars HAVING speed > 1"), "HAVING_WITHOUT_AGGREGATE", None, id="clause"),
         pytest.param(
             "WITH x AS (SELECT STREAM * FROM cars; SELECT STREAM * FROM cars); INSERT INTO a SELECT STREAM * FROM x",
-            "ONE_STATEMENT_ONLY",
+            "MULTIPLE_STATEMENTS",
             ";",
             id="two statements",
         ),

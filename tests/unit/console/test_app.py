@@ -63,7 +63,7 @@ def test_nobody_gets_in_without_a_token(console: FakeConsole, route: Any) -> Non
     response = client(console, "").open(path, method=route.method)
 
     assert response.status_code == 401
-    assert response.get_json(force=True)["code"] == "LOGIN_NEEDED"
+    assert response.get_json(force=True)["code"] == "AUTHENTICATION_REQUIRED"
     assert console.runners.posted == []
 
 
@@ -125,7 +125,7 @@ class TestList:
 
         response = client(console, "").get("/api/v1/streams")
 
-        assert (response.status_code, response.get_json(force=True)["code"]) == (502, "CLUSTER_REFUSED")
+        assert (response.status_code, response.get_json(force=True)["code"]) == (502, "CONSOLE_STARTING")
         assert client(console, "").get("/health/ready").status_code == 503
         assert client(console, "").get("/health/live").status_code == 200
 
@@ -205,7 +205,7 @@ class TestOne:
 
         response = client(console, "").get(f"/api/v1/streams/{console.id_of('a')}/logs")
 
-        assert (response.status_code, response.get_json(force=True)["code"]) == (403, "ACTION_OFF")
+        assert (response.status_code, response.get_json(force=True)["code"]) == (403, "ACTION_DISABLED")
         assert console.cluster.asked("pods") == 0
 
 
@@ -247,7 +247,7 @@ class TestActions:
         assert "no workers" in body["detail"]
 
     def test_a_refusal_of_the_runner_is_told(self, console: FakeConsole) -> None:
-        console.runners.refusal = LsqlError("RUNNER_REFUSED", name="a", action="stop", why="no", way_out="Wait.")
+        console.runners.refusal = LsqlError("RUNNER_REFUSED", name="a", action="stop", reason="no", way_out="Wait.")
 
         response = act(console, "PUT", "/stop")
 
@@ -259,7 +259,7 @@ class TestActions:
     def test_a_viewer_may_do_nothing(self, console: FakeConsole, method: str, what: str) -> None:
         response = act(console, method, what, token="t-eve")
 
-        assert (response.status_code, response.get_json(force=True)["code"]) == (403, "RIGHT_MISSING")
+        assert (response.status_code, response.get_json(force=True)["code"]) == (403, "PERMISSION_DENIED")
         assert console.runners.posted == []
         assert console.cluster.asked("delete_workload") == 0
 
@@ -273,7 +273,7 @@ class TestActions:
 
         response = act(console, method, what)
 
-        assert (response.status_code, response.get_json(force=True)["code"]) == (403, "ACTION_OFF")
+        assert (response.status_code, response.get_json(force=True)["code"]) == (403, "ACTION_DISABLED")
 
     @pytest.mark.parametrize(
         "headers", [{"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}]
@@ -340,7 +340,7 @@ class TestAudit:
             act(console, "DELETE", "", token="t-eve")
 
         [record] = [r for r in caplog.records if r.name == "lsql_runner.audit"]
-        assert (record.user, record.result) == ("eve", "RIGHT_MISSING")  # type: ignore[attr-defined]
+        assert (record.user, record.result) == ("eve", "PERMISSION_DENIED")  # type: ignore[attr-defined]
 
     def test_an_event_that_cannot_be_written_does_not_undo_what_was_done(
         self, console: FakeConsole, monkeypatch: pytest.MonkeyPatch
@@ -398,7 +398,7 @@ class TestSession:
         assert (nobody["user"], nobody["mode"], nobody["why"]) == (
             None,
             "token",
-            "It is not known who asks: there is no token.",
+            "Authentication is required.",
         )
 
     def test_without_authentication_there_is_no_session(self) -> None:

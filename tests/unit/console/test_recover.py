@@ -222,7 +222,11 @@ class TestFailures:
         with pytest.raises(LsqlError) as caught:
             once(cluster)
 
-        assert caught.value.params == {"what": "take the document", "why": "forbidden"}
+        assert caught.value.params == {
+            "action": "write",
+            "resource": "ConfigMap/lsql-processors",
+            "reason": "forbidden",
+        }
 
     def test_a_former_document_that_cannot_be_read_is_replaced(self) -> None:
         cluster = FakeCluster()
@@ -262,7 +266,7 @@ class TestFailures:
         with pytest.raises(LsqlError) as caught:
             once(Busy())
 
-        assert caught.value.params["why"] == "others write it all the time"
+        assert caught.value.code == "DOCUMENT_CONFLICT"
 
 
 class Large(FakeCluster):

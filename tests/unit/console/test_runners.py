@@ -93,8 +93,8 @@ def test_nobody_is_asked_of_a_workload_without_replicas() -> None:
         ("stream", 302, {}, "GET /stream answered HTTP 302"),
         ("stream", 200, b"<html>", "GET /stream did not answer with JSON"),
         ("stream", 200, b"[" * 100_000, "GET /stream did not answer with JSON"),
-        ("stream", 200, {"state": "dancing"}, "it answers, but not as a processor does"),
-        ("stream", 200, ["state"], "it answers, but not as a processor does"),
+        ("stream", 200, {"state": "dancing"}, "the answer is not that of a runner"),
+        ("stream", 200, ["state"], "the answer is not that of a runner"),
         ("stream", 200, b" " * 5_000_000, "GET /stream answered with more than 4194304 bytes"),
         ("health", 200, b"", "GET /health did not answer with JSON"),
     ],
@@ -152,7 +152,7 @@ class TestMany:
             found = asking.ask_all(known)
 
         assert time.monotonic() - begun < 5
-        assert found[known[-1].key].unreachable == "there was no time to ask it within 0.7 s"
+        assert found[known[-1].key].unreachable == "it was not asked within 0.7 s"
         assert len(found) == 50
 
 
@@ -181,7 +181,7 @@ class TestPost:
             asking.post(processor(), "stop", "ada")
 
         assert caught.value.code == "RUNNER_REFUSED"
-        assert caught.value.params["why"] == "The processor cannot stop while it is ended"
+        assert caught.value.params["reason"] == "The processor cannot stop while it is ended"
         assert caught.value.way_out == "Wait."
 
     def test_silence_is_told(self) -> None:

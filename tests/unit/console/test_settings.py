@@ -44,8 +44,8 @@ def test_little_is_enough_and_nothing_is_allowed_then(tmp_path: Path) -> None:
         (LEAST + "runners: {timeoutSeconds: 0}", "runners.timeoutSeconds"),
         (LEAST + "auth: {mode: password}", "auth.mode"),
         (LEAST + "auth: {header: {trustedProxies: [everywhere]}}", "auth.header.trustedProxies.0"),
-        ("", "its top"),
-        ("a: [", "its YAML"),
+        ("", "$"),
+        ("a: [", "$"),
     ],
 )
 def test_a_wrong_place_is_named(tmp_path: Path, text: str, place: str) -> None:
@@ -55,13 +55,13 @@ def test_a_wrong_place_is_named(tmp_path: Path, text: str, place: str) -> None:
 def test_actions_need_to_know_who_asks(tmp_path: Path) -> None:
     error = refused(tmp_path, LEAST + "actions: {stop: true}")
 
-    assert "auth.mode" in str(error.params["why"])
+    assert "auth.mode" in str(error.params["reason"])
 
 
 def test_headers_need_proxies_that_are_trusted(tmp_path: Path) -> None:
     error = refused(tmp_path, LEAST + "auth: {mode: header}")
 
-    assert "trustedProxies" in str(error.params["why"])
+    assert "trustedProxies" in str(error.params["reason"])
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:

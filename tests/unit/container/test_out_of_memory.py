@@ -35,7 +35,7 @@ def test_to_offer_a_process_that_is_gone_is_no_error() -> None:
 @pytest.mark.parametrize(
     ("code", "kills", "expected"),
     [
-        (-9, 1, "the kernel killed it, for the container reached its memory limit of 640 MiB"),
+        (-9, 1, "the kernel killed it because the container reached its memory limit of 640 MiB"),
         (-9, 0, "killed by signal 9"),
         (-15, 1, "killed by signal 15"),
         (7, 1, "it exited with code 7"),

@@ -39,7 +39,6 @@ def test_a_format_has_a_codec_for_cases(row: FormatRow) -> None:
 @EACH
 def test_a_format_has_one_type_or_is_declared_with_a_schema(row: FormatRow) -> None:
     assert (row.one_type is None) == (row.declare is not None) == (row.describe is not None)
-    assert row.one_type is not None or (row.from_columns is None) == bool(row.no_columns)
 
 
 DECLARED: dict[str, dict[str, Any]] = {

@@ -53,7 +53,7 @@ def test_credentials_in_an_address_are_refused_and_not_shown() -> None:
     with pytest.raises(LsqlError) as caught:
         registry_urls("http://a,https://app:hush-hush@b")
 
-    assert caught.value.code == "ENV_INVALID"
+    assert caught.value.code == "URL_WITH_CREDENTIALS"
     assert "hush-hush" not in str(caught.value)
 
 

@@ -199,11 +199,11 @@ class TestEvents:
         processor = SCENARIOS["starting"]()
         stream = logged(processor)
 
-        processor.go(Trigger.WAIT, LsqlError("SCHEMA_WAITING", topic="cars"))
+        processor.go(Trigger.WAIT, LsqlError("TOPIC_EMPTY", topic="cars"))
 
         (line,) = lines(stream)
         assert (line["old"], line["new"], line["level"]) == ("starting", "waiting", "warning")
-        assert (line["code"], line["app_id"]) == ("SCHEMA_WAITING", "fast-vehicles")
+        assert (line["code"], line["app_id"]) == ("TOPIC_EMPTY", "fast-vehicles")
 
     def test_a_failure_is_an_error_with_the_way_out_and_the_place(self) -> None:
         processor = SCENARIOS["running"]()
@@ -213,7 +213,7 @@ class TestEvents:
 
         (line,) = lines(stream)
         assert (line["level"], line["new"]) == ("error", "failed")
-        assert line["way_out"] == "It is restarted by itself; the log holds the details."
+        assert line["way_out"] == "The processor restarts it. The log has the details."
 
     def test_batches_are_heard_at_debug_only(self) -> None:
         processor = SCENARIOS["running"]()
@@ -253,23 +253,23 @@ class TestEvents:
     def test_a_wait_is_told_once_however_often_it_is_tried(self) -> None:
         processor = SCENARIOS["starting"]()
         stream = logged(processor)
-        away = LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", why="refused")
+        away = LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", reason="refused")
 
-        for error in (away, away, LsqlError("SCHEMA_WAITING", topic="cars")):
+        for error in (away, away, LsqlError("TOPIC_EMPTY", topic="cars")):
             processor.go(Trigger.WAIT, error)
             processor.go(Trigger.RETRY)
         processor.go(Trigger.RUN)
 
         assert [(line["new"], line.get("code")) for line in lines(stream)] == [
             ("waiting", "BROKER_UNREACHABLE"),
-            ("waiting", "SCHEMA_WAITING"),
+            ("waiting", "TOPIC_EMPTY"),
             ("running", None),
         ]
 
     def test_lost_brokers_are_told_once_until_they_are_found(self) -> None:
         processor = SCENARIOS["running"]()
         stream = logged(processor)
-        away = report(LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", why="refused"))
+        away = report(LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", reason="refused"))
 
         for event in (BrokerLost(0, away), BrokerLost(1, away), BrokerFound(2), BrokerLost(3, away)):
             processor.tell(event)

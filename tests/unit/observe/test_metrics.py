@@ -49,7 +49,7 @@ def run_two_batches() -> tuple[FakeProcessor, Metrics]:
 
 def test_all_that_is_exposed_is_in_the_table_and_the_other_way_round() -> None:
     processor, metrics = run_two_batches()
-    processor.tell(BrokerLost(0, report(LsqlError("BROKER_UNREACHABLE", servers="k", why="w"))))
+    processor.tell(BrokerLost(0, report(LsqlError("BROKER_UNREACHABLE", servers="k", reason="w"))))
 
     body, _ = metrics.render("")
     exposed = {f.name + ("_total" if f.type == "counter" else "") for f in parse_text(body.decode())}
@@ -124,7 +124,7 @@ def test_broker_and_jvm_are_up_until_they_are_lost_and_errors_are_counted_by_cod
     processor, metrics = metered("running")
     assert value(metrics, "lsql_broker_up") == value(metrics, "lsql_jvm_up") == 1
 
-    processor.tell(BrokerLost(0, report(LsqlError("BROKER_UNREACHABLE", servers="k", why="w"))))
+    processor.tell(BrokerLost(0, report(LsqlError("BROKER_UNREACHABLE", servers="k", reason="w"))))
     processor.tell(JvmGone(0, report(LsqlError("JVM_GONE", reason="r"))))
     processor.tell(QueryDied(0, report(LsqlError("QUERY_FAILED", reason="r")), 1.0))
 

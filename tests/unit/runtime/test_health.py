@@ -12,9 +12,9 @@ from lsql_runner.runtime.status import Status
 
 STUCK_AFTER_MS = 60_000
 P0 = Partition("cars", 0)
-NO = report(LsqlError("BROKER_REFUSED", servers="kafka:9092", why="no rights"))
-LOST = report(LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", why="refused"))
-AWAY = report(LsqlError("SINK_UNREACHABLE", sink="shop", url="jdbc:postgresql://db/shop", why="refused"))
+NO = report(LsqlError("BROKER_REFUSED", servers="kafka:9092", reason="no rights"))
+LOST = report(LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", reason="refused"))
+AWAY = report(LsqlError("SINK_UNREACHABLE", sink="shop", url="jdbc:postgresql://db/shop", reason="refused"))
 GONE = report(LsqlError("JVM_GONE", reason="killed"))
 DIED = report(LsqlError("QUERY_FAILED", reason="boom"))
 
@@ -39,12 +39,12 @@ def test_these_states_are_well_however_long_they_last(state: State) -> None:
     ("status", "code", "text"),
     [
         (Status(jvm_error=GONE), "jvm-gone", "The Spark JVM ended: killed."),
-        (Status(broker_error=LOST), "broker-unreachable", "No broker answers at kafka:9092: refused."),
-        (Status(broker_error=NO), "broker-refused", "The brokers at kafka:9092 refuse this client: no rights."),
+        (Status(broker_error=LOST), "broker-unreachable", "The brokers at kafka:9092 are unreachable: refused."),
+        (Status(broker_error=NO), "broker-refused", "The brokers at kafka:9092 refused the client: no rights."),
         (Status(state=State.WAITING, reason=AWAY), "sink-unreachable", AWAY.message),
-        (Status(state=State.FAILED, reason=DIED), "failed", "The query stopped: boom."),
+        (Status(state=State.FAILED, reason=DIED), "failed", "The query failed: boom."),
         (Status(state=State.FAILED), "failed", "the processor failed"),
-        (Status(state=State.RESTARTING, last_error=DIED), "query-died", "The query stopped: boom."),
+        (Status(state=State.RESTARTING, last_error=DIED), "query-died", "The query failed: boom."),
         (Status(state=State.RESTARTING), "query-died", "the query died"),
     ],
 )

@@ -187,7 +187,7 @@ def test_a_topic_that_says_nothing_is_waited_for(records: list[tuple[bytes | Non
     with pytest.raises(LsqlError) as caught:
         resolved(FakeBrokers(orders=records))
 
-    assert (caught.value.code, caught.value.params) == ("SCHEMA_WAITING", {"topic": "orders"})
+    assert (caught.value.code, caught.value.params) == ("TOPIC_EMPTY", {"topic": "orders"})
 
 
 def test_keys_that_are_all_null_pass_through() -> None:
@@ -284,11 +284,11 @@ class TestRegistry:
         with pytest.raises(LsqlError) as caught:
             resolved(FakeBrokers(orders=[]), f"{PROGRAM} WHERE _vtype = AVRO", registry=FakeRegistry())
 
-        assert caught.value.code == "SCHEMA_WAITING"
+        assert caught.value.code == "TOPIC_EMPTY"
 
     def test_a_registry_that_is_away_is_no_other_format(self) -> None:
         registry = FakeRegistry()
-        registry.outage = LsqlError("REGISTRY_UNREACHABLE", urls="u", why="w")
+        registry.outage = LsqlError("REGISTRY_UNREACHABLE", urls="u", reason="w")
 
         with pytest.raises(LsqlError) as caught:
             resolved(FakeBrokers(orders=[(b"k", b'{"id": 1}')]), registry=registry)
@@ -368,9 +368,9 @@ class TestRegistry:
         with pytest.raises(LsqlError) as caught:
             resolved(FakeBrokers(orders=[]), registry=registry)
 
-        assert (caught.value.code, caught.value.params["what"]) == (
+        assert (caught.value.code, caught.value.params["schema"]) == (
             "SCHEMA_UNREADABLE",
-            "version 1 of subject orders-value",
+            "subjects/orders-value/versions/1",
         )
 
     def test_pinned_json_takes_the_new_fields_of_its_schema_and_keeps_its_types(self) -> None:
@@ -424,9 +424,9 @@ class TestRegistry:
         with pytest.raises(LsqlError) as caught:
             resolved(FakeBrokers(orders=[]), registry=registry)
 
-        assert (caught.value.code, caught.value.params["what"]) == (
+        assert (caught.value.code, caught.value.params["schema"]) == (
             "SCHEMA_UNREADABLE",
-            "version 1 of subject orders-value",
+            "subjects/orders-value/versions/1",
         )
 
     @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_a_file_in_its_place_is_told(tmp_path: Path) -> None:
     with pytest.raises(LsqlError) as caught:
         StateDir(tmp_path / "root", "app")
 
-    assert (caught.value.code, caught.value.params["why"]) == ("STATE_DIR_UNWRITABLE", "Not a directory")
+    assert (caught.value.code, caught.value.params["reason"]) == ("STATE_DIR_UNWRITABLE", "Not a directory")
 
 
 def test_what_was_pinned_comes_back(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_pinned_program_that_makes_no_sense_is_told(tmp_path: Path, text: str)
     with pytest.raises(LsqlError) as caught:
         state.pinned()
 
-    assert caught.value.code == "STATE_OF_ANOTHER_PROGRAM"
+    assert caught.value.code == "STATE_UNREADABLE"
     state.close()
 
 
@@ -95,7 +95,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(LsqlError) as caught:
         state.set_stopped(False, "me", 2)
 
-    assert caught.value.params["why"] == "No space left on device"
+    assert caught.value.params["reason"] == "No space left on device"
     assert state.stopped_by() == "me"
     state.close()
 

@@ -28,7 +28,7 @@ from lsql_runner.runtime.status import IDLE_AFTER_MS, Status, StatusBoard, advan
 
 P0, P1 = Partition("cars", 0), Partition("cars", 1)
 DIED = report(LsqlError("QUERY_FAILED", reason="boom"))
-LOST = report(LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", why="refused"))
+LOST = report(LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", reason="refused"))
 
 
 def fold(*events: Event, status: Status | None = None) -> Status:

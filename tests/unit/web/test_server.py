@@ -195,8 +195,7 @@ def test_port_that_cannot_be_is_an_error_of_the_setting() -> None:
     with pytest.raises(LsqlError) as caught:
         serve(lambda: Flask("none"), 70_000, lambda: None)
 
-    assert caught.value.code == "ENV_INVALID"
-    assert caught.value.params["name"] == "SQL_PORT"
+    assert (caught.value.code, caught.value.params) == ("PORT_NOT_ALLOWED", {"port": 70_000})
 
 
 def test_what_is_not_http_is_answered_with_a_problem() -> None:
@@ -207,7 +206,7 @@ def test_what_is_not_http_is_answered_with_a_problem() -> None:
     head, _, body = answer.partition(b"\r\n\r\n")
     assert b"400 Bad Request" in head
     assert b"application/problem+json" in head
-    assert json.loads(body)["code"] == "REQUEST_INVALID"
+    assert json.loads(body)["code"] == "REQUEST_NOT_HTTP"
 
 
 def test_nothing_is_left_in_the_home_of_the_user_and_nothing_is_logged_about_the_server() -> None:

@@ -130,10 +130,10 @@ def store_rows(processor: Processor, name: str) -> NoReturn:
     """GET /metadata/<name>: what a store holds cannot be read yet.
 
     Raises:
-        LsqlError: FEATURE_UNSUPPORTED for a store of this program, NOT_FOUND for any other name.
+        LsqlError: STORE_NOT_QUERYABLE for a store of this program, NOT_FOUND for any other name.
     """
     if any(info.name == name for info in processor.described.stores):
-        raise LsqlError("FEATURE_UNSUPPORTED", feature="Reading a state store", instead="read the target topic")
+        raise LsqlError("STORE_NOT_QUERYABLE", store=name)
     raise LsqlError("NOT_FOUND", path=f"/metadata/{name}")
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Literal as OneOf
 from typing import cast
 
-from lsql_runner.errors import LsqlError
+from lsql_runner.bind.expected import EXPECTED
+from lsql_runner.errors import Detail, LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql.ast import SetStatement
 
@@ -50,20 +51,20 @@ def bind_error_policies(statements: Mapping[str, SetStatement]) -> tuple[ErrorPo
         statements: those of POLICIES that are set, by key.
 
     Raises:
-        LsqlError: SETTING_INVALID, at the value.
+        LsqlError: SETTING_INVALID, DEAD_LETTER_QUEUE_MISSING, at the value.
     """
     asked = {key: _policy(statements[key]) for key in (_ALL, _READ, _WRITE) if key in statements}
     otherwise = asked.get(_ALL, "fail")
     read, write = asked.get(_READ, otherwise), asked.get(_WRITE, otherwise)
     topic = statements.get(_QUEUE)
     if topic is not None and not _TOPIC.fullmatch(topic.value):
-        raise _invalid(topic, "the name of a topic: letters, digits, dots, _ and -")
+        raise _invalid(topic, EXPECTED("TOPIC_NAME"))
     if "dlq" not in (read, write):
         warned = () if topic is None else (f"SET {_QUEUE} has no effect: no error.policy is dlq.",)
         return ErrorPolicies(read, write), warned
     if topic is None:
         asking = next(s for key, s in statements.items() if s.value.lower() == "dlq")
-        raise _invalid(asking, f"fail or continue; dlq needs SET {_QUEUE}='<topic>' as well")
+        raise LsqlError("DEAD_LETTER_QUEUE_MISSING", asking.value_span, key=_QUEUE)
     return ErrorPolicies(read, write, topic.value, topic.value_span), ()
 
 
@@ -71,20 +72,19 @@ def check_queue(policies: ErrorPolicies, used: Collection[str]) -> None:
     """Whether dead letters have a topic of their own.
 
     Raises:
-        LsqlError: SETTING_INVALID, at the name.
+        LsqlError: DEAD_LETTER_QUEUE_USED, at the name.
     """
     if policies.queue is not None and policies.queue in used:
-        expected = "a topic that the program neither reads nor writes its results to"
-        raise LsqlError("SETTING_INVALID", policies.queue_span, key=_QUEUE, value=policies.queue, expected=expected)
+        raise LsqlError("DEAD_LETTER_QUEUE_USED", policies.queue_span, key=_QUEUE, topic=policies.queue)
 
 
 def _policy(statement: SetStatement) -> Policy:
     if statement.value.lower() not in ("fail", "continue", "dlq"):
-        raise _invalid(statement, "fail or continue or dlq")
+        raise _invalid(statement, EXPECTED("ONE_OF", known="fail, continue, dlq"))
     return cast(Policy, statement.value.lower())
 
 
-def _invalid(statement: SetStatement, expected: str) -> LsqlError:
+def _invalid(statement: SetStatement, expected: Detail) -> LsqlError:
     return LsqlError(
         "SETTING_INVALID", statement.value_span, key=statement.key, value=statement.value, expected=expected
     )

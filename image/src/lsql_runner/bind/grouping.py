@@ -27,13 +27,13 @@ def bind_group_keys(binder: Binder, exprs: tuple[ast.Expr, ...]) -> tuple[tuple[
     """The named group expressions.
 
     Raises:
-        LsqlError: PROJECTION_TWICE when two of them would have the same name.
+        LsqlError: PROJECTION_DUPLICATE when two of them would have the same name.
     """
     keys: dict[str, Expr] = {}
     for expr in exprs:
         name = _key_name(expr, len(keys))
         if name in keys:
-            raise LsqlError("PROJECTION_TWICE", expr.span, name=name)
+            raise LsqlError("PROJECTION_DUPLICATE", expr.span, name=name)
         keys[name] = binder.bind(expr)
     return tuple(keys.items())
 
@@ -56,14 +56,14 @@ class Regrouping:
         """A part of the output over the columns `group_<name>` and `agg_<n>`.
 
         Raises:
-            LsqlError: NOT_GROUPED, STAR_WITH_GROUP.
+            LsqlError: NOT_GROUPED, STAR_WITH_AGGREGATE.
         """
         match part:
             case Single(expr):
                 return Single(self._over_groups(expr, span))
             case Fields(fields, False):
                 return Fields(tuple((name, self._over_groups(expr, span)) for name, expr in fields))
-        raise LsqlError("STAR_WITH_GROUP", span)
+        raise LsqlError("STAR_WITH_AGGREGATE", span)
 
     def condition(self, expr: Expr, span: Span) -> Expr:
         """A condition over the columns of the groups.

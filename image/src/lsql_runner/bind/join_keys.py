@@ -54,7 +54,7 @@ def key_of_values(on: On, sides: Sequence[Side], is_legacy: bool, span: Span) ->
     """The key of rows that are joined by values: these; in the legacy generation as text, if they are no key itself.
 
     Raises:
-        LsqlError: FORMAT_MISFIT.
+        LsqlError: FORMAT_MISMATCH.
     """
     if on.by_left_key and on.by_right_key:
         return _common(on)
@@ -73,7 +73,7 @@ def key_of_values(on: On, sides: Sequence[Side], is_legacy: bool, span: Span) ->
     form = default_format(expr.type)
     if not fits(expr.type, form):
         raise LsqlError(
-            "FORMAT_MISFIT", span, part="The key", type=describe(expr.type), format=str(form), instead="JSON"
+            "FORMAT_MISMATCH", span, part="key", type=describe(expr.type), format=str(form), suggested="JSON"
         )
     return RowKey(expr, Serde(form, expr.type), frozenset())
 

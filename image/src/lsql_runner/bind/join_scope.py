@@ -30,13 +30,7 @@ class Side:
     def resolve(self, path: ast.Path) -> Expr:
         found = self.scope.resolve(path)
         if not isinstance(found, ColumnRef):  # a header: they belong to one record
-            raise LsqlError(
-                "FIELD_UNKNOWN",
-                path.span,
-                name="_header",
-                source=f"{self.scope.name} in a join",
-                known="_key, _value, _ts",
-            )
+            raise LsqlError("HEADERS_IN_JOIN", path.span, source=self.scope.name)
         return replace(
             found,
             column=side_column(found.column, self.number),
@@ -93,7 +87,7 @@ class JoinScope:
         """The expression that a path stands for.
 
         Raises:
-            LsqlError: FIELD_UNKNOWN, FIELD_AMBIGUOUS or FIELD_NOT_INSIDE, at the step that fails.
+            LsqlError: FIELD_UNKNOWN, FIELD_AMBIGUOUS or FIELD_NOT_NESTED, at the step that fails.
         """
         found = self._resolve(path)
         if isinstance(found, ColumnRef) and found in self.known:

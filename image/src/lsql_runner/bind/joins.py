@@ -19,7 +19,6 @@ Found = BoundTopic | BoundSelect
 Find = Callable[[ast.Source], Found]
 
 JOIN_FACETS = frozenset({"ts"})
-_NO_RECORD = "a row of the table alone has no record to go out with"
 _KEPT: dict[JoinKind, tuple[bool, bool]] = {
     "INNER": (False, False),
     "LEFT": (True, False),
@@ -53,7 +52,7 @@ def bind_joins(
     """The sources of a SELECT with JOINs, and the names that it may use.
 
     Raises:
-        LsqlError: JOIN_*, NAME_TWICE, and what binding the conditions raises; each at its place.
+        LsqlError: JOIN_*, NAME_DUPLICATE, and what binding the conditions raises; each at its place.
     """
     first = find(select.source)
     sides = [_side(select.source, first, 0)]
@@ -113,7 +112,7 @@ def _check_names(source: ast.Source, sides: list[Side]) -> None:
     own = {(source.alias or source.name).name}
     taken = frozenset().union(*(side.scope.aliases for side in before))
     if own & taken:
-        raise LsqlError("NAME_TWICE", (source.alias or source.name).span, name=next(iter(own)))
+        raise LsqlError("NAME_DUPLICATE", (source.alias or source.name).span, name=next(iter(own)))
     sides[-1] = replace(last, scope=replace(last.scope, aliases=last.scope.aliases - taken))
 
 
@@ -136,7 +135,7 @@ def _condition(join: ast.Join, binder: Binder, number: int, left: RowKey, right:
     if join.on is None:
         one, other = left.expr.type, right.expr.type
         if one != other:
-            raise LsqlError("JOIN_KEYS_DIFFER", join.span, left=describe(one), right=describe(other))
+            raise LsqlError("JOIN_KEY_TYPES_DIFFER", join.span, left=describe(one), right=describe(other))
         return _Condition((left.expr,), (right.expr,), None)
     bound = binder.condition(join.on, "ON")
     pairs: list[tuple[Expr, Expr]] = []
@@ -150,7 +149,7 @@ def _condition(join: ast.Join, binder: Binder, number: int, left: RowKey, right:
     if not pairs:
         raise LsqlError("JOIN_WITHOUT_EQUALITY", join.on.span)
     if rest and join.kind != "INNER":
-        raise LsqlError("JOIN_RESIDUAL", join.on.span, kind=join.kind)
+        raise LsqlError("OUTER_JOIN_CONDITION", join.on.span, kind=join.kind)
     residual = None if not rest else rest[0] if len(rest) == 1 else Operation("AND", tuple(rest), BOOLEAN, True)
     return _Condition(tuple(one for one, _ in pairs), tuple(other for _, other in pairs), residual)
 
@@ -189,12 +188,11 @@ def _check_kind(join: ast.Join, on: On, left_table: bool, right_table: bool) -> 
     """Refuse what has no result that could be kept right."""
     keeps_left, keeps_right = _KEPT[join.kind]
     if left_table != right_table and (keeps_left if left_table else keeps_right):
-        raise LsqlError("JOIN_KIND", join.span, kind=join.kind, why=_NO_RECORD)
+        raise LsqlError("OUTER_JOIN_OF_TABLE", join.span, kind=join.kind)
     if not (left_table and right_table):
         return
     by_left, by_right = on.by_left_key, on.by_right_key
     if not (by_left or by_right):
         raise LsqlError("JOIN_MANY_TO_MANY", join.span)
     if by_left != by_right and (keeps_left if by_left else keeps_right):
-        why = "the result has the key of the table that is joined by a field, and a row of the other alone has none"
-        raise LsqlError("JOIN_KIND", join.span, kind=join.kind, why=why)
+        raise LsqlError("OUTER_JOIN_BY_KEY", join.span, kind=join.kind)

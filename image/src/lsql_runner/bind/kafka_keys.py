@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from lsql_runner.bind.expected import EXPECTED
+from lsql_runner.errors import Detail
+
 TOPIC_KEYS = frozenset(
     """cleanup.policy compression.type compression.gzip.level compression.lz4.level compression.zstd.level
     delete.retention.ms file.delete.delay.ms flush.messages flush.ms index.interval.bytes
@@ -47,18 +50,19 @@ _AT_MOST = {"max.in.flight.requests.per.connection": 5, "retries": 2**31 - 1}
 """An idempotent producer takes from 1 to this; others would end at the first record."""
 
 
-def expected(key: str, value: str) -> str | None:
+def expected(key: str, value: str) -> Detail | None:
     """What the value of a consumer's or producer's key must be; None if it is that. Bounds are left to the client."""
     if key in _TEXTS:
         return None
     if key in _CHOICES:
-        return None if value in _CHOICES[key] else " or ".join(_CHOICES[key])
+        return None if value in _CHOICES[key] else EXPECTED("ONE_OF", known=", ".join(_CHOICES[key]))
     if key in _FLAGS:
-        return None if value.lower() in ("true", "false") else "true or false"
+        return None if value.lower() in ("true", "false") else EXPECTED("BOOLEAN")
     is_whole = re.fullmatch(r"-?\d{1,18}", value, re.ASCII) is not None
     if key in _AT_MOST:
-        return None if is_whole and 1 <= int(value) <= _AT_MOST[key] else f"a whole number from 1 to {_AT_MOST[key]}"
-    return None if is_whole else "a whole number"
+        fits = is_whole and 1 <= int(value) <= _AT_MOST[key]
+        return None if fits else EXPECTED("INTEGER_RANGE", least=1, most=_AT_MOST[key])
+    return None if is_whole else EXPECTED("INTEGER")
 
 
 OWNED_KEYS: dict[str, str] = {

@@ -121,10 +121,10 @@ def _arithmetic_type(op: str, kind: DataType) -> DataType:
 def negate(operand: Expr, span: Span) -> Expr:
     if isinstance(operand, Const) and isinstance(operand.value, int | float) and not isinstance(operand.value, bool):
         if operand.type == DURATION:
-            raise LsqlError("OPERAND_TYPE", span, op="-", expected="a number", found="duration")
+            raise LsqlError("OPERAND_TYPE", span, op="-", expected="number", found="duration")
         return Const(-operand.value, operand.type)
     if not _numeric_or_null(operand):
-        raise LsqlError("OPERAND_TYPE", span, op="-", expected="a number", found=describe(operand.type))
+        raise LsqlError("OPERAND_TYPE", span, op="-", expected="number", found=describe(operand.type))
     return Operation("NEG", (operand,), operand.type, operand.nullable)
 
 

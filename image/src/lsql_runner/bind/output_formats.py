@@ -21,7 +21,7 @@ def written(serde: Serde, part: str, name: str, settings: PartSettings, is_open:
     """The serde with the schema that it is written with, if it has one.
 
     Args:
-        part: for messages, as `The key`.
+        part: `key` or `value`.
         name: of the schema, unless the settings say another.
         is_open: whether JSON may have fields that the type does not name.
 
@@ -35,7 +35,7 @@ def written(serde: Serde, part: str, name: str, settings: PartSettings, is_open:
         return registry.write(serde, OutputSchema(name, is_open, dict(settings.schema)))
     except FormatError as error:
         form = serde.format.bare
-        raise LsqlError("SCHEMA_UNWRITABLE", span, part=part, format=str(form), why=str(error)) from None
+        raise LsqlError("SCHEMA_UNWRITABLE", span, part=part, format=str(form), reason=str(error)) from None
 
 
 def default_format(kind: DataType) -> Format:
@@ -69,7 +69,7 @@ def output_serde(
     that can be written.
 
     Raises:
-        LsqlError: FORMAT_UNSUPPORTED, FORMAT_MISFIT.
+        LsqlError: FORMAT_UNSUPPORTED, FORMAT_MISMATCH.
     """
     if asked is None:
         if isinstance(part, Whole) and row_of(source.format).is_written:
@@ -86,12 +86,12 @@ def output_serde(
     window_fits = chosen == _like(source.format, chosen.bare) and not (chosen.is_windowed and isinstance(part, Whole))
     if not window_fits or not fits(kind, chosen):
         raise LsqlError(
-            "FORMAT_MISFIT",
+            "FORMAT_MISMATCH",
             span,
             part=name,
             type=describe(kind),
             format=str(chosen),
-            instead=str(default_format(kind)),
+            suggested=str(default_format(kind)),
         )
     return _like_source(Serde(chosen, kind), source)
 

@@ -88,7 +88,7 @@ def _check_formats(program: ast.Program, catalog: Catalog) -> None:
         for wanted, serde in ((named.key, schema.key), (named.value, schema.value)):
             if wanted is not None and wanted != serde.format:
                 span = source_topics(program)[topic]
-                raise LsqlError("FORMAT_CONTRADICTS", span, topic=topic, named=str(wanted), known=str(serde.format))
+                raise LsqlError("FORMAT_CONFLICT", span, topic=topic, named=str(wanted), known=str(serde.format))
 
 
 def _bind_tables(
@@ -102,7 +102,7 @@ def _bind_tables(
     bound = dict(known)
     for table in tables:
         if table.name.name in bound:
-            raise LsqlError("NAME_TWICE", table.name.span, name=table.name.name)
+            raise LsqlError("NAME_DUPLICATE", table.name.span, name=table.name.name)
         name = table.name.name
         bound[name] = context.bind(table.select, bound, inside_insert, name in formal)
     return bound
@@ -113,7 +113,7 @@ def _bind_insert(
 ) -> BoundInsert | BoundSinkInsert:
     tables = _bind_tables(insert.tables, shared, context, formal_tables_inside(insert), inside_insert=True)
     if insert.target.name in tables:
-        raise LsqlError("NAME_SHADOWS_TOPIC", insert.target.span, name=insert.target.name)
+        raise LsqlError("TARGET_IS_WITH_QUERY", insert.target.span, name=insert.target.name)
     sink = sink_of(insert, context.catalog)
     select = context.bind(insert.select, tables, inside_insert=bool(insert.tables))
     if sink is not None:
@@ -128,12 +128,12 @@ def _bind_insert(
     span = insert.select.projections[0].span.to(insert.select.projections[-1].span)
     key_type = written_type(select.key, select.shape.key.type)
     value_type = written_type(select.value, select.shape.value.type)
-    key = output_serde(select.key, key_type, select.shape.key, insert.key_format, "The key", span)
-    value = output_serde(select.value, value_type, select.shape.value, insert.value_format, "The value", span)
+    key = output_serde(select.key, key_type, select.shape.key, insert.key_format, "key", span)
+    value = output_serde(select.value, value_type, select.shape.value, insert.value_format, "value", span)
     topic = context.settings.topic(insert.target.name)
     plain = re.sub(r"\W|^(?=\d)", "_", insert.target.name, flags=re.ASCII)
-    key = written(key, "The key", f"{plain}_key", topic.key, keeps_source(select.key), span)
-    value = written(value, "The value", plain, topic.value, keeps_source(select.value), span)
+    key = written(key, "key", f"{plain}_key", topic.key, keeps_source(select.key), span)
+    value = written(value, "value", plain, topic.value, keeps_source(select.value), span)
     return BoundInsert(insert.target.name, key, value, select)
 
 

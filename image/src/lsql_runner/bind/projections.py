@@ -29,29 +29,29 @@ class _PartBuilder:
 
     def set_single(self, expr: Expr, span: Span) -> None:
         if self.single is not None:
-            raise LsqlError("PROJECTION_TWICE", span, name=self.name)
+            raise LsqlError("PROJECTION_DUPLICATE", span, name=self.name)
         if self.tree or self.whole:
-            raise LsqlError("PROJECTION_OVERLAPS", span, name=self.name)
+            raise LsqlError("PROJECTION_CONFLICT", span, name=self.name)
         self.single = expr
 
     def set_field(self, path: tuple[str, ...], expr: Expr, span: Span) -> None:
         if self.single is not None:
-            raise LsqlError("PROJECTION_OVERLAPS", span, name=self.name)
+            raise LsqlError("PROJECTION_CONFLICT", span, name=self.name)
         inside = self.tree
         for step in path[:-1]:
             below = inside.setdefault(step, {})
             if not isinstance(below, dict):
-                raise LsqlError("PROJECTION_OVERLAPS", span, name=step)
+                raise LsqlError("PROJECTION_CONFLICT", span, name=step)
             inside = below
         last = path[-1]
         if last in inside:
-            code = "PROJECTION_OVERLAPS" if isinstance(inside[last], dict) else "PROJECTION_TWICE"
+            code = "PROJECTION_CONFLICT" if isinstance(inside[last], dict) else "PROJECTION_DUPLICATE"
             raise LsqlError(code, span, name=".".join(path))
         inside[last] = expr
 
     def set_whole(self, span: Span) -> None:
         if self.single is not None:
-            raise LsqlError("PROJECTION_OVERLAPS", span, name=self.name)
+            raise LsqlError("PROJECTION_CONFLICT", span, name=self.name)
         self.whole = True
 
     def build(self) -> Part | None:
@@ -73,7 +73,8 @@ def bind_projections(binder: Binder, items: tuple[ast.Projection, ...]) -> tuple
     """Key and value as the SELECT list sets them; None for a part that it does not mention.
 
     Raises:
-        LsqlError: PROJECTION_TWICE, PROJECTION_OVERLAPS, PROJECTION_TARGET, STAR_OF_SCALAR, and what Binder raises.
+        LsqlError: PROJECTION_DUPLICATE, PROJECTION_CONFLICT, PROJECTION_TARGET_INVALID, STAR_OF_SCALAR, and what Binder
+            raises.
     """
     key, value = _PartBuilder("_key"), _PartBuilder("_value")
     for item in items:
@@ -130,11 +131,11 @@ def _output_path(item: ast.Projection, scope: Scope | JoinScope) -> tuple[str, .
     steps: list[str] = []
     for step in (item.alias.head, *item.alias.steps):
         if isinstance(step, ast.Index):
-            raise LsqlError("PROJECTION_TARGET", step.span, name=f"[{step.position}]")
+            raise LsqlError("PROJECTION_TARGET_INVALID", step.span, name=f"[{step.position}]")
         steps.append(step.name)
     head = item.alias.head
     if not head.quoted and head.name in FACET_WORDS - {"_key", "_value"}:
-        raise LsqlError("PROJECTION_TARGET", item.alias.span, name=head.name)
+        raise LsqlError("PROJECTION_TARGET_INVALID", item.alias.span, name=head.name)
     return ("_value", *steps) if head.quoted else tuple(steps)
 
 

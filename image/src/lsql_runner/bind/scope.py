@@ -59,7 +59,7 @@ class Scope:
         """The expression that a path stands for.
 
         Raises:
-            LsqlError: FIELD_UNKNOWN or FIELD_NOT_INSIDE, at the step that fails.
+            LsqlError: FIELD_UNKNOWN or FIELD_NOT_NESTED, at the step that fails.
         """
         found = self._resolve(path)
         if isinstance(found, ColumnRef) and found in self.known:
@@ -98,7 +98,7 @@ class Scope:
                 return _inside(self._whole_value(path.span), steps, "_value")
             case "_header":
                 if len(steps) != 1 or not isinstance(steps[0], ast.Ident):
-                    raise LsqlError("FIELD_UNKNOWN", path.span, name=head, source="A record", known="_header.<name>")
+                    raise LsqlError("HEADER_NAME_MISSING", path.span, name=head)
                 self._need("headers", path.span, head)
                 return Convert(HeaderValue(steps[0].name), STRING)
             case "_meta":
@@ -116,7 +116,7 @@ class Scope:
                 column, kind = _FACETS[head]
                 if steps:
                     first = steps[0].name if isinstance(steps[0], ast.Ident) else f"[{steps[0].position}]"
-                    raise LsqlError("FIELD_NOT_INSIDE", steps[0].span, name=head, type=describe(kind), step=first)
+                    raise LsqlError("FIELD_NOT_NESTED", steps[0].span, name=head, type=describe(kind), step=first)
         self._need(column, path.span, head)
         return ColumnRef(column, (), kind, nullable=False, present=True)
 
@@ -129,13 +129,7 @@ class Scope:
                     *(f"_{f}" for f in sorted(self.shape.facets) if f in ("topic", "partition", "offset", "ts")),
                 ]
             )
-            raise LsqlError(
-                "FIELD_UNKNOWN",
-                span,
-                name=name,
-                source=f"{self.name} (the result of an aggregate)",
-                known=known,
-            )
+            raise LsqlError("FACET_UNAVAILABLE", span, name=name, source=self.name, known=known)
 
 
 def _root(column: str, kind: DataType, exempt: bool) -> ColumnRef:
@@ -147,7 +141,7 @@ def resolve_lateral(column: str, element: DataType, exempt: bool, path: ast.Path
     """What a path into the element of a LATERAL stands for; `exempt` as that of `ColumnRef`.
 
     Raises:
-        LsqlError: FIELD_UNKNOWN or FIELD_NOT_INSIDE, at the step that fails.
+        LsqlError: FIELD_UNKNOWN or FIELD_NOT_NESTED, at the step that fails.
     """
     return _inside(_root(column, element, exempt), path.steps, path.head.name)
 
@@ -186,7 +180,7 @@ def _step(inside: ColumnRef, step: ast.Ident | ast.Index, name: str) -> ColumnRe
             source=f"{name} ({describe(inside.type)})",
             known="_value, _key, _ts",
         )
-    raise LsqlError("FIELD_NOT_INSIDE", step.span, name=name, type=describe(inside.type), step=wanted)
+    raise LsqlError("FIELD_NOT_NESTED", step.span, name=name, type=describe(inside.type), step=wanted)
 
 
 def member_ref(struct: ColumnRef, member: Field) -> ColumnRef:
@@ -201,4 +195,4 @@ def _known(name: str, struct: Struct) -> str:
     near += [n for n in struct.names if n.lower() == name.lower() and n not in near]
     rest = [n for n in struct.names if n not in near]
     shown = [*near, *rest][:12]
-    return (", ".join(shown) + (", ..." if len(struct.names) > 12 else "")) or "none (its schema is empty)"
+    return (", ".join(shown) + (", ..." if len(struct.names) > 12 else "")) or "none"

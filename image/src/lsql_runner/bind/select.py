@@ -182,7 +182,7 @@ class _Context:
                 raise LsqlError("NOT_AN_ARRAY", lateral.array.span, found=describe(array.type))
             alias = lateral.alias.name
             if alias in scope.laterals or alias in names:
-                raise LsqlError("NAME_TWICE", lateral.alias.span, name=alias)
+                raise LsqlError("NAME_DUPLICATE", lateral.alias.span, name=alias)
             bound.append((alias, array))
             scope = scope.with_lateral(alias, array.type.element)
         return scope, tuple(bound)
@@ -202,7 +202,7 @@ class _Context:
         if bound.type == DATE:
             bound = operators.convert(bound, TIMESTAMP)
         if bound.type != TIMESTAMP and not is_integer(bound.type):
-            expected = "a long (milliseconds since 1970 UTC), a timestamp or a date"
+            expected = "long, timestamp, date"
             raise LsqlError("OPERAND_TYPE", expr.span, op="EVENTTIME BY", expected=expected, found=describe(bound.type))
         return operators.convert(bound, LONG)
 
@@ -323,12 +323,12 @@ class _Context:
         form = default_format(expr.type)
         if not fits(expr.type, form):
             raise LsqlError(
-                "FORMAT_MISFIT",
+                "FORMAT_MISMATCH",
                 self.select.place_of("GROUP BY"),
-                part="The key",
+                part="key",
                 type=describe(expr.type),
                 format=str(form),
-                instead="JSON",
+                suggested="JSON",
             )
         return Single(expr), Serde(form, expr.type)
 

@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from typing import Literal as OneOf
 
 from lsql_runner.bind.error_policies import POLICIES, ErrorPolicies, bind_error_policies
+from lsql_runner.bind.expected import EXPECTED
 from lsql_runner.bind.kafka_keys import (
     CONSUMER_KEYS,
     IGNORED_KEYS,
@@ -22,7 +23,7 @@ from lsql_runner.bind.kafka_keys import (
     expected,
 )
 from lsql_runner.bind.rocksdb_keys import ROCKSDB_IGNORED, ROCKSDB_KEYS
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import Detail, LsqlError
 from lsql_runner.formats.spec import SchemaSetting
 from lsql_runner.formats.table import SCHEMA_SETTINGS
 from lsql_runner.sql.ast import UNIT_MS, SetStatement
@@ -88,7 +89,7 @@ def bind_settings(statements: Iterable[SetStatement]) -> ProgramSettings:
     """Read all SETs.
 
     Raises:
-        LsqlError: SETTING_UNKNOWN, SETTING_INVALID, SETTING_TWICE, FEATURE_UNSUPPORTED, at the key or the value.
+        LsqlError: SETTING_UNKNOWN, SETTING_INVALID, SETTING_DUPLICATE, FEATURE_UNSUPPORTED, at the key or the value.
     """
     settings = ProgramSettings()
     seen: dict[str, SetStatement] = {}
@@ -99,7 +100,7 @@ def bind_settings(statements: Iterable[SetStatement]) -> ProgramSettings:
         if first.value != statement.value:
             places = [("first set here", first.span)]
             raise LsqlError(
-                "SETTING_TWICE",
+                "SETTING_DUPLICATE",
                 statement.key_span,
                 places,
                 key=statement.key,
@@ -241,7 +242,7 @@ _TOPIC_WORDS: dict[str, Callable[[TopicSettings, SetStatement], TopicSettings]] 
 # --- values ---
 
 
-def _invalid(statement: SetStatement, expected: str) -> LsqlError:
+def _invalid(statement: SetStatement, expected: Detail) -> LsqlError:
     return LsqlError(
         "SETTING_INVALID", statement.value_span, key=statement.key, value=statement.value, expected=expected
     )
@@ -249,42 +250,40 @@ def _invalid(statement: SetStatement, expected: str) -> LsqlError:
 
 def _boolean(statement: SetStatement) -> bool:
     if statement.value.lower() not in ("true", "false"):
-        raise _invalid(statement, "true or false")
+        raise _invalid(statement, EXPECTED("BOOLEAN"))
     return statement.value.lower() == "true"
 
 
 def _whole(statement: SetStatement, least: int, most: int) -> int:
     if not re.fullmatch(r"\d{1,9}", statement.value) or not least <= int(statement.value) <= most:
-        raise _invalid(statement, f"a whole number from {least} to {most}")
+        raise _invalid(statement, EXPECTED("INTEGER_RANGE", least=least, most=most))
     return int(statement.value)
 
 
 def _multiple(statement: SetStatement, unit: int) -> int:
     found = re.fullmatch(r"\d{1,15}", statement.value, re.ASCII)
     if not found or not int(statement.value) or int(statement.value) % unit:
-        raise _invalid(statement, "a whole number above zero" if unit == 1 else f"bytes, a multiple of {unit}")
+        raise _invalid(statement, EXPECTED("POSITIVE_INTEGER") if unit == 1 else EXPECTED("BYTES_MULTIPLE", unit=unit))
     return int(statement.value)
 
 
 def _name(statement: SetStatement, dotted: bool) -> str:
     part = r"[A-Za-z_][A-Za-z0-9_]*"
     if not re.fullmatch(rf"{part}(\.{part})*" if dotted else part, statement.value):
-        raise _invalid(
-            statement, "names of letters, digits and _ with dots between" if dotted else "letters, digits and _"
-        )
+        raise _invalid(statement, EXPECTED("DOTTED_NAME") if dotted else EXPECTED("NAME"))
     return statement.value
 
 
 def _duration_ms(statement: SetStatement) -> int:
     found = re.fullmatch(r"(\d{1,12})\s*(ms|s|m|h|d)", statement.value.strip().lower())
     if not found:
-        raise _invalid(statement, "a length of time, as 30s, 5m, 1h or 1d")
+        raise _invalid(statement, EXPECTED("DURATION"))
     return int(found[1]) * UNIT_MS[found[2]]
 
 
 def _one_of(statement: SetStatement, *words: str) -> str:
     if statement.value.lower() not in words:
-        raise _invalid(statement, " or ".join(words))
+        raise _invalid(statement, EXPECTED("ONE_OF", known=", ".join(words)))
     return statement.value.lower()
 
 

@@ -12,6 +12,7 @@ from lsql_runner.bind.settings import ProgramSettings
 from lsql_runner.bind.table_rows import identity, is_identity, rows_go
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import Catalog
+from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.types import Struct, describe
 
@@ -103,7 +104,8 @@ def bind_sink_insert(
     """An INSERT whose target is a sink.
 
     Raises:
-        LsqlError: SINK_CLAUSE, SINK_FIELDS_MISSING, PK_MISSING, PK_UNKNOWN, SINK_ROWS_GO, PK_NOT_OF_ROWS.
+        LsqlError: SINK_CLAUSE_UNSUPPORTED, SINK_CLAUSE_VALUE, SINK_CLAUSE_CONFLICT, SINK_FIELDS_MISSING, PK_MISSING,
+            PK_UNKNOWN, SINK_ROW_IDENTITY_MISSING, SINK_UPSERT_REQUIRED, PK_NOT_ROW_IDENTITY.
     """
     kcql = insert.kcql or ast.Kcql()
     _check_clauses(insert, kcql, sink)
@@ -140,22 +142,27 @@ def bind_sink_insert(
 def _check_clauses(insert: ast.Insert, kcql: ast.Kcql, sink: NamedSink) -> None:
     """Refuse what the kind of sink cannot do: nothing is ignored."""
 
-    def refuse(clause: str, instead: str) -> LsqlError:
+    def place_of(clause: str) -> Span:
         place = next((place for name, place in insert.clauses if name == clause), None)
-        span = kcql.place_of(clause) if place is None else place
-        return LsqlError("SINK_CLAUSE", span, clause=clause, sink=sink.name, kind=sink.kind.name, instead=instead)
+        return kcql.place_of(clause) if place is None else place
+
+    def refuse(clause: str, known: tuple[str, ...] = ()) -> LsqlError:
+        span, name, kind = place_of(clause), sink.name, sink.kind.name
+        if known:
+            return LsqlError("SINK_CLAUSE_VALUE", span, clause=clause, sink=name, kind=kind, known=", ".join(known))
+        return LsqlError("SINK_CLAUSE_UNSUPPORTED", span, clause=clause, sink=name, kind=kind)
 
     kind, form, store = sink.kind, kcql.value_format, kcql.store_as
     if insert.key_format is not None or insert.value_format is not None:
-        raise refuse("STORE", "leave it out: a format of Kafka's records is not the sink's")
+        raise refuse("STORE")
     if form is not None and form.name not in kind.formats:
-        raise refuse("WITHFORMAT", f"write WITHFORMAT {' or '.join(kind.formats)}" if kind.formats else "leave it out")
+        raise refuse("WITHFORMAT", kind.formats)
     if store is not None and (store.name.upper() not in kind.stores or store.options):
-        raise refuse("STOREAS", f"write STOREAS {' or '.join(kind.stores)}" if kind.stores else "leave it out")
+        raise refuse("STOREAS", kind.stores)
     if form is not None and store is not None and store.name.upper() != kind.stores[0]:
-        raise refuse("WITHFORMAT", f"leave it out: STOREAS {store.name.upper()} stores fields, and no text of them")
+        raise LsqlError("SINK_CLAUSE_CONFLICT", place_of("WITHFORMAT"), clause="WITHFORMAT", store=store.name.upper())
     if kcql.autocreate and not kind.creates:
-        raise refuse("AUTOCREATE", "leave it out: there is nothing to make")
+        raise refuse("AUTOCREATE")
 
 
 def _key(insert: ast.Insert, kcql: ast.Kcql, columns: tuple[str, ...]) -> tuple[str, ...]:
@@ -175,7 +182,7 @@ def _key(insert: ast.Insert, kcql: ast.Kcql, columns: tuple[str, ...]) -> tuple[
             )
             raise LsqlError("PK_UNKNOWN", path.span, name=shown, known=", ".join(columns))
         if column in found:
-            raise LsqlError("NAME_TWICE", path.span, name=column)
+            raise LsqlError("NAME_DUPLICATE", path.span, name=column)
         found.append(column)
     return tuple(found)
 
@@ -186,13 +193,13 @@ def _check_going(
     """Refuse a table whose rows could not be taken away again, or whose rows would take away one another."""
     wanted = identity(select)
     if wanted is None:
-        raise LsqlError("SINK_ROWS_UNKNOWN", insert.target.span, target=insert.target.name)
+        raise LsqlError("SINK_ROW_IDENTITY_MISSING", insert.target.span, target=insert.target.name)
     names = ", ".join(part.name for part in wanted)
     if mode == "insert":
-        raise LsqlError("SINK_ROWS_GO", insert.target.span, target=insert.target.name, identity=names)
+        raise LsqlError("SINK_UPSERT_REQUIRED", insert.target.span, target=insert.target.name, identity=names)
     if not is_identity(wanted, key, select):
         span = kcql.key[0].span.to(kcql.key[-1].span)
-        raise LsqlError("PK_NOT_OF_ROWS", span, key=", ".join(key), identity=names)
+        raise LsqlError("PK_NOT_ROW_IDENTITY", span, key=", ".join(key), identity=names)
 
 
 def _is_of_record_key(key: tuple[str, ...], select: BoundSelect) -> bool:

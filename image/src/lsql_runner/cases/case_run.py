@@ -44,7 +44,7 @@ def run_case(case: Case, engine: CaseEngine) -> list[str]:
     try:
         prepared = prepare_case(case)
     except LsqlError as error:
-        if error.code == "CASE_INVALID":
+        if error.kind.is_of_case:
             raise
         return error_differences(case.error, error, case.sql)
     run = engine.run(case, prepared)

@@ -17,10 +17,9 @@ from lsql_runner.kafka.registry import SchemaRegistry
 
 _GONE_S = 30.0
 _POLL_S = 0.05
-_UNREACHABLE = ("BROKER_UNREACHABLE", "REGISTRY_UNREACHABLE")
 
-Task = tuple[str, Callable[[], None]]
-"""What is deleted, in words, and the call that deletes it."""
+Task = tuple[str, str, Callable[[], None]]
+"""The kind and the name of what is deleted, and the call that deletes it."""
 
 
 @dataclass(slots=True)
@@ -36,7 +35,7 @@ class Cleanup:
     subjects: list[str] = field(default_factory=list)
 
     def run(self) -> tuple[LsqlError, ...]:
-        """Delete everything and wait until it is gone. Returns one CASE_LEFT_BEHIND for each thing that remains.
+        """Delete everything and wait until it is gone. Returns one CASE_CLEANUP_FAILED for each thing that remains.
 
         Ctrl-C does not interrupt it, because Ctrl-C is one way to get here.
         """
@@ -44,12 +43,12 @@ class Cleanup:
             return (*self._run_tasks(self._broker_tasks()), *self._run_tasks(self._registry_tasks()))
 
     def _broker_tasks(self) -> Iterator[Task]:
-        yield from ((f"consumer group {name}", partial(self.brokers.delete_group, name)) for name in self.groups)
-        yield from ((f"topic {name}", partial(self._delete_topic, name)) for name in self.topics)
+        yield from (("consumer group", name, partial(self.brokers.delete_group, name)) for name in self.groups)
+        yield from (("topic", name, partial(self._delete_topic, name)) for name in self.topics)
 
     def _registry_tasks(self) -> Iterator[Task]:
         if self.registry is not None:
-            yield from ((f"subject {name}", partial(self.registry.delete, name)) for name in self.subjects)
+            yield from (("subject", name, partial(self.registry.delete, name)) for name in self.subjects)
 
     def _delete_topic(self, name: str) -> None:
         """Brokers delete in the background, and the next case may need the name."""
@@ -57,18 +56,19 @@ class Cleanup:
         deadline = time.monotonic() + _GONE_S
         while name in self.brokers.topics():
             if time.monotonic() > deadline:
-                raise LsqlError("TOPIC_REFUSED", topic=name, why=f"it still exists after {_GONE_S:.0f} s")
+                raise LsqlError("TOPIC_NOT_DELETED", topic=name, seconds=round(_GONE_S))
             time.sleep(_POLL_S)
 
     def _run_tasks(self, tasks: Iterator[Task]) -> list[LsqlError]:
         remaining: list[LsqlError] = []
         unreachable: LsqlError | None = None
-        for what, delete in tasks:
+        for resource, name, delete in tasks:
             error = unreachable or _failure(delete)  # every request to unreachable brokers would wait for its deadline
             if error is not None:
-                unreachable = error if error.code in _UNREACHABLE else None
-                why = error.message.rstrip(".")
-                remaining.append(LsqlError("CASE_LEFT_BEHIND", path=str(self.path), what=what, why=why))
+                unreachable = error if error.kind.is_transient else None
+                path, reason = str(self.path), error.message.rstrip(".")
+                failed = LsqlError("CASE_CLEANUP_FAILED", path=path, resource=resource, name=name, reason=reason)
+                remaining.append(failed)
         return remaining
 
 

@@ -47,15 +47,14 @@ def output_formats(case: Case, plan: Plan) -> Forms:
     """The formats of each target's key and value.
 
     Raises:
-        LsqlError: CASE_INVALID when two INSERTs write a topic in different formats.
+        LsqlError: CASE_FORMATS_DIFFER.
     """
     found: dict[str, tuple[Format, Format]] = {}
     for sink in plan.sinks:
         # A row of a sink is shown as its key's columns and all of its columns, each an object.
         forms = (JSON_FORMAT, JSON_FORMAT) if isinstance(sink, WriteSink) else (sink.key_format, sink.value_format)
         if found.setdefault(sink.name, forms) != forms:
-            why = f"two INSERTs write {sink.name} in different formats"
-            raise LsqlError("CASE_INVALID", path=str(case.path), place="the program", why=why)
+            raise LsqlError("CASE_FORMATS_DIFFER", path=str(case.path), topic=sink.name)
     if plan.dead_letter_queue is not None:
         found[plan.dead_letter_queue] = (BYTES_FORMAT, BYTES_FORMAT)
     return found
@@ -186,7 +185,7 @@ def _expected(case: Case, forms: Forms) -> list[_Expected]:
                 raise InvalidValue(f"the program writes to {', '.join(forms)}" + (f", not to {topic}" if topic else ""))
             found.append(_expected_record(record, topic, forms[topic]))
         except InvalidValue as error:
-            raise LsqlError("CASE_INVALID", path=str(case.path), place=f"expect[{number}]", why=str(error)) from None
+            raise LsqlError("CASE_INVALID", path=str(case.path), place=f"expect[{number}]", reason=str(error)) from None
     return found
 
 

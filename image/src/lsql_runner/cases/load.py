@@ -14,7 +14,7 @@ from lsql_runner.cases.codecs import WITH_SCHEMA
 from lsql_runner.cases.model import BatchMark, Case, CaseDocument, IdleMark, InputRecord, Writers
 from lsql_runner.cases.scalars import InvalidValue
 from lsql_runner.cases.yaml_text import load_yaml
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import DetailTable, LsqlError, file_error
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.formats.declared import declared_topics
 from lsql_runner.formats.spec import DeclarationError
@@ -22,12 +22,26 @@ from lsql_runner.sql.ast import UNIT_MS
 
 M = TypeVar("M", bound=BaseModel)
 
+_REASONS = DetailTable(
+    {
+        "NOT_A_MAPPING": "expected a mapping with input and expect",
+        "EXPECT_OR_ERROR": "give either expect or expect_error",
+        "NOT_POSITIVE": "expected a whole number above zero",
+        "WRITERS_NOT_NAMED": "expected schemas by name, as in {{old: {{type: record, ...}}}}",
+        "DECLARATION": "expected {expected}",
+        "NO_WRITERS": "only {known} have writers, and the format is {format}",
+        "IDLE_INVALID": "expected a duration after a record, such as 30s",
+        "TOPIC_MISSING": "the topic of the record is missing",
+        "WRITER_UNKNOWN": "there is no writer {writer}; the topic has {known}",
+    }
+)
+
 
 def load_case(path: Path) -> Case:
     """Read a case file, and `query.sql` beside it where it holds no `sql`.
 
     Raises:
-        LsqlError: CASE_INVALID with the place in the file, FILE_UNREADABLE.
+        LsqlError: CASE_INVALID with the place in the file, FILE_UNREADABLE, FILE_NOT_UTF8.
     """
     return parse_case(_text(path), path)
 
@@ -41,12 +55,12 @@ def parse_case(text: str, path: Path) -> Case:
     try:
         raw = load_yaml(text)
     except ValueError as error:
-        raise _invalid(path, "the text", str(error)) from None
+        raise _invalid(path, "$", error.args[0]) from None
     if not isinstance(raw, dict):
-        raise _invalid(path, "the top", "a mapping with input and expect is needed")
+        raise _invalid(path, "$", _REASONS("NOT_A_MAPPING"))
     document = _checked(CaseDocument, raw, path, ())
     if (document.expect is None) == (document.expect_error is None):
-        raise _invalid(path, "the top", "give either expect or expect_error")
+        raise _invalid(path, "$", _REASONS("EXPECT_OR_ERROR"))
     partitions, given, declarations = _divided(document.topics, path)
     declared = _declared(declarations, path)
     writers = _writers(given, declared, path)
@@ -81,8 +95,7 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise LsqlError("FILE_UNREADABLE", path=str(path), why=why) from None
+        raise file_error(path, error) from None
 
 
 def _divided(
@@ -96,7 +109,7 @@ def _divided(
         rest = dict(body)
         count = rest.pop("partitions", 1)
         if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-            raise _invalid(path, f"topics.{name}.partitions", "a whole number above 0 is needed")
+            raise _invalid(path, f"topics.{name}.partitions", _REASONS("NOT_POSITIVE"))
         partitions[name] = count
         for part, serde in body.items():
             if isinstance(serde, dict) and "writers" in serde:
@@ -109,7 +122,7 @@ def _divided(
 
 def _by_name(body: Any, path: Path, place: str) -> dict[str, Any]:
     if not isinstance(body, dict):
-        raise _invalid(path, place, "schemas by name are needed, as {old: {type: record, ...}}")
+        raise _invalid(path, place, _REASONS("WRITERS_NOT_NAMED"))
     return {str(name): schema for name, schema in body.items()}
 
 
@@ -117,7 +130,7 @@ def _declared(declarations: dict[str, Any], path: Path) -> dict[str, TopicSchema
     try:
         return declared_topics(declarations)
     except DeclarationError as error:
-        raise _invalid(path, "topics", f"expected {error}") from None
+        raise _invalid(path, "topics", _REASONS("DECLARATION", expected=str(error))) from None
 
 
 def _writers(
@@ -130,8 +143,8 @@ def _writers(
             place = f"topics.{topic}.{part}"
             named = given.get((topic, part), {})
             if serde.schema is None and named:
-                why = f"only {' and '.join(WITH_SCHEMA)} have writers, and this is {serde.format}"
-                raise _invalid(path, f"{place}.writers", why)
+                reason = _REASONS("NO_WRITERS", known=" and ".join(WITH_SCHEMA), format=str(serde.format))
+                raise _invalid(path, f"{place}.writers", reason)
             if serde.schema is None:
                 continue
             codec = WITH_SCHEMA[serde.format.bare.name]
@@ -140,7 +153,7 @@ def _writers(
                 try:
                     codec.check(text)
                 except InvalidValue as error:
-                    raise _invalid(path, f"{place}.{name}", str(error)) from None
+                    raise _invalid(path, f"{place}.{name}", error.args[0]) from None
             if texts:
                 found[topic, part] = texts
     return found
@@ -156,7 +169,7 @@ def _batches(
         if isinstance(item, dict) and "idle" in item:
             length = _length_ms(_checked(IdleMark, item, path, ("input", number)).idle)
             if length is None or not batches[-1]:
-                raise _invalid(path, f"input[{number}].idle", "a length of time behind a record is needed, as 30s")
+                raise _invalid(path, f"input[{number}].idle", _REASONS("IDLE_INVALID"))
             idle_ms[sum(1 for batch in batches if batch) - 1] = length
             batches.append([])
             continue
@@ -166,12 +179,12 @@ def _batches(
             continue
         record = _checked(InputRecord, item, path, ("input", number))
         if not record.topic:
-            raise _invalid(path, f"input[{number}].topic", "the record's topic is needed")
+            raise _invalid(path, f"input[{number}].topic", _REASONS("TOPIC_MISSING"))
         for part, name in (("key", record.key_writer), ("value", record.value_writer)):
             known = writers.get((record.topic, part), {})
             if name is not None and name not in known:
-                why = f"{record.topic} has no such writer for its {part}; it has {', '.join(known) or 'none'}"
-                raise _invalid(path, f"input[{number}].{part}_writer", why)
+                reason = _REASONS("WRITER_UNKNOWN", writer=name, known=", ".join(known) or "none")
+                raise _invalid(path, f"input[{number}].{part}_writer", reason)
         batches[-1].append(record)
     return tuple(tuple(batch) for batch in batches if batch), idle_ms
 
@@ -192,8 +205,8 @@ def _checked(model: type[M], value: Any, path: Path, place: tuple[str | int, ...
 
 def _place(steps: tuple[str | int, ...]) -> str:
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).removeprefix(".")
-    return text or "the top"
+    return text or "$"
 
 
-def _invalid(path: Path, place: str, why: str) -> LsqlError:
-    return LsqlError("CASE_INVALID", path=str(path), place=place, why=why)
+def _invalid(path: Path, place: str, reason: str) -> LsqlError:
+    return LsqlError("CASE_INVALID", path=str(path), place=place, reason=reason)

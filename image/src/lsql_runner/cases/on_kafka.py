@@ -41,8 +41,6 @@ _TERMINATED = 143
 
 _OF_THE_CASE = ("SQL", "SQL_APP_ID", "SQL_STATE_STORE_DIR", "LSQL_TOPICS")
 """Variables that are ignored here, since each case has values of its own."""
-_NOT_SEEN_YET = ("TOPIC_UNKNOWN", "TARGET_UNKNOWN")
-"""What a broker may answer about a topic that another broker has just created."""
 
 
 @contextmanager
@@ -139,11 +137,12 @@ class KafkaCases:
 
     def _refuse_what_exists(self, case: Case, topics: Sequence[TopicRequest], subjects: Mapping[str, str]) -> None:
         existing = self._brokers.topics()
-        found = [f"topic {topic.name}" for topic in topics if topic.name in existing]
+        found = [("topic", topic.name) for topic in topics if topic.name in existing]
         if self._registry is not None:
-            found += [f"subject {subject}" for subject in subjects if self._registry.is_taken(subject)]
+            found += [("subject", subject) for subject in subjects if self._registry.is_taken(subject)]
         if found:
-            raise LsqlError("CASE_CONFLICT", path=str(case.path), what=found[0])
+            resource, name = found[0]
+            raise LsqlError("CASE_CONFLICT", path=str(case.path), resource=resource, name=name)
 
     def _make(self, case: Case, topics: Sequence[TopicRequest], cleanup: Cleanup) -> None:
         for topic in topics:
@@ -155,13 +154,12 @@ class KafkaCases:
                     cleanup.topics.remove(topic.name)
                 raise
             if not made:
-                cleanup.topics.remove(topic.name)  # another client created it
-                raise LsqlError("CASE_CONFLICT", path=str(case.path), what=f"topic {topic.name}")
+                cleanup.topics.remove(topic.name)  # somebody else was quicker: it is theirs
+                raise LsqlError("CASE_CONFLICT", path=str(case.path), resource="topic", name=topic.name)
         deadline = time.monotonic() + _READY_S
         while not {topic.name for topic in topics} <= self._brokers.topics().keys():
             if time.monotonic() > deadline:
-                why = f"they did not exist after {_READY_S:.0f} s"
-                raise LsqlError("CASE_BROKEN_OFF", path=str(case.path), what="its topics were made", why=why)
+                raise LsqlError("CASE_TOPICS_MISSING", path=str(case.path), seconds=round(_READY_S))
             time.sleep(_POLL_S)
 
     def _schemas(self, subjects: Mapping[str, str]) -> Schemas:
@@ -232,7 +230,7 @@ class KafkaCases:
             try:
                 return stack.enter_context(processor_on(self._engine, settings, jvm_gone.set))
             except LsqlError as error:
-                if error.code not in _NOT_SEEN_YET or time.monotonic() > deadline:
+                if not error.kind.is_of_metadata or time.monotonic() > deadline:
                     raise
             time.sleep(_POLL_S)
 
@@ -242,8 +240,14 @@ class KafkaCases:
         late = next((place for place, end in ends.items() if committed.get(place, 0) < end), None)
         if late is None:
             return None
-        why = f"at {late.topic}, partition {late.partition}, it is {committed.get(late, 0)} of {ends[late]}"
-        return LsqlError("CASE_BROKEN_OFF", path=str(case.path), what="its position was committed", why=why)
+        return LsqlError(
+            "CASE_NOT_COMMITTED",
+            path=str(case.path),
+            topic=late.topic,
+            partition=late.partition,
+            committed=committed.get(late, 0),
+            end=ends[late],
+        )
 
     # --- records ---
 
@@ -253,7 +257,7 @@ class KafkaCases:
         """Write a batch, and move the ends of the program's sources."""
         if not batch:
             return
-        with self._broken_off(case, "its input was written"):
+        with self._broken_off(case, "write-input"):
             write_records(self._engine.session, self._settings.connection, topic_records(batch))
         for record in batch:
             if record.topic in sources:
@@ -264,20 +268,20 @@ class KafkaCases:
         for topic in prepared.plan.targets:
             ends = self._brokers.ends(Partition(topic, number) for number in range(counts.get(topic, 0)))
             ranges = {place: (0, end) for place, end in ends.items() if end > 0}
-            with self._broken_off(case, "its output was read"):
+            with self._broken_off(case, "read-output"):
                 records = read_records(self._engine.session, self._settings.connection, topic, ranges)
             for record in records:
                 yield ActualRecord(topic, record.key, record.value, record.timestamp_ms, record.headers)
 
     @contextmanager
-    def _broken_off(self, case: Case, what: str) -> Iterator[None]:
+    def _broken_off(self, case: Case, stage: str) -> Iterator[None]:
         try:
             yield
         except LsqlError as error:
             if error.code != "QUERY_FAILED":
                 raise
-            why = str(error.params["reason"])
-            raise LsqlError("CASE_BROKEN_OFF", path=str(case.path), what=what, why=why) from None
+            reason = error.params["reason"]
+            raise LsqlError("CASE_ABORTED", path=str(case.path), stage=stage, reason=reason) from None
 
 
 def _delays_ms(prepared: PreparedCase) -> dict[str, int]:

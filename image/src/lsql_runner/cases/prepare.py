@@ -59,7 +59,7 @@ def prepare_case(case: Case) -> PreparedCase:
     """Parse, encode, resolve, bind, plan, register: all without brokers and with a registry of its own.
 
     Raises:
-        LsqlError: what is wrong with the program; CASE_INVALID where a record does not fit its topic.
+        LsqlError: what is wrong with the program; CASE_RECORD_INVALID where a record does not fit its topic.
     """
     program = parse(case.sql)
     registry = MemoryRegistry()
@@ -103,7 +103,7 @@ def encode_batches(case: Case, program: ast.Program, writers: WritersOf) -> Batc
     record without a timestamp has the one before it; the first has 0.
 
     Raises:
-        LsqlError: CASE_INVALID, FORMAT_UNSUPPORTED.
+        LsqlError: CASE_RECORD_INVALID, FORMAT_UNSUPPORTED.
     """
     named = source_formats(program)
     declared = {**case.declared, **program_schemas(program)}
@@ -145,8 +145,8 @@ def _parts(
             by = writers.get((record.topic, name, writer))
             found.append(None if value is None else encode_value(value, form or _guessed(value), by))
         except InvalidValue as error:
-            where = f"record {place + 1} of the input, {name}"
-            raise LsqlError("CASE_INVALID", path=str(case.path), place=where, why=str(error)) from None
+            path, reason = str(case.path), error.args[0]
+            raise LsqlError("CASE_RECORD_INVALID", path=path, part=name, number=place + 1, reason=reason) from None
     return found[0], found[1]
 
 

@@ -22,18 +22,14 @@ def required_topics(case: Case, prepared: PreparedCase) -> list[TopicRequest]:
     """Every topic of a case: those that it names, and those that its program creates, with the program's settings.
 
     Raises:
-        LsqlError: CASE_INVALID for a program that writes to a sink, since a case has none, or that reads a topic that
-            it writes, since its input would then hold more than the case's records.
+        LsqlError: CASE_SINK_ON_KAFKA, CASE_READS_TARGET.
     """
     if case.sinks:
-        name = next(iter(case.sinks))
-        why = f"it writes to the sink {name}, whose rows are read in memory only: run it without --kafka"
-        raise LsqlError("CASE_INVALID", path=str(case.path), place="sinks", why=why)
+        raise LsqlError("CASE_SINK_ON_KAFKA", path=str(case.path), sink=next(iter(case.sinks)))
     targets = prepared.plan.targets
     both = [source.topic for source in prepared.plan.sources if source.topic in targets]
     if both:
-        why = f"it reads and writes {both[0]}, so on brokers its input would hold more than the case's records"
-        raise LsqlError("CASE_INVALID", path=str(case.path), place="the program", why=why)
+        raise LsqlError("CASE_READS_TARGET", path=str(case.path), topic=both[0])
     requests = []
     for name in dict.fromkeys((*case.existing, *targets)):
         partitions = case.existing.get(name)

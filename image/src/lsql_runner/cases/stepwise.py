@@ -18,15 +18,12 @@ DEADLINE_S = 60.0
 _POLL_S = 0.02
 _BY = "lsql test"
 
-_MAY_PASS = ("BROKER_UNREACHABLE", "REGISTRY_UNREACHABLE", "QUERY_FAILED")
-"""Errors that a processor may recover from before the deadline. Any other error ends the case at once."""
-
 
 class StepwiseRun:
     """A processor that reads a case batch by batch. A step returns the error that ended the program, or None.
 
     Raises:
-        LsqlError: from every method: JVM_GONE; CASE_BROKEN_OFF if nothing happens before the deadline.
+        LsqlError: from every method: JVM_GONE; CASE_TIMEOUT.
     """
 
     def __init__(self, path: Path, supervisor: Supervisor, jvm_gone: Event) -> None:
@@ -41,7 +38,7 @@ class StepwiseRun:
             committed = status.committed
             return status.state is State.RUNNING and all(committed.get(place, 0) >= end for place, end in ends.items())
 
-        return self._until(has_read, "its input was read")
+        return self._until(has_read, "read-input")
 
     def pass_time(self, idle_ms: int, delays_ms: Mapping[str, int]) -> LsqlError | None:
         """Wait while no record arrives.
@@ -59,29 +56,35 @@ class StepwiseRun:
                 for query, delay in delays_ms.items()
             )
 
-        return self._until(has_passed, "time had passed", DEADLINE_S + idle_ms / 1000)
+        return self._until(has_passed, "pass-time", DEADLINE_S + idle_ms / 1000)
 
     def pause(self) -> LsqlError | None:
         """Let the current batch end and commit, then stop reading."""
         self._supervisor.stop(_BY)
-        return self._until(lambda status: status.state is State.STOPPED, "the processor stopped")
+        return self._until(lambda status: status.state is State.STOPPED, "stop")
 
     def resume(self) -> None:
         """Continue from the committed position."""
         self._supervisor.start(_BY)
 
-    def _until(self, ready: Callable[[Status], bool], what: str, within_s: float = DEADLINE_S) -> LsqlError | None:
+    def _until(self, ready: Callable[[Status], bool], stage: str, within_s: float = DEADLINE_S) -> LsqlError | None:
         deadline = time.monotonic() + within_s
         while not ready(status := self._supervisor.status()):
             if self._jvm_gone.is_set():
                 raise _error_from_report(status.jvm_error) or LsqlError("JVM_GONE", reason="unknown")
             error = _error_from_report(status.reason)
             late = time.monotonic() > deadline
-            if error is not None and (late or error.code not in _MAY_PASS):
+            if error is not None and (late or not error.kind.is_transient):
                 return error
             if late:
-                why = f"after {within_s:.0f} s the processor was {status.state.value}, its lag {status.lag}"
-                raise LsqlError("CASE_BROKEN_OFF", path=str(self._path), what=what, why=why)
+                raise LsqlError(
+                    "CASE_TIMEOUT",
+                    path=str(self._path),
+                    stage=stage,
+                    seconds=round(within_s),
+                    state=status.state.value,
+                    lag=status.lag,
+                )
             time.sleep(_POLL_S)
         return None
 

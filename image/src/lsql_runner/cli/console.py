@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lsql_runner.cli.ending import ends_with_a_code
-from lsql_runner.error_catalogue import RUNTIME
-from lsql_runner.errors import LsqlError, render
+from lsql_runner.errors import RUNTIME, LsqlError, render
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -115,7 +114,7 @@ def _cluster(stack: ExitStack) -> LightkubeCluster:
     try:
         cluster = LightkubeCluster()
     except ClusterError as error:
-        raise LsqlError("CLUSTER_REFUSED", what="let this program in", why=str(error).rstrip(".")) from None
+        raise LsqlError("CLUSTER_UNREACHABLE", reason=str(error).rstrip(".")) from None
     stack.callback(cluster.close)
     return cluster
 

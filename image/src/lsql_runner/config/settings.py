@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.config.sink_settings import SINK_VARIABLE, read_sinks
 from lsql_runner.container.limits import SMALLEST_HEAP_MIB
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import Detail, DetailTable, LsqlError, file_error
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.formats.declared import declared_topics
 from lsql_runner.formats.spec import DeclarationError
@@ -207,23 +207,19 @@ class Settings(BaseModel):
             LsqlError: ENV_MISSING, ENV_INVALID.
         """
         if not self.bootstrap_servers.strip():
-            raise LsqlError("ENV_MISSING", name="SQL_BOOTSTRAP_SERVERS", expected="the brokers, as kafka:9092")
+            raise LsqlError("ENV_MISSING", name="SQL_BOOTSTRAP_SERVERS", example="kafka:9092")
         addresses: list[str] = []
         protocols: set[str] = {*self.security_protocol.split()}
         for server in self.bootstrap_servers.split(","):
             found = _SERVER.match(server.strip())
             protocol = (found["protocol"] or "").upper() if found else ""
             if not found or (protocol and protocol not in PROTOCOLS):
-                raise _server_error(
-                    self.bootstrap_servers,
-                    "[PROTO://]host:port, several with commas; PROTO one of " + ", ".join(PROTOCOLS),
-                )
+                raise _server_error(self.bootstrap_servers, _EXPECTED("SERVERS", protocols=", ".join(PROTOCOLS)))
             addresses.append(found["address"])
             protocols |= {protocol} - {""}
         if len(protocols) > 1:
-            raise _server_error(
-                self.bootstrap_servers, "one protocol for all brokers; found " + ", ".join(sorted(protocols))
-            )
+            found_protocols = ", ".join(sorted(protocols))
+            raise _server_error(self.bootstrap_servers, _EXPECTED("ONE_PROTOCOL", found=found_protocols))
         security = {"security.protocol": next(iter(protocols), "PLAINTEXT")} | dict(self.client_keys)
         return KafkaConnection(",".join(addresses), tuple(security.items()))
 
@@ -260,7 +256,15 @@ class Settings(BaseModel):
             raise LsqlError("ENV_INVALID", name="LSQL_TOPICS", value=self.topics[:60], expected=str(error)) from None
 
 
-def _server_error(value: str, expected: str) -> LsqlError:
+_EXPECTED = DetailTable(
+    {
+        "SERVERS": "[PROTO://]host:port, several separated by commas, where PROTO is one of {protocols}",
+        "ONE_PROTOCOL": "the same protocol for all brokers instead of {found}",
+    }
+)
+
+
+def _server_error(value: str, expected: Detail) -> LsqlError:
     return LsqlError("ENV_INVALID", name="SQL_BOOTSTRAP_SERVERS", value=value, expected=expected)
 
 
@@ -272,7 +276,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     """Read the environment. A name with `_FILE` behind it names a file that holds the value, for secrets.
 
     Raises:
-        LsqlError: ENV_UNKNOWN, ENV_INVALID, ENV_MISSING, FILE_UNREADABLE.
+        LsqlError: ENV_UNKNOWN, ENV_INVALID, ENV_MISSING, URL_WITH_CREDENTIALS, FILE_UNREADABLE, FILE_NOT_UTF8.
     """
     values: dict[str, Any] = {}
     sinks: dict[str, str] = {}
@@ -303,7 +307,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         raise LsqlError(
             "ENV_MISSING",
             name="SQL",
-            expected="the program, as: INSERT INTO target SELECT STREAM * FROM source",
+            example="INSERT INTO target SELECT STREAM * FROM source",
         )
     try:
         return Settings(**values, sinks=read_sinks(sinks), client_keys=tuple(client_keys.items()), files=tuple(files))
@@ -315,8 +319,7 @@ def _content(path: str, errors: str = "strict") -> str:
     try:
         return Path(path).read_text(encoding="utf-8", errors=errors).rstrip("\n")
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else "it is not UTF-8 text"
-        raise LsqlError("FILE_UNREADABLE", path=path, why=why) from None
+        raise file_error(path, error) from None
 
 
 def _invalid(error: ValidationError, values: Mapping[str, Any]) -> LsqlError:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Protocol
 
 from lsql_runner.console.auth import Caller
-from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing, Note
+from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing, Note, refused
 from lsql_runner.console.history import Happening, History
 from lsql_runner.console.settings import Action, Actions
 from lsql_runner.console.watch import Watch
@@ -77,20 +77,20 @@ class Operations:
         except (Missing, Conflict):
             raise LsqlError("PROCESSOR_DELETED", name=processor.name) from None
         except ClusterError as error:
-            raise LsqlError("CLUSTER_REFUSED", what=f"delete {processor.name}", why=str(error).rstrip(".")) from None
+            raise refused("delete", f"{processor.kind}/{processor.name}", error) from None
 
     def _perform(self, asked: Asked, action: Action, identifier: str, do: Callable[[Processor], None]) -> Processor:
         """Check, act, leave the trace.
 
         Raises:
-            LsqlError: RIGHT_MISSING, ACTION_OFF, PROCESSOR_UNKNOWN, PROCESSOR_DELETED, and what `do` raises.
+            LsqlError: PERMISSION_DENIED, ACTION_DISABLED, PROCESSOR_UNKNOWN, PROCESSOR_DELETED, and what `do` raises.
         """
         processor: Processor | None = None
         try:
             if asked.caller.role != "operator":
-                raise LsqlError("RIGHT_MISSING", user=asked.caller.name, action=action, role="operator")
+                raise LsqlError("PERMISSION_DENIED", user=asked.caller.name, action=action, role="operator")
             if not self._allowed.allows(action):
-                raise LsqlError("ACTION_OFF", action=action, setting=f"actions.{action}")
+                raise LsqlError("ACTION_DISABLED", action=action, setting=f"actions.{action}")
             processor = self._watch.processor(identifier)
             do(processor)
         except LsqlError as error:

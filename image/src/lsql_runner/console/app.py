@@ -15,11 +15,11 @@ from lsql_runner.console import openapi, views
 from lsql_runner.console.actions import Asked, Operations
 from lsql_runner.console.answers import Deleted, Health, LogIn, LogTail, Session, Streams, Taken
 from lsql_runner.console.auth import COOKIE, SESSION_S, Caller, Gate, TokenGate
-from lsql_runner.console.cluster import Cluster, ClusterError, Missing
+from lsql_runner.console.cluster import Cluster, ClusterError, Missing, refused
 from lsql_runner.console.document import bounded
 from lsql_runner.console.history import History
 from lsql_runner.console.routes import ROUTES, Route
-from lsql_runner.console.runners import Unanswered
+from lsql_runner.console.runners import NO_ANSWER, Unanswered
 from lsql_runner.console.settings import ACTIONS, Settings
 from lsql_runner.console.watch import View, Watch
 from lsql_runner.console.workloads import Processor, read_processor
@@ -107,7 +107,7 @@ class _Views:
         try:
             body = LogIn.model_validate_json(request.get_data())
         except ValidationError:
-            raise LsqlError("REQUEST_INVALID", why='the body is not {"token": "..."}') from None
+            raise LsqlError("REQUEST_BODY_INVALID", expected='{"token": "..."}') from None
         session, caller = gate.log_in(body.token)
         response = self._session(caller, "")
         response.set_cookie(
@@ -171,7 +171,7 @@ class _Views:
         try:
             return _json(views.read_topology(self._ask(processor, "/topology")))
         except ValueError:
-            raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, why="it gives no topology") from None
+            raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, reason=NO_ANSWER("NO_TOPOLOGY")) from None
 
     def stores(self, id: str) -> Response:
         return _json(views.read_stores(self._ask(self._parts.watch.processor(id), "/metadata")))
@@ -179,15 +179,14 @@ class _Views:
     def logs(self, id: str) -> Response:
         settings = self._parts.settings.logs
         if not settings.enabled:
-            raise LsqlError("ACTION_OFF", action="read logs", setting="logs.enabled")
+            raise LsqlError("ACTION_DISABLED", action="logs", setting="logs.enabled")
         processor = self._parts.watch.processor(id)
-        cluster = self._parts.cluster
+        cluster, pod = self._parts.cluster, ""
         try:
             pod = next(iter(cluster.pods(processor.namespace, dict(processor.pod_labels))), "")
             lines = cluster.log_tail(processor.namespace, pod, processor.container, settings.lines) if pod else []
         except (ClusterError, Missing) as error:
-            what = f"give the log of {processor.name}"
-            raise LsqlError("CLUSTER_REFUSED", what=what, why=str(error).rstrip(".")) from None
+            raise refused("read", f"pod/{pod}" if pod else "pods", error) from None
         return _json(LogTail(pod=pod, lines=tuple(lines)))
 
     def stop(self, id: str) -> Response:
@@ -228,13 +227,13 @@ class _Views:
 
     def _token_gate(self) -> TokenGate:
         if not isinstance(self._parts.gate, TokenGate):
-            raise LsqlError("REQUEST_INVALID", why="there are no tokens here: auth.mode is not token")
+            raise LsqlError("TOKENS_DISABLED", mode=self._parts.settings.auth.mode)
         return self._parts.gate
 
     def _view(self) -> View:
         view = self._parts.watch.view
         if view is None:
-            raise LsqlError("CLUSTER_REFUSED", what="show its processors yet", why="the first look is under way")
+            raise LsqlError("CONSOLE_STARTING")
         return view
 
     def _whole(self, processor: Processor) -> Processor:
@@ -244,17 +243,16 @@ class _Views:
         except Missing:
             raise LsqlError("PROCESSOR_DELETED", name=processor.name) from None
         except ClusterError as error:
-            what = f"give {processor.kind} {processor.name}"
-            raise LsqlError("CLUSTER_REFUSED", what=what, why=str(error).rstrip(".")) from None
+            raise refused("read", f"{processor.kind}/{processor.name}", error) from None
         return read_processor(found, processor.kind)
 
     def _ask(self, processor: Processor, path: str) -> Any:
         try:
             status, body = self._parts.runners.get(processor, path)
             if status != 200:
-                raise Unanswered(f"GET {path} answered HTTP {status}")
+                raise Unanswered(NO_ANSWER("STATUS", method="GET", path=path, status=status))
         except Unanswered as error:
-            raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, why=str(error)) from None
+            raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, reason=error.reason) from None
         return body
 
 

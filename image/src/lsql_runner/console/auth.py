@@ -40,7 +40,8 @@ class Gate(Protocol):
         """Who asks.
 
         Raises:
-            LsqlError: LOGIN_NEEDED.
+            LsqlError: AUTHENTICATION_REQUIRED, PROXY_UNTRUSTED, PROXY_USER_MISSING, TOKEN_INVALID,
+                PERMISSION_DENIED.
         """
 
 
@@ -48,7 +49,7 @@ def open_gate(auth: Auth, clock: Callable[[], float] = time.monotonic) -> Gate:
     """The gate that the configuration asks for.
 
     Raises:
-        LsqlError: FILE_UNREADABLE, CONSOLE_CONFIG_INVALID: the file of tokens is wrong.
+        LsqlError: FILE_UNREADABLE, TOKEN_FILE_INVALID: the file of tokens is wrong.
     """
     if auth.mode == "header":
         return HeaderGate(auth.header)
@@ -73,16 +74,16 @@ class HeaderGate:
 
     def caller(self, incoming: Request) -> Caller:
         if not self._is_trusted(incoming.remote_addr or ""):
-            raise LsqlError("LOGIN_NEEDED", why="the request did not come through a trusted proxy")
+            raise LsqlError("PROXY_UNTRUSTED")
         user = _header(incoming, self._settings.user_header)
         # A second value is one that the proxy did not take away: nobody knows which one is its own.
         if not user or "," in user or len(user) > NAME_CHARS or not user.isprintable():
-            raise LsqlError("LOGIN_NEEDED", why="the proxy names no user")
+            raise LsqlError("PROXY_USER_MISSING")
         groups = {group.strip() for group in re.split(r"[,|]", _header(incoming, self._settings.groups_header))} - {""}
         if groups & set(self._settings.operator_groups):
             return Caller(user, "operator")
         if self._settings.viewer_groups and not groups & set(self._settings.viewer_groups):
-            raise LsqlError("RIGHT_MISSING", user=user, action="look", role="viewer")
+            raise LsqlError("PERMISSION_DENIED", user=user, action="view", role="viewer")
         return Caller(user, "viewer")
 
     def _is_trusted(self, text: str) -> bool:
@@ -109,7 +110,7 @@ class Tokens:
         """Callers by the hash of their token.
 
         Raises:
-            LsqlError: FILE_UNREADABLE, CONSOLE_CONFIG_INVALID.
+            LsqlError: FILE_UNREADABLE, TOKEN_FILE_INVALID.
         """
         with self._lock:
             try:
@@ -119,7 +120,9 @@ class Tokens:
                     self._known = _read_tokens(self._path)
                     self._mark = mark
             except OSError as error:
-                raise LsqlError("FILE_UNREADABLE", path=str(self._path), why=error.strerror or "unknown") from None
+                raise LsqlError(
+                    "FILE_UNREADABLE", path=str(self._path), reason=error.strerror or type(error).__name__
+                ) from None
             return self._known
 
     def find(self, digest: str) -> Caller | None:
@@ -145,23 +148,23 @@ class TokenGate:
         if scheme:
             found = self._tokens.find(digest_of(token.strip())) if scheme.lower() == "bearer" else None
             if found is None:
-                raise LsqlError("LOGIN_WRONG")
+                raise LsqlError("TOKEN_INVALID")
             return found
         found = self._from_session(incoming.cookies.get(COOKIE, ""))
         if found is None:
-            raise LsqlError("LOGIN_NEEDED", why="there is no token")
+            raise LsqlError("AUTHENTICATION_REQUIRED")
         return found
 
     def log_in(self, token: str) -> tuple[str, Caller]:
         """A new session for whoever has the token: the cookie's value.
 
         Raises:
-            LsqlError: LOGIN_WRONG.
+            LsqlError: TOKEN_INVALID.
         """
         digest = digest_of(token)
         found = self._tokens.find(digest)
         if found is None:
-            raise LsqlError("LOGIN_WRONG")
+            raise LsqlError("TOKEN_INVALID")
         session = secrets.token_urlsafe(32)
         with self._lock:
             now = self._clock()
@@ -193,8 +196,7 @@ def _read_tokens(path: Path) -> dict[str, Caller]:
             continue
         found = _LINE.match(line.strip())
         if not found:
-            place, why = f"line {number}", "a line is: name, viewer or operator, and the SHA-256 of the token"
-            raise LsqlError("CONSOLE_CONFIG_INVALID", path=str(path), place=place, why=why)
+            raise LsqlError("TOKEN_FILE_INVALID", path=str(path), line=number)
         known[found["digest"]] = Caller(
             found["name"][:NAME_CHARS], "operator" if found["role"] == "operator" else "viewer"
         )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from lsql_runner.console.workloads import Kind
+from lsql_runner.errors import LsqlError
 
 
 class Missing(Exception):
@@ -89,3 +90,13 @@ class Cluster(Protocol):
 
     def log_tail(self, namespace: str, pod: str, container: str, lines: int) -> list[str]:
         """The last lines that a container wrote."""
+
+
+def refused(action: str, resource: str, error: Exception) -> LsqlError:
+    """CLUSTER_REFUSED, for what a method of Cluster raised.
+
+    Args:
+        action: a verb, such as `read`.
+        resource: as kubectl names it, such as `ConfigMap/processors`.
+    """
+    return LsqlError("CLUSTER_REFUSED", action=action, resource=resource, reason=str(error).rstrip("."))

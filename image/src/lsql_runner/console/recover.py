@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing
+from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing, refused
 from lsql_runner.console.document import Document, identity
 from lsql_runner.console.settings import Settings
 from lsql_runner.console.storage import encode
@@ -46,10 +46,11 @@ def recover(cluster: Cluster, ask_all: AskAll, settings: Settings, now: Callable
     Raises:
         LsqlError: CLUSTER_REFUSED, where the document can be neither read nor written; DOCUMENT_TOO_LARGE.
     """
+    resource = f"ConfigMap/{settings.document.name}"
     try:
         _, former = read_document(cluster, settings)
     except ClusterError as error:
-        raise LsqlError("CLUSTER_REFUSED", what="give the document", why=str(error)) from None
+        raise refused("read", resource, error) from None
     listed, adopted, unassigned = adopt(cluster, list_processors(cluster, settings.namespaces), former)
     answers = ask_all(listed.processors)
     at = now()
@@ -107,9 +108,10 @@ def publish(cluster: Cluster, settings: Settings, make: Callable[[Document | Non
     """Write the document that `make` makes of the present one; again if another job was faster.
 
     Raises:
-        LsqlError: CLUSTER_REFUSED, DOCUMENT_TOO_LARGE.
+        LsqlError: CLUSTER_REFUSED, DOCUMENT_CONFLICT, DOCUMENT_TOO_LARGE.
     """
     place = settings.document
+    resource = f"ConfigMap/{place.name}"
     try:
         for _ in range(ATTEMPTS):
             stored, former = read_document(cluster, settings)
@@ -121,8 +123,8 @@ def publish(cluster: Cluster, settings: Settings, make: Callable[[Document | Non
             except (Conflict, Missing):
                 continue
     except ClusterError as error:
-        raise LsqlError("CLUSTER_REFUSED", what="take the document", why=str(error)) from None
-    raise LsqlError("CLUSTER_REFUSED", what="take the document", why="others write it all the time")
+        raise refused("write", resource, error) from None
+    raise LsqlError("DOCUMENT_CONFLICT", resource=resource, attempts=ATTEMPTS)
 
 
 def summary(document: Document) -> dict[str, int]:

@@ -17,7 +17,7 @@ from pydantic.alias_generators import to_camel
 
 from lsql_runner.console.document import TOPICS, Live, State, Trouble
 from lsql_runner.console.workloads import Processor
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import Detail, DetailTable, LsqlError
 
 ANSWER_LIMIT_BYTES = 4 * 1024 * 1024
 TEXT_CHARS = 500
@@ -42,8 +42,26 @@ class Limits:
     """For all runners together; whoever was not asked by then is unreachable."""
 
 
+NO_ANSWER = DetailTable(
+    {
+        "STATUS": "{method} {path} answered HTTP {status}",
+        "TOO_LONG": "{method} {path} answered with more than {limit_bytes} bytes",
+        "TIMEOUT": "{method} {path} was not answered within {seconds} s",
+        "NOT_ASKED": "it was not asked within {seconds} s",
+        "FAILED": "{method} {path}: {reason}",
+        "NOT_JSON": "{method} {path} did not answer with JSON",
+        "NOT_A_RUNNER": "the answer is not that of a runner",
+        "NO_TOPOLOGY": "it has no topology",
+    }
+)
+
+
 class Unanswered(Exception):
-    """A runner gave no answer that can be used; one sentence says why."""
+    """A runner gave no answer that can be used."""
+
+    def __init__(self, reason: Detail) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 class Runners:
@@ -73,7 +91,7 @@ class Runners:
             wait(asked.values(), self._limits.pass_s)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-        late = f"there was no time to ask it within {self._limits.pass_s:g} s"
+        late = NO_ANSWER("NOT_ASKED", seconds=f"{self._limits.pass_s:g}")
         return {
             key: future.result() if future.done() and not future.cancelled() else unreachable(late)
             for key, future in asked.items()
@@ -86,11 +104,11 @@ class Runners:
         try:
             status, stream = self.get(processor, "/stream")
             if status != 200:
-                raise Unanswered(f"GET /stream answered HTTP {status}")
+                raise Unanswered(NO_ANSWER("STATUS", method="GET", path="/stream", status=status))
             _, health = self.get(processor, "/health")
             return read_live(stream, health)
         except Unanswered as error:
-            return unreachable(str(error))
+            return unreachable(error.reason)
 
     def get(self, processor: Processor, path: str) -> tuple[int, Any]:
         """Status and JSON of a GET.
@@ -111,31 +129,34 @@ class Runners:
             who = by if by.isascii() else quote(by, safe=" @")
             status, body = self._request(processor, "POST", f"/{action}", {"X-Forwarded-User": who[:128]})
         except Unanswered as error:
-            raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, why=str(error)) from None
+            raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, reason=error.reason) from None
         if status >= 400:
             told = body if isinstance(body, Mapping) else {}
             why = str(told.get("detail") or f"HTTP {status}").rstrip(".")[:TEXT_CHARS]
-            way_out = str(told.get("wayOut") or "Look at its page.")[:TEXT_CHARS]
-            raise LsqlError("RUNNER_REFUSED", name=processor.name, action=action, why=why, way_out=way_out)
+            way_out = str(told.get("wayOut") or "GET /stream.")[:TEXT_CHARS]
+            raise LsqlError("RUNNER_REFUSED", name=processor.name, action=action, reason=why, way_out=way_out)
 
     def _request(self, processor: Processor, method: str, path: str, headers: Mapping[str, str]) -> tuple[int, Any]:
         deadline = time.monotonic() + self._limits.timeout_s
+        asked = {"method": method, "path": path}
+        late = NO_ANSWER("TIMEOUT", **asked, seconds=f"{self._limits.timeout_s:g}")
         content = bytearray()
         try:
             with self._client.stream(method, self._address_of(processor) + path, headers=dict(headers)) as response:
                 for part in response.iter_bytes():
                     content += part
                     if len(content) > ANSWER_LIMIT_BYTES:
-                        raise Unanswered(f"{method} {path} answered with more than {ANSWER_LIMIT_BYTES} bytes")
+                        raise Unanswered(NO_ANSWER("TOO_LONG", **asked, limit_bytes=ANSWER_LIMIT_BYTES))
                     if time.monotonic() > deadline:  # the library's limits are for each piece
-                        raise Unanswered(f"{method} {path} was not answered within {self._limits.timeout_s:g} s")
+                        raise Unanswered(late)
             return response.status_code, json.loads(content)
         except httpx2.TimeoutException:
-            raise Unanswered(f"{method} {path} was not answered within {self._limits.timeout_s:g} s") from None
+            raise Unanswered(late) from None
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
-            raise Unanswered(f"{method} {path}: {str(error)[:TEXT_CHARS] or type(error).__name__}") from None
+            reason = str(error)[:TEXT_CHARS] or type(error).__name__
+            raise Unanswered(NO_ANSWER("FAILED", **asked, reason=reason)) from None
         except (ValueError, RecursionError):
-            raise Unanswered(f"{method} {path} did not answer with JSON") from None
+            raise Unanswered(NO_ANSWER("NOT_JSON", **asked)) from None
 
 
 def unreachable(why: str) -> Live:
@@ -202,7 +223,7 @@ def read_live(stream: object, health: object) -> Live:
         state = _STATES.validate_python(said.state)
         well = _Health.model_validate(health)
     except ValidationError:
-        raise Unanswered("it answers, but not as a processor does") from None
+        raise Unanswered(NO_ANSWER("NOT_A_RUNNER")) from None
     return Live(
         state=state,
         since=said.since,

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic.alias_generators import to_camel
 
 from lsql_runner.console.runners import Limits
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import LsqlError, file_error
 
 Network = IPv4Network | IPv6Network
 Action = Literal["stop", "start", "scale", "delete"]
@@ -102,7 +102,7 @@ class Settings(_Part):
     @model_validator(mode="after")
     def _actions_need_somebody(self) -> Self:
         if self.auth.mode == "none" and any(self.actions.allows(action) for action in ACTIONS):
-            raise ValueError("actions need to know who asks: set auth.mode to header or token")
+            raise ValueError("actions require auth.mode to be header or token")
         return self
 
     @property
@@ -119,22 +119,21 @@ def read_settings(path: Path) -> Settings:
     """Read the file.
 
     Raises:
-        LsqlError: FILE_UNREADABLE, CONSOLE_CONFIG_INVALID.
+        LsqlError: FILE_UNREADABLE, FILE_NOT_UTF8, CONSOLE_CONFIG_INVALID.
     """
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else "it is not UTF-8 text"
-        raise LsqlError("FILE_UNREADABLE", path=str(path), why=why) from None
+        raise file_error(path, error) from None
     except yaml.YAMLError as error:
-        raise _invalid(path, "its YAML", " ".join(str(error).split())[:200]) from None
+        raise _invalid(path, "$", " ".join(str(error).split())[:200]) from None
     try:
         return Settings.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(step) for step in first["loc"]) or "its top"
+        place = ".".join(str(step) for step in first["loc"]) or "$"
         raise _invalid(path, place, first["msg"].removeprefix("Value error, ")) from None
 
 
 def _invalid(path: Path, place: str, why: str) -> LsqlError:
-    return LsqlError("CONSOLE_CONFIG_INVALID", path=str(path), place=place, why=why)
+    return LsqlError("CONSOLE_CONFIG_INVALID", path=str(path), place=place, reason=why)

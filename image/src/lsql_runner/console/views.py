@@ -42,11 +42,11 @@ def matching(entries: Iterable[Entry], wanted: Mapping[str, str]) -> list[Entry]
     """The entries that fit all parameters; several values of one are divided by commas.
 
     Raises:
-        LsqlError: REQUEST_INVALID for a parameter that is none.
+        LsqlError: REQUEST_PARAMETER_UNKNOWN.
     """
     unknown = sorted(set(wanted) - set(FILTERS))
     if unknown:
-        raise LsqlError("REQUEST_INVALID", why=f"there is no parameter {unknown[0][:40]}, only {', '.join(FILTERS)}")
+        raise LsqlError("REQUEST_PARAMETER_UNKNOWN", name=unknown[0][:40], known=", ".join(FILTERS))
     return [entry for entry in entries if all(_fits(entry, name, value) for name, value in wanted.items())]
 
 

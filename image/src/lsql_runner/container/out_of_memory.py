@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from lsql_runner.container.limits import GROUPS, memory_kills, memory_limit_bytes
+from lsql_runner.errors import Detail, DetailTable
 
 BEFORE_ITS_PARENT = 100
 """In thousandths of the container's memory, as all of `oom_score_adj`."""
@@ -26,6 +27,15 @@ def offer_to_the_kernel(pid: int) -> None:
         score.write_text(str(min(_MOST, int(score.read_text()) + BEFORE_ITS_PARENT)))
 
 
+_DEATHS = DetailTable(
+    {
+        "MEMORY_LIMIT": "the kernel killed it because the container reached its memory limit of {limit_mib} MiB",
+        "SIGNAL": "killed by signal {signal}",
+        "EXIT_CODE": "it exited with code {code}",
+    }
+)
+
+
 class Deaths:
     """Tells how processes end that run from now on."""
 
@@ -33,9 +43,9 @@ class Deaths:
         self._groups = groups
         self._kills_before = memory_kills(groups)
 
-    def told(self, code: int) -> str:
+    def told(self, code: int) -> Detail:
         """How a process ended whose exit code this is, in words; below zero it is the signal's number."""
         if code == -signal.SIGKILL and memory_kills(self._groups) > self._kills_before:
             limit_mib = (memory_limit_bytes(self._groups) or 0) >> 20
-            return f"the kernel killed it, for the container reached its memory limit of {limit_mib} MiB"
-        return f"killed by signal {-code}" if code < 0 else f"it exited with code {code}"
+            return _DEATHS("MEMORY_LIMIT", limit_mib=limit_mib)
+        return _DEATHS("SIGNAL", signal=-code) if code < 0 else _DEATHS("EXIT_CODE", code=code)

@@ -82,7 +82,7 @@ class SparkEngine:
         """Run a plan.
 
         Raises:
-            LsqlError: JVM_GONE, QUERY_FAILED; SINK_UNREACHABLE, SINK_REFUSED, SINK_TABLE_MISFIT.
+            LsqlError: JVM_GONE, QUERY_FAILED; SINK_UNREACHABLE, SINK_REFUSED, SINK_TABLE_MISMATCH.
         """
         session = self.session
         if job.registry is not None:
@@ -108,7 +108,7 @@ class SparkEngine:
         failure = classify(cause)
         LOG.debug("the engine's own words: %s", cause)
         if failure.kind == "data-loss":
-            return LsqlError("OFFSETS_GONE", reason=failure.reason)
+            return LsqlError("OFFSETS_OUT_OF_RANGE", reason=failure.reason)
         if failure.kind == "too-large":
             return LsqlError("GROUP_TOO_LARGE", reason=failure.reason)
         if failure.kind == "passing":

@@ -28,7 +28,7 @@ def row_writer(spark: SparkSession, app_id: str, query: str, sink: WriteSink, si
     """A com.lsqlrunner.sink.SinkWriter for the batches of a query, whose target is there and takes its rows.
 
     Raises:
-        LsqlError: SINK_UNREACHABLE, SINK_REFUSED, SINK_TABLE_MISFIT, QUERY_FAILED.
+        LsqlError: SINK_UNREACHABLE, SINK_REFUSED, SINK_TABLE_MISMATCH, QUERY_FAILED.
     """
     jvm = spark._jvm
     assert jvm is not None

@@ -19,20 +19,20 @@ def sink_error(text: str, sink: WriteSink, connections: Mapping[str, SinkConnect
     if found is None:
         return None
     said, _ = json.JSONDecoder().raw_decode(text, found.end())
-    target, why = sink.target, str(said["why"]) or "no reason was given"
-    why = why.rstrip(".")
+    target, why = sink.target, str(said["why"]).rstrip(".") or str(said["kind"])
     url = connections[target.sink].url
     match said["kind"]:
         case "UNREACHABLE":
-            return LsqlError("SINK_UNREACHABLE", sink=target.sink, url=url, why=why)
+            return LsqlError("SINK_UNREACHABLE", sink=target.sink, url=url, reason=why)
         case "REFUSED":
-            return LsqlError("SINK_REFUSED", sink=target.sink, url=url, why=why)
+            return LsqlError("SINK_REFUSED", sink=target.sink, url=url, reason=why)
         case "MISFIT":
-            return LsqlError("SINK_TABLE_MISFIT", sink=target.sink, table=target.table, why=why)
+            return LsqlError("SINK_TABLE_MISMATCH", sink=target.sink, table=target.table, reason=why)
         case "ROW" if "topic" in said:
             place = {"topic": said["topic"], "partition": said["partition"], "offset": said["offset"]}
             return LsqlError("SINK_RECORD_REFUSED", sink=target.sink, reason=why, **place)
+        case "ROW" if "row" in said:
+            return LsqlError("SINK_ROW_REFUSED", sink=target.sink, row=str(said["row"]), reason=why)
         case "ROW":
-            row = str(said.get("row", "(one of a batch, at its commit)"))
-            return LsqlError("SINK_ROW_REFUSED", sink=target.sink, row=row, reason=why)
-    return LsqlError("QUERY_FAILED", reason=f"the sink {target.sink}: {why}")
+            return LsqlError("SINK_ROWS_REFUSED", sink=target.sink, reason=why)
+    return LsqlError("SINK_FAILED", sink=target.sink, reason=why)

@@ -76,7 +76,6 @@ FORMATS = (
         declare=_declare,
         describe=lambda serde: serde.schema,
         has_options=True,
-        no_columns="fields of PROTOBUF go by numbers, which the registry has, or LSQL_TOPICS",
         registry=RegistryRow(
             kind="PROTOBUF",
             in_every_record=True,

@@ -109,9 +109,7 @@ class FormatRow:
     """The `schema` that `declare` makes the serde of again."""
     has_options: bool = False
     from_columns: Callable[[Format, DataType], Serde] | None = None
-    """The serde of a CREATE TABLE with these columns. Raises FormatError."""
-    no_columns: str = ""
-    """Why CREATE TABLE cannot say it, where it cannot."""
+    """The serde of a CREATE TABLE with these columns; None if columns do not say enough. Raises FormatError."""
     infer: Callable[[Sequence[bytes], Format], Serde | None] | None = None
     """The serde that a sample shows; None as its result if the sample is empty and a schema is needed. Without the
     function a sample shows nothing."""

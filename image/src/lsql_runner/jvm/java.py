@@ -26,17 +26,17 @@ def java() -> str:
     """The program: of JAVA_HOME where that is set, else of the PATH.
 
     Raises:
-        LsqlError: JAVA_MISSING.
+        LsqlError: JAVA_MISSING, JAVA_HOME_INVALID.
     """
     home = os.environ.get("JAVA_HOME")
     if home:
         program = Path(home, "bin", "java")
         if program.exists():
             return str(program)
-        raise LsqlError("JAVA_MISSING", why=f"JAVA_HOME is {home}, which has no bin/java")
+        raise LsqlError("JAVA_HOME_INVALID", path=home)
     found = shutil.which("java")
     if found is None:
-        raise LsqlError("JAVA_MISSING", why="there is no java on the PATH and JAVA_HOME is not set")
+        raise LsqlError("JAVA_MISSING")
     return found
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from lsql_runner.container.limits import cores
 from lsql_runner.container.out_of_memory import Deaths, offer_to_the_kernel
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import Detail, DetailTable, LsqlError
 from lsql_runner.jvm.java import LOCALE, OUT_OF_HEAP, java, spark_home
 
 _START_DEADLINE_S = 60.0
@@ -105,7 +105,7 @@ class SparkJvm:
         """Wait until the JVM listens and tell pyspark where.
 
         Raises:
-            LsqlError: JVM_GONE when it ended instead, or does not answer within a minute.
+            LsqlError: JVM_GONE, JVM_START_TIMEOUT.
         """
         deadline = time.monotonic() + _START_DEADLINE_S
         while not self._info.exists():
@@ -113,20 +113,20 @@ class SparkJvm:
                 raise LsqlError("JVM_GONE", reason=self.death())
             if time.monotonic() > deadline:
                 self.kill()
-                raise LsqlError("JVM_GONE", reason=f"it did not start within {_START_DEADLINE_S:.0f} s")
+                raise LsqlError("JVM_START_TIMEOUT", seconds=round(_START_DEADLINE_S))
             time.sleep(0.01)
         data = self._info.read_bytes()
         port, length = struct.unpack(">ii", data[:8])
         os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
         os.environ["PYSPARK_GATEWAY_SECRET"] = data[8 : 8 + length].decode()
 
-    def death(self) -> str:
-        """How it ended, in words."""
+    def death(self) -> Detail:
+        """How it ended."""
         code = self.process.poll()
         if code is None:
-            return "it still runs"
+            return _DEATHS("RUNNING")
         if code == OUT_OF_HEAP:
-            return f"its heap of {self._heap_mib} MiB is too small for this program"
+            return _DEATHS("HEAP_TOO_SMALL", heap_mib=self._heap_mib)
         return self._deaths.told(code)
 
     def close(self) -> None:
@@ -152,6 +152,10 @@ class SparkJvm:
         for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
             os.environ.pop(name, None)
 
+
+_DEATHS = DetailTable(
+    {"RUNNING": "it is still running", "HEAP_TOO_SMALL": "its heap of {heap_mib} MiB is too small for this program"}
+)
 
 _FIXED_ENV = {"SPARK_SCALA_VERSION": "2.13", "SPARK_CONNECT_MODE": "0", "SPARK_LOCAL_IP": "127.0.0.1"}
 

@@ -23,9 +23,10 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 )
 from stamina.instrumentation import LoggingOnRetryHook, set_on_retry_hooks
 
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import Detail, LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.reasons import REASONS
 from lsql_runner.kafka.refusals import ends_handshake, is_refusal, reason
 
 # A retry is logged as libraries log. Where structlog is installed stamina takes that, which prints to stdout unless it
@@ -141,10 +142,11 @@ class Sampling(ABC):
         return {p: span for p, span in spans.items() if span[0] < span[1]}
 
 
-def leaderless(found: Mapping[Partition, int]) -> str | None:
+def leaderless(found: Mapping[Partition, int]) -> Detail | None:
     """What is wrong with offsets as told: a broker that goes down or comes up answers -1 and no error."""
     return next(
-        (f"no leader for {p.topic}, partition {p.partition}" for p, offset in found.items() if offset < 0), None
+        (REASONS("NO_LEADER", topic=p.topic, partition=p.partition) for p, offset in found.items() if offset < 0),
+        None,
     )
 
 
@@ -187,7 +189,7 @@ class KafkaBrokers(Sampling):
                 return False
             if code in _TRANSPORT:
                 raise self._failed(error) from None
-            raise LsqlError("TOPIC_REFUSED", topic=request.name, why=error.args[0].str()) from None
+            raise LsqlError("TOPIC_REFUSED", topic=request.name, reason=error.args[0].str()) from None
         return True
 
     def delete_topic(self, name: str) -> None:
@@ -267,7 +269,7 @@ class KafkaBrokers(Sampling):
         while left:
             message = consumer.poll(self._answer_s)
             if message is None:
-                raise self._unreachable(f"no record came within {self._answer_s:.0f} s")
+                raise self._unreachable(REASONS("NO_RECORD", seconds=f"{self._answer_s:.0f}"))
             partition = Partition(message.topic() or "", message.partition() or 0)
             error = message.error()
             if error is not None and error.code() != KafkaError._PARTITION_EOF:
@@ -326,7 +328,7 @@ class KafkaBrokers(Sampling):
         try:
             return AdminClient({**self._connection.librdkafka(), "error_cb": self._heard})  # type: ignore[dict-item]
         except KafkaException as error:  # settings that it cannot use, or was built without
-            raise LsqlError("KAFKA_SETTINGS_INVALID", why=error.args[0].str()) from None
+            raise LsqlError("KAFKA_SETTINGS_INVALID", reason=error.args[0].str()) from None
 
     def _heard(self, error: KafkaError) -> None:
         """A client whose credentials are refused tells it only here: its questions just time out."""
@@ -342,11 +344,12 @@ class KafkaBrokers(Sampling):
         # The old one lives a little longer, since another thread may be waiting for its futures.
         self._before, self._admin = self._admin, self._new_admin()
         if told is not None and is_refusal(told):
-            return LsqlError("BROKER_REFUSED", servers=self._connection.servers, why=reason(told))
-        return self._unreachable(f"no answer within {self._answer_s:.0f} s" if told is None else told.str())
+            return LsqlError("BROKER_REFUSED", servers=self._connection.servers, reason=reason(told))
+        late = REASONS("TIMEOUT", seconds=f"{self._answer_s:.0f}")
+        return self._unreachable(late if told is None else told.str())
 
     def _unreachable(self, why: str) -> LsqlError:
-        return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, why=why)
+        return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, reason=why)
 
 
 def _is_settling(error: Exception) -> bool:

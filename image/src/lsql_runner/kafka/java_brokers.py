@@ -19,6 +19,7 @@ from lsql_runner.jvm.java import LOCALE, java, spark_home
 from lsql_runner.kafka.brokers import RawRecord, Sampling, Spans, TopicLimits, TopicRequest, leaderless
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.java_process import JavaGoneError, JavaProcess, JavaSilentError
+from lsql_runner.kafka.reasons import REASONS
 
 _START_S = 60.0
 _HEAP_MIB = 64
@@ -88,7 +89,7 @@ class JavaBrokers(Sampling):
         if answer.get("error") in (None, "exists"):
             return "error" not in answer
         if answer["error"] in ("rights", "other"):
-            raise LsqlError("TOPIC_REFUSED", topic=request.name, why=answer["why"])
+            raise LsqlError("TOPIC_REFUSED", topic=request.name, reason=answer["why"])
         raise self._failed(answer)
 
     def delete_topic(self, name: str) -> None:
@@ -156,12 +157,12 @@ class JavaBrokers(Sampling):
         """The lines of an answer, from the JVM that runs or a new one."""
         with self._lock:
             if self._closed:
-                raise self._unreachable("the questions have ended")
+                raise self._unreachable(REASONS("CLOSED"))
             try:
                 return self._lines(question)
             except JavaGoneError as gone:
                 self._end()
-                raise self._unreachable(f"the JVM that asks them is gone: {gone}") from None
+                raise self._unreachable(REASONS("JVM_GONE", reason=str(gone))) from None
 
     def _lines(self, question: Mapping[str, Any]) -> list[dict[str, Any]]:
         # The JVM keeps the deadline itself; twice of it means that it cannot, as when a login hangs.
@@ -220,13 +221,13 @@ class JavaBrokers(Sampling):
     def _failed(self, answer: Mapping[str, Any]) -> LsqlError:
         kind, why = answer["error"], answer["why"]
         if kind == "settings":
-            return LsqlError("KAFKA_SETTINGS_INVALID", why=why)
+            return LsqlError("KAFKA_SETTINGS_INVALID", reason=why)
         if kind in ("identity", "rights"):
-            return LsqlError("BROKER_REFUSED", servers=self._connection.servers, why=why)
-        return self._unreachable(why or f"no answer within {self._answer_s:.0f} s")
+            return LsqlError("BROKER_REFUSED", servers=self._connection.servers, reason=why)
+        return self._unreachable(why or REASONS("TIMEOUT", seconds=f"{self._answer_s:.0f}"))
 
     def _unreachable(self, why: str) -> LsqlError:
-        return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, why=why)
+        return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, reason=why)
 
 
 def class_path(jars: Path) -> list[str]:

@@ -18,6 +18,7 @@ from selectors import EVENT_READ, DefaultSelector
 from typing import Any
 
 from lsql_runner.jvm.java import OUT_OF_HEAP
+from lsql_runner.kafka.reasons import DEATHS
 
 _EXIT_S = 5.0
 
@@ -106,7 +107,7 @@ class JavaProcess:
         while b"\n" not in parts[-1]:
             if not self._selector.select(max(0.0, deadline - time.monotonic())):
                 self._process.kill()
-                raise JavaSilentError("it did not answer in time and was ended")
+                raise JavaSilentError(DEATHS("TIMEOUT"))
             part = os.read(self._output.fileno(), 1 << 16)
             if not part:
                 raise self._gone()
@@ -119,7 +120,7 @@ class JavaProcess:
             self._process.wait(_EXIT_S)
         code = self._process.poll()
         if code == OUT_OF_HEAP:
-            return JavaGoneError("its heap is too small for what the brokers sent")
+            return JavaGoneError(DEATHS("HEAP_TOO_SMALL"))
         if code is not None and code < 0:
-            return JavaGoneError(f"it was killed by signal {-code}")
-        return JavaGoneError(f"it exited with code {code}")
+            return JavaGoneError(DEATHS("SIGNAL", signal=-code))
+        return JavaGoneError(DEATHS("EXIT_CODE", code=str(code)))

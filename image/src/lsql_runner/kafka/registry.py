@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter,
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.table import REGISTRY_KINDS
 from lsql_runner.kafka.registry_connection import RegistryConnection
-from lsql_runner.kafka.registry_http import RegistryHosts, Reply, in_words
+from lsql_runner.kafka.registry_http import REASONS, RegistryHosts, Reply, in_words
 
 SchemaKind = str
 """What a registry calls a format (`schemaType`): a key of `formats.table.REGISTRY_KINDS`."""
@@ -52,7 +52,7 @@ class SchemaRegistry(Protocol):
     """What a processor asks of a schema registry.
 
     Raises:
-        LsqlError: REGISTRY_UNREACHABLE, REGISTRY_REFUSED, REGISTRY_ANSWER_INVALID, from every method.
+        LsqlError: REGISTRY_UNREACHABLE, REGISTRY_REFUSED, REGISTRY_RESPONSE_INVALID, from every method.
     """
 
     def schema(self, schema_id: int) -> RegisteredSchema:
@@ -110,7 +110,7 @@ class RestRegistry:
     def schema(self, schema_id: int) -> RegisteredSchema:
         found = _parsed(_SCHEMA, self._hosts.ask("GET", f"/schemas/ids/{schema_id}"))
         if found is None:
-            raise LsqlError("SCHEMA_UNKNOWN", what=f"schema with the id {schema_id}")
+            raise LsqlError("SCHEMA_ID_UNKNOWN", id=schema_id)
         return found.registered(schema_id)
 
     def latest(self, subject: str) -> SubjectVersion | None:
@@ -124,14 +124,14 @@ class RestRegistry:
     def version(self, subject: str, number: int) -> RegisteredSchema:
         found = _parsed(_VERSION, self._hosts.ask("GET", f"{_versions(subject)}/{number}"))
         if found is None:
-            raise LsqlError("SCHEMA_UNKNOWN", what=f"version {number} of subject {subject}")
+            raise LsqlError("SUBJECT_VERSION_UNKNOWN", subject=subject, version=number)
         return found.registered(found.id)
 
     def ids(self, subject: str) -> tuple[int, ...]:
         until = self._hosts.deadline()
         versions = _parsed(_NUMBERS, self._hosts.ask("GET", _versions(subject), until=until))
         if versions is None:
-            raise LsqlError("SCHEMA_UNKNOWN", what=f"subject {subject}")
+            raise LsqlError("SUBJECT_UNKNOWN", subject=subject)
         asked = (self._hosts.ask("GET", f"{_versions(subject)}/{n}", until=until) for n in sorted(versions))
         found = (_parsed(_VERSION, reply) for reply in asked)
         return tuple(version.id for version in found if version is not None)  # None was deleted meanwhile
@@ -139,10 +139,10 @@ class RestRegistry:
     def register(self, subject: str, kind: SchemaKind, text: str, references: Iterable[SchemaReference] = ()) -> int:
         reply = self._hosts.ask("POST", _versions(subject), _body(kind, text, references))
         if reply.status == 409:
-            raise LsqlError("SCHEMA_INCOMPATIBLE", subject=subject, why=reply.message or "it does not say why")
+            raise LsqlError("SCHEMA_INCOMPATIBLE", subject=subject, reason=reply.message or str(reply.status))
         found = _parsed(_ID, _valid(reply, subject, kind))
         if found is None:
-            raise LsqlError("SCHEMA_UNKNOWN", what=f"schema that the one for {subject} refers to")
+            raise LsqlError("SCHEMA_REFERENCE_UNKNOWN", subject=subject)
         return found.id
 
     def incompatibility(
@@ -182,7 +182,7 @@ def _body(kind: SchemaKind, text: str, references: Iterable[SchemaReference]) ->
 
 def _valid(reply: Reply, subject: str, kind: SchemaKind) -> Reply:
     if reply.status == 422:
-        raise LsqlError("SCHEMA_INVALID", subject=subject, kind=kind, why=reply.message or "it does not say why")
+        raise LsqlError("SCHEMA_INVALID", subject=subject, kind=kind, reason=reply.message or str(reply.status))
     return reply
 
 
@@ -191,13 +191,13 @@ def _parsed(form: TypeAdapter[Parsed], reply: Reply) -> Parsed | None:
     if reply.status == 404 and reply.error_code in _NO_SUCH:
         return None
     if reply.status != 200:
-        raise reply.invalid(f"{reply.status} {reply.message}".rstrip())
+        raise reply.invalid(REASONS("STATUS", status=reply.said))
     try:
         return form.validate_python(reply.document)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "the whole"
-        raise reply.invalid(f"JSON that is none of a registry: {place}: {first['msg']}") from None
+        place = ".".join(map(str, first["loc"])) or "$"
+        raise reply.invalid(REASONS("OTHER_JSON", place=place, reason=first["msg"])) from None
 
 
 def _kind(found: Any) -> Any:
@@ -231,6 +231,10 @@ class _Id(_Answer):
     id: int
 
 
+_INCOMPATIBLE = "is_compatible: false"
+"""What the answer of a registry says that gives no reason."""
+
+
 class _Compatibility(_Answer):
     is_compatible: bool
     messages: list[str] | None = None
@@ -240,7 +244,7 @@ class _Compatibility(_Answer):
 
     @property
     def reason(self) -> str:
-        return in_words(self.said or "; ".join(self.messages or ())) or "it does not say why"
+        return in_words(self.said or "; ".join(self.messages or ())) or _INCOMPATIBLE
 
 
 _SCHEMA = TypeAdapter(_Schema)

@@ -80,7 +80,7 @@ def plan_on_brokers(
     """Bind the program to its topics as they are now, and plan it.
 
     Raises:
-        LsqlError: what is wrong with the program or the topics, BROKER_UNREACHABLE, SCHEMA_WAITING.
+        LsqlError: what is wrong with the program or the topics, BROKER_UNREACHABLE, TOPIC_EMPTY.
     """
     known = {} if pinned is None else pinned.schemas
     knowledge = Knowledge(settings.declared, known, settings.sample_records, registry, settings.sink_kinds)
@@ -93,7 +93,7 @@ def prepare(
     """Decide everything, make missing target topics, register what they are written with, and pin what was decided.
 
     Raises:
-        LsqlError: as `plan_on_brokers` and `registered`; STATE_OF_ANOTHER_PROGRAM, STATE_LOST, TOPIC_REFUSED,
+        LsqlError: as `plan_on_brokers` and `registered`; STATE_INCOMPATIBLE, STATE_LOST, TOPIC_REFUSED,
             STATE_DIR_UNWRITABLE.
     """
     pinned = state.pinned()
@@ -132,7 +132,7 @@ def _generation(
         return pinned.generation, ()
     had_stores = any(query.stores for _, query in pinned.fingerprint.queries)
     if (plan.stateful or had_stores) and settings.state_on_change == "fail":
-        raise LsqlError("STATE_OF_ANOTHER_PROGRAM", path=str(state.path), change="; ".join(found))
+        raise LsqlError("STATE_INCOMPATIBLE", path=str(state.path), change="; ".join(found))
     return pinned.generation + 1, (f"The program changed ({'; '.join(found)}): it starts at the group's position.",)
 
 

@@ -38,11 +38,11 @@ def registered_serde(
     data = [sample for sample in samples if sample is not None]
     latest = registry.latest(subject)
     if latest is not None:
-        return _serde(registry, latest.schema, f"version {latest.version} of subject {subject}", data, options or {})
+        return _serde(registry, latest.schema, f"subjects/{subject}/versions/{latest.version}", data, options or {})
     schema = _named_schema(registry, data)
     if schema is None:
         return None
-    return _serde(registry, schema, f"the schema with the id {schema.id}", data, options or {})
+    return _serde(registry, schema, f"schemas/ids/{schema.id}", data, options or {})
 
 
 def _named_schema(registry: SchemaRegistry, samples: Sequence[bytes]) -> RegisteredSchema | None:
@@ -52,7 +52,7 @@ def _named_schema(registry: SchemaRegistry, samples: Sequence[bytes]) -> Registe
     try:
         return registry.schema(schema_id_of(samples[-1]))
     except LsqlError as error:
-        if error.code != "SCHEMA_UNKNOWN":
+        if error.code != "SCHEMA_ID_UNKNOWN":
             raise
         return None  # bytes that only look like an id
 
@@ -60,7 +60,7 @@ def _named_schema(registry: SchemaRegistry, samples: Sequence[bytes]) -> Registe
 def _serde(
     registry: SchemaRegistry,
     schema: RegisteredSchema,
-    what: str,
+    schema_path: str,
     samples: Sequence[bytes],
     options: Mapping[str, str],
 ) -> Serde | None:
@@ -75,7 +75,7 @@ def _serde(
     try:
         return row.read(RegisteredText(schema.text, references, samples, options, writer))
     except FormatError as error:
-        raise LsqlError("SCHEMA_UNREADABLE", what=what, why=str(error)) from None
+        raise LsqlError("SCHEMA_UNREADABLE", schema=schema_path, reason=str(error)) from None
 
 
 def _referred(
@@ -130,7 +130,7 @@ def check_outputs(plan: Plan, registry: SchemaRegistry | None) -> None:
             asked = _asked(registry, sink.topic)
             why = asked.incompatibility(subject, kind, _revised(asked, subject, kind, text))
             if why is not None:
-                raise LsqlError("SCHEMA_INCOMPATIBLE", subject=subject, why=why)
+                raise LsqlError("SCHEMA_INCOMPATIBLE", subject=subject, reason=why)
 
 
 def _revised(registry: SchemaRegistry, subject: str, kind: SchemaKind, text: str) -> str:

@@ -46,7 +46,7 @@ def resolve_catalog(program: ast.Program, brokers: Brokers, knowledge: Knowledge
     """The catalog for a program.
 
     Raises:
-        LsqlError: BROKER_UNREACHABLE, REGISTRY_UNREACHABLE and the like; SCHEMA_WAITING when an undeclared topic is
+        LsqlError: BROKER_UNREACHABLE, REGISTRY_UNREACHABLE and the like; TOPIC_EMPTY when an undeclared topic is
             empty; SCHEMA_UNDECLARED; FORMAT_UNSUPPORTED; REGISTRY_MISSING. A missing topic is no error here: binding
             refuses it, with its place in the program.
     """
@@ -114,7 +114,7 @@ def _found(topic: str, named: SourceFormats, sample: list[RawRecord], registry: 
     key, key_origin = _part(topic, "key", [record.key for record in sample], named.key, registry)
     value, value_origin = _part(topic, "value", [record.value for record in sample], named.value, registry)
     if value is None:
-        raise LsqlError("SCHEMA_WAITING", topic=topic)
+        raise LsqlError("TOPIC_EMPTY", topic=topic)
     if key is None:  # every key is null: whatever comes passes through
         key = Serde(STRING_FORMAT, STRING) if sample else Serde(BYTES_FORMAT, BYTES)
     origin: Origin = "registry" if "registry" in (key_origin, value_origin) else "sampled"

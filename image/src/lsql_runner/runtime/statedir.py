@@ -49,7 +49,7 @@ class StateDir:
             self._lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             _probe(self.path)
         except OSError as error:
-            raise LsqlError("STATE_DIR_UNWRITABLE", path=str(self.path), why=error.strerror or str(error)) from None
+            raise LsqlError("STATE_DIR_UNWRITABLE", path=str(self.path), reason=error.strerror or str(error)) from None
         try:
             fcntl.lockf(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -69,7 +69,7 @@ class StateDir:
         """What is pinned; None in a new directory.
 
         Raises:
-            LsqlError: STATE_OF_ANOTHER_PROGRAM when the file makes no sense.
+            LsqlError: STATE_UNREADABLE.
         """
         document = self._read("program.json")
         if document is None:
@@ -83,11 +83,7 @@ class StateDir:
                 dict(document["versions"]),
             )
         except (KeyError, ValueError, TypeError, AttributeError):
-            raise LsqlError(
-                "STATE_OF_ANOTHER_PROGRAM",
-                path=str(self.path),
-                change="program.json there is not this runner's",
-            ) from None
+            raise LsqlError("STATE_UNREADABLE", path=str(self.path / "program.json")) from None
 
     def pin(self, pinned: Pinned) -> None:
         """Write down what this start goes by."""
@@ -156,7 +152,7 @@ class StateDir:
                 os.fsync(file.fileno())
             fresh.replace(target)
         except OSError as error:
-            raise LsqlError("STATE_DIR_UNWRITABLE", path=str(target), why=error.strerror or str(error)) from None
+            raise LsqlError("STATE_DIR_UNWRITABLE", path=str(target), reason=error.strerror or str(error)) from None
 
 
 def _probe(path: Path) -> None:

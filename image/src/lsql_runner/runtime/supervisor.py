@@ -16,7 +16,7 @@ from threading import Lock, Thread
 from lsql_runner.config.settings import Settings
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.processor import SparkEngine
-from lsql_runner.errors import ErrorReport, LsqlError, report
+from lsql_runner.errors import ErrorReport, LsqlError, Recovery, report
 from lsql_runner.events.batches import BatchEnded
 from lsql_runner.events.processor import BrokerFound, BrokerLost, Event, JvmGone, Listener, QueryDied, StateChanged
 from lsql_runner.events.state import State
@@ -38,30 +38,6 @@ _TICK_S = 0.1
 _WAIT_S = 1.0
 """Between two tries while something outside is awaited."""
 _BACKOFF_S = (1, 2, 4, 8, 15, 30, 60)
-
-_AWAITED = ("BROKER_UNREACHABLE", "REGISTRY_UNREACHABLE", "SCHEMA_WAITING", "SINK_UNREACHABLE")
-"""Errors at a start that end by themselves, without anything being wrong with the program."""
-_TRIED_AGAIN = (
-    "BROKER_REFUSED",
-    "QUERY_FAILED",
-    "REGISTRY_ANSWER_INVALID",
-    "REGISTRY_REFUSED",
-    "SCHEMA_INCOMPATIBLE",
-    "SCHEMA_UNKNOWN",
-    "SINK_REFUSED",
-    "STATE_DIR_UNWRITABLE",
-    "TOPIC_REFUSED",
-)
-"""Errors at a start that others may put right; a restart with backoff finds out."""
-_FINAL = (
-    "RECORD_MALFORMED",
-    "RECORD_REFUSED",
-    "GROUP_TOO_LARGE",
-    "OFFSETS_GONE",
-    "SINK_RECORD_REFUSED",
-    "SINK_ROW_REFUSED",
-)
-"""Deaths that would only come again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +114,7 @@ class Supervisor:
             try:
                 self._prepared = self._prepare()
             except LsqlError as error:
-                if error.code not in (*_AWAITED, *_TRIED_AGAIN):
+                if error.kind.recovery is Recovery.FINAL:
                     raise
                 self._not_started(error)
         self._thread.start()
@@ -227,9 +203,9 @@ class Supervisor:
             self._not_started(error)
 
     def _not_started(self, error: LsqlError) -> None:
-        if error.code in _AWAITED:
+        if error.kind.recovery is Recovery.WAIT:
             self._await(error)
-        elif error.code in _TRIED_AGAIN:
+        elif error.kind.recovery is Recovery.RETRY:
             self._died(error)
         else:
             self._move(Trigger.REFUSE, self._reported(error))
@@ -241,7 +217,7 @@ class Supervisor:
         if error is None:
             return
         self._halt()
-        if error.code in _FINAL:
+        if error.kind.recovery is Recovery.FINAL:
             self._emit(QueryDied(now_ms(), self._reported(error), None))
             self._move(Trigger.REFUSE, self._reported(error))
         else:

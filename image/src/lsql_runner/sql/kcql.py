@@ -32,7 +32,7 @@ def read_kcql(cursor: Cursor, upsert: Span | None) -> ast.Kcql | None:
         upsert: the place of the word UPSERT; None for an INSERT.
 
     Raises:
-        LsqlError: SQL_SYNTAX, CLAUSE_TWICE, CLAUSE_UNSUPPORTED.
+        LsqlError: SQL_SYNTAX, CLAUSE_DUPLICATE, CLAUSE_UNSUPPORTED.
     """
     found = ast.Kcql(upsert is not None)
     clauses: list[tuple[str, Span]] = [] if upsert is None else [("UPSERT", upsert)]
@@ -40,7 +40,7 @@ def read_kcql(cursor: Cursor, upsert: Span | None) -> ast.Kcql | None:
         word = cursor.next()
         earlier = next((place for name, place in clauses if name == word.upper), None)
         if earlier is not None:
-            raise LsqlError("CLAUSE_TWICE", word.span, [("the first", earlier)], clause=word.upper)
+            raise LsqlError("CLAUSE_DUPLICATE", word.span, [("the first", earlier)], clause=word.upper)
         clauses.append((word.upper, word.span))
         found = read(cursor, found)
     word = cursor.peek()

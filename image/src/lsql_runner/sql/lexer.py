@@ -55,7 +55,7 @@ def skip_blank(text: str, at: int) -> int:
     found = _BLANK.match(text, at)
     end = found.end() if found else at
     if text.startswith("/*", end):
-        raise LsqlError("SQL_SYNTAX", Span(end, end + 2), found="a comment that never ends", expected="*/")
+        raise LsqlError("COMMENT_UNCLOSED", Span(end, end + 2))
     return end
 
 
@@ -63,8 +63,8 @@ def next_token(text: str, at: int) -> Token:
     """The token that starts at or after `at`.
 
     Raises:
-        LsqlError: SQL_SYNTAX (a quote or comment that never ends, a character that is in no token),
-            NUMBER_INVALID (a number with a tail that is no unit of time).
+        LsqlError: QUOTE_UNCLOSED, COMMENT_UNCLOSED, NAME_EMPTY, CHARACTER_INVALID, NUMBER_INVALID (a number with a
+            suffix that is no unit of time).
     """
     start = skip_blank(text, at)
     if start >= len(text):
@@ -77,30 +77,20 @@ def next_token(text: str, at: int) -> Token:
         return Token(Kind.WORD, found.group(), found.group(), Span(start, found.end()))
     if found := _SYMBOL.match(text, start):
         return Token(Kind.SYMBOL, found.group(), found.group(), Span(start, found.end()))
-    raise LsqlError(
-        "SQL_SYNTAX",
-        Span(start, start + 1),
-        found=repr(text[start]),
-        expected="a word, a number, a string or an operator",
-    )
+    raise LsqlError("CHARACTER_INVALID", Span(start, start + 1), character=repr(text[start]))
 
 
 def _quoted(text: str, start: int) -> Token:
     quote = text[start]
     found = _QUOTED[quote].match(text, start)
     if not found:
-        raise LsqlError(
-            "SQL_SYNTAX",
-            Span(start, start + 1),
-            found=f"a {quote} that is never closed",
-            expected=f"a closing {quote}",
-        )
+        raise LsqlError("QUOTE_UNCLOSED", Span(start, start + 1), quote=quote)
     body = found.group()[1:-1].replace(quote * 2, quote)
     span = Span(start, found.end())
     if quote != "`":
         return Token(Kind.STRING, found.group(), body, span)
     if not body:
-        raise LsqlError("SQL_SYNTAX", span, found="an empty name", expected="a name between the back-ticks")
+        raise LsqlError("NAME_EMPTY", span)
     return Token(Kind.QUOTED_NAME, found.group(), body, span)
 
 

@@ -31,8 +31,8 @@ def parse(text: str) -> ast.Program:
 
     Raises:
         LsqlError: with the place, when the text is not a program: SQL_EMPTY, SQL_TOO_LARGE, SQL_NOT_UTF8,
-            SQL_SYNTAX, SQL_TOO_DEEP, NUMBER_INVALID, CLAUSE_UNSUPPORTED, STATEMENT_UNSUPPORTED,
-            ONE_STATEMENT_ONLY, INSERT_MISSING.
+            SQL_ZERO_BYTE, SQL_SYNTAX, SQL_TOO_DEEP, NUMBER_INVALID, CLAUSE_UNSUPPORTED, STATEMENT_UNSUPPORTED,
+            MULTIPLE_STATEMENTS, INSERT_MISSING.
     """
     _check_text(text)
     cursor = Cursor(text)
@@ -62,7 +62,7 @@ def _check_text(text: str) -> None:
         raise LsqlError("SQL_NOT_UTF8", Span(broken.start(), broken.end()), byte=f"0x{ord(broken.group()) & 0xFF:02x}")
     zero = text.find("\0")
     if zero >= 0:
-        raise LsqlError("SQL_SYNTAX", Span(zero, zero + 1), found="a zero byte", expected="text")
+        raise LsqlError("SQL_ZERO_BYTE", Span(zero, zero + 1))
 
 
 def _read_statement(cursor: Cursor) -> ast.Statement:
@@ -138,7 +138,7 @@ def _read_table(cursor: Cursor) -> ast.CommonTable:
     cursor.expect_symbol("(")
     select = read_select(cursor)
     if cursor.at_symbol(";"):
-        raise LsqlError("ONE_STATEMENT_ONLY", cursor.peek().span, where=f"WITH {shorten(name.name)} AS ( )")
+        raise LsqlError("MULTIPLE_STATEMENTS", cursor.peek().span, query=shorten(name.name))
     cursor.expect_symbol(")")
     return ast.CommonTable(name, select, name.span.to(cursor.last))
 

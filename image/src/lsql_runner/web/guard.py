@@ -58,7 +58,7 @@ def refuse_cross_site(incoming: Request) -> None:
     else:
         allowed = origin is None or _same_host(origin, incoming.host)
     if not allowed:
-        raise LsqlError("CROSS_SITE_REFUSED", origin=(origin or "another site")[:200])
+        raise LsqlError("CROSS_SITE_REFUSED", origin=(origin or "unknown")[:200])
 
 
 def _same_host(origin: str, host: str) -> bool:

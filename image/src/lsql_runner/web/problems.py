@@ -14,33 +14,12 @@ from lsql_runner.web.models import Problem
 
 MEDIA_TYPE = "application/problem+json"
 
-STATUS_OF: dict[str, HTTPStatus] = {
-    "REQUEST_INVALID": HTTPStatus.BAD_REQUEST,
-    "CROSS_SITE_REFUSED": HTTPStatus.FORBIDDEN,
-    "NOT_FOUND": HTTPStatus.NOT_FOUND,
-    "METHOD_NOT_ALLOWED": HTTPStatus.METHOD_NOT_ALLOWED,
-    "TRANSITION_REFUSED": HTTPStatus.CONFLICT,
-    "FEATURE_UNSUPPORTED": HTTPStatus.NOT_IMPLEMENTED,
-    "PROCESSOR_UNKNOWN": HTTPStatus.NOT_FOUND,
-    "PROCESSOR_DELETED": HTTPStatus.CONFLICT,
-    "LOGIN_NEEDED": HTTPStatus.UNAUTHORIZED,
-    "LOGIN_WRONG": HTTPStatus.UNAUTHORIZED,
-    "RIGHT_MISSING": HTTPStatus.FORBIDDEN,
-    "ACTION_OFF": HTTPStatus.FORBIDDEN,
-    "SCALE_REFUSED": HTTPStatus.CONFLICT,
-    "CLUSTER_REFUSED": HTTPStatus.BAD_GATEWAY,
-    "RUNNER_UNREACHABLE": HTTPStatus.BAD_GATEWAY,
-    "RUNNER_REFUSED": HTTPStatus.CONFLICT,
-    "INTERNAL": HTTPStatus.INTERNAL_SERVER_ERROR,
-}
-"""The HTTP status of a code; one that is not here is trouble of the server, so 500."""
-
 LOG = logging.getLogger(__name__)
 
 
 def problem(error: LsqlError, path: str, status: int | None = None) -> Problem:
     """The error as the API tells it."""
-    status = HTTPStatus(status if status is not None else STATUS_OF.get(error.code, HTTPStatus.INTERNAL_SERVER_ERROR))
+    status = error.kind.http_status if status is None else HTTPStatus(status)
     return Problem(
         type="urn:lsql:error:" + error.code.lower().replace("_", "-"),
         title=status.phrase,
@@ -84,7 +63,7 @@ def _translate(error: HTTPException) -> LsqlError:
         return LsqlError("METHOD_NOT_ALLOWED", method=request.method, path=request.path, allowed=allowed)
     if isinstance(error, InternalServerError):
         return _internal(error)
-    return LsqlError("REQUEST_INVALID", why=error.name)
+    return LsqlError("REQUEST_INVALID", reason=error.name)
 
 
 def _from_bug(error: Exception) -> Response:

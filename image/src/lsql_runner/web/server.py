@@ -31,8 +31,7 @@ from gunicorn.http.message import Request
 from gunicorn.workers.gthread import ThreadWorker
 
 from lsql_runner.container.out_of_memory import Deaths, offer_to_the_kernel
-from lsql_runner.error_catalogue import RUNTIME
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import RUNTIME, LsqlError
 from lsql_runner.web.problems import MEDIA_TYPE, problem
 
 THREADS = 8
@@ -81,7 +80,7 @@ def bind(port: int) -> socket.socket:
         listener.close()
         if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
             raise LsqlError("PORT_IN_USE", port=port) from None
-        raise LsqlError("ENV_INVALID", name="SQL_PORT", value=port, expected="a port that this user may bind") from None
+        raise LsqlError("PORT_NOT_ALLOWED", port=port) from None
     return listener
 
 
@@ -188,7 +187,7 @@ class _Worker(ThreadWorker):
         if not isinstance(exc, ParseException):
             super().handle_error(req, client, addr, exc)
             return
-        error = LsqlError("REQUEST_INVALID", why=f"it is not HTTP that can be read ({type(exc).__name__})")
+        error = LsqlError("REQUEST_NOT_HTTP", reason=type(exc).__name__)
         body = problem(error, "").model_dump_json(by_alias=True).encode()
         lines = (
             "HTTP/1.1 400 Bad Request",

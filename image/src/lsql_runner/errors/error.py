@@ -1,14 +1,14 @@
-"""Errors as data: a code, its parameters and the place. Prose lives in the catalogue and nowhere else."""
+"""An error with its values and its place, and its forms for people and for programs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lsql_runner.error_catalogue import CATALOGUE, ErrorKind
+from lsql_runner.errors.catalogue import CATALOGUE
+from lsql_runner.errors.details import Value
+from lsql_runner.errors.kinds import ErrorKind
 from lsql_runner.spans import Position, Span, position_of, underline
-
-Value = str | int | float
 
 
 class LsqlError(Exception):
