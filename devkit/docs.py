@@ -23,6 +23,8 @@ from lsql_runner.config.settings import Settings
 from lsql_runner.config.sink_settings import SINK_PARTS
 from lsql_runner.console import openapi as console_openapi
 from lsql_runner.errors import CATALOGUE
+from lsql_runner.formats.spec import FormatRow
+from lsql_runner.formats.table import ROWS
 from lsql_runner.observe.metric_table import as_markdown
 from lsql_runner.sql.unsupported import KEYS_OF_ENGINE, UNSUPPORTED
 
@@ -72,6 +74,62 @@ def _function_cells(document: dict[str, Any]) -> Iterator[str]:
     yield meaning
     yield _code(document["example"])
     yield _code(document["result"]) if document["deterministic"] else "differs from call to call"
+
+
+def formats() -> str:
+    """The format reference."""
+    lines = [
+        MADE.format(source="image/src/lsql_runner/formats"),
+        "# Formats",
+        "",
+        (
+            "A topic has one format for its keys and one for its values. If neither the program nor LSQL_TOPICS nor "
+            "the state directory names it, the runner asks the schema registry, then reads a sample of records. "
+            "[Topics](topics.md) shows how a format is declared."
+        ),
+        "",
+        "| format | content | parts | can be written | schema | known from |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in ROWS:
+        parts = "keys and values" if row.is_of_keys else "values"
+        schema = "one type" if row.one_type is not None else "declared" if row.must_be_declared else "needed"
+        lines.append(
+            f"| {row.name} | {_cell(row.doc)} | {parts} | {'yes' if row.is_written else 'no'} "
+            f"| {schema} | {', '.join(_known_from(row))} |"
+        )
+    lines += [
+        "",
+        (
+            "`TW[...]` is a key in one of these formats followed by the start of a time window, `SW[...]` one followed "
+            "by the end and the start of a session: 8 bytes each, big-endian, milliseconds since 1970 UTC."
+        ),
+        "",
+        "## SET: schemas of what is written",
+        "",
+        (
+            "Set for all topics (`defaults.topic.value.avro.record`) or for one (`topic.<name>.value.avro.record`), "
+            "for values or keys (`key.avro.record`)."
+        ),
+        "",
+        "| key | format | value |",
+        "|---|---|---|",
+    ]
+    values = {"name": "a name", "dotted name": "names with dots between", "boolean": "true or false"}
+    for row in ROWS:
+        lines += [f"| `{setting.key}` | {row.name} | {values[setting.kind]} |" for setting in row.settings]
+    return "\n".join(lines) + "\n"
+
+
+def _known_from(row: FormatRow) -> Iterator[str]:
+    if row.declare is not None or row.one_type is not None:
+        yield "LSQL_TOPICS"
+    if row.from_columns is not None or row.one_type is not None:
+        yield "CREATE TABLE"
+    if row.registry is not None:
+        yield "schema registry"
+    if row.is_sampled or row.recognizes is not None:
+        yield "sample"
 
 
 def errors() -> str:
@@ -272,6 +330,7 @@ def _without_slots(instead: str) -> str:
 
 PAGES: dict[str, Callable[[], str]] = {
     "functions.md": functions,
+    "formats.md": formats,
     "errors.md": errors,
     "settings.md": settings,
     "metrics.md": metrics,

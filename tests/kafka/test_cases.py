@@ -11,7 +11,7 @@ import pytest
 from devkit.broker import Broker
 from devkit.registry import Registry
 from lsql_runner.cases.case_run import run_case
-from lsql_runner.cases.model import load_case
+from lsql_runner.cases.load import load_case
 from lsql_runner.cases.on_kafka import KafkaCases
 from lsql_runner.cases.run import find_cases
 from lsql_runner.config.settings import read_settings

@@ -30,7 +30,7 @@ from devkit.process import free_port
 from devkit.records import Record
 from devkit.registry import Registry
 from lsql_runner.cases.case_run import run_case
-from lsql_runner.cases.model import load_case
+from lsql_runner.cases.load import load_case
 from lsql_runner.cases.on_kafka import KafkaCases
 from lsql_runner.config.settings import read_settings
 from lsql_runner.engine.processor import SparkEngine

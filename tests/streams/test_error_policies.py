@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from devkit.process import free_port
 from lsql_runner.engine.attempts import attempt, fit, is_first, room_of, rules
-from lsql_runner.engine.avro import decode_avro, register_registry
+from lsql_runner.engine.codecs.avro import decode_avro, register_registry
 from lsql_runner.engine.memory import MemoryEngine, MemoryRun
 from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.engine.schema import HEADERS

@@ -9,7 +9,7 @@ import yaml
 from pyspark.sql import functions as F
 
 from lsql_runner.cases.case_run import run_case
-from lsql_runner.cases.model import load_case
+from lsql_runner.cases.load import load_case
 from lsql_runner.cases.on_memory import MemoryCases
 from lsql_runner.cases.run import find_cases
 from lsql_runner.engine.memory import MemoryEngine

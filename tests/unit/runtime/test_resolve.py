@@ -10,12 +10,11 @@ import pytest
 from devkit.fake_brokers import FakeBrokers
 from devkit.fake_registry import FakeRegistry
 from lsql_runner.errors import LsqlError
+from lsql_runner.formats.avro import AVRO_FORMAT
 from lsql_runner.formats.avro_schema import avro_serde
 from lsql_runner.formats.catalog import (
-    AVRO_FORMAT,
     BYTES_FORMAT,
     JSON_FORMAT,
-    PROTOBUF_FORMAT,
     STRING_FORMAT,
     Format,
     Origin,
@@ -23,6 +22,7 @@ from lsql_runner.formats.catalog import (
     TopicSchema,
 )
 from lsql_runner.formats.proto_schema import proto_serde
+from lsql_runner.formats.protobuf import PROTOBUF_FORMAT
 from lsql_runner.formats.text_formats import text_serde
 from lsql_runner.kafka.registry import SchemaReference
 from lsql_runner.runtime.resolve import KnownSchemas, resolve_catalog
@@ -120,6 +120,13 @@ def test_a_format_without_a_schema_must_be_declared(name: str) -> None:
         resolved(brokers_with((b"k", b"1,2")), f"{PROGRAM} WHERE _vtype = {name}")
 
     assert (caught.value.code, caught.value.params) == ("SCHEMA_UNDECLARED", {"topic": "orders", "format": name})
+
+
+def test_a_windowed_key_whose_schema_is_in_a_registry_must_be_declared() -> None:
+    with pytest.raises(LsqlError) as caught:
+        resolved(brokers_with((bytes(13), b"{}")), f"{PROGRAM} WHERE _ktype = 'TW[AVRO]'")
+
+    assert (caught.value.code, caught.value.params) == ("SCHEMA_UNDECLARED", {"topic": "orders", "format": "TW[AVRO]"})
 
 
 def test_a_pinned_schema_without_a_declaration_stays() -> None:
@@ -264,11 +271,11 @@ class TestRegistry:
 
         schema = resolved(brokers_with(), registry=registry)
 
-        assert schema.value == Serde(JSON_FORMAT, parse_type("struct<id: long, color: string>"), has_head=True)
+        assert schema.value == Serde(JSON_FORMAT, parse_type("struct<id: long, color: string>"), has_schema_id=True)
         assert schema.origin == "registry"
 
     @pytest.mark.parametrize(
-        ("records", "headed"),
+        ("records", "has_schema_id"),
         [
             ([b'{"id": 1}', b'{"id": 2}'], False),
             ([b'{"id": 1}', with_id(1)], True),
@@ -277,14 +284,14 @@ class TestRegistry:
         ids=["none has an id", "one has an id", "nothing is known"],
     )
     def test_the_records_show_whether_json_has_the_id_of_its_schema(
-        self, records: list[bytes | None], headed: bool
+        self, records: list[bytes | None], has_schema_id: bool
     ) -> None:
         registry = FakeRegistry()
         registry.register("orders-value", "JSON", json_schema(id="integer"))
 
         schema = resolved(brokers_with(*((b"k", value) for value in records)), registry=registry)
 
-        assert (schema.value.has_head, describe(schema.value.type)) == (headed, "struct<id: long>")
+        assert (schema.value.has_schema_id, describe(schema.value.type)) == (has_schema_id, "struct<id: long>")
 
     def test_a_json_schema_without_a_subject_is_found_by_the_id_in_the_records(self) -> None:
         registry = FakeRegistry()
@@ -292,7 +299,7 @@ class TestRegistry:
 
         schema = resolved(brokers_with((b"k", with_id(known_id))), registry=registry)
 
-        assert schema.value == Serde(JSON_FORMAT, parse_type("struct<id: long>"), has_head=True)
+        assert schema.value == Serde(JSON_FORMAT, parse_type("struct<id: long>"), has_schema_id=True)
 
     def test_a_json_schema_that_allows_anything_leaves_the_type_to_the_sample(self) -> None:
         registry = FakeRegistry()
@@ -301,7 +308,7 @@ class TestRegistry:
 
         schema = resolved(brokers_with((b"k", record)), registry=registry)
 
-        assert schema.value == Serde(JSON_FORMAT, parse_type("struct<id: long>"), has_head=True)
+        assert schema.value == Serde(JSON_FORMAT, parse_type("struct<id: long>"), has_schema_id=True)
 
     def test_a_referenced_json_schema_gives_the_type(self) -> None:
         registry = FakeRegistry()
@@ -326,7 +333,7 @@ class TestRegistry:
         )
 
     def test_pinned_json_takes_the_new_fields_of_its_schema_and_keeps_its_types(self) -> None:
-        value = Serde(JSON_FORMAT, parse_type("struct<id: long>"), has_head=True)
+        value = Serde(JSON_FORMAT, parse_type("struct<id: long>"), has_schema_id=True)
         pinned = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value, "registry")}
         registry = FakeRegistry()
         registry.register("orders-value", "JSON", json_schema(id="string", color="string"))

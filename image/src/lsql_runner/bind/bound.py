@@ -7,7 +7,8 @@ from typing import Literal as OneOf
 
 from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr
 from lsql_runner.bind.settings import ProgramSettings
-from lsql_runner.formats.catalog import JSON_FORMAT, Serde, TopicSchema, windowed
+from lsql_runner.formats.catalog import Serde, TopicSchema
+from lsql_runner.formats.table import row_of
 from lsql_runner.types import DataType
 
 
@@ -60,9 +61,6 @@ class Shape:
     """`key` or `value` if its fields are not declared. A field may then be null without an error."""
 
 
-_UNDECLARED = (JSON_FORMAT, windowed(JSON_FORMAT))
-"""Formats whose undeclared fields are known only from a sample."""
-
 ALL_FACETS = frozenset({"topic", "partition", "offset", "ts", "headers", "raw_key"})
 
 
@@ -103,7 +101,7 @@ class BoundTopic:
     def shape(self) -> Shape:
         parts = {"key": self.schema.key, "value": self.schema.value}
         undeclared = self.schema.origin != "declared"
-        exempt = frozenset(name for name, part in parts.items() if undeclared and part.format in _UNDECLARED)
+        exempt = frozenset(name for name, part in parts.items() if undeclared and row_of(part.format).is_sampled)
         return Shape(self.schema.key, self.schema.value, ALL_FACETS, exempt)
 
 

@@ -10,17 +10,9 @@ from lsql_runner.bind.decoders import readable_format, source_topics
 from lsql_runner.bind.settings import bind_settings
 from lsql_runner.bind.type_names import type_named
 from lsql_runner.errors import LsqlError
-from lsql_runner.formats.avro_schema import AvroSchemaError, avro_serde, write_avro
-from lsql_runner.formats.catalog import (
-    AVRO_FORMAT,
-    PRIMITIVE_FORMATS,
-    PROTOBUF_FORMAT,
-    Catalog,
-    Format,
-    Serde,
-    TopicSchema,
-)
-from lsql_runner.formats.text_formats import OPTIONS, TextFormatError, text_serde
+from lsql_runner.formats.catalog import Catalog, Format, Serde, TopicSchema
+from lsql_runner.formats.spec import FormatError
+from lsql_runner.formats.table import row_of
 from lsql_runner.sql import ast
 from lsql_runner.types import Array, DataType, Decimal, Field, Struct, describe
 
@@ -69,20 +61,18 @@ def _serde(statement: ast.CreateTable, part: OneOf["_key", "_value"], decimal: D
     form = readable_format(str(Format(asked.name, asked.inner)), "key" if part == "_key" else "value", asked.span)
     columns = [_Column.of(column, decimal) for column in statement.columns]
     mine = [column for column in columns if column.part == part]
-    primitive = PRIMITIVE_FORMATS.get(form.bare.name)
-    if primitive is not None:
-        return Serde(form, _one_value(statement, mine, form, primitive))
+    row = row_of(form)
+    if row.one_type is not None:
+        return Serde(form, _one_value(statement, mine, form, row.one_type))
     if not mine:
         topic, bare = statement.topic.name, part.removeprefix("_")
         raise LsqlError("TABLE_COLUMNS_MISSING", asked.span, topic=topic, part=bare, format=str(form))
     kind = _type(statement, mine)
-    if form.bare == PROTOBUF_FORMAT:
+    if row.from_columns is None:
         raise LsqlError("TABLE_NUMBERS_MISSING", asked.span, topic=statement.topic.name)
     try:
-        if form.bare == AVRO_FORMAT:
-            return avro_serde(form, write_avro(kind, False, "record", ""))
-        return text_serde(form, kind, {}) if form.name in OPTIONS else Serde(form, kind)
-    except (AvroSchemaError, TextFormatError) as error:
+        return row.from_columns(form, kind)
+    except FormatError as error:
         place = mine[0].source.span
         raise LsqlError("TABLE_INVALID", place, topic=statement.topic.name, reason=str(error)) from None
 

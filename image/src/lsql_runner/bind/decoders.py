@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Literal as OneOf
 
 from lsql_runner.errors import LsqlError
-from lsql_runner.formats.catalog import Format, known_formats, parse_format, readable_as
+from lsql_runner.formats.catalog import Format
+from lsql_runner.formats.table import known_formats, parse_format, readable_as
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from lsql_runner.bind import operators
 from lsql_runner.bind.bound import JoinKind, RowKey, Values
 from lsql_runner.bind.expr import Choose, ColumnRef, Expr, OperatorCall, Record
-from lsql_runner.bind.formats import default_format, fits
 from lsql_runner.bind.join_scope import Side
+from lsql_runner.bind.output_formats import default_format, fits
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import Serde
 from lsql_runner.spans import Span

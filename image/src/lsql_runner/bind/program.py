@@ -13,9 +13,9 @@ from lsql_runner.bind.declarations import with_declarations
 from lsql_runner.bind.decoders import source_formats, source_topics
 from lsql_runner.bind.error_policies import check_queue
 from lsql_runner.bind.formal_tables import formal_tables, formal_tables_inside
-from lsql_runner.bind.formats import output_serde, written
 from lsql_runner.bind.generations import Generation, generation_of
 from lsql_runner.bind.nulls import written_type
+from lsql_runner.bind.output_formats import output_serde, written
 from lsql_runner.bind.select import bind_select
 from lsql_runner.bind.settings import ProgramSettings, bind_settings, is_legacy
 from lsql_runner.bind.sinks import bind_sink_insert, sink_of
@@ -128,10 +128,8 @@ def _bind_insert(
     value = output_serde(select.value, value_type, select.shape.value, insert.value_format, "value", span)
     topic = context.settings.topic(insert.target.name)
     plain = re.sub(r"\W|^(?=\d)", "_", insert.target.name, flags=re.ASCII)
-    key_settings = topic.key.named(f"{plain}_key")
-    value_settings = topic.value.named(plain)
-    key = written(key, "key", key_settings, keeps_source(select.key), span)
-    value = written(value, "value", value_settings, keeps_source(select.value), span)
+    key = written(key, "key", f"{plain}_key", topic.key, keeps_source(select.key), span)
+    value = written(value, "value", plain, topic.value, keeps_source(select.value), span)
     return BoundInsert(insert.target.name, key, value, select)
 
 

@@ -18,12 +18,12 @@ from lsql_runner.bind.bound import (
 from lsql_runner.bind.decoders import without_decoders
 from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, Record, walk
 from lsql_runner.bind.expressions import Binder
-from lsql_runner.bind.formats import computed_serde, default_format, fits, grouped_key_serde
 from lsql_runner.bind.generations import Generation
 from lsql_runner.bind.grouping import Regrouping, bind_group_keys, group_ref, window_spec
 from lsql_runner.bind.join_scope import JoinScope
 from lsql_runner.bind.joins import Find, bind_joins, joins_streams, reads_table
 from lsql_runner.bind.nulls import known_by
+from lsql_runner.bind.output_formats import computed_serde, default_format, fits, grouped_key_serde
 from lsql_runner.bind.projections import bind_projections, part_type
 from lsql_runner.bind.scope import Scope
 from lsql_runner.bind.settings import ProgramSettings

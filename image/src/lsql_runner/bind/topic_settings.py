@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Literal as OneOf
 
 from lsql_runner.bind.kafka_keys import TOPIC_KEYS
 from lsql_runner.bind.setting_values import boolean, plain_name, whole_number
+from lsql_runner.formats.spec import SchemaSetting
+from lsql_runner.formats.table import SCHEMA_SETTINGS
 from lsql_runner.sql.ast import SetStatement
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PartSettings:
-    """What a part of a target is written with."""
+    """What a program sets for the schema with which a key or value of a target is written."""
 
-    record: str = ""
-    """AVRO: the name of its record; empty takes one from the topic's."""
-    namespace: str = ""
-    message: str = ""
-    """PROTOBUF: the name of its message; empty takes one from the topic's."""
-    package: str = ""
-    json_schema: bool | None = None
-    """JSON: whether records begin with the id of a schema that is registered; None is as the source's do."""
+    schema: tuple[tuple[str, str], ...] = ()
+    """Values by the key of a SchemaSetting, for example `avro.record`."""
 
-    def named(self, name: str) -> PartSettings:
-        """The same, with a name where none is set."""
-        return replace(self, record=self.record or name, message=self.message or name)
+    def with_setting(self, key: str, value: str) -> PartSettings:
+        return replace(self, schema=tuple(sorted((dict(self.schema) | {key: value}).items())))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,35 +55,28 @@ def with_override(before: TopicSettings, word: str, statement: SetStatement) -> 
     return TOPIC_WORDS[word](before, statement) if word in TOPIC_WORDS else before.with_config(word, statement.value)
 
 
-def _record(part: PartSettings, statement: SetStatement) -> PartSettings:
-    return replace(part, record=plain_name(statement, dotted=False))
+def _schema_word(
+    part: OneOf["key", "value"], setting: SchemaSetting
+) -> Callable[[TopicSettings, SetStatement], TopicSettings]:
+    """Applies a SET of a format's schema to the settings of a topic."""
 
+    def apply(topics: TopicSettings, statement: SetStatement) -> TopicSettings:
+        if setting.kind == "boolean":
+            value = str(boolean(statement)).lower()
+        else:
+            value = plain_name(statement, dotted=setting.kind == "dotted name")
+        if part == "key":
+            return replace(topics, key=topics.key.with_setting(setting.key, value))
+        return replace(topics, value=topics.value.with_setting(setting.key, value))
 
-def _namespace(part: PartSettings, statement: SetStatement) -> PartSettings:
-    return replace(part, namespace=plain_name(statement, dotted=True))
-
-
-def _message(part: PartSettings, statement: SetStatement) -> PartSettings:
-    return replace(part, message=plain_name(statement, dotted=False))
-
-
-def _package(part: PartSettings, statement: SetStatement) -> PartSettings:
-    return replace(part, package=plain_name(statement, dotted=True))
+    return apply
 
 
 TOPIC_WORDS: dict[str, Callable[[TopicSettings, SetStatement], TopicSettings]] = {
     "autocreate": lambda topics, s: replace(topics, autocreate=boolean(s)),
     "partitions": lambda topics, s: replace(topics, partitions=whole_number(s, 1, 100_000)),
     "replication": lambda topics, s: replace(topics, replication=whole_number(s, 1, 1_000)),
-    "key.avro.record": lambda topics, s: replace(topics, key=_record(topics.key, s)),
-    "key.avro.namespace": lambda topics, s: replace(topics, key=_namespace(topics.key, s)),
-    "key.json.schema": lambda topics, s: replace(topics, key=replace(topics.key, json_schema=boolean(s))),
-    "key.protobuf.message": lambda topics, s: replace(topics, key=_message(topics.key, s)),
-    "key.protobuf.package": lambda topics, s: replace(topics, key=_package(topics.key, s)),
-    "value.avro.record": lambda topics, s: replace(topics, value=_record(topics.value, s)),
-    "value.avro.namespace": lambda topics, s: replace(topics, value=_namespace(topics.value, s)),
-    "value.protobuf.message": lambda topics, s: replace(topics, value=_message(topics.value, s)),
-    "value.protobuf.package": lambda topics, s: replace(topics, value=_package(topics.value, s)),
-    "value.json.schema": lambda topics, s: replace(topics, value=replace(topics.value, json_schema=boolean(s))),
+    **{f"key.{setting.key}": _schema_word("key", setting) for setting in SCHEMA_SETTINGS},
+    **{f"value.{setting.key}": _schema_word("value", setting) for setting in SCHEMA_SETTINGS},
 }
 """Our own keys of a topic that the program makes; TOPIC_KEYS are Kafka's."""

@@ -1,4 +1,4 @@
-"""A case on its way to an engine: records as bytes, the plan over its topics as production would make it."""
+"""Prepares a case for an engine: records as bytes, and the plan that a processor would make."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from typing import cast
 
 from lsql_runner.bind.declarations import program_schemas
 from lsql_runner.bind.decoders import SourceFormats, source_formats
-from lsql_runner.cases.leaves import ValueMisfit
+from lsql_runner.cases.codecs import Writer
 from lsql_runner.cases.model import Case, Headers, InputRecord
 from lsql_runner.cases.registry import MemoryRegistry
-from lsql_runner.cases.values import Writer, encode_value, guess_format
+from lsql_runner.cases.scalars import InvalidValue
+from lsql_runner.cases.values import encode_value, guess_format
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.formats.catalog import PROTOBUF_FORMAT, Format, Serde, TopicSchema
+from lsql_runner.formats.catalog import Format, Serde, TopicSchema
+from lsql_runner.formats.table import registry_row
 from lsql_runner.kafka.ports import RawRecord, TopicReader
-from lsql_runner.kafka.registry import SchemaKind, SchemaRegistry
+from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.pipeline import PlannedProgram, plan_parsed
 from lsql_runner.plan.queries import Plan
 from lsql_runner.runtime.registered import registered, subject_of
@@ -46,7 +48,7 @@ class PreparedCase:
     planned: PlannedProgram
     batches: Batches
     registry: MemoryRegistry
-    """Knows every schema of the case and of the plan, which has the ids of those that it writes with."""
+    """Has every schema of the case and of the plan."""
 
     @property
     def plan(self) -> Plan:
@@ -73,7 +75,7 @@ WritersOf = Mapping[tuple[str, str, str | None], Writer]
 
 
 def register_writers(case: Case, registry: SchemaRegistry) -> WritersOf:
-    """Make the schemas that a case declares versions of its topics' subjects: a topic's own last, which is the newest.
+    """Register the schemas of a case as versions of its topics' subjects; a topic's own schema is the newest.
 
     Raises:
         LsqlError: SCHEMA_INCOMPATIBLE, SCHEMA_INVALID, REGISTRY_UNREACHABLE and the like.
@@ -81,16 +83,15 @@ def register_writers(case: Case, registry: SchemaRegistry) -> WritersOf:
     found: dict[tuple[str, str, str | None], Writer] = {}
     for topic, part, serde in declared_schemas(case):
         assert serde.schema is not None
-        kind: SchemaKind = "PROTOBUF" if serde.format.bare == PROTOBUF_FORMAT else "AVRO"
-        message = dict(serde.options).get("message")
+        kind = registry_row(serde.format).kind
         for name, text in [*case.writers.get((topic, part), {}).items(), (None, serde.schema)]:
             schema_id = registry.register(subject_of(topic, part), kind, text)
-            found[topic, part, name] = Writer(schema_id, text, message)
+            found[topic, part, name] = Writer(schema_id, text, dict(serde.options))
     return found
 
 
 def declared_schemas(case: Case) -> list[tuple[str, str, Serde]]:
-    """Topic and part of all that a case declares in AVRO or PROTOBUF."""
+    """Topic and part of all that a case declares with a schema of a registry."""
     parts = [(topic, part, getattr(s, part)) for topic, s in case.declared.items() for part in ("key", "value")]
     return [(topic, part, serde) for topic, part, serde in parts if serde.schema is not None]
 
@@ -143,7 +144,7 @@ def _parts(
             # A null key or value is null in every format, the windowed ones included.
             by = writers.get((record.topic, name, writer))
             found.append(None if value is None else encode_value(value, form or _guessed(value), by))
-        except ValueMisfit as error:
+        except InvalidValue as error:
             path, reason = str(case.path), error.args[0]
             raise LsqlError("CASE_RECORD_INVALID", path=path, part=name, number=place + 1, reason=reason) from None
     return found[0], found[1]
@@ -152,12 +153,12 @@ def _parts(
 def _guessed(value: object) -> Format:
     form = guess_format(value)
     if form is None:
-        raise ValueMisfit("whether this is text or a binary number is unclear: declare the topic's format")
+        raise InvalidValue("this may be text or a binary number: declare the topic's format")
     return form
 
 
 class _CaseBrokers:
-    """A case's topics and records, asked as brokers are."""
+    """The topics and records of a case behind the methods of Brokers."""
 
     def __init__(self, case: Case, batches: Sequence[Sequence[EncodedRecord]]) -> None:
         self._topics = dict(case.existing)

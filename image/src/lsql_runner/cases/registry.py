@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 
 from lsql_runner.errors import DetailTable, LsqlError
+from lsql_runner.formats.table import REGISTRY_KINDS
 from lsql_runner.kafka.registry import RegisteredSchema, SchemaKind, SchemaReference, SubjectVersion
 
 _REASONS = DetailTable({"REFERENCE_UNKNOWN": "it refers to a schema that is not registered"})
@@ -60,7 +61,8 @@ class MemoryRegistry:
         if any(r.version > len(self._subjects.get(r.subject, ())) for r in references):
             raise LsqlError("SCHEMA_INVALID", subject=subject, kind=kind, reason=_REASONS("REFERENCE_UNKNOWN"))
         try:
-            if kind != "PROTOBUF":
+            row = REGISTRY_KINDS[kind].registry
+            if row is not None and row.schema_is_json:
                 json.loads(text)
         except ValueError as error:
             raise LsqlError("SCHEMA_INVALID", subject=subject, kind=kind, reason=str(error)) from None
@@ -73,8 +75,8 @@ class MemoryRegistry:
         pass
 
     def texts(self) -> dict[int, str]:
-        """Every schema of AVRO and PROTOBUF by its id, for those who cannot ask."""
-        return {one.id: one.text for one in self._schemas.values() if one.kind != "JSON"}
+        """By id, the schemas that records cannot be read without, for an engine that has no registry to ask."""
+        return {one.id: one.text for one in self._schemas.values() if REGISTRY_KINDS[one.kind].needs_registry}
 
     def _id_of(self, kind: SchemaKind, text: str, references: tuple[SchemaReference, ...]) -> int:
         for known in self._schemas.values():

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsql_runner.cases.case_run import CaseEngine, run_case
-from lsql_runner.cases.model import load_case
+from lsql_runner.cases.load import load_case
 from lsql_runner.cases.report import Outcome, as_junit, as_text
 from lsql_runner.errors import LsqlError, render
 from lsql_runner.jvm.spark_jvm import SparkJvm

@@ -147,7 +147,7 @@ def functions(name: str | None, as_json: bool) -> int:
     metavar="BOOTSTRAP",
     help="Run them on these brokers, as a processor would: [PROTO://]host:port, several with commas.",
 )
-@click.option("--registry", metavar="URL", help="The schema registry beside the brokers, for AVRO and PROTOBUF.")
+@click.option("--registry", metavar="URL", help="The schema registry beside the brokers.")
 @_reports_errors
 def test(paths: tuple[str, ...], junit: str | None, servers: str | None, registry: str | None) -> int:
     """Run case files: input records, a program, expected records. Needs no Kafka.

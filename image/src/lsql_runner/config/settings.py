@@ -17,7 +17,9 @@ from lsql_runner.config.variables import sort_variables
 from lsql_runner.container.limits import SMALLEST_HEAP_MIB
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import TopicSchema
-from lsql_runner.formats.declared import DeclarationError, declared_topics
+from lsql_runner.formats.declared import declared_topics
+from lsql_runner.formats.spec import DeclarationError
+from lsql_runner.formats.table import REGISTRY_KINDS
 from lsql_runner.jvm.java import CLASS_ARCHIVE, JARS_DIR
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTls, registry_urls
@@ -63,7 +65,10 @@ class Settings(BaseModel):
     schema_registry_url: str = Field(
         "",
         alias="SQL_SCHEMA_REGISTRY_URL",
-        description="Schema registry: `http[s]://host[:port][/path]`, several hosts with commas. For AVRO, PROTOBUF.",
+        description=(
+            "Schema registry: `http[s]://host[:port][/path]`, several hosts with commas. "
+            f"For {', '.join(REGISTRY_KINDS)}."
+        ),
     )
     registry_user: str = Field("", alias="LSQL_SCHEMA_REGISTRY_USER", description="User at the schema registry.")
     registry_password: str = Field(

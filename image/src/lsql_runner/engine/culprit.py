@@ -8,11 +8,11 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from lsql_runner.engine.codecs.table import decode
 from lsql_runner.engine.compile import Reader, compile_node, compile_sink, source_of
 from lsql_runner.engine.dead_letters import Outlet
 from lsql_runner.engine.groups import aggregate_input
 from lsql_runner.engine.locate import Attempt, Culprit, Span, failure_of, locate
-from lsql_runner.engine.serde import decode
 from lsql_runner.engine.sink_rows import sink_rows
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition

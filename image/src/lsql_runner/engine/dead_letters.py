@@ -14,11 +14,11 @@ from pyspark.sql import functions as F
 
 from lsql_runner.bind.error_policies import ErrorPolicies, Policy
 from lsql_runner.engine.attempts import MALFORMED, READ_CODES, WRITE_CODES, Origin, attempt, fit, is_first, rules
+from lsql_runner.engine.codecs.table import encode
 from lsql_runner.engine.packed import packed
 from lsql_runner.engine.progress import ERRORS_METRIC, caught_as
 from lsql_runner.engine.relation import Relation, Sift
 from lsql_runner.engine.schema import HEADERS, STRING
-from lsql_runner.engine.serde import encode
 from lsql_runner.formats.catalog import JSON_FORMAT
 from lsql_runner.plan.nodes import ReadTopic
 from lsql_runner.plan.queries import Query, WriteTopic

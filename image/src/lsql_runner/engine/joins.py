@@ -9,12 +9,12 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from lsql_runner.bind.expr import source_column
+from lsql_runner.engine.codecs.table import decode
 from lsql_runner.engine.event_time import under_watermark, within_reach
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.packed import packed, unpacked
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
 from lsql_runner.engine.schema import LONG, spark_type
-from lsql_runner.engine.serde import decode
 from lsql_runner.engine.tables import (
     arrival,
     identity_of,

@@ -22,7 +22,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
-from lsql_runner.engine.avro import REGISTRY, give_schemas
+from lsql_runner.engine.codecs.avro import REGISTRY, give_schemas
 from lsql_runner.engine.compile import Reader, compile_query, shared
 from lsql_runner.engine.culprit import RangeReader, record_error
 from lsql_runner.engine.dead_letters import Outlet

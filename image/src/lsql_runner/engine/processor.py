@@ -13,7 +13,7 @@ from typing import TypeGuard
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from lsql_runner.engine.avro import REGISTRY, register_registry
+from lsql_runner.engine.codecs.avro import REGISTRY, register_registry
 from lsql_runner.engine.compile import Source, compile_node, source_of
 from lsql_runner.engine.culprit import record_error
 from lsql_runner.engine.failures import classify

@@ -14,8 +14,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
 from lsql_runner.engine.call import call
+from lsql_runner.engine.codecs.json_text import DECODE_JSON
 from lsql_runner.engine.schema import BINARY, HEADERS, INT, LONG, STRING
-from lsql_runner.engine.serde import DECODE_JSON
 
 Headers = tuple[tuple[str, bytes | None], ...]
 

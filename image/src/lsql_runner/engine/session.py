@@ -16,11 +16,12 @@ from pyspark.sql.types import BinaryType
 from lsql_runner.container.limits import cores
 from lsql_runner.engine.aggregates import EXACT_SUM, KEEP_VALUES, RETRACT_VALUES
 from lsql_runner.engine.attempts import ATTEMPT, FIT, NOT_NULL, ONCE
-from lsql_runner.engine.avro import DECODE_AVRO, ENCODE_AVRO
+from lsql_runner.engine.codecs.avro import DECODE_AVRO, ENCODE_AVRO
+from lsql_runner.engine.codecs.csv_xml import DECODE_CSV, DECODE_XML
+from lsql_runner.engine.codecs.json_text import DECODE_JSON, ENCODE_JSON, EXTEND_JSON
+from lsql_runner.engine.codecs.protobuf import DECODE_PROTOBUF, ENCODE_PROTOBUF
 from lsql_runner.engine.java_names import remember_java_names
 from lsql_runner.engine.packed import PACK_ROW, UNPACK_ROW
-from lsql_runner.engine.protobuf import DECODE_PROTOBUF, ENCODE_PROTOBUF
-from lsql_runner.engine.serde import DECODE_CSV, DECODE_JSON, DECODE_XML, ENCODE_JSON, EXTEND_JSON
 
 _FIXED = {
     # The language: names are case-sensitive, nothing wraps or turns into null unasked, time is UTC.

@@ -12,10 +12,10 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lsql_runner.engine.attempts import room_of
+from lsql_runner.engine.codecs.wire import long_be
 from lsql_runner.engine.dead_letters import Outlet
 from lsql_runner.engine.port import SinkOptions
 from lsql_runner.engine.schema import HEADERS
-from lsql_runner.engine.wire import long_be
 
 BATCH_HEADER = "lsql.batch"
 """`<app id>/<query>/<batch id>`, UTF-8: BatchWriter in the JVM adds it."""

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar
 from urllib.parse import quote
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from lsql_runner.errors import LsqlError
+from lsql_runner.formats.table import REGISTRY_KINDS
 from lsql_runner.kafka.registry_connection import RegistryConnection
 from lsql_runner.kafka.registry_http import REASONS, RegistryHosts, Reply, in_words
 
-SchemaKind = Literal["AVRO", "JSON", "PROTOBUF"]
+SchemaKind = str
+"""What a registry calls a format (`schemaType`): a key of `formats.table.REGISTRY_KINDS`."""
+_DEFAULT_KIND = "AVRO"
+"""What a registry means that names no kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +191,7 @@ def _versions(subject: str) -> str:
 def _body(kind: SchemaKind, text: str, references: Iterable[SchemaReference]) -> dict[str, Any]:
     named = [{"name": r.name, "subject": r.subject, "version": r.version} for r in references]
     # Confluent's registry before 5.5 has AVRO only, and refuses unknown fields.
-    kinds = {} if kind == "AVRO" else {"schemaType": kind}
+    kinds = {} if kind == _DEFAULT_KIND else {"schemaType": kind}
     return {"schema": text, **kinds, **({"references": named} if named else {})}
 
 
@@ -211,6 +215,13 @@ def _parsed(form: TypeAdapter[Parsed], reply: Reply) -> Parsed | None:
         raise reply.invalid(REASONS("OTHER_JSON", place=place, reason=first["msg"])) from None
 
 
+def _kind(found: Any) -> Any:
+    kind = found or _DEFAULT_KIND
+    if kind not in REGISTRY_KINDS:
+        raise ValueError(f"a schema of {', '.join(REGISTRY_KINDS)} is expected, not {kind}")
+    return kind
+
+
 class _Answer(BaseModel):
     """Registries may send more fields, and null for missing ones."""
 
@@ -219,7 +230,7 @@ class _Answer(BaseModel):
 
 class _Schema(_Answer):
     text: str = Field(alias="schema")
-    kind: Annotated[SchemaKind, BeforeValidator(lambda found: found or "AVRO")] = Field("AVRO", alias="schemaType")
+    kind: Annotated[str, BeforeValidator(_kind)] = Field(_DEFAULT_KIND, alias="schemaType")
     references: Annotated[tuple[SchemaReference, ...], BeforeValidator(lambda found: found or ())] = ()
 
     def registered(self, schema_id: int) -> RegisteredSchema:

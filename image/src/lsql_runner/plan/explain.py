@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lsql_runner.bind.bound import SinkTarget
-from lsql_runner.formats.catalog import JSON_FORMAT, Format, Serde
+from lsql_runner.formats.catalog import Format, Serde
+from lsql_runner.formats.table import row_of
 from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, PlanNode, Project, ReadTopic, Unnest
 from lsql_runner.plan.queries import Plan, Query, Write, WriteSink, WriteTopic
 from lsql_runner.plan.text import show, show_duration, show_part
@@ -57,7 +58,7 @@ def _window(node: Project) -> str:
 
 
 def _written(form: Format, kind: DataType, schema: str | None) -> Serde:
-    return Serde(form, kind, has_head=schema is not None and form.bare == JSON_FORMAT)
+    return Serde(form, kind, has_schema_id=schema is not None and row_of(form).may_have_schema_id)
 
 
 def _target(target: SinkTarget, is_table: bool) -> Iterator[str]:
@@ -79,7 +80,7 @@ def _deletes(target: SinkTarget, is_table: bool) -> str:
 
 
 def _serde(serde: Serde) -> str:
-    return f"{serde.format}{' with schema id' if serde.has_head else ''} {describe(serde.type)}"
+    return f"{serde.format}{' with schema id' if serde.has_schema_id else ''} {describe(serde.type)}"
 
 
 def explain_node(query: Query, node: PlanNode, indent: str = "") -> Iterator[str]:

@@ -22,7 +22,7 @@ class WriteTopic:
     key_format: Format
     value_format: Format
     key_schema: str | None = None
-    """The schema that keys are written with, as text: in AVRO and PROTOBUF always, in JSON where records name one."""
+    """The schema that keys are written with, as text; None if their records name none."""
     value_schema: str | None = None
     key_id: int | None = None
     """The schema's id at the registry, once it is registered there."""

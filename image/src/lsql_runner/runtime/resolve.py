@@ -13,9 +13,6 @@ from lsql_runner.bind.decoders import SourceFormats, source_formats, source_topi
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import (
     BYTES_FORMAT,
-    JSON_FORMAT,
-    OF_REGISTRY,
-    OF_VALUES_ONLY,
     STRING_FORMAT,
     Catalog,
     Format,
@@ -25,6 +22,7 @@ from lsql_runner.formats.catalog import (
 )
 from lsql_runner.formats.infer import infer_serde
 from lsql_runner.formats.json_types import settled, widened
+from lsql_runner.formats.table import names_schema, row_of
 from lsql_runner.kafka.ports import RawRecord, TopicReader
 from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.runtime.registered import registered_serde
@@ -59,8 +57,8 @@ def resolve_catalog(program: ast.Program, brokers: TopicReader, known: KnownSche
     for topic in source_topics(program):
         if topic in existing:
             schema = said.get(topic) or _schema(topic, named.get(topic, SourceFormats()), brokers, known)
-            formats = {schema.key.format.bare.name, schema.value.format.name}
-            if known.registry is None and formats & {*OF_REGISTRY}:
+            needs_registry = any(row_of(part.format).needs_registry for part in (schema.key, schema.value))
+            if known.registry is None and needs_registry:
                 raise LsqlError("REGISTRY_MISSING", topic=topic)  # for the schemas that the records name
             schemas[topic] = replace(schema, partitions=existing[topic])
     return Catalog(schemas, frozenset(existing), known.sinks)
@@ -87,7 +85,7 @@ def _widened(pinned: TopicSchema, sample: list[RawRecord], registry: SchemaRegis
     """The pinned schema with fields that have appeared since; formats and types that are pinned never change."""
     key = _newer(pinned.key, pinned.topic, "key", [record.key for record in sample], registry)
     value = _newer(pinned.value, pinned.topic, "value", [record.value for record in sample], registry)
-    if value.format == JSON_FORMAT and not value.has_head and isinstance(value.type, Struct):
+    if row_of(value.format).is_sampled and not value.has_schema_id and isinstance(value.type, Struct):
         seen = infer_serde([record.value for record in sample], value.format)
         if seen is not None:
             value = replace(value, type=widened(value.type, settled(seen.type)))
@@ -96,13 +94,12 @@ def _widened(pinned: TopicSchema, sample: list[RawRecord], registry: SchemaRegis
 
 def _newer(pinned: Serde, topic: str, part: str, samples: list[bytes | None], registry: SchemaRegistry | None) -> Serde:
     """The newest schema that a part names, where it says the same of all that was known; the new fields of JSON's."""
-    if registry is None or not (pinned.format.name in OF_REGISTRY or pinned.has_head):
+    if registry is None or pinned.format.is_windowed or not names_schema(pinned):
         return pinned
-    message = dict(pinned.options).get("message")
-    found = registered_serde(registry, topic, part, samples if pinned.has_head else (), message)
+    found = registered_serde(registry, topic, part, samples if pinned.has_schema_id else (), dict(pinned.options))
     if found is None or found.format != pinned.format:
         return pinned
-    if pinned.has_head:
+    if pinned.has_schema_id:
         return replace(pinned, type=widened(pinned.type, settled(found.type)))
     return found if _holds(found.type, pinned.type) else pinned
 
@@ -127,16 +124,20 @@ def _found(topic: str, named: SourceFormats, sample: list[RawRecord], registry: 
 def _part(
     topic: str, part: str, samples: list[bytes | None], named: Format | None, registry: SchemaRegistry | None
 ) -> tuple[Serde | None, Origin]:
-    if named is not None and named.name in OF_VALUES_ONLY:
-        raise LsqlError("SCHEMA_UNDECLARED", topic=topic, format=str(named))
-    is_of_registry = named is not None and named.name in OF_REGISTRY
-    if is_of_registry and registry is None:
-        raise LsqlError("REGISTRY_MISSING", topic=topic)
-    if registry is not None and (is_of_registry or named in (None, JSON_FORMAT)):
+    is_asked = True
+    if named is not None:
+        row = row_of(named)
+        # Neither the registry nor a sample knows keys with windows behind them.
+        if row.must_be_declared or (named.is_windowed and row.needs_registry):
+            raise LsqlError("SCHEMA_UNDECLARED", topic=topic, format=str(named))
+        if row.needs_registry and registry is None:
+            raise LsqlError("REGISTRY_MISSING", topic=topic)
+        is_asked = row.registry is not None and not named.is_windowed
+    if registry is not None and is_asked:
         found = registered_serde(registry, topic, part, samples)
         if found is not None and named in (None, found.format):
             return found, "registry"
-    return None if is_of_registry else infer_serde(samples, named), "sampled"
+    return infer_serde(samples, named), "sampled"
 
 
 def _settled(serde: Serde) -> Serde:

@@ -1,6 +1,6 @@
-"""Values that YAML has no words of its own for: times, days, decimals, bytes, floating-point numbers of 32 bits.
+"""Scalars without a YAML type: timestamps, dates, decimals, bytes, 32-bit floating-point numbers.
 
-What a program wrote has them typed (`Instant`, `Day`, `Decimal`, `bytes`, `Single`), a case has numbers and text.
+Decoded records hold them as `Instant`, `Day`, `Decimal`, `bytes` and `Single`; a case file holds numbers and text.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from typing import Any
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _COUNTED = re.compile(r"(?P<nanos>-?\d{1,30}) ns since 1970 UTC")
-"""How a moment is told that no calendar has."""
+"""How an instant outside of the years 1 to 9999 is written."""
 _FRACTION = re.compile(r"(?P<seconds>.*:\d\d)[.,](?P<fraction>\d{1,9})(?P<zone>.*)")
 NANOS_PER_MS = 1_000_000
 
 
-class ValueMisfit(ValueError):
+class InvalidValue(ValueError):
     """A value cannot be written in a format, or bytes cannot be read in it; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """A moment, in nanoseconds since 1970 UTC."""
+    """An instant, in nanoseconds since 1970 UTC."""
 
     nanos: int
 
@@ -35,7 +35,7 @@ class Instant:
         """From milliseconds since 1970 UTC, or an ISO date and time, which is UTC where it names no zone.
 
         Raises:
-            ValueMisfit: it is neither.
+            InvalidValue: it is neither.
         """
         if isinstance(value, int) and not isinstance(value, bool):
             return Instant(value * NANOS_PER_MS)
@@ -51,20 +51,20 @@ class Instant:
             else:
                 since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
                 return Instant((since.days * 86_400 + since.seconds) * 1_000_000_000 + int(fraction.ljust(9, "0")))
-        raise ValueMisfit("a time is milliseconds since 1970 UTC, or a date and time as 2026-03-01T12:00:00Z")
+        raise InvalidValue("a time is milliseconds since 1970 UTC, or a date and time such as 2026-03-01T12:00:00Z")
 
     def __str__(self) -> str:
         seconds, nanos = divmod(self.nanos, 1_000_000_000)
         try:
             text = (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S").zfill(19)
-        except OverflowError:  # calendars of computers begin with the year 1 and end with the year 9999
+        except OverflowError:  # datetime holds the years 1 to 9999
             return f"{self.nanos} ns since 1970 UTC"
         return text + (f".{nanos:09}".rstrip("0") if nanos else "") + "Z"
 
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A day of the calendar, counted from 1970-01-01."""
+    """A date, as days since 1970-01-01."""
 
     number: int
 
@@ -73,14 +73,14 @@ class Day:
         """From an ISO date.
 
         Raises:
-            ValueMisfit: it is none.
+            InvalidValue: it is not one.
         """
         try:
             if isinstance(value, str):
                 return Day((date.fromisoformat(value) - _EPOCH.date()).days)
         except ValueError:
             pass
-        raise ValueMisfit("a date is text as 2026-03-01")
+        raise InvalidValue("a date is text such as 2026-03-01")
 
     def __str__(self) -> str:
         try:
@@ -103,7 +103,7 @@ class Single:
 
     @property
     def shortest(self) -> float:
-        """Of the numbers that these bits stand for, the one that is shortest to write: 0.1, not 0.10000000149011612."""
+        """The shortest decimal number with these 32 bits: 0.1, not 0.10000000149011612."""
         if not math.isfinite(self.value):
             return self.value
         candidates = (float(f"{self.value:.{digits}g}") for digits in range(6, 9))
@@ -121,7 +121,7 @@ def decimal_of(value: Any) -> Decimal:
     """From a number or its text.
 
     Raises:
-        ValueMisfit: it is neither.
+        InvalidValue: it is neither.
     """
     try:
         if isinstance(value, int | float | str) and not isinstance(value, bool):
@@ -130,25 +130,25 @@ def decimal_of(value: Any) -> Decimal:
                 return found
     except InvalidOperation:
         pass
-    raise ValueMisfit('a decimal is a number, or its text as "12.50"')
+    raise InvalidValue('a decimal is a number, or its text, as "12.50"')
 
 
 def bytes_of(value: Any) -> bytes:
     """From hexadecimal digits.
 
     Raises:
-        ValueMisfit: they are none.
+        InvalidValue: they are not.
     """
     try:
         if isinstance(value, str):
             return bytes.fromhex(value)
     except ValueError:
         pass
-    raise ValueMisfit('BYTES are hexadecimal digits in quotes, as "cafe"')
+    raise InvalidValue('BYTES are hexadecimal digits in quotes, as "cafe"')
 
 
-def same_leaf(expected: Any, actual: Any) -> bool | None:
-    """Whether a case's value is a typed one; None where that is no value of these types."""
+def same_scalar(expected: Any, actual: Any) -> bool | None:
+    """Whether a case's value equals a decoded scalar; None if `actual` is not one of these types."""
     try:
         match actual:
             case Instant():
@@ -161,13 +161,13 @@ def same_leaf(expected: Any, actual: Any) -> bool | None:
                 return bytes_of(expected) == actual
             case Single():
                 return actual.is_near(expected)
-    except ValueMisfit:
+    except InvalidValue:
         return False
     return None
 
 
 def natural(value: Any) -> Any:
-    """A value as a case would write it: nothing typed is left in it."""
+    """A decoded value as a case file would write it."""
     match value:
         case Instant() | Day() | Decimal():
             return str(value)

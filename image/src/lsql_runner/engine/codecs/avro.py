@@ -11,6 +11,11 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from lsql_runner.engine.call import call
+from lsql_runner.engine.codecs.spec import Codec, SchemaOutput
+from lsql_runner.engine.schema import spark_type
+from lsql_runner.formats.avro_text import narrowed_avro
+from lsql_runner.formats.catalog import Serde
+from lsql_runner.types import DataType
 
 DECODE_AVRO = "lsql_decode_avro"
 ENCODE_AVRO = "lsql_encode_avro"
@@ -46,7 +51,7 @@ def decode_avro(raw: Column, reader_schema: str, registry: str = REGISTRY) -> Co
 
     Args:
         reader_schema: JSON of Avro.
-        registry: a name that `register_registry` or `give_schemas` was told.
+        registry: a name of a registry that `register_registry` or `give_schemas` made known.
     """
     return call(DECODE_AVRO, raw, F.lit(reader_schema), F.lit(registry))
 
@@ -67,6 +72,21 @@ def avro_type(schema: str) -> spark.DataType:
         IllegalArgumentException: the schema cannot be read, is recursive, or holds a decimal of more than 38 digits.
     """
     return spark._parse_datatype_json_string(_classes().DecodeAvro.typeJson(schema))
+
+
+def _decode(raw: Column, serde: Serde, kind: DataType) -> Column:
+    assert serde.schema is not None
+    value = decode_avro(raw, narrowed_avro(serde.schema, kind))
+    # Times without a zone are times in UTC, as everywhere here.
+    return value.cast(spark_type(kind)) if "local-timestamp" in serde.schema else value
+
+
+def _encode(value: Column, _: DataType, output: SchemaOutput | None) -> Column:
+    assert output is not None
+    return encode_avro(value, output.schema, output.id)
+
+
+CODECS = {"AVRO": Codec(decode=_decode, encode=_encode)}
 
 
 def _classes() -> Any:

@@ -1,4 +1,7 @@
-"""What a case needs on brokers and at a registry: the names that it uses, all of them its own while it runs. Pure."""
+"""The topics and subjects that a case uses on brokers and at a registry, alone while it runs.
+
+Pure: nothing is created here.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,11 @@ from lsql_runner.runtime.registered import subject_of
 from lsql_runner.runtime.targets import target_request
 
 _KEEP = {"retention.ms": "-1"}
-"""The records of a case may be of any time, and brokers delete what is old."""
+"""Records of a case may have any timestamp, and brokers would delete old ones."""
 
 
-def wanted_topics(case: Case, prepared: PreparedCase) -> list[TopicRequest]:
-    """Every topic of a case: those that it names, and those that its program would make, as it would.
+def required_topics(case: Case, prepared: PreparedCase) -> list[TopicRequest]:
+    """Every topic of a case: those that it names, and those that its program creates, with the program's settings.
 
     Raises:
         LsqlError: CASE_SINK_ON_KAFKA, CASE_READS_TARGET.
@@ -40,8 +43,8 @@ def wanted_topics(case: Case, prepared: PreparedCase) -> list[TopicRequest]:
     return requests
 
 
-def wanted_subjects(case: Case, prepared: PreparedCase) -> dict[str, str]:
-    """Every subject that the case or its program registers a schema of, with its topic."""
+def required_subjects(case: Case, prepared: PreparedCase) -> dict[str, str]:
+    """Every subject for which the case or its program registers a schema, with its topic."""
     found = {subject_of(topic, part): topic for topic, part, _ in declared_schemas(case)}
     for sink in prepared.plan.topic_sinks:
         for part, schema in (("key", sink.key_schema), ("value", sink.value_schema)):

@@ -1,4 +1,4 @@
-"""The processor of a case on brokers: it is let read batch by batch, and watched until it has, or has died."""
+"""Runs the processor of a case on brokers one batch at a time."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _POLL_S = 0.02
 _BY = "lsql test"
 
 
-class Trial:
-    """A processor at work on a case.
+class StepwiseRun:
+    """A processor that reads a case batch by batch. A step returns the error that ended the program, or None.
 
     Raises:
         LsqlError: from every method: JVM_GONE; CASE_TIMEOUT.
@@ -32,7 +32,7 @@ class Trial:
         self._jvm_gone = jvm_gone
 
     def read_to(self, ends: Mapping[Partition, int]) -> LsqlError | None:
-        """Wait until every query has read to the ends, and written all that follows; what the program died of."""
+        """Wait until every query has read to the ends and written the results."""
 
         def has_read(status: Status) -> bool:
             committed = status.committed
@@ -41,10 +41,10 @@ class Trial:
         return self._until(has_read, "read-input")
 
     def pass_time(self, idle_ms: int, delays_ms: Mapping[str, int]) -> LsqlError | None:
-        """Wait while no record comes; what the program died of.
+        """Wait while no record arrives.
 
         Args:
-            idle_ms: for how long, by the clock of the processor's topics.
+            idle_ms: for how long, by the timestamps of its topics.
             delays_ms: by query with final results, how far its watermark is behind the newest time.
         """
         newest = self._supervisor.status().event_times_ms
@@ -59,20 +59,20 @@ class Trial:
         return self._until(has_passed, "pass-time", DEADLINE_S + idle_ms / 1000)
 
     def pause(self) -> LsqlError | None:
-        """Let the batch under way end, and commit; what the program died of instead."""
+        """Let the current batch end and commit, then stop reading."""
         self._supervisor.stop(_BY)
         return self._until(lambda status: status.state is State.STOPPED, "stop")
 
     def resume(self) -> None:
-        """Start it again, where it was."""
+        """Continue from the committed position."""
         self._supervisor.start(_BY)
 
     def _until(self, ready: Callable[[Status], bool], stage: str, within_s: float = DEADLINE_S) -> LsqlError | None:
         deadline = time.monotonic() + within_s
         while not ready(status := self._supervisor.status()):
             if self._jvm_gone.is_set():
-                raise _again(status.jvm_error) or LsqlError("JVM_GONE", reason="unknown")
-            error = _again(status.reason)
+                raise _error_from_report(status.jvm_error) or LsqlError("JVM_GONE", reason="unknown")
+            error = _error_from_report(status.reason)
             late = time.monotonic() > deadline
             if error is not None and (late or not error.kind.is_transient):
                 return error
@@ -89,10 +89,10 @@ class Trial:
         return None
 
     def broker_error(self) -> LsqlError | None:
-        """What the brokers had against the processor when it was last heard of them."""
-        return _again(self._supervisor.status().broker_error)
+        """The last error that the brokers reported."""
+        return _error_from_report(self._supervisor.status().broker_error)
 
 
-def _again(report: ErrorReport | None) -> LsqlError | None:
-    """The error of a report. Its place in the program is not there any more: those that have one end a start."""
+def _error_from_report(report: ErrorReport | None) -> LsqlError | None:
+    """The error of a report, without a place in the program: errors with a place occur before the processor runs."""
     return None if report is None else LsqlError(report.code, None, (), **report.params)

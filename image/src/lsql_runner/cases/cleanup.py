@@ -1,4 +1,4 @@
-"""What a case made on brokers and at a registry, and how it is taken away again, however the case ended."""
+"""Deletes what a case created on brokers and at a registry, however the case ended."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _GONE_S = 30.0
 _POLL_S = 0.05
 
 Task = tuple[str, str, Callable[[], None]]
-"""The kind and the name of what is deleted, and how."""
+"""The kind and the name of what is deleted, and the call that deletes it."""
 
 
 @dataclass(slots=True)
-class Leftovers:
-    """Names are noted here before the things are made, so that nothing is made that is not noted."""
+class Cleanup:
+    """What a case created. A name is added before its topic or group is created, so that none is missed."""
 
     path: Path
     """Of the case."""
@@ -34,24 +34,24 @@ class Leftovers:
     groups: list[str] = field(default_factory=list)
     subjects: list[str] = field(default_factory=list)
 
-    def clear(self) -> tuple[LsqlError, ...]:
-        """Take everything away, and wait until it is gone: CASE_CLEANUP_FAILED for each that stays.
+    def run(self) -> tuple[LsqlError, ...]:
+        """Delete everything and wait until it is gone. Returns one CASE_CLEANUP_FAILED for each thing that remains.
 
-        Ctrl-C does not end it: it is what Ctrl-C leads to.
+        Ctrl-C does not interrupt it, because Ctrl-C is one way to get here.
         """
         with _uninterrupted():
-            return (*self._cleared(self._of_brokers()), *self._cleared(self._of_registry()))
+            return (*self._run_tasks(self._broker_tasks()), *self._run_tasks(self._registry_tasks()))
 
-    def _of_brokers(self) -> Iterator[Task]:
+    def _broker_tasks(self) -> Iterator[Task]:
         yield from (("consumer group", name, partial(self.brokers.delete_group, name)) for name in self.groups)
         yield from (("topic", name, partial(self._delete_topic, name)) for name in self.topics)
 
-    def _of_registry(self) -> Iterator[Task]:
+    def _registry_tasks(self) -> Iterator[Task]:
         if self.registry is not None:
             yield from (("subject", name, partial(self.registry.delete, name)) for name in self.subjects)
 
     def _delete_topic(self, name: str) -> None:
-        """The brokers delete in the background; the next case may want the name."""
+        """Brokers delete in the background, and the next case may need the name."""
         self.brokers.delete_topic(name)
         deadline = time.monotonic() + _GONE_S
         while name in self.brokers.topics():
@@ -59,21 +59,22 @@ class Leftovers:
                 raise LsqlError("TOPIC_NOT_DELETED", topic=name, seconds=round(_GONE_S))
             time.sleep(_POLL_S)
 
-    def _cleared(self, tasks: Iterator[Task]) -> list[LsqlError]:
-        left: list[LsqlError] = []
-        away: LsqlError | None = None
-        for resource, name, go in tasks:
-            error = away or _failure(go)  # each question to brokers that are away would wait for its deadline
+    def _run_tasks(self, tasks: Iterator[Task]) -> list[LsqlError]:
+        remaining: list[LsqlError] = []
+        unreachable: LsqlError | None = None
+        for resource, name, delete in tasks:
+            error = unreachable or _failure(delete)  # every request to unreachable brokers would wait for its deadline
             if error is not None:
-                away = error if error.kind.is_transient else None
+                unreachable = error if error.kind.is_transient else None
                 path, reason = str(self.path), error.message.rstrip(".")
-                left.append(LsqlError("CASE_CLEANUP_FAILED", path=path, resource=resource, name=name, reason=reason))
-        return left
+                failed = LsqlError("CASE_CLEANUP_FAILED", path=path, resource=resource, name=name, reason=reason)
+                remaining.append(failed)
+        return remaining
 
 
-def _failure(go: Callable[[], None]) -> LsqlError | None:
+def _failure(delete: Callable[[], None]) -> LsqlError | None:
     try:
-        go()
+        delete()
     except LsqlError as error:
         return error
     return None
@@ -81,7 +82,7 @@ def _failure(go: Callable[[], None]) -> LsqlError | None:
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Without Ctrl-C, where this is the thread that gets it."""
+    """Ignore Ctrl-C inside the block. Only the main thread can and need do so."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
