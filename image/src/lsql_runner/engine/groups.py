@@ -42,8 +42,8 @@ def compile_stream_aggregate(node: Aggregate, below: Relation, catches: bool = F
     # rest as it is read there: a state would be taken for another when a SELECT list changes.
     results = {"ts": F.max("ts"), **{slot: one.value.cast(one.kind) for slot, one in found.items()}}
     kinds = {"ts": LONG, **{slot: one.kind for slot, one in found.items()}}
-    grouped = rows.groupBy(*groups).agg(packed(results).alias("results"))
-    result = unpacked(F.col("results"), spark.StructType([spark.StructField(*kind) for kind in kinds.items()]))
+    grouped = rows.groupBy(*groups).agg(packed(results).alias("stored"))
+    result = unpacked(F.col("stored"), spark.StructType([spark.StructField(*kind) for kind in kinds.items()]))
     ready = {name: F.col(f"`{name}`") for name in keys} | {"ts": result["ts"]}
     ready |= {slot: one.of(result[slot]) for slot, one in found.items()}
     if node.window is not None:
