@@ -1,74 +1,77 @@
 # Everything a contributor runs. `make` alone lists the targets.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup tools cluster-tools image test test-unit test-java test-streams test-differential test-kafka test-sinks test-browser test-cluster test-chart test-image cluster-up \
-	cluster-down docs charts lint format typecheck imports golden demo bench bench-operators lock clean
+.PHONY: help setup tools cluster-tools image layers test test-unit test-java test-streams test-differential test-kafka test-sinks test-browser test-cluster test-chart test-image cluster-up \
+	cluster-down docs charts lint format typecheck imports golden golden-states demo pictures bench bench-operators lock clean
 
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest
 MAVEN := mvn --batch-mode --no-transfer-progress -Dstyle.color=never
 PURE := tests/unit tests/golden tests/repo tests/contract
 CHECKED := $(wildcard image/src image/recipe/train.py devkit tests ci/tools ci/cluster demo bench)
-# How many processes share a layer's tests. Those on Spark start a JVM each, of about 1 GiB.
+# Number of processes that run the tests of a layer. Each starts its own servers: a JVM of about 1 GiB for Spark, a broker.
 WORKERS ?= 2
 # PYTHON=python3.12 chooses the interpreter; ARGS='-k window -x' is handed to pytest.
 export PYTHON
 
-help: ## This list
+help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## Make .venv: locked Python packages, the runner (editable), JVM jars. Does nothing when nothing changed
-	@python=$$(ci/tools/check-prerequisites.sh) && "$$python" ci/tools/setup.py
+setup: ## Make .venv: locked Python packages, the runner (editable), JVM jars; nothing is done twice
+	@python=$$(ci/tools/check-prerequisites.sh) && "$$python" -m ci.tools.setup
 
-tools: setup ## Build the pinned Helm and the charts' linters (Go 1.26; some minutes, once)
+tools: setup ## Build the pinned Helm and the chart linters (needs Go 1.26; some minutes, once)
 	@$(BIN)/python -m ci.tools.go_tools
 
-cluster-tools: setup ## Build a Kubernetes for tests, and install what it stands on (root, Go 1.26; some minutes, once)
+cluster-tools: setup ## Build Kubernetes for the tests and install its Debian packages (needs root, Go 1.26; some minutes, once)
 	@$(BIN)/python -m ci.tools.cluster_tools
 
-image: setup ## Build the image with podman; BASE_IMAGE=name builds on another Debian trixie
+image: setup ## Build the image with podman; BASE_IMAGE=name uses another Debian trixie as base
 	@$(BIN)/python -m ci.tools.image
 
-test: setup lint typecheck imports test-java test-unit test-streams test-kafka test-sinks test-browser ## Everything CI runs, layer by layer
+test: setup lint typecheck imports test-java test-unit test-streams test-kafka test-sinks test-browser ## Linters, type checks and every layer of tests that needs no image
 
-test-unit: setup ## The pure tests: no JVM, no broker
+test-unit: setup ## Run the tests that need no JVM and no broker
 	$(PYTEST) -n $(WORKERS) $(PURE) $(ARGS)
 
-test-streams: setup ## The stream cases on Spark with memory sources, and programs against Kafka Streams
+test-streams: setup ## Run the stream cases on Spark with memory sources, and compare programs with Kafka Streams
 	$(PYTEST) -n $(WORKERS) --dist worksteal tests/streams tests/differential $(ARGS)
 
-test-differential: setup ## The programs against the same ones in Kafka Streams, on random records; MINUTES=30 takes longer
+test-differential: setup ## Compare programs with Kafka Streams on random records for MINUTES=10 minutes
 	$(BIN)/python -m tests.differential --minutes $(or $(MINUTES),10) $(ARGS)
 
-test-kafka: setup ## The tests on a real Kafka broker, one of them behind a real Kerberos server
+test-kafka: setup ## Run the tests on real Kafka brokers, one with a Kerberos server
 	@ci/tools/kerberos.sh
-	$(PYTEST) tests/kafka $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist loadgroup tests/kafka $(ARGS)
 
-test-sinks: setup ## The sinks on real servers, PostgreSQL and Redis (Debian's)
+test-sinks: setup ## Run the tests of sinks on real servers: PostgreSQL and Redis from Debian
 	@ci/tools/sink_servers.sh
-	$(PYTEST) tests/sinks $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist worksteal tests/sinks $(ARGS)
 
-test-browser: setup ## The processor's page in a real Chromium (Debian's; CHROMIUM=path names another)
+test-browser: setup ## Run the tests of the pages in Chromium (from Debian; CHROMIUM=path names another)
 	@ci/tools/chromium.sh
-	$(PYTEST) tests/browser $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist worksteal tests/browser $(ARGS)
 
-test-cluster: test-chart test-image ## The image, the charts, and all of it on a real Kubernetes (KUBECONFIG, or one started here)
-	$(PYTEST) tests/cluster $(ARGS)
+test-cluster: test-chart test-image ## Test the image and the charts, and install them on Kubernetes (KUBECONFIG, or one started here)
+	@WORKERS=$(WORKERS) $(BIN)/python -m devkit.cluster tests/cluster/run.sh $(PYTEST) $(ARGS)
 
-test-chart: tools ## The charts: rendered, linted, compared; no cluster
-	$(PYTEST) tests/chart $(ARGS)
+test-chart: tools ## Render and lint the charts with Helm 3 and 4; no cluster
+	$(PYTEST) -n $(WORKERS) tests/chart $(ARGS)
 
-test-image: cluster-tools image ## The image in containers of its own; no cluster
-	$(PYTEST) tests/image $(ARGS)
+test-image: cluster-tools image ## Run the image in containers; no cluster
+	$(PYTEST) -n $(WORKERS) --dist worksteal tests/image $(ARGS)
 
-cluster-up: cluster-tools image ## A Kubernetes on this machine with the image in it, to try things out (root)
+cluster-up: cluster-tools image ## Start a Kubernetes on this machine with the image loaded (needs root)
 	@$(BIN)/python -m ci.cluster up
 	@$(BIN)/python -m ci.cluster load localhost/lsql-runner:$$($(BIN)/python -c 'from importlib.metadata import version; print(version("lsql-runner"))')
 
-cluster-down: ## End it
+cluster-down: ## Stop that Kubernetes
 	@$(BIN)/python -m ci.cluster down
 
-test-java: setup ## The tests of the Java module, and the rules of its packages
+layers: setup ## Print how many tests each layer has
+	@for layer in tests/*/; do echo "$$layer $$($(PYTEST) $$layer --collect-only -q 2>/dev/null | tail -1)"; done | grep collected
+
+test-java: setup ## Run the tests of the Java module
 	$(MAVEN) -f image/jvm/pom.xml test
 
 lint: setup ## ruff: rules and format; the format of the Java module
@@ -76,7 +79,7 @@ lint: setup ## ruff: rules and format; the format of the Java module
 	$(BIN)/ruff format --check .
 	$(MAVEN) -f image/jvm/pom.xml spotless:check
 
-format: setup ## Put right what ruff and the formatter of Java can
+format: setup ## ruff and the formatter of Java: correct what they can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(MAVEN) -f image/jvm/pom.xml spotless:apply
@@ -84,28 +87,35 @@ format: setup ## Put right what ruff and the formatter of Java can
 typecheck: setup ## mypy, strict
 	$(BIN)/mypy $(CHECKED)
 
-imports: setup ## import-linter: who may import whom
+imports: setup ## import-linter: check which package imports which
 	$(BIN)/lint-imports
 
 golden: setup ## Rewrite the golden files; the review is the diff
 	$(PYTEST) tests/golden --update-goldens $(ARGS)
 
-docs: setup ## Write the generated reference pages anew; a test says when they are stale
+golden-states: setup ## Write the golden states that are missing; existing ones are kept as an earlier version wrote them
+	$(BIN)/python -m devkit.golden_states $(ARGS)
+
+docs: setup ## Write the generated reference pages; a test fails when they are out of date
 	$(BIN)/python -m devkit.docs
 
-charts: tools ## Write the charts' schemas, tables and snapshots anew; a test says when they are stale
+charts: tools ## Write the generated files and snapshots of the charts; a test fails when they are out of date
 	$(BIN)/python -m devkit.helm
 
-demo: setup ## A broker, a processor and a page to look at; SQL=file.sql runs your own program
+pictures: setup ## Take the pictures of the docs from the running demo (some three minutes)
+	@ci/tools/chromium.sh
+	@$(BIN)/python -m demo.pictures $(ARGS)
+
+demo: setup ## Start a broker and a processor with its page; SQL=file.sql runs your own program
 	@$(BIN)/python -m demo $(if $(SQL),--sql $(SQL)) $(ARGS)
 
-bench: setup ## Throughput and latency, side by side with the peers
+bench: setup ## Measure throughput and latency beside comparable products
 	$(BIN)/python -m bench
 
-bench-operators: setup ## What a core does in a second, operator by operator: joins, tables, sessions, formats
+bench-operators: setup ## Measure records per second and core for each operator: joins, tables, sessions, formats
 	$(BIN)/python -m bench.operators $(ARGS)
 
-lock: ## Write the lock files anew from the .in files; UPGRADE=1 moves every pin
+lock: ## Write the lock files from the .in files; UPGRADE=1 upgrades every package
 	@python=$$(ci/tools/check-prerequisites.sh) && ci/tools/lock.sh "$$python" $(if $(UPGRADE),--upgrade)
 
 clean: ## Remove what was built here (not the shared cache of downloads and jars)

@@ -10,7 +10,7 @@ import fastavro
 
 from devkit.registry import Registry
 
-HEAD_BYTES = 5
+SCHEMA_ID_BYTES = 5
 
 
 def encoded(schema: str, schema_id: int, value: Any) -> bytes:
@@ -24,5 +24,5 @@ def decoded(registry: Registry, data: bytes | None) -> Any:
     """The value in a record, by the schema that its id names."""
     assert data is not None
     assert data[:1] == b"\0"
-    schema = json.loads(registry.schema(int.from_bytes(data[1:HEAD_BYTES], "big")))
-    return fastavro.schemaless_reader(io.BytesIO(data[HEAD_BYTES:]), fastavro.parse_schema(schema), None)
+    schema = json.loads(registry.schema(int.from_bytes(data[1:SCHEMA_ID_BYTES], "big")))
+    return fastavro.schemaless_reader(io.BytesIO(data[SCHEMA_ID_BYTES:]), fastavro.parse_schema(schema), None)

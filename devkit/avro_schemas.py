@@ -67,7 +67,7 @@ REFUSED: list[tuple[Any, str]] = [
     ),
     (
         record({"name": "a", "type": record({"name": "b", "type": "who"}, name="s")}),
-        "a.b names the unknown type who",
+        "a.b refers to the unknown type who",
     ),
 ]
 """Schema that has no type, and how Python says so."""

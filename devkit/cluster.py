@@ -1,9 +1,14 @@
-"""The cluster of a test run: the one that KUBECONFIG names, or one of our own on this machine."""
+"""The cluster of a test run: the one that KUBECONFIG names, or one of our own on this machine.
+
+`python -m devkit.cluster COMMAND...` holds the cluster while the command runs.
+"""
 
 from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,10 +16,14 @@ from pathlib import Path
 
 from ci.cluster import images, lifecycle, machine, node
 from ci.cluster.layout import KUBECONFIG, LOCK, NODE_IP
-from ci.tools.setup import cache_lock
+from ci.tools.cache import cache_lock
 from devkit.kubectl import Kubectl, Resource
 
 HOST_VARIABLE = "CLUSTER_HOST_IP"
+HELD_VARIABLE = "LSQL_CLUSTER_HELD"
+"""Set in the processes of a run that holds the machine's cluster."""
+CHANGE_LOCK = "cluster-change"
+"""Of the cache folder: one process of a run at a time boots the cluster or loads an image."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +44,8 @@ class Cluster:
     def load(self, image: str) -> None:
         """Makes an image of podman's known to the nodes; a cluster of other people's must have it already."""
         if self.is_own:
-            images.load(image)
+            with cache_lock(CHANGE_LOCK):
+                images.load(image)
 
     def tag(self, image: str, name: str) -> None:
         """Gives an image another name on the node."""
@@ -66,19 +76,38 @@ def given_cluster() -> Path | None:
 
 @contextmanager
 def running_cluster() -> Iterator[Cluster]:
-    """Gives the cluster; one that was booted for this is taken down afterwards, one that ran already stays."""
+    """Yields the cluster; one that was booted for this is taken down afterwards, one that ran already stays."""
     given = given_cluster()
     if given is not None:
         yield Cluster(given, os.environ.get(HOST_VARIABLE) or outgoing_address(), is_own=False)
         return
+    with held_cluster():
+        with cache_lock(CHANGE_LOCK):
+            lifecycle.up()
+        yield Cluster(KUBECONFIG, NODE_IP, is_own=True)
+
+
+@contextmanager
+def held_cluster() -> Iterator[None]:
+    """Keeps the machine's one cluster for this process and its children; who boots it is one of these.
+
+    Afterwards the cluster is taken down unless it ran before. Does nothing where a parent process or KUBECONFIG gives
+    the cluster.
+    """
+    if os.environ.get(HELD_VARIABLE) or given_cluster() is not None:
+        yield
+        return
+    assert "PYTEST_XDIST_WORKER" not in os.environ, "several processes share a cluster under `make test-cluster` only"
     with cache_lock(LOCK):
-        booted = lifecycle.up()
+        was_up = lifecycle.is_up()
+        os.environ[HELD_VARIABLE] = "yes"
         try:
-            yield Cluster(KUBECONFIG, NODE_IP, is_own=True)
+            yield
         finally:
-            if booted:
+            del os.environ[HELD_VARIABLE]
+            if not was_up:
                 lifecycle.down()
-                assert not (left := machine.leftovers()), f"`down` left behind: {left}"
+                assert not (found := machine.remains()), f"`down` did not remove {found}"
 
 
 def outgoing_address() -> str:
@@ -86,3 +115,14 @@ def outgoing_address() -> str:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect(("192.0.2.1", 9))  # an address for documentation: nothing is sent
         return str(probe.getsockname()[0])
+
+
+def main() -> None:
+    """Runs a command whose processes share the cluster, and ends with its exit code."""
+    with held_cluster():
+        code = subprocess.run(sys.argv[1:], check=False).returncode
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -19,7 +19,7 @@ ARRIVAL_S = 120
 
 
 def program(source: str, target: str, mark: str = "one") -> str:
-    """An LSQL program that passes every record on, with a mark that tells which program it was."""
+    """An LSQL program that passes every record on, with a mark that names the program."""
     return f"INSERT INTO {target}\nSELECT STREAM id, '{mark}' AS mark\nFROM {source};\n"
 
 
@@ -95,6 +95,11 @@ class Fed:
         """The marks of all records that came out, in the order of their ids."""
         found = [json.loads(record.value or b"") for record in self.broker.consume_all(self.target)]
         return [value["mark"] for value in sorted(found, key=lambda value: int(value["id"]))]
+
+
+def at_least_once(outcome: Outcome) -> bool:
+    """What the sink promises when it is killed while it writes: the batch comes again whole, under its old number."""
+    return outcome.doubled == outcome.of_one_batch
 
 
 def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:

@@ -140,7 +140,7 @@ class Processor:
         return pods[0]
 
     def uid(self) -> str:
-        """What tells its pod from the next one of the same name."""
+        """The uid of its pod, which the next pod of the same name does not have."""
         return str(self.pod()["metadata"]["uid"])
 
     def container(self) -> Resource:
@@ -187,4 +187,4 @@ class Processor:
             self.kubectl.exec(self.pod()["metadata"]["name"], "python", "-c", SIGNAL, program, str(number))
         except KubectlFailed as error:
             if "no such program" in error.said:
-                raise  # any other error may be the container's end, which is what was asked for
+                raise  # any other error may be the end of the container, as intended

@@ -35,7 +35,7 @@ class Outcome:
     def __str__(self) -> str:
         lost = f"{len(self.missing)} lost {self.missing[:10]}" if self.missing else "none lost"
         doubled = f"{self.doubled} doubled ({self.of_one_batch} in their batch)"
-        return f"{self.written} records, {lost}, {doubled}, {len(self.strange)} of nobody's"
+        return f"{self.written} records, {lost}, {doubled}, {len(self.strange)} not written here"
 
 
 class Traffic:

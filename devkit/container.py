@@ -53,9 +53,9 @@ class Container(Process):
         for folder in (self._state, self._temporary):
             folder.mkdir(exist_ok=True)
             os.chown(folder, UID, UID)
-        told = json.loads(_podman("image", "inspect", image))[0]["Config"]
-        command = [*told["Entrypoint"], *(argv or told["Cmd"])]
-        variables = [*told["Env"], *(f"{name}={value}" for name, value in env.items())]
+        config = json.loads(_podman("image", "inspect", image))[0]["Config"]
+        command = [*config["Entrypoint"], *(argv or config["Cmd"])]
+        variables = [*config["Env"], *(f"{name}={value}" for name, value in env.items())]
         self._root = image_root(image)
         root = str(self._root.__enter__())
         (self.folder / "config.json").write_text(
@@ -132,7 +132,7 @@ def built_image(name: str) -> str:
 
 @contextmanager
 def image_root(image: str) -> Iterator[Path]:
-    """The image's files, mounted as long as somebody looks at them."""
+    """The image's files, mounted until the context ends."""
     yield Path(_podman("image", "mount", image).strip())
     _podman("image", "unmount", image)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from enum import Enum
@@ -14,15 +15,18 @@ import click
 
 from lsql_runner.api import openapi as processor_openapi
 from lsql_runner.bind.functions.listing import as_documents
-from lsql_runner.bind.kafka_keys import CONSUMER_KEYS, IGNORED_KEYS, OWNED_KEYS, PRODUCER_KEYS, TOPIC_KEYS
+from lsql_runner.bind.kafka_keys import CONSUMER_KEYS, IGNORED_KEYS, PRODUCER_KEYS, TOPIC_KEYS
 from lsql_runner.bind.rocksdb_keys import ROCKSDB_IGNORED, ROCKSDB_KEYS
 from lsql_runner.cli.console import cli as console_cli
 from lsql_runner.cli.lsql import cli
 from lsql_runner.config.settings import Settings
 from lsql_runner.config.sink_settings import SINK_PARTS
 from lsql_runner.console import openapi as console_openapi
-from lsql_runner.error_catalogue import CATALOGUE
+from lsql_runner.errors import CATALOGUE
+from lsql_runner.formats.spec import FormatRow
+from lsql_runner.formats.table import ROWS
 from lsql_runner.observe.metric_table import as_markdown
+from lsql_runner.sql.unsupported import KEYS_OF_ENGINE, UNSUPPORTED
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs/reference"
@@ -72,22 +76,86 @@ def _function_cells(document: dict[str, Any]) -> Iterator[str]:
     yield _code(document["result"]) if document["deterministic"] else "differs from call to call"
 
 
+def formats() -> str:
+    """The format reference."""
+    lines = [
+        MADE.format(source="image/src/lsql_runner/formats"),
+        "# Formats",
+        "",
+        (
+            "A topic has one format for its keys and one for its values. If neither the program nor LSQL_TOPICS nor "
+            "the state directory names it, the runner asks the schema registry, then reads a sample of records. "
+            "[Topics](topics.md) shows how a format is declared."
+        ),
+        "",
+        "| format | content | parts | can be written | schema | known from |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in ROWS:
+        parts = "keys and values" if row.is_of_keys else "values"
+        schema = "one type" if row.one_type is not None else "declared" if row.must_be_declared else "needed"
+        lines.append(
+            f"| {row.name} | {_cell(row.doc)} | {parts} | {'yes' if row.is_written else 'no'} "
+            f"| {schema} | {', '.join(_known_from(row))} |"
+        )
+    lines += [
+        "",
+        (
+            "`TW[...]` is a key in one of these formats followed by the start of a time window, `SW[...]` one followed "
+            "by the end and the start of a session: 8 bytes each, big-endian, milliseconds since 1970 UTC."
+        ),
+        "",
+        "## SET: schemas of what is written",
+        "",
+        (
+            "Set for all topics (`defaults.topic.value.avro.record`) or for one (`topic.<name>.value.avro.record`), "
+            "for values or keys (`key.avro.record`)."
+        ),
+        "",
+        "| key | format | value |",
+        "|---|---|---|",
+    ]
+    values = {"name": "a name", "dotted name": "names with dots between", "boolean": "true or false"}
+    for row in ROWS:
+        lines += [f"| `{setting.key}` | {row.name} | {values[setting.kind]} |" for setting in row.settings]
+    return "\n".join(lines) + "\n"
+
+
+def _known_from(row: FormatRow) -> Iterator[str]:
+    if row.declare is not None or row.one_type is not None:
+        yield "LSQL_TOPICS"
+    if row.from_columns is not None or row.one_type is not None:
+        yield "CREATE TABLE"
+    if row.registry is not None:
+        yield "schema registry"
+    if row.is_sampled or row.recognizes is not None:
+        yield "sample"
+
+
 def errors() -> str:
     """The error reference."""
     lines = [
-        MADE.format(source="image/src/lsql_runner/error_catalogue.py"),
+        MADE.format(source="image/src/lsql_runner/errors/catalogue"),
         "# Errors",
         "",
         (
-            "Codes are stable: scripts may rely on them. What stands in braces is a value. Exit code 1 means that the "
-            "SQL or the configuration is wrong, 3 that something failed while it ran; 2 is a wrong command line."
+            "Codes are stable from the first release: scripts may rely on them. Names in braces are parameters. Exit "
+            "code 1 means that the SQL or the configuration is wrong, 3 that something outside failed, 2 that the "
+            "command line is wrong."
         ),
         "",
-        "| code | what was found | what to do | exit code |",
-        "|---|---|---|---|",
+        (
+            "Recovery is what a running processor does after the error: `wait` tries to start every second until "
+            "something outside becomes available, `retry` restarts with back-off, `final` fails until a person starts "
+            "the processor again. HTTP is the status of a request to the REST API that fails with the error."
+        ),
+        "",
+        "| code | what was found | what to do | exit code | recovery | HTTP |",
+        "|---|---|---|---|---|---|",
     ]
     for code, kind in CATALOGUE.items():
-        lines.append(f"| `{code}` | {_cell(kind.found)} | {_cell(kind.do)} | {kind.exit_code} |")
+        cells = (f"`{code}`", _cell(kind.found), _cell(kind.do), kind.exit_code, kind.recovery, kind.http_status.value)
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(lines) + "\n"
 
 
@@ -148,7 +216,7 @@ def settings() -> str:
         "",
         "| key | instead |",
         "|---|---|",
-        *(f"| `{key}` | {_cell(instead)} |" for key, instead in OWNED_KEYS.items()),
+        *(f"| `{key}` | {_cell(instead)} |" for key, instead in KEYS_OF_ENGINE.items()),
         "",
         (
             "`security.protocol`, `sasl.*` and `ssl.*` are no part of a program: set SECURITY_PROTOCOL, SASL_* and "
@@ -236,16 +304,42 @@ def command_line() -> str:
     return "\n".join(lines) + "\n"
 
 
+_LIST = re.compile(r"(?<=<!-- unsupported -->\n).*?(?=<!-- /unsupported -->\n)", re.DOTALL)
+
+
+def language() -> str:
+    """The language guide, with the list of what this version does not run."""
+    rows = [
+        f"| {row.listed or _sentence(row.what)} | {_without_slots(_cell(row.instead))} | {row.code} |"
+        for row in UNSUPPORTED.values()
+        if row.listed is not None
+    ]
+    table = "\n".join(["| what | instead | code |", "|---|---|---|", *rows])
+    guide = (FOLDER / "../guides/language.md").read_text(encoding="utf-8")
+    return _LIST.sub(lambda _: table + "\n", guide)
+
+
+def _sentence(what: str) -> str:
+    return what[0].upper() + what[1:]
+
+
+def _without_slots(instead: str) -> str:
+    """What to do, with the names of values in place of the values, which are the program's."""
+    return re.sub(r"\{(\w+)\}", r"*\1*", instead)
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "functions.md": functions,
+    "formats.md": formats,
     "errors.md": errors,
     "settings.md": settings,
     "metrics.md": metrics,
     "openapi.json": lambda: openapi(processor_openapi.document()),
     "console-openapi.json": lambda: openapi(console_openapi.document()),
     "cli.md": command_line,
+    "../guides/language.md": language,
 }
-"""The pages of docs/reference that are made here."""
+"""The pages that are made here, or a list in them, below docs/reference."""
 
 
 def _code(text: str) -> str:
@@ -270,7 +364,7 @@ def main() -> None:
         fresh = not path.exists() or path.read_text(encoding="utf-8") != text
         if fresh:
             path.write_text(text, encoding="utf-8")
-        print(f"{'wrote' if fresh else 'up to date'}: {path.relative_to(ROOT)}")
+        print(f"{'wrote' if fresh else 'up to date'}: {path.resolve().relative_to(ROOT)}")
 
 
 if __name__ == "__main__":

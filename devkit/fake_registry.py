@@ -41,10 +41,14 @@ class FakeRegistry(MemoryRegistry):
         self._answer()
         return super().ids(subject)
 
+    def registered_id(self, subject: str, kind: SchemaKind, text: str) -> int | None:
+        self._answer()
+        return super().registered_id(subject, kind, text)
+
     def register(self, subject: str, kind: SchemaKind, text: str, references: Iterable[SchemaReference] = ()) -> int:
         references = tuple(references)
         if why := self.incompatibility(subject, kind, text, references):
-            raise LsqlError("SCHEMA_INCOMPATIBLE", subject=subject, why=why)
+            raise LsqlError("SCHEMA_INCOMPATIBLE", subject=subject, reason=why)
         return super().register(subject, kind, text, references)
 
     def incompatibility(

@@ -125,13 +125,13 @@ class Kubectl:
             time.sleep(POLL_S)
 
     def describe(self) -> str:
-        """What a person would look at first: the namespace's objects, events, pods and the ends of their logs."""
-        asked = [
+        """The namespace's objects, events, pods and the ends of their logs."""
+        commands = [
             ("get", "all,pvc", "--output=wide"),
             ("get", "events", "--sort-by=.lastTimestamp"),
             ("describe", "pods"),
         ]
-        parts = [self._shown(*arguments) for arguments in asked]
+        parts = [self._shown(*arguments) for arguments in commands]
         for pod in self._shown("get", "pods", "--output=name").split():
             log = ("logs", pod, "--all-containers", f"--tail={LOG_LINES}", "--prefix")
             parts += [self._shown(*log, "--previous"), self._shown(*log)]

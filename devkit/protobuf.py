@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from devkit.registry import Registry
-from lsql_runner.cases.leaves import natural
 from lsql_runner.cases.proto_values import decode_message, encode_message
-from lsql_runner.formats.catalog import head_of
+from lsql_runner.cases.scalars import natural
+from lsql_runner.formats.schema_id import schema_id_prefix
 
 
 def encoded(schema: str, schema_id: int, value: Any, message: str | None = None) -> bytes:
     """A record as a producer with a registry writes it."""
-    return head_of(schema_id) + encode_message(value, schema, message)
+    return schema_id_prefix(schema_id) + encode_message(value, schema, message)
 
 
 def decoded(registry: Registry, data: bytes | None) -> Any:

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from ci.cluster import images, lifecycle, node
 from ci.cluster.layout import KUBECONFIG, LOCK, TOOLS
 from ci.cluster.processes import ClusterFailed
-from ci.tools.setup import cache_lock
+from ci.tools.cache import cache_lock
 
 NODE_ACTIONS = {"stop": node.stop_node, "start": node.start_node, "reboot": node.reboot_node}
 

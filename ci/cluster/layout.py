@@ -1,10 +1,10 @@
-"""Where the cluster keeps its things, and the addresses it uses."""
+"""The folders and addresses of the cluster."""
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from ci.tools.setup import CACHE, ROOT, VENV
+from ci.tools.cache import CACHE, ROOT, VENV
 
 NODE = "node1"
 NODE_IP = "10.97.0.1"
@@ -19,7 +19,7 @@ PAUSE_IMAGE = "localhost/pause:1"
 
 TOOLS = VENV / "share/lsql-runner/cluster-tools/bin"
 DEFINITIONS = VENV / "share/lsql-runner/cluster-tools/crds"
-"""Kinds that an operator would bring; a chart's objects of these kinds are judged by them, and nobody acts on them."""
+"""Definitions of kinds that operators install. The API server checks a chart's objects by them; no controller acts."""
 HOME = CACHE / "cluster"
 LOCK = "cluster"
 """Of the cache folder: one cluster at a time on a machine, since address, routes and rules are the machine's."""
@@ -43,7 +43,7 @@ def containerd_socket() -> Path:
 
 @dataclass(frozen=True)
 class Ports:
-    """The ports of the host that one run uses, beside the fixed ones of kubelet and its like."""
+    """The ports of the host that one run chooses; kubelet and others use fixed ones."""
 
     api: int
     etcd: int

@@ -1,4 +1,4 @@
-"""What a cluster leaves in the kernel of its machine, and how it is taken away: mounts, rules, addresses, cgroups."""
+"""The state that a cluster makes in the kernel: mounts, rules, addresses, cgroups; finds and removes it."""
 
 import os
 import re
@@ -24,7 +24,7 @@ def add_address() -> None:
 
 
 def clean_up() -> None:
-    """Takes away all that a cluster left in the kernel, once its processes are gone."""
+    """Removes all state of a cluster from the kernel, once its processes have ended."""
     for mount in mounts():
         succeeds(["umount", "--lazy", mount])
     succeeds(["ip", "addr", "del", f"{NODE_IP}/32", "dev", "lo"])
@@ -34,8 +34,8 @@ def clean_up() -> None:
     _remove_cgroups()
 
 
-def leftovers() -> list[str]:
-    """What is there of a cluster that should not be, once it is down; for a test."""
+def remains() -> list[str]:
+    """Lists what a cluster that is down has not removed; for a test."""
     found = [f"mount {mount}" for mount in mounts()]
     found += [f"cgroup {folder}" for folder in cgroups()]
     found += [f"address {NODE_IP}"] * (NODE_IP in command(["ip", "-4", "addr", "show", "dev", "lo"]))

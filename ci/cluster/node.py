@@ -1,4 +1,4 @@
-"""The node: containerd with a routed pod network, kubelet, and kube-proxy; and ways to make trouble on it."""
+"""The node: containerd with a routed pod network, kubelet, and kube-proxy; and faults to inject: stop, reboot, kill."""
 
 import json
 import os
@@ -194,7 +194,9 @@ def _kubelet() -> dict[str, object]:
         "cgroupDriver": "cgroupfs",
         "failSwapOn": False,
         "failCgroupV1": False,
-        "featureGates": {"KubeletInUserNamespace": True},
+        "featureGates": {"KubeletInUserNamespace": True, "KubeletCrashLoopBackOffMax": True},
+        # A test that ends a container again and again does not wait longer each time.
+        "crashLoopBackOff": {"maxContainerRestartPeriod": "1s"},
         # Nothing can be pulled again, so nothing is thrown away.
         "imageGCHighThresholdPercent": 100,
         "evictionHard": {"memory.available": "100Mi", "nodefs.available": "1%", "imagefs.available": "1%"},

@@ -1,6 +1,6 @@
-"""Writes the pins that the cluster's programs are built from: go.mod and go.sum of `kubernetes` and `coredns`.
+"""Writes the go.mod and go.sum of `kubernetes`, which pin what Kubernetes is built from.
 
-    python -m ci.cluster.pin          the versions below, their sums anew
+    python -m ci.cluster.pin          writes them for the version below
 
 Kubernetes cannot be had with `go install`: its go.mod replaces the modules of its staging folder with that folder.
 Each of them is published as well, as v0.X.Y for Kubernetes v1.X.Y, so that is what they are replaced with here.
@@ -9,32 +9,23 @@ Each of them is published as well, as v0.X.Y for Kubernetes v1.X.Y, so that is w
 import json
 import os
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
 KUBERNETES = "v1.34.4"
-COREDNS = "v1.15.0"
 PROGRAMS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy", "kubectl")
 GO_ENV = {**os.environ, "GOFLAGS": "-buildvcs=false", "GOTOOLCHAIN": "local"}
 
 
 def main() -> None:
-    """Pins both."""
-    pin(HERE / "kubernetes", "k8s.io/kubernetes", KUBERNETES, [f"k8s.io/kubernetes/cmd/{name}" for name in PROGRAMS])
-    pin(HERE / "coredns", "github.com/coredns/coredns", COREDNS)
-
-
-def pin(folder: Path, module: str, version: str, packages: Sequence[str] = ()) -> None:
-    """Makes `folder` a Go module that builds main packages of another module as that module itself would.
-
-    Without `packages` it is a main package of the folder that is built.
-    """
+    """Makes `kubernetes` a Go module that builds the programs as Kubernetes itself would."""
+    folder, module = HERE / "kubernetes", "k8s.io/kubernetes"
     folder.mkdir(exist_ok=True)
     for name in ("go.mod", "go.sum"):
         (folder / name).unlink(missing_ok=True)
-    upstream = go_json("mod", "edit", "-json", go_json("mod", "download", "-json", f"{module}@{version}")["GoMod"])
+    packages = [f"{module}/cmd/{name}" for name in PROGRAMS]
+    upstream = go_json("mod", "edit", "-json", go_json("mod", "download", "-json", f"{module}@{KUBERNETES}")["GoMod"])
     language = ".".join(upstream["Go"].split(".")[:2])
     lines = [
         f"module lsql-runner/ci/cluster/{folder.name}",
@@ -42,13 +33,14 @@ def pin(folder: Path, module: str, version: str, packages: Sequence[str] = ()) -
         # The behaviour of Go that upstream was released with, whatever Go builds it.
         f"godebug default=go{language}",
         *(f"tool {package}" for package in packages),
-        f"require {module} {version}",
-        *(replacement(entry, version) for entry in upstream.get("Replace") or []),
+        f"require {module} {KUBERNETES}",
+        *(replacement(entry, KUBERNETES) for entry in upstream.get("Replace") or []),
     ]
     (folder / "go.mod").write_text("\n\n".join(lines) + "\n")
     # Not `go mod tidy`: it would fetch what only the tests of all these modules need.
-    wanted = [f"{package}@{version}" for package in packages] or ["."]
-    subprocess.run(["go", "-C", folder, "get", *wanted], env=GO_ENV, check=True)
+    subprocess.run(
+        ["go", "-C", folder, "get", *(f"{package}@{KUBERNETES}" for package in packages)], env=GO_ENV, check=True
+    )
     subprocess.run(["go", "-C", folder, "mod", "edit", "-fmt"], env=GO_ENV, check=True)
 
 

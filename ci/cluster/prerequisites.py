@@ -1,4 +1,4 @@
-"""What a machine must have to run the cluster, and what this one lacks."""
+"""The requirements of the cluster on its machine, and which of them this one does not meet."""
 
 import os
 import platform
@@ -31,13 +31,13 @@ LONGEST_SOCKET_PATH = 90
 
 
 def missing_packages() -> list[str]:
-    """The Debian packages whose programs are not here."""
+    """The Debian packages whose programs are missing."""
     path = f"{os.environ.get('PATH', '')}:{SYSTEM_PATH}"
     return sorted({package for program, package in PACKAGES.items() if not shutil.which(program, os.F_OK, path)})
 
 
 def faults(but_packages: bool = False) -> list[str]:
-    """Everything that keeps this machine from running the cluster, each with a way out; packages if asked for."""
+    """The faults that keep this machine from running the cluster, each with a remedy; `but_packages` omits packages."""
     checks = [_system, _root, _cgroups, _file_systems, _go, _socket_path]
     found = [fault for check in checks if (fault := check())]
     if not but_packages and (missing := missing_packages()):

@@ -22,7 +22,7 @@ from ci.cluster.processes import command
 
 PROVISIONER = "lsql-runner/volumes"
 WATCH_S = 30
-"""So often the API is asked for everything anew: what could not be done is tried again then."""
+"""How often all objects are listed again, which retries what failed."""
 UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 
 Resource = dict[str, Any]
@@ -30,7 +30,7 @@ Resource = dict[str, Any]
 
 @dataclass(frozen=True)
 class StorageKind:
-    """A storage class: whether its volumes end at the size that was asked for."""
+    """A storage class: whether its volumes are limited to the size of the claim."""
 
     name: str
     is_sized: bool
@@ -147,7 +147,7 @@ def make_folder(folder: Path, limit_bytes: int | None) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("wb") as image:
         image.truncate(limit_bytes)
-    # No journal and no reserve for root: the limit is what was asked for.
+    # No journal and no reserve for root: the limit is the size of the claim.
     command(["mkfs.ext4", "-q", "-m", "0", "-O", "^has_journal", "-E", "nodiscard", file])
     folder.mkdir()
     try:

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes sure that there is a Chromium for the tests of the page. Root on a Debian gets it by apt-get;
-# everybody else is told what to install, and it exits 2. CHROMIUM names one that is not on the PATH.
+# Installs if missing: a Chromium for the tests of the page. Root on a Debian gets it by apt-get;
+# for others it prints what to install and exits with 2. CHROMIUM names one that is not on the PATH.
 set -eu
 
 if [ -n "${CHROMIUM:-}" ]; then

@@ -1,8 +1,9 @@
-"""Builds what a Kubernetes on this machine is made of: its programs from pinned Go modules, and the pause image.
+"""Builds a Kubernetes for this machine: its programs from pinned Go modules, and the pause program.
 
-Run as `python -m ci.tools.cluster_tools`, after set-up. The pins are ci/cluster/*/go.mod and go.sum; what is built goes
-into the cache that clones share, keyed by the pins, and `.venv/share/lsql-runner/cluster-tools` leads there. etcd,
-containerd, runc and the CNI plugins are Debian's packages: root has them installed, others are told which are missing.
+Run as `python -m ci.tools.cluster_tools`, after set-up. The go.mod and go.sum files in ci/cluster and ci/go pin the
+versions. The programs go into the cache that clones share, keyed by the pins; `.venv/share/lsql-runner/cluster-tools`
+is a link to them. etcd, containerd, runc and the CNI plugins are Debian packages: as root this installs them, as
+another user it lists those that are missing.
 """
 
 import json
@@ -11,14 +12,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ci.cluster.pin import COREDNS, KUBERNETES, PROGRAMS
+from ci.cluster.pin import KUBERNETES, PROGRAMS
 from ci.cluster.prerequisites import GO, faults, missing_packages
-from ci.tools import go
-from ci.tools.go import GO_ENV, check_go, go_build, wanted_go
-from ci.tools.setup import ROOT, VENV, cached_folder, hash_of, run
+from ci.tools import go, go_tools
+from ci.tools.cache import ROOT, VENV, cached_folder, hash_of, run
+from ci.tools.go import GO_ENV, check_go, go_build, required_go
 
 SOURCES = ROOT / "ci/cluster"
-MODULES = ("kubernetes", "coredns", "crds")
+MODULES = ("kubernetes", "crds")
+COREDNS = "./coredns"
+"""Its package in the module of the chart tools, with which it shares the client of Kubernetes."""
 DEFINITIONS = (
     (
         "github.com/prometheus-operator/prometheus-operator",
@@ -43,13 +46,13 @@ def kubernetes_variables() -> list[str]:
 def build(staging: Path) -> None:
     """Fills `<staging>/bin` with the programs, pause among them, and `<staging>/crds` with definitions."""
     pins = [(SOURCES / module / "go.mod").read_text() for module in MODULES]
-    check_go(max(GO, wanted_go(pins)))
-    print(f"Kubernetes {KUBERNETES} and CoreDNS {COREDNS}; about five minutes, the first time", flush=True)
+    check_go(max(GO, required_go([*pins, (go_tools.MODULE / "go.mod").read_text()])))
+    print(f"Kubernetes {KUBERNETES} and CoreDNS; some minutes, the first time", flush=True)
     target = staging / "bin"
     target.mkdir()
-    kubernetes = [f"k8s.io/kubernetes/cmd/{name}" for name in PROGRAMS]
-    go_build(SOURCES / "kubernetes", kubernetes, f"{target}/", kubernetes_variables())
-    go_build(SOURCES / "coredns", ["."], target / "coredns", name="coredns")
+    variables = kubernetes_variables()
+    go_build(SOURCES / "kubernetes", target, {f"k8s.io/kubernetes/cmd/{name}": variables for name in PROGRAMS})
+    go_build(go_tools.MODULE, target, {COREDNS: []})
     run(["gcc", "-Os", "-static", "-o", target / "pause", PAUSE], show=False)
     copy_definitions(staging / "crds")
 
@@ -67,14 +70,14 @@ def copy_definitions(target: Path) -> None:
             text=True,
         )
         if said.returncode:
-            raise SystemExit(f"{said.stdout}{said.stderr}\nGo did not give {module}")
+            raise SystemExit(f"{said.stdout}{said.stderr}\nthe download of {module} failed")
         source = Path(json.loads(said.stdout)["Dir"], folder)
         for kind in kinds:
             (target / f"{kind}.yaml").write_bytes(next(source.glob(f"*_{kind}.yaml")).read_bytes())
 
 
 def install_packages() -> None:
-    """Installs the Debian packages that are missing, where that is possible."""
+    """Installs missing Debian packages, as root only."""
     missing = missing_packages()
     if not missing or os.geteuid() != 0:
         return
@@ -86,19 +89,20 @@ def install_packages() -> None:
 
 
 def pins_key() -> str:
-    """The key of what is built: the pins, and our code for its flags."""
+    """Returns the key of the cached programs: the pins, our sources, and our code that chooses the flags."""
     pins = [SOURCES / module / name for module in MODULES for name in ("go.mod", "go.sum")]
-    return hash_of([*pins, SOURCES / "coredns/main.go", PAUSE, Path(__file__).resolve(), Path(go.__file__)])
+    sources = [go_tools.MODULE / COREDNS / "main.go", PAUSE, Path(__file__).resolve(), Path(go.__file__)]
+    return hash_of([*pins, *go_tools.PINS, *sources])
 
 
 def main() -> None:
-    """Installs and builds what is missing; says all that stands in the way, and ends with 2."""
-    hindrances = faults(but_packages=os.geteuid() == 0)
-    if not hindrances:
+    """Installs and builds what is missing; reports all faults of the machine and exits with 2."""
+    found = faults(but_packages=os.geteuid() == 0)
+    if not found:
         install_packages()
-        hindrances = faults()
-    if hindrances:
-        print("this machine cannot run the test cluster:", *hindrances, sep="\n  - ", file=sys.stderr)
+        found = faults()
+    if found:
+        print("this machine cannot run the test cluster:", *found, sep="\n  - ", file=sys.stderr)
         sys.exit(2)
     print("Programs of the test cluster: ", end="", flush=True)
     print("done" if cached_folder("cluster-tools", pins_key(), build, lock="go") else "up to date", flush=True)

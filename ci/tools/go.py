@@ -4,14 +4,14 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 # A go.work or GOFLAGS of the person who builds must not change what is built under a key of the cache.
 GO_ENV = {**os.environ, "CGO_ENABLED": "0", "GOWORK": "off", "GOFLAGS": ""}
 
 
-def wanted_go(go_mods: list[str]) -> tuple[int, ...]:
+def required_go(go_mods: list[str]) -> tuple[int, ...]:
     """Returns the oldest Go that can build all the modules, as (1, 26, 0)."""
     return max(numbers(found[1]) for text in go_mods if (found := re.search(r"^go (\S+)", text, re.MULTILINE)))
 
@@ -21,48 +21,45 @@ def numbers(version: str) -> tuple[int, ...]:
     return tuple(int(digits) for digits in re.findall(r"\d+", version)[:3])
 
 
-def go_fault(wanted: tuple[int, ...]) -> str | None:
-    """Returns in one line what is wrong with the Go on the PATH and the way out; None where it does."""
-    needed = ".".join(map(str, wanted))
+def go_fault(required: tuple[int, ...]) -> str | None:
+    """Returns None if the Go on the PATH is new enough, else one line with the fault and how to correct it."""
+    needed = ".".join(map(str, required))
     advice = f"Install: Go {needed} or newer, with `go` on the PATH"
     try:
         # In the root folder: no go.mod of the checkout chooses a toolchain there.
-        said = subprocess.run(["go", "env", "GOVERSION"], cwd="/", capture_output=True, text=True, check=False)
+        result = subprocess.run(["go", "env", "GOVERSION"], cwd="/", capture_output=True, text=True, check=False)
     except FileNotFoundError:
         return f"Go {needed} or newer (go is not on the PATH). {advice}"
-    if said.returncode or numbers(said.stdout) < wanted:
-        found = (said.stdout or said.stderr).strip().removeprefix("go")
+    if result.returncode or numbers(result.stdout) < required:
+        found = (result.stdout or result.stderr).strip().removeprefix("go")
         return f"Go {needed} or newer (go is {found}). {advice}"
     return None
 
 
-def check_go(wanted: tuple[int, ...]) -> None:
+def check_go(required: tuple[int, ...]) -> None:
     """Ends with one line where Go is missing or too old."""
-    if fault := go_fault(wanted):
+    if fault := go_fault(required):
         raise SystemExit(f"missing: {fault}")
 
 
-def go_build(
-    module: Path, packages: Sequence[str], target: str | Path, flags: Sequence[str] = (), name: str = ""
-) -> None:
-    """Compiles main packages of one pinned module; several at once share what they have in common.
+def go_build(module: Path, folder: Path, packages: Mapping[str, Sequence[str]]) -> None:
+    """Compiles main packages of one pinned module into a folder, side by side: they share most of what they import.
 
-    `target` is a file, or with a slash at its end a folder. `flags` are the linker's. Says how long it took; a failure
-    shows what Go said, and ends.
+    `packages` maps an import path to its linker flags. Prints the programs and the seconds that they took; a failure
+    shows Go's output and ends the process.
     """
-    linked = " ".join(("-s -w", *flags))
-    argv = ["go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-ldflags", linked, "-o", str(target)]
+    linked = [f"-ldflags={package}={' '.join(('-s -w', *flags))}" for package, flags in packages.items()]
+    argv = ["go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly", *linked, "-o", f"{folder}/", *packages]
+    print(f"  {', '.join(program_name(package) for package in packages)} ... ", end="", flush=True)
     began = time.monotonic()
-    print(f"  {name or ', '.join(package.rsplit('/', 1)[-1] for package in packages)} ... ", end="", flush=True)
-    said = subprocess.run(
-        [*argv, *packages],
-        cwd=module,
-        env=GO_ENV,
-        check=False,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+    result = subprocess.run(
+        argv, cwd=module, env=GO_ENV, check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
-    if said.returncode:
-        raise SystemExit(f"\n{said.stdout}\nbuilding {' '.join(packages)[:200]} failed; what Go said is above")
+    if result.returncode:
+        raise SystemExit(f"\n{result.stdout}\ngo build failed in {module}; its output is above")
     print(f"{time.monotonic() - began:.0f} s", flush=True)
+
+
+def program_name(package: str) -> str:
+    """Returns the name that Go gives to the program of a main package: its last element that is no version."""
+    return next(part for part in reversed(package.split("/")) if not re.fullmatch(r"v\d+", part))

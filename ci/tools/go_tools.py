@@ -1,27 +1,28 @@
-"""Builds the chart tools (helm 3 and 4, helm-unittest, ct, helm-docs, the values' schema) from pinned Go modules.
+"""Builds the chart tools (Helm 3 and 4, helm-unittest, ct, helm-docs, helm-values-schema-json) from a pinned Go module.
 
-Run as `python -m ci.tools.go_tools`, after set-up. The pins are the go.mod and go.sum files of this folder; the
-binaries go into the cache that clones share, keyed by the pins, and `.venv/share/lsql-runner/go-tools/bin` leads there.
+Run as `python -m ci.tools.go_tools`, after set-up. ci/go/go.mod and go.sum pin the versions. The programs go into the
+cache that clones share, keyed by the pins; `.venv/share/lsql-runner/go-tools/bin` is a link to them.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ci.tools import go
-from ci.tools.go import check_go, go_build, wanted_go
-from ci.tools.setup import ROOT, cached_folder, hash_of
+from ci.tools.cache import ROOT, cached_folder, hash_of
+from ci.tools.go import check_go, go_build, program_name, required_go
 
-FOLDER = ROOT / "ci/tools"
-MODULES = ("helm", "helm_unittest")
+MODULE = ROOT / "ci/go"
+"""One module for all tools, so that the packages that several of them import are compiled once."""
+PINS = [MODULE / "go.mod", MODULE / "go.sum"]
 
 
 @dataclass(frozen=True)
 class Tool:
-    """A program of a Go module: what the binary is called here, and which variables the linker sets in it."""
+    """A program: the name of its file here, the Go module and main package, and the variables that the linker sets."""
 
     name: str
-    folder: str
     module: str
     package: str
     variables: tuple[tuple[str, str], ...] = ()
@@ -39,42 +40,36 @@ _HELM_3 = (
 TOOLS = (
     Tool(
         "helm3",
-        "helm",
         "helm.sh/helm/v3",
         "helm.sh/helm/v3/cmd/helm",
         (("helm.sh/helm/v3/internal/version.version", "{version}"), *_HELM_3),
     ),
     Tool(
         "helm4",
-        "helm",
         "helm.sh/helm/v4",
         "helm.sh/helm/v4/cmd/helm",
         (("helm.sh/helm/v4/internal/version.version", "{version}"),),
     ),
     Tool(
         "ct",
-        "helm",
         "github.com/helm/chart-testing/v3",
         "github.com/helm/chart-testing/v3/ct",
         (("github.com/helm/chart-testing/v3/ct/cmd.Version", "{version}"),),
     ),
     Tool(
         "helm-docs",
-        "helm",
         "github.com/norwoodj/helm-docs",
         "github.com/norwoodj/helm-docs/cmd/helm-docs",
         (("main.version", "{version}"),),
     ),
     Tool(
         "helm-values-schema-json",
-        "helm",
         "github.com/losisin/helm-values-schema-json/v2",
         "github.com/losisin/helm-values-schema-json/v2",
         (("main.Version", "{version}"),),
     ),
     Tool(
         "helm-unittest",
-        "helm_unittest",
         "github.com/helm-unittest/helm-unittest",
         "github.com/helm-unittest/helm-unittest/cmd/helm-unittest",
         _HELM_3,
@@ -86,7 +81,7 @@ def pinned_version(go_mod: str, module: str) -> str:
     """Returns the version of a module that the text of a go.mod requires, as `v3.22.0`."""
     found = re.search(rf"^\s*(?:require )?{re.escape(module)} (v\S+)", go_mod, re.MULTILINE)
     if not found:
-        raise SystemExit(f"{module} is not required by its go.mod: run `go get -tool` in its folder of ci/tools")
+        raise SystemExit(f"{module} is not required by its go.mod: run `go get -tool` in ci/go")
     return found[1]
 
 
@@ -100,26 +95,39 @@ def linker_flags(tool: Tool, go_mod: str) -> list[str]:
 
 
 def pins_key() -> str:
-    """Returns the key of what the tools are made from: the pins, and our code for its flags."""
-    pins = [FOLDER / module / name for module in MODULES for name in ("go.mod", "go.sum")]
-    return hash_of([*pins, Path(__file__).resolve(), Path(go.__file__)])
+    """Returns the key of the cached programs: the pins, and our code that chooses the flags."""
+    return hash_of([*PINS, Path(__file__).resolve(), Path(go.__file__)])
 
 
 def build_all(staging: Path) -> None:
     """Fills `<staging>/bin`."""
-    check_go(wanted_go([(FOLDER / module / "go.mod").read_text() for module in MODULES]))
-    print("several minutes, the first time", flush=True)
+    go_mod = (MODULE / "go.mod").read_text()
+    check_go(required_go([go_mod]))
+    print("some minutes, the first time", flush=True)
     bin_dir = staging / "bin"
     bin_dir.mkdir()
-    for tool in TOOLS:
-        module = FOLDER / tool.folder
-        flags = linker_flags(tool, (module / "go.mod").read_text())
-        go_build(module, [tool.package], bin_dir / tool.name, flags, tool.name)
+    for group in groups(TOOLS):
+        go_build(MODULE, bin_dir, {tool.package: linker_flags(tool, go_mod) for tool in group})
+        for tool in group:
+            (bin_dir / program_name(tool.package)).rename(bin_dir / tool.name)
+
+
+def groups(tools: Sequence[Tool]) -> list[list[Tool]]:
+    """Returns the tools in groups that one `go build` can write: it would call both Helms `helm`."""
+    found: list[list[Tool]] = []
+    for tool in tools:
+        free = (group for group in found if all(program_name(tool.package) != program_name(t.package) for t in group))
+        group = next(free, None)
+        if group is None:
+            found.append([tool])
+        else:
+            group.append(tool)
+    return found
 
 
 def main() -> None:
-    """Builds what is missing, and says so."""
-    print("Go tools of the chart: ", end="", flush=True)
+    """Builds the tools unless the cache has them."""
+    print("Chart tools: ", end="", flush=True)
     print("done" if cached_folder("go-tools", pins_key(), build_all, lock="go") else "up to date", flush=True)
 
 

@@ -1,7 +1,7 @@
 """Builds the image with podman: `python -m ci.tools.image [--tag NAME]`, or `make image`; prints its name last.
 
-BASE_IMAGE names the Debian trixie to build on. Without it that is Debian's own slim image, or, where no
-registry can be reached, one that mmdebstrap makes from Debian's packages.
+BASE_IMAGE names the Debian trixie to build on. The default is Debian's own slim image, or, without a registry, one
+that mmdebstrap makes from Debian's packages.
 """
 
 import argparse
@@ -14,15 +14,15 @@ import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ci.tools.setup import CACHE, ROOT
+from ci.tools.cache import CACHE, ROOT
 
 PUBLIC_BASE = "debian:trixie-slim"
 PULL_S = 120
 BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt")
-"""Where systems keep the certificates that they trust; a proxy that inspects TLS has its own among them."""
+"""Files of trusted certificates, which include that of a proxy that inspects TLS."""
 
-UNWANTED = ("/usr/share/doc/*", "/usr/share/man/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/lintian/*")
-"""What Debian's slim images leave out."""
+EXCLUDED = ("/usr/share/doc/*", "/usr/share/man/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/lintian/*")
+"""Files that Debian's slim images do not have."""
 
 
 def say(text: str) -> None:
@@ -35,7 +35,7 @@ def version() -> str:
 
 
 def default_tag() -> str:
-    """The name of the image, where nobody gives another."""
+    """The default name of the image."""
     return f"localhost/lsql-runner:{version()}"
 
 
@@ -44,7 +44,7 @@ def has_image(name: str) -> bool:
 
 
 def base_image() -> str:
-    """The name of the image to build on; made or pulled if it is not there yet."""
+    """The name of the image to build on; makes or pulls a missing one."""
     given = os.environ.get("BASE_IMAGE")
     if given:
         return given
@@ -69,7 +69,7 @@ def make_base(name: str) -> None:
         raise SystemExit("missing: mmdebstrap. Install: apt-get install mmdebstrap, or name a base: BASE_IMAGE=...")
     with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
         archive = Path(scratch, "base.tar")
-        without = [f"--dpkgopt=path-exclude={pattern}" for pattern in UNWANTED]
+        without = [f"--dpkgopt=path-exclude={pattern}" for pattern in EXCLUDED]
         run(["mmdebstrap", "--quiet", "--variant=minbase", *without, "trixie", archive])
         run(["podman", "import", "--quiet", archive, name], quiet=True)
 
@@ -85,7 +85,7 @@ def run(argv: list[str | Path], quiet: bool = False) -> None:
 
 
 def scratch_folder() -> Path:
-    """Where podman keeps the build's caches of downloads: with all other caches of this project."""
+    """Where podman keeps the build's caches of downloads: in the cache of this project."""
     folder = CACHE / "podman"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
@@ -97,9 +97,18 @@ def revision() -> str:
 
 
 def build(tag: str) -> None:
-    """Build it; layers whose inputs did not change are taken from the last build."""
+    """Builds the image; layers whose inputs did not change come from the last build."""
     bundle = next((path for path in BUNDLES if Path(path).exists()), None)
-    command: list[str | Path] = ["podman", "build", "--isolation", "chroot", "--network", "host", "--layers"]
+    command: list[str | Path] = [
+        "podman",
+        "build",
+        "--isolation",
+        "chroot",
+        "--network",
+        "host",
+        "--layers",
+        "--jobs=2",
+    ]
     command += [f"--secret=id=ca,src={bundle}"] if bundle else []
     arguments = {
         "BASE_IMAGE": base_image(),

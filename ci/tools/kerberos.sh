@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes sure that there is a Kerberos server (KDC) for the tests of brokers behind Kerberos. Root on a Debian gets it by
-# apt-get; everybody else is told what to install, and it exits 2.
+# Installs if missing: a Kerberos server (KDC) for the tests of brokers behind Kerberos. Root on a Debian gets it by
+# apt-get; for others it prints what to install and exits with 2.
 set -eu
 
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin

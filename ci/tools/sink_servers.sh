@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes sure that there are PostgreSQL and Redis for the tests of sinks. Root on a Debian gets them by apt-get; everybody
-# else is told what to install, and it exits 2. The servers that Debian's packages start by themselves are not used.
+# Installs if missing: PostgreSQL and Redis for the tests of sinks. Root on a Debian gets them by apt-get; for
+# others it prints what to install and exits with 2. The servers that Debian's packages start by themselves are not used.
 set -eu
 
 complete() {

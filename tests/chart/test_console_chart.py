@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from devkit.helm import HELMS, ROOT, Object, generate, one, pod_specs, run, tool
-from lsql_runner.console.settings import Settings, read_settings
+from devkit.helm import HELMS, ROOT, Object, generate, objects_of, one, pod_specs, run, tool
+from lsql_runner.console.settings import ConsoleSettings, read_settings
 
 CHART = ROOT / "charts/lsql-console"
 FILES = sorted(CHART.glob("ci/*-values.yaml"))
@@ -19,11 +19,10 @@ SCRIPTS = Path(sys.prefix, "bin")
 
 
 def render(*options: str, helm: str = HELMS[-1]) -> list[Object]:
-    text = run([tool(helm), "template", "watch", CHART, "--namespace=home", *options])
-    return [found for found in yaml.safe_load_all(text) if found]
+    return objects_of(run([tool(helm), "template", "watch", CHART, "--namespace=home", *options]))
 
 
-def configured(objects: list[Object], folder: Path) -> Settings:
+def configured(objects: list[Object], folder: Path) -> ConsoleSettings:
     """The configuration as the job and the console read it."""
     [found] = [o for o in objects if o["kind"] == "ConfigMap" and "config.yaml" in o.get("data", {})]
     path = folder / "config.yaml"
@@ -46,7 +45,7 @@ def test_every_template_has_a_suite() -> None:
 
 
 def test_chart_testing_finds_nothing(helm_path: Path) -> None:
-    run([tool("ct"), "lint", "--config=ci/tools/helm/ct.yaml", f"--charts={CHART}"], path=[helm_path, SCRIPTS])
+    run([tool("ct"), "lint", "--config=ci/tools/chart_lint/ct.yaml", f"--charts={CHART}"], path=[helm_path, SCRIPTS])
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)

@@ -10,7 +10,9 @@ SCRIPTS = Path(sys.prefix, "bin")
 
 
 def test_chart_testing_finds_nothing(helm_path: Path) -> None:
-    said = run([tool("ct"), "lint", "--config=ci/tools/helm/ct.yaml", f"--charts={CHART}"], path=[helm_path, SCRIPTS])
+    said = run(
+        [tool("ct"), "lint", "--config=ci/tools/chart_lint/ct.yaml", f"--charts={CHART}"], path=[helm_path, SCRIPTS]
+    )
     linted = {line.rsplit("/", 1)[-1].rstrip("'\".") for line in said.splitlines() if "-values.yaml" in line}
     assert {path.name for path in CHART.glob("ci/*-values.yaml")} <= linted, said
 

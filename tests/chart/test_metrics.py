@@ -50,9 +50,9 @@ def test_each_metric_exists_and_has_the_labels(queries: list[str]) -> None:
 
 def test_a_service_monitor_finds_one_service() -> None:
     objects = render({}, f"--values={CHART / 'ci-render/prometheus-operator-values.yaml'}")
-    wanted = one(objects, "ServiceMonitor")["spec"]["selector"]["matchLabels"]
+    selector = one(objects, "ServiceMonitor")["spec"]["selector"]["matchLabels"]
     services = [found for found in objects if found["kind"] == "Service"]
-    assert sum(wanted.items() <= found["metadata"]["labels"].items() for found in services) == 1
+    assert sum(selector.items() <= found["metadata"]["labels"].items() for found in services) == 1
 
 
 def test_the_panels_of_the_dashboard_are_told_apart() -> None:

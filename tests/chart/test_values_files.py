@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from devkit.helm import CHART, HELMS, ROOT, Object, environment, pod_specs, render, values_files
+from devkit.helm import CHART, HELMS, ROOT, Object, environment, pod_specs, render_file, values_files
 from lsql_runner.config.settings import read_settings
 
 FILES = [pytest.param(path, id=path.relative_to(ROOT).as_posix()) for path in values_files()]
@@ -23,13 +23,11 @@ def values_file(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture
 def objects(values_file: Path) -> list[Object]:
-    return render({}, f"--values={values_file}")
+    return render_file(values_file)
 
 
 def test_both_helms_render_the_same_objects(values_file: Path) -> None:
-    first, second = (
-        {_key(found): found for found in render({}, f"--values={values_file}", helm=helm)} for helm in HELMS
-    )
+    first, second = ({_key(found): found for found in render_file(values_file, helm)} for helm in HELMS)
     assert first == second
 
 
@@ -109,7 +107,7 @@ def test_the_validation_sees_what_the_processor_will_see(objects: list[Object]) 
 
 def test_files_that_a_cluster_is_to_install_need_no_other_custom_resources() -> None:
     installed = [path for path in values_files() if path.parent == CHART / "ci"]
-    kinds = {found["apiVersion"] for path in installed for found in render({}, f"--values={path}")}
+    kinds = {found["apiVersion"] for path in installed for found in render_file(path)}
     assert kinds <= {"v1", "apps/v1", "batch/v1", "networking.k8s.io/v1", "policy/v1"}
 
 

@@ -75,10 +75,10 @@ def used_paths(text: str) -> Iterator[tuple[Path, bool]]:
                 scope.dot = alone if keyword == "with" else None
 
 
-def leaves(values: object, path: Path = ()) -> Iterator[Path]:
+def scalars(values: object, path: Path = ()) -> Iterator[Path]:
     if isinstance(values, dict) and values:
         for key, value in values.items():
-            yield from leaves(value, (*path, key))
+            yield from scalars(value, (*path, key))
     else:
         yield path
 
@@ -104,9 +104,9 @@ def test_every_value_that_a_template_uses_exists() -> None:
     assert {f"{template.name}: {'.'.join(path)}" for template, path, _ in USED if not exists(path)} == set()
 
 
-@pytest.mark.parametrize("leaf", list(leaves(VALUES)), ids=".".join)
-def test_value_is_used(leaf: Path) -> None:
-    assert any(leaf[: len(path)] == path if whole else leaf == path for _, path, whole in USED)
+@pytest.mark.parametrize("scalar", list(scalars(VALUES)), ids=".".join)
+def test_value_is_used(scalar: Path) -> None:
+    assert any(scalar[: len(path)] == path if whole else scalar == path for _, path, whole in USED)
 
 
 def test_this_test_sees_a_value_that_does_not_exist() -> None:

@@ -1,4 +1,4 @@
-"""What the chart renders is taken by a real API server, and its pods by the restricted Pod Security level."""
+"""A real API server accepts what the chart renders, and the restricted Pod Security level its pods."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from devkit.cluster import Cluster
-from devkit.helm import HELMS, ROOT, Object, pod_specs, render, values_files
+from devkit.helm import HELMS, ROOT, Object, pod_specs, render_file, values_files
 from devkit.kubectl import Kubectl
 
 DEFINED_ELSEWHERE = ("monitoring.coreos.com", "gateway.networking.k8s.io")
@@ -37,11 +37,11 @@ def portable(found: Object) -> Object:
 @pytest.mark.parametrize("file", values_files(), ids=lambda file: str(file.relative_to(ROOT)))
 @pytest.mark.parametrize("helm", HELMS)
 def test_objects_are_accepted_and_pods_are_restricted(
-    namespace: Kubectl, undefined: tuple[str, ...], helm: str, file: Path
+    shared_namespace: Kubectl, undefined: tuple[str, ...], helm: str, file: Path
 ) -> None:
-    objects = render(None, f"--values={file}", helm=helm)
+    objects = render_file(file, helm)
     accounts = [found for found in objects if found["kind"] == "ServiceAccount"]
-    judged = [
+    others = [
         portable(found) for found in objects if not found["apiVersion"].startswith(undefined) and found not in accounts
     ]
     pods = [
@@ -50,10 +50,9 @@ def test_objects_are_accepted_and_pods_are_restricted(
     ]
 
     # Really made, since a pod is refused where its service account is missing.
-    for account in accounts:
-        namespace.create(portable(account))
-    namespace.create(*judged, dry_run=True)
-    # Pods by themselves: of one within a workload the level only warns.
-    namespace.create(*pods, dry_run=True)
+    if accounts:
+        shared_namespace.apply(*map(portable, accounts))
+    # Pods also by themselves: of one within a workload the level only warns.
+    shared_namespace.create(*others, *pods, dry_run=True)
 
     assert len(pods) >= 2

@@ -1,6 +1,6 @@
 """The recovery job and the console with the rights that their chart gives them, and ids that outlive Helm's work.
 
-Needs an API server alone: nothing here waits for a pod, and runners are asked in vain.
+Needs an API server only: no test waits for a pod, and no processor answers.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from devkit.cluster_release import Helm
 from devkit.console_fixtures import FakeRunners, settings
 from devkit.helm import ROOT
 from devkit.kubectl import Kubectl
-from lsql_runner.console.cluster import ClusterError, Note
+from lsql_runner.console.cluster import ClusterError, WorkloadEvent
 from lsql_runner.console.document import Document
 from lsql_runner.console.lightkube_cluster import MANAGER, LightkubeCluster
-from lsql_runner.console.recover import Outcome, recover
+from lsql_runner.console.recover import RecoveryResult, recover
 from lsql_runner.console.storage import decode
 from tests.cluster.conftest import HelmFactory
 
@@ -58,10 +58,10 @@ class Release:
         self._stack.callback(client.close)
         return LightkubeCluster(client)
 
-    def recover(self) -> Outcome:
+    def recover(self) -> RecoveryResult:
         """One pass of the job."""
-        nobody = FakeRunners({NAME: None})
-        return recover(self.account("recovery"), nobody.ask_all, self.settings, lambda: datetime.now(UTC))
+        silent = FakeRunners({NAME: None})
+        return recover(self.account("recovery"), silent.fetch_reports, self.settings, lambda: datetime.now(UTC))
 
     def published(self, component: str = "console") -> Document:
         place = self.settings.document
@@ -150,7 +150,7 @@ def test_what_the_chart_makes_keeps_the_contract_and_the_document_outlives_an_up
     assert (entry.violations, entry.sql, entry.app_id) == ((), VALUES["sql"], NAME)
 
 
-def test_the_console_may_look_and_nothing_else(release: Release, newest_helm: HelmFactory) -> None:
+def test_the_console_may_read_only(release: Release, newest_helm: HelmFactory) -> None:
     at_work = newest_helm(release.kubectl)
     install_console(at_work)
     put(at_work, "install")
@@ -167,7 +167,7 @@ def test_the_console_may_look_and_nothing_else(release: Release, newest_helm: He
         lambda: console.delete_workload(here, "StatefulSet", NAME, uid),
         lambda: console.write_configuration(here, "watch-processors", stored.version, {"a": b""}),
         lambda: console.configuration(here, "watch"),
-        lambda: console.note(Note(here, "StatefulSet", NAME, uid, "Normal", "Stopped", "Stop", "x")),
+        lambda: console.note(WorkloadEvent(here, "StatefulSet", NAME, uid, "Normal", "Stopped", "Stop", "x")),
         lambda: console.pods(here, {"app": NAME}),
         lambda: list(console.workloads("default", "Deployment")),
     ):
@@ -175,7 +175,7 @@ def test_the_console_may_look_and_nothing_else(release: Release, newest_helm: He
             refused()
 
 
-def test_what_is_switched_on_is_allowed(release: Release, newest_helm: HelmFactory) -> None:
+def test_enabled_actions_are_permitted(release: Release, newest_helm: HelmFactory) -> None:
     at_work = newest_helm(release.kubectl)
     everything = {"stop": True, "start": True, "scale": True, "delete": True}
     tokens = {"mode": "token", "token": {"existingSecret": "tokens"}}
@@ -184,7 +184,9 @@ def test_what_is_switched_on_is_allowed(release: Release, newest_helm: HelmFacto
     console = release.account("console")
     here, uid = release.kubectl.namespace, metadata(release.kubectl)["uid"]
 
-    console.note(Note(here, "StatefulSet", NAME, uid, "Normal", "Deleted", "Delete", "ada asked to delete it: done."))
+    console.note(
+        WorkloadEvent(here, "StatefulSet", NAME, uid, "Normal", "Deleted", "Delete", "ada asked to delete it: done.")
+    )
     assert console.pods(here, {"app": "nothing"}) == []
     console.delete_workload(here, "StatefulSet", NAME, uid)
 

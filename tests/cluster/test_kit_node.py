@@ -1,5 +1,7 @@
 """What the tests do to the node of the test cluster, and what pods see of it."""
 
+import pytest
+
 from devkit.cluster import Cluster
 from devkit.cluster_pods import await_running, pod
 from devkit.kubectl import Kubectl, Resource
@@ -11,6 +13,7 @@ def running_since(found: Resource) -> str:
     return str(found["status"]["containerStatuses"][0]["state"]["running"]["startedAt"])
 
 
+@pytest.mark.node
 def test_containers_outlive_a_restart_of_kubelet_and_containerd(
     own_cluster: Cluster, namespace: Kubectl, image: str
 ) -> None:
@@ -25,6 +28,7 @@ def test_containers_outlive_a_restart_of_kubelet_and_containerd(
     assert running_since(await_running(namespace, "old")) == running_since(before)
 
 
+@pytest.mark.node
 def test_a_reboot_starts_containers_again(own_cluster: Cluster, namespace: Kubectl, image: str) -> None:
     namespace.create(pod("old", image, WAIT))
     await_running(namespace, "old")

@@ -1,4 +1,4 @@
-"""A release from its install to its reinstall, with each Helm. Every test leaves it running, with everything read."""
+"""A release from its install to its reinstall, with each Helm. After every test it runs and has read all records."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What happens to pods and to their node, and that no record is lost by it. Every test leaves the release running."""
+"""Pods, processes and brokers fail, and no record is lost. After every test the release runs."""
 
 import time
 from collections.abc import Iterator
@@ -7,18 +7,12 @@ import pytest
 
 from devkit.broker import Broker
 from devkit.cluster import Cluster
-from devkit.cluster_feed import Fed
-from devkit.cluster_traffic import Outcome
+from devkit.cluster_feed import Fed, at_least_once
 from devkit.kubectl import Kubectl
 from tests.cluster.conftest import HelmFactory, fresh_namespace
 
 OUTAGE_S = 120
 LOOK_S = 1
-
-
-def at_least_once(outcome: Outcome) -> bool:
-    """What the sink promises when it is killed while it writes: the batch comes again whole, under its old number."""
-    return outcome.doubled == outcome.of_one_batch
 
 
 @pytest.fixture(scope="module")
@@ -63,30 +57,6 @@ def test_a_killed_container_loses_nothing(own_cluster: Cluster, fed: Fed) -> Non
 
     with fed.traffic:
         own_cluster.kill_container(fed.processor.pod())
-        fed.processor.await_restart(restarts)
-
-    assert at_least_once(fed.arrive())
-
-
-def test_it_works_on_while_kubelet_and_containerd_are_away(own_cluster: Cluster, fed: Fed) -> None:
-    restarts, doubled = fed.processor.restarts(), fed.arrive().doubled
-
-    own_cluster.stop_node()
-    try:
-        fed.traffic.write(20)
-        assert fed.arrive().doubled == doubled
-    finally:
-        own_cluster.start_node()
-    fed.processor.await_ready()
-
-    assert fed.processor.restarts() == restarts
-
-
-def test_a_reboot_of_the_node_loses_nothing(own_cluster: Cluster, fed: Fed) -> None:
-    restarts = fed.processor.restarts()
-
-    with fed.traffic:
-        own_cluster.reboot_node()
         fed.processor.await_restart(restarts)
 
     assert at_least_once(fed.arrive())

@@ -1,4 +1,4 @@
-"""What the tests of the image share: its name, its inside, a broker with records, a processor in a container."""
+"""Fixtures of the tests of the image: its name, its files, and processors in containers."""
 
 import http.client
 import json
@@ -21,7 +21,7 @@ DEADLINE_S = 180
 
 
 @dataclass
-class Contained:
+class ContainedProcessor:
     """A processor in a container."""
 
     container: Container
@@ -44,8 +44,8 @@ class Contained:
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """How a processor is to be contained; `env` is added to SQL, brokers and port.
+class ProcessorOptions:
+    """The program, limits and environment of a processor; SQL, brokers and port are added to `env`.
 
     One that `may_die_early` counts as started when its process is.
     """
@@ -59,8 +59,8 @@ class Wanted:
     may_die_early: bool = False
 
 
-class Containing(Protocol):
-    def __call__(self, wanted: Wanted) -> Any: ...
+class RunProcessor(Protocol):
+    def __call__(self, options: ProcessorOptions) -> Any: ...
 
 
 @pytest.fixture(scope="session")
@@ -78,34 +78,34 @@ def root(image: str) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def inspected(image: str) -> dict[str, Any]:
-    """What podman knows of the image."""
-    told = subprocess.run(["podman", "image", "inspect", image], check=True, capture_output=True, text=True)
-    return dict(json.loads(told.stdout)[0])
+    """The result of `podman image inspect`."""
+    result = subprocess.run(["podman", "image", "inspect", image], check=True, capture_output=True, text=True)
+    return dict(json.loads(result.stdout)[0])
 
 
 @pytest.fixture
-def contained(image: str) -> Containing:
+def run_processor(image: str) -> RunProcessor:
     """Runs processors in containers."""
 
     @contextmanager
-    def run(wanted: Wanted) -> Iterator[Contained]:
+    def run(options: ProcessorOptions) -> Iterator[ContainedProcessor]:
         port = free_port()
         variables = {
-            "SQL": wanted.sql,
-            "SQL_BOOTSTRAP_SERVERS": wanted.bootstrap,
+            "SQL": options.sql,
+            "SQL_BOOTSTRAP_SERVERS": options.bootstrap,
             "SQL_PORT": str(port),
             "SQL_METRIC_FREQUENCY": "500",
         }
         container = Container(
             image,
-            probe=lambda: wanted.may_die_early or _get(port, "/health/live")[0] == 200,
-            env=variables | wanted.env,
-            cpus=wanted.cpus,
-            memory_mib=wanted.memory_mib,
-            state=wanted.state,
+            probe=lambda: options.may_die_early or _get(port, "/health/live")[0] == 200,
+            env=variables | options.env,
+            cpus=options.cpus,
+            memory_mib=options.memory_mib,
+            state=options.state,
         )
         with container:
-            yield Contained(container, port)
+            yield ContainedProcessor(container, port)
 
     return run
 

@@ -1,4 +1,4 @@
-"""The image at work, in containers with the limits and rights of a pod."""
+"""The image runs in containers with the limits and rights of a pod."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from devkit.broker import Broker
 from devkit.container import MIB, Container
 from devkit.records import Record
 from tests.conftest import TopicFactory
-from tests.image.conftest import Containing, Wanted
+from tests.image.conftest import ProcessorOptions, RunProcessor
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -42,12 +42,12 @@ def jvm_of(container: Container) -> int:
 
 
 def test_a_processor_writes_its_records_with_the_rights_of_a_restricted_pod(
-    broker: Broker, topic: TopicFactory, contained: Containing
+    broker: Broker, topic: TopicFactory, run_processor: RunProcessor
 ) -> None:
     source, target = topic("seen", partitions=2), topic("out")
     broker.produce(source, [reading(number) for number in range(1000)])
 
-    with contained(Wanted(filtering(source, target), broker.bootstrap)) as processor:
+    with run_processor(ProcessorOptions(filtering(source, target), broker.bootstrap)) as processor:
         processor.wait_for(lambda s: s["recordsOut"] == 1000, "1000 records")
         users = {os.stat(f"/proc/{pid}").st_uid for pid in processor.container.top()}
 
@@ -56,13 +56,13 @@ def test_a_processor_writes_its_records_with_the_rights_of_a_restricted_pod(
     assert {json.loads(record.value or b"")["id"] for record in broker.consume_all(target)} == set(range(1000))
 
 
-def test_the_jvm_uses_the_ahead_of_time_cache(broker: Broker, topic: TopicFactory, contained: Containing) -> None:
-    """A JVM that is told to insist on its cache ends at once where it cannot use it."""
+def test_the_jvm_uses_the_ahead_of_time_cache(broker: Broker, topic: TopicFactory, run_processor: RunProcessor) -> None:
+    """With AOTMode=on, a JVM that cannot use its cache ends at once."""
     source, target = topic("seen"), topic("out")
     broker.produce(source, [reading(0)])
     insisting = {"JAVA_OPTS": "-XX:AOTMode=on -Xlog:class+load:file=/tmp/classes.log"}
 
-    with contained(Wanted(filtering(source, target), broker.bootstrap, env=insisting)) as processor:
+    with run_processor(ProcessorOptions(filtering(source, target), broker.bootstrap, env=insisting)) as processor:
         processor.wait_for(lambda s: s["recordsOut"] == 1, "record")
 
         assert mapped(jvm_of(processor.container), "classes.aot")
@@ -73,13 +73,15 @@ def test_the_jvm_uses_the_ahead_of_time_cache(broker: Broker, topic: TopicFactor
 
 
 def test_a_stateless_processor_is_well_within_the_default_limit(
-    broker: Broker, topic: TopicFactory, contained: Containing
+    broker: Broker, topic: TopicFactory, run_processor: RunProcessor
 ) -> None:
     count = 1_000_000
     source, target = topic("seen", partitions=4), topic("out", partitions=4)
     broker.produce(source, [reading(number) for number in range(count)])
 
-    with contained(Wanted(filtering(source, target), broker.bootstrap, memory_mib=STATELESS_MIB)) as processor:
+    with run_processor(
+        ProcessorOptions(filtering(source, target), broker.bootstrap, memory_mib=STATELESS_MIB)
+    ) as processor:
         processor.wait_for(lambda s: s["recordsOut"] == count, f"{count} records")
         held, own = processor.container.resident_mib(), processor.container.anonymous_mib()
 
@@ -88,13 +90,13 @@ def test_a_stateless_processor_is_well_within_the_default_limit(
 
 
 def test_its_first_record_does_not_take_long_on_one_core(
-    broker: Broker, topic: TopicFactory, contained: Containing
+    broker: Broker, topic: TopicFactory, run_processor: RunProcessor
 ) -> None:
     """Five seconds on an idle machine. What is counted is its own processor time, which other work disturbs less."""
     source, target = topic("seen", partitions=2), topic("out")
     broker.produce(source, [reading(number) for number in range(1000)])
 
-    with contained(Wanted(filtering(source, target), broker.bootstrap, cpus=1)) as processor:
+    with run_processor(ProcessorOptions(filtering(source, target), broker.bootstrap, cpus=1)) as processor:
         processor.wait_for(lambda s: s["recordsOut"] == 1000, "1000 records")
         spent = processor.container.cpu_s()
 
@@ -102,12 +104,12 @@ def test_its_first_record_does_not_take_long_on_one_core(
 
 
 def test_a_heap_that_is_too_small_is_said_and_ends_the_container(
-    broker: Broker, topic: TopicFactory, contained: Containing
+    broker: Broker, topic: TopicFactory, run_processor: RunProcessor
 ) -> None:
     source, target = topic("seen"), topic("out")
     broker.produce(source, [reading(0)])
 
-    with contained(Wanted(half_a_gigabyte(source, target), broker.bootstrap)) as processor:
+    with run_processor(ProcessorOptions(half_a_gigabyte(source, target), broker.bootstrap)) as processor:
         code = processor.container.wait(90)
 
     assert code == 3
@@ -123,26 +125,28 @@ def test_a_heap_that_is_too_small_is_said_and_ends_the_container(
     ],
 )
 def test_a_processor_that_the_kernel_killed_for_memory_says_so(
-    broker: Broker, topic: TopicFactory, contained: Containing, greedy: dict[str, str]
+    broker: Broker, topic: TopicFactory, run_processor: RunProcessor, greedy: dict[str, str]
 ) -> None:
     """A heap by hand, larger than the container, and a record that fills it. The kernel kills the JVM, and may kill the
-    worker too while the JVM's memory is still being given back: whoever is left tells it."""
+    worker too while the JVM's memory is still being freed: the process that remains reports it."""
     source, target = topic("seen"), topic("out")
     broker.produce(source, [reading(0)])
-    wanted = Wanted(half_a_gigabyte(source, target), broker.bootstrap, memory_mib=640, env=greedy, may_die_early=True)
+    options = ProcessorOptions(
+        half_a_gigabyte(source, target), broker.bootstrap, memory_mib=640, env=greedy, may_die_early=True
+    )
 
-    with contained(wanted) as processor:
+    with run_processor(options) as processor:
         code = processor.container.wait(90)
 
     assert code == 3
     assert "the kernel killed it, for the container reached its memory limit of 640 MiB" in processor.container.output()
 
 
-def test_the_heap_follows_from_the_limit(broker: Broker, topic: TopicFactory, contained: Containing) -> None:
+def test_the_heap_follows_from_the_limit(broker: Broker, topic: TopicFactory, run_processor: RunProcessor) -> None:
     source, target = topic("seen"), topic("out")
     broker.produce(source, [reading(0)])
 
-    with contained(Wanted(filtering(source, target), broker.bootstrap, memory_mib=1536)) as processor:
+    with run_processor(ProcessorOptions(filtering(source, target), broker.bootstrap, memory_mib=1536)) as processor:
         processor.wait_for(lambda s: s["recordsOut"] == 1, "record")
         arguments = Path(f"/proc/{jvm_of(processor.container)}/cmdline").read_text().split("\0")
 
@@ -152,12 +156,12 @@ def test_the_heap_follows_from_the_limit(broker: Broker, topic: TopicFactory, co
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_in_order(
-    broker: Broker, topic: TopicFactory, contained: Containing, number: signal.Signals
+    broker: Broker, topic: TopicFactory, run_processor: RunProcessor, number: signal.Signals
 ) -> None:
     source, target = topic("seen"), topic("out")
     broker.produce(source, [reading(0)])
 
-    with contained(Wanted(filtering(source, target), broker.bootstrap)) as processor:
+    with run_processor(ProcessorOptions(filtering(source, target), broker.bootstrap)) as processor:
         processor.wait_for(lambda s: s["recordsOut"] == 1, "record")
         processor.container.signal(number.name.removeprefix("SIG"))
 
@@ -165,7 +169,7 @@ def test_a_signal_ends_it_in_order(
 
 
 def test_a_new_secret_starts_the_container_anew(
-    broker: Broker, topic: TopicFactory, contained: Containing, tmp_path: Path
+    broker: Broker, topic: TopicFactory, run_processor: RunProcessor, tmp_path: Path
 ) -> None:
     """In a pod the kubelet starts the container again; here its end is what there is to see."""
     source, target = topic("seen"), topic("out")
@@ -175,7 +179,9 @@ def test_a_new_secret_starts_the_container_anew(
     secret.write_text("old")
     inside = {"SASL_OAUTHBEARER_SCOPE_FILE": "/var/lib/lsql-runner/scope"}
 
-    with contained(Wanted(filtering(source, target), broker.bootstrap, state=secret.parent, env=inside)) as processor:
+    with run_processor(
+        ProcessorOptions(filtering(source, target), broker.bootstrap, state=secret.parent, env=inside)
+    ) as processor:
         processor.wait_for(lambda s: s["recordsOut"] == 1, "record")
         secret.write_text("new")
 

@@ -11,12 +11,12 @@ import pytest
 from devkit.broker import Broker
 from devkit.registry import Registry
 from lsql_runner.cases.case_run import run_case
-from lsql_runner.cases.model import load_case
+from lsql_runner.cases.load import load_case
 from lsql_runner.cases.on_kafka import KafkaCases
 from lsql_runner.cases.run import find_cases
 from lsql_runner.config.settings import read_settings
 from lsql_runner.engine.processor import SparkEngine
-from lsql_runner.kafka.brokers import KafkaBrokers
+from lsql_runner.kafka.librdkafka import KafkaBrokers
 from lsql_runner.kafka.registry import RestRegistry
 
 ROOT = Path(__file__).parents[2]

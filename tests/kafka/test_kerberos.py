@@ -62,7 +62,7 @@ def refusal(kerberos: Kerberos, asked: KafkaConnection) -> LsqlError:
     """What asking ends with."""
     with closing(java_brokers(asked, 5, (kerberos.java_option,))) as brokers, pytest.raises(LsqlError) as caught:
         brokers.topics()
-    why = str(caught.value.params["why"])
+    why = str(caught.value.params["reason"])
     assert "xception" not in why
     assert "\n" not in why
     return caught.value
@@ -81,31 +81,31 @@ def test_a_keytab_opens_the_brokers(kerberos: Kerberos, guarded: Broker, keytab:
         assert brokers.sample("seen", 10)[-1].partition == place
 
 
-def test_a_keytab_with_keys_of_yesterday_is_refused(kerberos: Kerberos, guarded: Broker) -> None:
+def test_a_keytab_with_old_keys_is_refused(kerberos: Kerberos, guarded: Broker) -> None:
     old = kerberos.keytab("changed")
     kerberos.keytab("changed")
 
     error = refusal(kerberos, connection(guarded, old, SASL_KERBEROS_PRINCIPAL=f"changed@{REALM}"))
 
     assert error.code == "BROKER_REFUSED"
-    assert "another key of the principal" in str(error.params["why"])
+    assert "another key of the principal" in str(error.params["reason"])
 
 
 def test_a_keytab_without_the_principal_is_refused(kerberos: Kerberos, guarded: Broker, keytab: Path) -> None:
     error = refusal(kerberos, connection(guarded, keytab, SASL_KERBEROS_PRINCIPAL=f"somebody@{REALM}"))
 
     assert error.code == "BROKER_REFUSED"
-    assert "holds no key of the principal" in str(error.params["why"])
+    assert "holds no key of the principal" in str(error.params["reason"])
 
 
 def test_brokers_of_another_service_name_are_refused(kerberos: Kerberos, guarded: Broker, keytab: Path) -> None:
     error = refusal(kerberos, connection(guarded, keytab, SASL_KERBEROS_SERVICE_NAME="other"))
 
     assert error.code == "BROKER_REFUSED"
-    assert "does not know the brokers' principal" in str(error.params["why"])
+    assert "does not know the brokers' principal" in str(error.params["reason"])
 
 
-def test_a_kdc_that_is_not_there_is_tried_again(guarded: Broker) -> None:
+def test_a_kdc_that_is_down_is_an_unreachable_broker(guarded: Broker) -> None:
     with Kerberos() as other:
         own = other.keytab(PRINCIPAL)
         other.stop()
@@ -113,10 +113,10 @@ def test_a_kdc_that_is_not_there_is_tried_again(guarded: Broker) -> None:
         error = refusal(other, connection(guarded, own))
 
     assert error.code == "BROKER_UNREACHABLE"
-    assert "login server" in str(error.params["why"])
+    assert "login server" in str(error.params["reason"])
 
 
-def test_keys_are_checked_before_a_ticket_is_given_too(guarded: Broker) -> None:
+def test_a_keytab_with_old_keys_is_refused_by_a_kdc_with_preauthentication(guarded: Broker) -> None:
     with Kerberos(preauthentication=True) as strict:
         old = strict.keytab(PRINCIPAL)
         strict.keytab(PRINCIPAL)
@@ -124,7 +124,7 @@ def test_keys_are_checked_before_a_ticket_is_given_too(guarded: Broker) -> None:
         error = refusal(strict, connection(guarded, old))
 
     assert error.code == "BROKER_REFUSED"
-    assert "another key of the principal" in str(error.params["why"])
+    assert "another key of the principal" in str(error.params["reason"])
 
 
 def test_a_processor_filters_from_topic_to_topic(
@@ -156,4 +156,4 @@ def test_validate_asks_the_same_way(kerberos: Kerberos, guarded: Broker, keytab:
         check=False,
     )
 
-    assert (result.returncode, result.stdout, result.stderr) == (0, "ok: seen -> fast\n", "")
+    assert (result.returncode, result.stdout.splitlines()[0], result.stderr) == (0, "ok: seen -> fast", "")

@@ -9,8 +9,8 @@ from confluent_kafka import TopicPartition
 from devkit.broker import Broker
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.kafka.brokers import KafkaBrokers
 from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.librdkafka import KafkaBrokers
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -39,4 +39,7 @@ def test_a_partition_that_answers_without_an_end_has_no_leader(
     with pytest.raises(LsqlError) as caught:
         brokers.ends([Partition("seen", 2)])
 
-    assert (caught.value.code, caught.value.params["why"]) == ("BROKER_UNREACHABLE", "no leader for seen, partition 2")
+    assert (caught.value.code, caught.value.params["reason"]) == (
+        "BROKER_UNREACHABLE",
+        "no leader for seen, partition 2",
+    )

@@ -16,7 +16,7 @@ from devkit.records import Record
 from devkit.registry import Registry
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.events.state import State
-from lsql_runner.formats.catalog import has_head, head_of, without_head
+from lsql_runner.formats.schema_id import schema_id_prefix, starts_with_schema_id, without_schema_id
 from tests.conftest import TopicFactory
 
 pytestmark = pytest.mark.timeout(180)
@@ -31,7 +31,7 @@ def source(broker: Broker, registry: Registry, topic: TopicFactory) -> str:
     name = topic()
     schema_id = registry.register(f"{name}-value", json.dumps(SCHEMA), "JSON")
     slow = {"plate": "a", "speed": 5}
-    broker.produce(name, [Record(b"k", head_of(schema_id) + encoded(FAST)), Record(b"k", encoded(slow))])
+    broker.produce(name, [Record(b"k", schema_id_prefix(schema_id) + encoded(FAST)), Record(b"k", encoded(slow))])
     return name
 
 
@@ -55,8 +55,8 @@ def encoded(value: Any) -> bytes:
 def valid(registry: Registry, record: Record) -> Any:
     """The value of a record, held to the schema that its head names."""
     assert record.value is not None
-    assert has_head(record.value)
-    value = json.loads(without_head(record.value))
+    assert starts_with_schema_id(record.value)
+    value = json.loads(without_schema_id(record.value))
     Draft7Validator(json.loads(registry.schema(int.from_bytes(record.value[1:5], "big")))).validate(value)
     return value
 
@@ -72,7 +72,7 @@ def test_what_is_computed_names_a_schema_of_its_own(
     assert registry.versions(f"{target}-value") == [1]
 
 
-def test_records_that_are_not_looked_into_keep_their_bytes(
+def test_records_that_are_only_copied_keep_their_bytes(
     source: str, broker: Broker, topic: TopicFactory, ran: Callable[..., list[Record]]
 ) -> None:
     target = topic()
@@ -82,7 +82,7 @@ def test_records_that_are_not_looked_into_keep_their_bytes(
     assert [one.value for one in records] == [one.value for one in broker.consume_all(source)]
 
 
-def test_a_field_is_added_to_all_that_a_record_holds(
+def test_a_field_is_added_to_all_fields_of_a_record(
     source: str, registry: Registry, topic: TopicFactory, ran: Callable[..., list[Record]]
 ) -> None:
     target = topic()
@@ -113,7 +113,7 @@ def test_a_windowed_count_keeps_the_key_and_its_window_behind_it(
 ) -> None:
     source, target = topic(), topic()
     key_id = registry.register(f"{source}-key", json.dumps(SCHEMA), "JSON")
-    key = head_of(key_id) + encoded({"plate": "b"})
+    key = schema_id_prefix(key_id) + encoded({"plate": "b"})
     broker.produce(source, [Record(key, encoded(FAST), timestamp_ms=1_000), Record(key, encoded(FAST), timestamp_ms=1)])
     sql = f"INSERT INTO {target} SELECT STREAM COUNT(*) AS n FROM {source} WHERE _key.plate = 'b' WINDOW BY TUMBLE 1d"
 

@@ -1,4 +1,4 @@
-"""CI runs what a contributor runs, and no test is passed over."""
+"""CI runs what a contributor runs, and no test is skipped."""
 
 import os
 import re
@@ -49,3 +49,10 @@ def test_no_test_is_skipped_or_expected_to_fail() -> None:
         if pattern.search(line)
     ]
     assert findings == []
+
+
+def test_every_layer_of_tests_is_in_the_table() -> None:
+    table = [line for line in (ROOT / "CONTRIBUTING.md").read_text().splitlines() if line.startswith("| `")]
+    named = {name.removeprefix("tests/") for line in table for name in re.findall(r"`([\w/]+)`", line.split("|")[1])}
+    layers = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
+    assert layers - named == set()

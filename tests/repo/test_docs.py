@@ -11,10 +11,10 @@ from lsql_runner.bind.functions.table import AGGREGATES, ROWS
 from lsql_runner.cli.console import cli as console_cli
 from lsql_runner.cli.lsql import cli
 from lsql_runner.config.settings import NAMES
-from lsql_runner.error_catalogue import CATALOGUE
-from lsql_runner.errors import LsqlError, render
+from lsql_runner.errors import CATALOGUE, LsqlError, render
 from lsql_runner.formats.catalog import Catalog
 from lsql_runner.formats.declared import declared_topics
+from lsql_runner.formats.table import FORMATS
 from lsql_runner.observe.metric_table import METRICS
 from lsql_runner.pipeline import plan_parsed
 from lsql_runner.sql.parser import parse
@@ -67,6 +67,7 @@ def test_a_made_page_is_up_to_date(name: str) -> None:
     ("page", "names"),
     [
         ("functions.md", [*(row.name for row in ROWS), *AGGREGATES]),
+        ("formats.md", list(FORMATS)),
         ("errors.md", list(CATALOGUE)),
         ("settings.md", list(NAMES)),
         ("metrics.md", [metric.name for metric in METRICS]),

@@ -1,4 +1,4 @@
-"""What is written down twice agrees, and everything that set-up installs is pinned."""
+"""Versions that stand in two files agree, and everything that set-up installs is pinned."""
 
 import re
 import tomllib
@@ -13,7 +13,7 @@ LOCKS = ["image/requirements-build", "image/requirements", "tests/requirements"]
 MAVEN = {"m": "http://maven.apache.org/POM/4.0.0"}
 
 
-def wanted(stem: str) -> list[str]:
+def requirements(stem: str) -> list[str]:
     """The requirements of an .in file."""
     lines = (ROOT / f"{stem}.in").read_text().splitlines()
     return [line for line in lines if line and not line.startswith(("#", "-"))]
@@ -36,7 +36,7 @@ def text(node: ET.Element, path: str) -> str:
 
 @pytest.mark.parametrize("stem", LOCKS)
 def test_a_lock_covers_its_list(stem: str) -> None:
-    names = [re.split(r"[=<>~!\[]", line)[0].lower() for line in wanted(stem)]
+    names = [re.split(r"[=<>~!\[]", line)[0].lower() for line in requirements(stem)]
     assert [name for name in names if name not in locked(stem)] == []
 
 
@@ -56,7 +56,7 @@ def test_image_and_tests_share_their_versions() -> None:
 
 def test_the_package_asks_for_what_the_image_locks() -> None:
     project = tomllib.loads((ROOT / "image/pyproject.toml").read_text())["project"]
-    assert sorted(project["dependencies"]) == sorted(wanted("image/requirements"))
+    assert sorted(project["dependencies"]) == sorted(requirements("image/requirements"))
 
 
 @pytest.mark.parametrize("name", ["spark-sql-kafka-0-10_2.13", "spark-token-provider-kafka-0-10_2.13"])

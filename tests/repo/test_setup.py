@@ -1,17 +1,23 @@
-"""Set-up says in one line what is missing, and clones that share a cache do not disturb each other."""
+"""Set-up reports in one line what is missing, checks what it installs, and clones share its cache safely."""
 
+import hashlib
+import io
 import subprocess
 import sys
 import threading
+import time
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from ci.tools import setup
+from ci.tools import cache, maven, python_packages
+from ci.tools.progress import Progress
 
 ROOT = Path(__file__).parents[2]
 
-# Runs the script's question with the real interpreter, made to look like another.
+# Runs the code that describes an interpreter in the real one, made to look like another.
 PRETENDING = '#!/bin/sh\nexec "{python}" -c "import sys; {pretence}; exec(sys.argv[1])" "$2"\n'
 
 
@@ -47,7 +53,7 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-def test_a_machine_with_everything_gets_its_python_named(machine: Machine) -> None:
+def test_a_complete_machine_prints_its_python(machine: Machine) -> None:
     assert machine.check() == (0, f"{sys.executable}\n", [])
 
 
@@ -110,7 +116,7 @@ def test_an_old_jdk(machine: Machine, version: str) -> None:
 
 
 @pytest.mark.parametrize("version", ["17", "21.0.5", "25-ea"])
-def test_a_newer_jdk_will_do(machine: Machine, version: str) -> None:
+def test_a_newer_jdk_is_accepted(machine: Machine, version: str) -> None:
     machine.tool("javac", f"#!/bin/sh\necho javac {version}\n")
     assert machine.check()[0] == 0
 
@@ -130,7 +136,7 @@ def test_no_maven(machine: Machine) -> None:
     )
 
 
-def test_all_that_is_missing_is_said_at_once(machine: Machine) -> None:
+def test_everything_that_is_missing_is_reported_at_once(machine: Machine) -> None:
     for name in ("python3", "javac", "mvn"):
         machine.remove(name)
     code, _, lines = machine.check()
@@ -141,8 +147,8 @@ def test_all_that_is_missing_is_said_at_once(machine: Machine) -> None:
 @pytest.fixture
 def clones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Points the set-up at an empty cache and an empty `.venv`; returns the cache."""
-    monkeypatch.setattr(setup, "CACHE", tmp_path / "cache")
-    monkeypatch.setattr(setup, "VENV", tmp_path / "venv")
+    monkeypatch.setattr(cache, "CACHE", tmp_path / "cache")
+    monkeypatch.setattr(cache, "VENV", tmp_path / "venv")
     (tmp_path / "cache").mkdir()
     return tmp_path / "cache"
 
@@ -151,14 +157,14 @@ def test_a_folder_of_jars_is_built_once_and_linked(clones: Path, tmp_path: Path)
     def build(folder: Path) -> None:
         (folder / "a.jar").touch()
 
-    assert setup.cached_folder("jars", "key", build)
-    assert not setup.cached_folder("jars", "key", build)
+    assert cache.cached_folder("jars", "key", build)
+    assert not cache.cached_folder("jars", "key", build)
     assert [jar.name for jar in (tmp_path / "venv/share/lsql-runner/jars").iterdir()] == ["a.jar"]
 
 
 def test_other_pins_get_another_folder(clones: Path, tmp_path: Path) -> None:
     for key in ("old", "new"):
-        setup.cached_folder("jars", key, lambda folder, name=key: (folder / name).touch())  # type: ignore[misc]
+        cache.cached_folder("jars", key, lambda folder, name=key: (folder / name).touch())  # type: ignore[misc]
 
     assert sorted(folder.name for folder in clones.iterdir() if folder.is_dir()) == ["jars-new", "jars-old"]
     assert (tmp_path / "venv/share/lsql-runner/jars").readlink() == clones / "jars-new"
@@ -170,7 +176,7 @@ def test_a_build_that_fails_leaves_no_folder(clones: Path) -> None:
         raise SystemExit("no network")
 
     with pytest.raises(SystemExit):
-        setup.cached_folder("jars", "key", build)
+        cache.cached_folder("jars", "key", build)
     assert [path for path in clones.iterdir() if path.is_dir()] == []
 
 
@@ -180,7 +186,7 @@ def test_clones_that_set_up_together_build_once(clones: Path) -> None:
 
     def clone() -> None:
         together.wait(10)
-        setup.cached_folder("jars", "key", builds.append)
+        cache.cached_folder("jars", "key", builds.append)
 
     threads = [threading.Thread(target=clone) for _ in range(2)]
     for thread in threads:
@@ -193,11 +199,125 @@ def test_clones_that_set_up_together_build_once(clones: Path) -> None:
 def test_a_stamp_runs_a_step_again_only_when_its_key_changes(clones: Path) -> None:
     ran: list[str] = []
     for key in ("a", "a", "b"):
-        setup.stamped("step", key, lambda key=key: ran.append(key))  # type: ignore[misc]
+        cache.stamped("step", key, lambda key=key: ran.append(key))  # type: ignore[misc]
     assert ran == ["a", "b"]
 
 
 def test_a_step_that_fails_is_run_again(clones: Path) -> None:
     with pytest.raises(SystemExit):
-        setup.stamped("step", "key", lambda: setup.run(["false"]))
-    assert setup.stamped("step", "key", lambda: None)
+        cache.stamped("step", "key", lambda: cache.run(["false"]))
+    assert cache.stamped("step", "key", lambda: None)
+
+
+def test_folders_that_are_missing_are_built_in_one_call(clones: Path) -> None:
+    calls: list[list[str]] = []
+
+    def build(staging: Mapping[str, Path]) -> None:
+        calls.append(sorted(staging))
+
+    assert cache.cached_folders({"a": "1", "b": "1"}, build, lock="maven")
+    assert cache.cached_folders({"a": "1", "b": "2", "c": "1"}, build, lock="maven")
+    assert not cache.cached_folders({"a": "1", "b": "2", "c": "1"}, build, lock="maven")
+    assert calls == [["a", "b"], ["b", "c"]]
+
+
+@pytest.fixture
+def jars(tmp_path: Path) -> Path:
+    (tmp_path / "jars/sinks").mkdir(parents=True)
+    (tmp_path / "jars/a.jar").write_text("a")
+    (tmp_path / "jars/sinks/b.jar").write_text("b")
+    return tmp_path / "jars"
+
+
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_jars_that_are_pinned_pass(jars: Path) -> None:
+    maven.check(jars, f"{sha256('a')}  a.jar\n{sha256('b')}  sinks/b.jar\n")
+
+
+@pytest.mark.parametrize(
+    ("checksums", "named"),
+    [
+        (f"{sha256('a')}  a.jar\n{sha256('c')}  sinks/b.jar\n", "sinks/b.jar"),
+        (f"{sha256('b')}  sinks/b.jar\n", "a.jar"),
+        (f"{sha256('a')}  a.jar\n{sha256('b')}  sinks/b.jar\n{sha256('c')}  c.jar\n", "c.jar"),
+    ],
+    ids=["another content", "not pinned", "missing"],
+)
+def test_a_jar_that_is_not_the_pinned_one_ends_the_set_up(jars: Path, checksums: str, named: str) -> None:
+    with pytest.raises(SystemExit, match=f"set-up failed: {named}: not the jars"):
+        maven.check(jars, checksums)
+
+
+def test_one_maven_runs_every_pom() -> None:
+    modules = ET.parse(maven.REACTOR).getroot().iterfind(".//{*}module")
+    listed = {(maven.REACTOR.parent / (module.text or "")).resolve() for module in modules}
+    poms = {pom for folder in maven.FOLDERS.values() for pom in folder.poms}
+    assert {path / "pom.xml" if path.is_dir() else path for path in listed} == poms
+
+
+SHORT_HEAD = "#!/cache/python-1/bin/python3.11\n"
+LONG_HEAD = """#!/bin/sh
+'''exec' "/a long path/bin/python" "$0" "$@"
+' '''
+"""
+
+
+@pytest.mark.parametrize("head", [SHORT_HEAD, LONG_HEAD], ids=["short path", "long path"])
+@pytest.mark.parametrize("checkout", ["checkout", "a checkout " * 14], ids=["short", "long"])
+def test_a_shared_script_runs_the_python_of_the_checkout(
+    head: str, checkout: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(python_packages, "VENV", tmp_path / checkout)
+    (tmp_path / checkout / "bin").mkdir(parents=True)
+    (tmp_path / checkout / "bin/python").symlink_to(sys.executable)
+    (tmp_path / "shared").write_text(f"{head}import sys; print(sys.argv[1])\n")
+    script = tmp_path / checkout / "bin/script"
+
+    python_packages.take_script(tmp_path / "shared", script)
+
+    assert subprocess.run([script, "works"], check=True, capture_output=True, text=True).stdout == "works\n"
+    assert str(tmp_path / checkout) in script.read_text()
+
+
+def test_a_program_that_is_no_python_script_becomes_a_link(tmp_path: Path) -> None:
+    (tmp_path / "program").write_bytes(b"\x7fELF")
+    python_packages.take_script(tmp_path / "program", tmp_path / "link")
+    assert (tmp_path / "link").readlink() == tmp_path / "program"
+
+
+def test_progress_is_one_line_a_step() -> None:
+    output = io.StringIO()
+    with Progress(output) as progress:
+        progress.step("first", lambda: True)
+        progress.step("second", lambda: False)
+        with pytest.raises(SystemExit):
+            progress.step("third", sys.exit)
+    assert output.getvalue().splitlines() == ["  first: done in 0 s", "  second: up to date", "  third: failed"]
+
+
+class Terminal(io.StringIO):
+    """A terminal that keeps what is written to it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_shows_the_steps_that_run_and_then_only_their_results() -> None:
+    output = Terminal()
+
+    def work() -> bool:
+        deadline = time.monotonic() + 10
+        while "... download " not in output.getvalue():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        return True
+
+    with Progress(output) as progress:
+        progress.step("download (large)", work)
+
+    shown = output.getvalue().split("\x1b[K")
+    assert shown[-2].startswith("  download (large): done in ")
+    assert shown[-1] == ""

@@ -29,7 +29,7 @@ from devkit.avro_schemas import REFUSED, TYPED
 from devkit.evaluated import evaluator
 from devkit.mutations import bytes_near
 from devkit.spark_rows import records
-from lsql_runner.engine.avro import avro_type, decode_avro, encode_avro, register_registry
+from lsql_runner.engine.codecs.avro import avro_type, decode_avro, encode_avro, register_registry
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.schema import spark_type

@@ -14,12 +14,14 @@ from devkit.evaluated import evaluator
 from devkit.mutations import bytes_near
 from devkit.spark_rows import records
 from lsql_runner.cases.proto_values import encode_message
-from lsql_runner.engine.avro import REGISTRY, give_schemas
+from lsql_runner.engine.codecs.avro import REGISTRY, give_schemas
+from lsql_runner.engine.codecs.table import decode
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.memory import MemoryEngine
-from lsql_runner.engine.serde import decode
-from lsql_runner.formats.catalog import PROTOBUF_FORMAT, Format, Serde, parse_format
+from lsql_runner.formats.catalog import Format, Serde
 from lsql_runner.formats.proto_schema import proto_serde
+from lsql_runner.formats.protobuf import PROTOBUF_FORMAT
+from lsql_runner.formats.table import parse_format
 from lsql_runner.formats.text_formats import text_serde
 from lsql_runner.types import BYTES, INT, LONG, STRING, parse_type
 
@@ -70,11 +72,11 @@ def serde(form: str, kind: Any, **rest: Any) -> Serde:
         (serde("INT", INT), bytes(4)),
         (serde("LONG", LONG), bytes(8)),
         (serde("JSON", STRUCT), OBJECT),
-        (serde("JSON", STRUCT, has_head=True), HEAD + OBJECT),
+        (serde("JSON", STRUCT, has_schema_id=True), HEAD + OBJECT),
         (serde("JSON", LONG), b"17"),
         (serde("JSON", parse_type("array<struct<x: double>>")), b'[{"x":1e400},null]'),
         (serde("TW[STRING]", STRING), b"key" + bytes(8)),
-        (serde("SW[JSON]", STRUCT, has_head=True), HEAD + OBJECT + bytes(16)),
+        (serde("SW[JSON]", STRUCT, has_schema_id=True), HEAD + OBJECT + bytes(16)),
         (text_serde(Format("CSV"), parse_type(f"struct<{SCALARS}>"), {}), LINE),
         (
             text_serde(

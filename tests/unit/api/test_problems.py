@@ -9,10 +9,8 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from devkit.fake_processor import FakeProcessor, running
 from lsql_runner.api.app import create_app
-from lsql_runner.error_catalogue import CATALOGUE
 from lsql_runner.errors import LsqlError
 from lsql_runner.runtime.status import Status
-from lsql_runner.web.problems import STATUS_OF
 
 SHAPE = {"type", "title", "status", "code", "detail", "wayOut", "instance"}
 
@@ -55,7 +53,7 @@ def problem(client: FlaskClient, method: str, path: str) -> dict[str, Any]:
         ("POST", "/", 405, "METHOD_NOT_ALLOWED"),
     ],
 )
-def test_what_is_not_there_is_told_as_a_problem(method: str, path: str, status: int, code: str) -> None:
+def test_what_is_not_there_is_reported_as_a_problem(method: str, path: str, status: int, code: str) -> None:
     body = problem(client_of(running()), method, path)
 
     assert (body["status"], body["code"]) == (status, code)
@@ -93,7 +91,3 @@ def test_an_error_of_the_processor_without_a_status_of_its_own_is_a_500() -> Non
 
     assert (body["status"], body["code"]) == (500, "JVM_GONE")
     assert body["detail"] == "The Spark JVM ended: killed."
-
-
-def test_codes_with_a_status_are_in_the_catalogue() -> None:
-    assert STATUS_OF.keys() <= CATALOGUE.keys()

@@ -93,18 +93,24 @@ def test_rows_that_a_table_has_no_more_are_deleted(select: str) -> None:
 @pytest.mark.parametrize(
     ("select", "code"),
     [
-        ("SELECT TABLE id, amount FROM payments PK id", "PK_NOT_OF_ROWS"),
-        ("SELECT TABLE LOWER(_key) AS id FROM payments PK id", "PK_NOT_OF_ROWS"),
-        ("SELECT TABLE _key AS k, id FROM payments PK k, id", "PK_NOT_OF_ROWS"),
-        ("SELECT TABLE _key.user AS id, ms FROM clicks PK id", "PK_NOT_OF_ROWS"),
-        ("SELECT TABLE currency, ok, COUNT(*) AS n FROM payments GROUP BY currency, ok PK ok", "PK_NOT_OF_ROWS"),
-        ("SELECT TABLE currency, COUNT(*) AS n FROM payments GROUP BY currency PK n", "PK_NOT_OF_ROWS"),
-        ("SELECT TABLE b._key AS id FROM payments AS a LEFT JOIN payments AS b PK id", "PK_NOT_OF_ROWS"),
-        ("SELECT TABLE b._key AS id FROM payments AS a JOIN payments AS b ON a.id = b._key PK id", "PK_NOT_OF_ROWS"),
-        ("SELECT STREAM id, COUNT(*) AS n FROM payments WINDOW BY SESSION 1m GROUP BY id PK id", "SINK_ROWS_UNKNOWN"),
+        ("SELECT TABLE id, amount FROM payments PK id", "PK_NOT_ROW_IDENTITY"),
+        ("SELECT TABLE LOWER(_key) AS id FROM payments PK id", "PK_NOT_ROW_IDENTITY"),
+        ("SELECT TABLE _key AS k, id FROM payments PK k, id", "PK_NOT_ROW_IDENTITY"),
+        ("SELECT TABLE _key.user AS id, ms FROM clicks PK id", "PK_NOT_ROW_IDENTITY"),
+        ("SELECT TABLE currency, ok, COUNT(*) AS n FROM payments GROUP BY currency, ok PK ok", "PK_NOT_ROW_IDENTITY"),
+        ("SELECT TABLE currency, COUNT(*) AS n FROM payments GROUP BY currency PK n", "PK_NOT_ROW_IDENTITY"),
+        ("SELECT TABLE b._key AS id FROM payments AS a LEFT JOIN payments AS b PK id", "PK_NOT_ROW_IDENTITY"),
+        (
+            "SELECT TABLE b._key AS id FROM payments AS a JOIN payments AS b ON a.id = b._key PK id",
+            "PK_NOT_ROW_IDENTITY",
+        ),
+        (
+            "SELECT STREAM id, COUNT(*) AS n FROM payments WINDOW BY SESSION 1m GROUP BY id PK id",
+            "SINK_ROW_IDENTITY_MISSING",
+        ),
         (
             "SELECT STREAM id, COUNT(*) AS n FROM payments WINDOW BY TUMBLE 1m GROUP BY id HAVING COUNT(*) > 1 PK id",
-            "SINK_ROWS_UNKNOWN",
+            "SINK_ROW_IDENTITY_MISSING",
         ),
     ],
 )
@@ -118,7 +124,7 @@ def test_a_row_that_goes_again_must_be_told_by_its_pk(select: str, code: str) ->
 def test_an_insert_takes_no_row_away() -> None:
     with pytest.raises(LsqlError) as refusal:
         plan("INSERT INTO shop SELECT TABLE _key AS id, amount FROM payments PK id")
-    assert refusal.value.code == "SINK_ROWS_GO"
+    assert refusal.value.code == "SINK_UPSERT_REQUIRED"
 
     changes = "INSERT INTO shop SELECT STREAM currency, COUNT(*) AS n FROM payments GROUP BY currency"
     assert not only(changes).target.deletes
@@ -137,7 +143,7 @@ def test_what_is_read_of_a_table_goes_with_its_rows() -> None:
     assert not only(f"WITH g AS ({groups}); UPSERT INTO shop {whole}").target.deletes
     with pytest.raises(LsqlError) as refusal:
         plan(f"WITH g AS ({groups}); UPSERT INTO shop {some}")
-    assert refusal.value.code == "PK_NOT_OF_ROWS"
+    assert refusal.value.code == "PK_NOT_ROW_IDENTITY"
 
 
 def test_each_insert_into_a_sink_has_a_query_of_its_own() -> None:
@@ -165,11 +171,11 @@ def test_a_query_cannot_write_to_a_sink_and_elsewhere() -> None:
     [
         ("LSQL_SINK_UNREACHABLE", {}, "SINK_UNREACHABLE"),
         ("LSQL_SINK_REFUSED", {}, "SINK_REFUSED"),
-        ("LSQL_SINK_TABLE_MISMATCH", {}, "SINK_TABLE_MISFIT"),
+        ("LSQL_SINK_TABLE_MISMATCH", {}, "SINK_TABLE_MISMATCH"),
         ("LSQL_SINK_ROW_REFUSED", {"topic": "t", "partition": "1", "offset": "2"}, "SINK_RECORD_REFUSED"),
         ("LSQL_SINK_ROW_REFUSED", {"row": "id=1"}, "SINK_ROW_REFUSED"),
-        ("LSQL_SINK_ROW_REFUSED", {}, "SINK_ROW_REFUSED"),
-        ("LSQL_SINK_FAILED", {}, "QUERY_FAILED"),
+        ("LSQL_SINK_ROW_REFUSED", {}, "SINK_ROWS_REFUSED"),
+        ("LSQL_SINK_FAILED", {}, "SINK_FAILED"),
     ],
 )
 def test_a_failure_of_a_sink_has_its_code(condition: str, more: dict[str, str], code: str) -> None:

@@ -11,8 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lsql_runner.cases.avro_values import AvroSchema
-from lsql_runner.cases.leaves import Day, Instant, Single, ValueMisfit, natural
-from lsql_runner.cases.values import Writer, as_written, checked_expectation, decode_value, encode_value, same_value
+from lsql_runner.cases.codecs import Writer
+from lsql_runner.cases.scalars import Day, Instant, InvalidValue, Single, natural
+from lsql_runner.cases.values import as_written, checked_expectation, decode_value, encode_value, same_value
 from lsql_runner.formats.catalog import Format
 
 MILLIS = {"type": "long", "logicalType": "timestamp-millis"}
@@ -81,42 +82,46 @@ def test_a_value_has_the_bytes_that_the_specification_says(schema: Any, value: A
 @pytest.mark.parametrize(
     ("schema", "value", "why"),
     [
-        ("int", 1 << 31, "2147483648 is no int"),
-        ("int", True, "true is no int"),
-        ("long", 1.5, "1.5 is no long"),
-        ("long", 1 << 63, "9223372036854775808 is no long"),
+        ("int", 1 << 31, "2147483648 is not a valid int"),
+        ("int", True, "true is not a valid int"),
+        ("long", 1.5, "1.5 is not a valid long"),
+        ("long", 1 << 63, "9223372036854775808 is not a valid long"),
         ("float", 1e39, "1e+39 is too large for a float"),
-        ("double", "1", '"1" is no double'),
-        ("string", 1, "1 is no string: quote it"),
-        ("boolean", 0, "0 is no boolean"),
-        ("null", 0, "0 is no null"),
+        ("double", "1", '"1" is not a valid double'),
+        ("string", 1, "1 is not a valid string: quote it"),
+        ("boolean", 0, "0 is not a valid boolean"),
+        ("null", 0, "0 is not a valid null"),
         ("bytes", "xyz", "hexadecimal"),
         ({"type": "fixed", "name": "F", "size": 2}, "ca", "2 bytes are needed, not 1"),
-        (COLOUR, "GREEN", '"GREEN" is none of RED, BLUE'),
+        (COLOUR, "GREEN", '"GREEN" is not one of RED, BLUE'),
         (MILLIS, "yesterday", "a time is milliseconds"),
         (MILLIS, True, "a time is milliseconds"),
         (MILLIS, "1970-01-01T00:00:00.0001Z", "more digits than timestamp-millis holds"),
-        (MILLIS, 1 << 70, "is no long"),
+        (MILLIS, 1 << 70, "is not a valid long"),
         (DATE, 5, "a date is text"),
         (DATE, "2026-02-30", "a date is text"),
         (MONEY, "much", "a decimal is a number"),
         (MONEY, "1.005", "does not fit its schema"),
         (MONEY, 10**9, "does not fit its schema"),
-        (UUID, "none", '"none" is no UUID'),
-        (["null", "int"], "1", '"1" is no int'),
+        (UUID, "none", '"none" is not a UUID'),
+        (["null", "int"], "1", '"1" is not a valid int'),
         (["int", "string"], 1.5, "the union of int, string holds no 1.5"),
         (["int", "string"], None, "the union of int, string holds no null"),
         (record(field("a", "int")), 1, "a record is {field: value}, not 1"),
         (record(field("a", "int")), {}, "there is no value for a, which has no default"),
         (record(field("a", "int")), {"a": 1, "b": 2}, "the schema has no field b; it has a"),
-        (record(field("a", {"type": "array", "items": "int"})), {"a": [1, "x"]}, '"x" is no int: field a[1]'),
-        (record(field("a", record(field("b", "int"), name="S"))), {"a": {"b": None}}, "null is no int: field a.b"),
-        ({"type": "map", "values": "int"}, {"k": "v"}, '"v" is no int: field k'),
+        (record(field("a", {"type": "array", "items": "int"})), {"a": [1, "x"]}, '"x" is not a valid int: field a[1]'),
+        (
+            record(field("a", record(field("b", "int"), name="S"))),
+            {"a": {"b": None}},
+            "null is not a valid int: field a.b",
+        ),
+        ({"type": "map", "values": "int"}, {"k": "v"}, '"v" is not a valid int: field k'),
     ],
     ids=str,
 )
 def test_a_value_that_the_schema_does_not_hold_is_refused_with_its_place(schema: Any, value: Any, why: str) -> None:
-    with pytest.raises(ValueMisfit) as caught:
+    with pytest.raises(InvalidValue) as caught:
         avro(schema).encode(value)
     assert why in str(caught.value)
 
@@ -175,13 +180,13 @@ def test_a_union_takes_the_plain_value_of_its_first_type_that_holds_it(schema: A
     ids=str,
 )
 def test_what_is_no_schema_is_refused(schema: Any) -> None:
-    with pytest.raises(ValueMisfit, match="no Avro schema"):
+    with pytest.raises(InvalidValue, match="not an Avro schema"):
         avro(schema)
 
 
 @pytest.mark.parametrize("data", [b"", b"\x02", b"\x02\x02\x02", b"\xff" * 12])
 def test_bytes_that_hold_no_value_are_refused(data: bytes) -> None:
-    with pytest.raises(ValueMisfit):
+    with pytest.raises(InvalidValue):
         avro(record(field("a", "int"), field("b", "int"))).decode(data + b"\x80" * 11)
 
 
@@ -316,18 +321,18 @@ def test_a_windowed_key_has_the_window_behind_the_record() -> None:
 
 
 def test_a_value_without_a_schema_is_refused() -> None:
-    with pytest.raises(ValueMisfit, match="declare the topic"):
+    with pytest.raises(InvalidValue, match="declare the topic"):
         encode_value({"id": 1}, AVRO)
 
 
 @pytest.mark.parametrize("data", [b"\0\0\0\0\x02\x02", b"\x01\0\0\0\x07\x02", b"\0\0\0", b"\0\0\0\0\x07"])
 def test_bytes_that_are_no_record_of_a_known_schema_are_refused(data: bytes) -> None:
-    with pytest.raises(ValueMisfit):
+    with pytest.raises(InvalidValue):
         decode_value(data, AVRO, SCHEMAS)
 
 
 def test_an_expected_windowed_key_has_its_form() -> None:
-    with pytest.raises(ValueMisfit):
+    with pytest.raises(InvalidValue):
         checked_expectation({"id": 1}, WINDOWED)
 
 

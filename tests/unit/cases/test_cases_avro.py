@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from lsql_runner.cases.compare import ActualRecord, differences
-from lsql_runner.cases.model import Case, parse_case
+from lsql_runner.cases.load import parse_case
+from lsql_runner.cases.model import Case
 from lsql_runner.cases.prepare import PreparedCase, prepare_case
 from lsql_runner.errors import LsqlError
 
@@ -61,10 +62,8 @@ def test_what_the_program_writes_is_registered_as_in_production() -> None:
 def test_a_value_that_its_schema_does_not_hold_is_refused_with_the_record_and_the_field() -> None:
     with pytest.raises(LsqlError) as caught:
         prepared("input: [{topic: t, value: {a: 1}}, {topic: t, value: {a: x}}]")
-    assert (caught.value.params["place"], caught.value.params["why"]) == (
-        "record 2 of the input, value",
-        '"x" is no long: field a',
-    )
+    params = caught.value.params
+    assert (params["number"], params["part"], params["reason"]) == (2, "value", '"x" is not a valid long: field a')
 
 
 def test_avro_that_the_program_names_needs_a_declaration() -> None:

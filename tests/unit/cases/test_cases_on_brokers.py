@@ -10,15 +10,16 @@ from typing import cast
 
 import pytest
 
-from lsql_runner.cases.leftovers import Leftovers
-from lsql_runner.cases.model import Case, parse_case
+from lsql_runner.cases.cleanup import Cleanup
+from lsql_runner.cases.load import parse_case
+from lsql_runner.cases.model import Case
 from lsql_runner.cases.on_kafka import settings_of
 from lsql_runner.cases.prepare import prepare_case
 from lsql_runner.cases.registry import MemoryRegistry
-from lsql_runner.cases.wanted import wanted_subjects, wanted_topics
+from lsql_runner.cases.resources import required_subjects, required_topics
 from lsql_runner.errors import LsqlError
-from lsql_runner.kafka import brokers as kafka
-from lsql_runner.kafka.brokers import TopicRequest
+from lsql_runner.kafka import ports
+from lsql_runner.kafka.ports import TopicRequest
 
 TOPICS = """
 topics:
@@ -36,14 +37,14 @@ def case(text: str, base: str) -> Case:
     return parse_case(base + text, Path("x.case.yaml"))
 
 
-def test_a_case_wants_every_topic_that_it_names_and_those_that_its_program_makes() -> None:
+def test_a_case_needs_every_topic_that_it_names_and_those_that_its_program_creates() -> None:
     made = "SET autocreate=true; SET partitions=3; SET topic.o.cleanup.policy=compact;"
     checked = case(
         "expect: [{topic: o}]\ninput: [{topic: u, partition: 1, value: x}]",
         f"sql: {made} INSERT INTO o SELECT STREAM a FROM t\n{TOPICS}",
     )
     keep = ("retention.ms", "-1")
-    assert wanted_topics(checked, prepare_case(checked)) == [
+    assert required_topics(checked, prepare_case(checked)) == [
         TopicRequest("t", 1, None, (keep,)),
         TopicRequest("u", 2, None, (keep,)),
         TopicRequest("o", 3, None, (("cleanup.policy", "compact"), keep)),
@@ -52,7 +53,7 @@ def test_a_case_wants_every_topic_that_it_names_and_those_that_its_program_makes
 
 def test_a_target_that_the_case_names_need_not_be_made_by_the_program() -> None:
     checked = case("expect: [{topic: o}]", f"sql: INSERT INTO o SELECT STREAM a FROM t\n{TOPICS}")
-    assert [(topic.name, topic.partitions) for topic in wanted_topics(checked, prepare_case(checked))] == [
+    assert [(topic.name, topic.partitions) for topic in required_topics(checked, prepare_case(checked))] == [
         ("t", 1),
         ("o", 1),
     ]
@@ -61,13 +62,13 @@ def test_a_target_that_the_case_names_need_not_be_made_by_the_program() -> None:
 def test_a_case_with_a_sink_is_run_in_memory_only() -> None:
     checked = case("expect: []\nsinks: {shop: postgresql}", f"sql: INSERT INTO shop SELECT STREAM a FROM t\n{TOPICS}")
     with pytest.raises(LsqlError) as refusal:
-        wanted_topics(checked, prepare_case(checked))
-    assert (refusal.value.code, refusal.value.params["place"]) == ("CASE_INVALID", "sinks")
+        required_topics(checked, prepare_case(checked))
+    assert (refusal.value.code, refusal.value.params["sink"]) == ("CASE_SINK_ON_KAFKA", "shop")
 
 
-def test_a_case_wants_the_subjects_of_all_that_is_in_avro() -> None:
+def test_a_case_needs_the_subjects_of_all_its_avro() -> None:
     checked = case("expect: []", AVRO)
-    assert wanted_subjects(checked, prepare_case(checked)) == {
+    assert required_subjects(checked, prepare_case(checked)) == {
         "t-key": "t",
         "t-value": "t",
         "o-key": "o",
@@ -86,7 +87,7 @@ class Brokers:
     def delete_topic(self, name: str) -> None:
         self.asked.append(name)
         if name in self.refused:
-            raise LsqlError(self.refused[name], servers="b:9092", why="so it is")
+            raise LsqlError(self.refused[name], servers="b:9092", reason="so it is")
         self.going = {name}
 
     delete_group = delete_topic
@@ -96,40 +97,40 @@ class Brokers:
         return dict.fromkeys(going, 1)
 
 
-def leftovers(brokers: Brokers, registry: MemoryRegistry | None = None) -> Leftovers:
-    found = Leftovers(Path("x"), cast(kafka.Brokers, brokers), registry)
+def cleanup(brokers: Brokers, registry: MemoryRegistry | None = None) -> Cleanup:
+    found = Cleanup(Path("x"), cast(ports.Brokers, brokers), registry)
     found.groups, found.topics, found.subjects = ["g"], ["t", "u"], ["t-value"]
     return found
 
 
-def test_all_that_a_case_made_is_taken_away() -> None:
+def test_everything_that_a_case_created_is_deleted() -> None:
     registry = MemoryRegistry()
     registry.register("t-value", "AVRO", '"int"')
     brokers = Brokers()
 
-    assert leftovers(brokers, registry).clear() == ()
+    assert cleanup(brokers, registry).run() == ()
     assert brokers.asked == ["g", "t", "u"]
     assert brokers.going == set()
     assert registry.latest("t-value") is None
 
 
-def test_what_cannot_be_taken_away_is_told_and_the_rest_goes() -> None:
+def test_what_cannot_be_deleted_is_reported_and_the_rest_is_deleted() -> None:
     brokers = Brokers({"t": "BROKER_REFUSED"})
-    [error] = leftovers(brokers).clear()
-    assert (error.code, error.params["what"]) == ("CASE_LEFT_BEHIND", "topic t")
+    [error] = cleanup(brokers).run()
+    assert (error.code, error.params["resource"], error.params["name"]) == ("CASE_CLEANUP_FAILED", "topic", "t")
     assert brokers.asked == ["g", "t", "u"]
 
 
-def test_brokers_that_are_away_are_asked_once() -> None:
+def test_unreachable_brokers_are_asked_once() -> None:
     brokers, registry = Brokers({"g": "BROKER_UNREACHABLE"}), MemoryRegistry()
     registry.register("t-value", "AVRO", '"int"')
-    left = leftovers(brokers, registry).clear()
-    assert [error.params["what"] for error in left] == ["consumer group g", "topic t", "topic u"]
+    left = cleanup(brokers, registry).run()
+    assert [error.params["name"] for error in left] == ["g", "t", "u"]
     assert brokers.asked == ["g"]
     assert registry.latest("t-value") is None
 
 
-def test_ctrl_c_does_not_keep_anything_from_being_taken_away() -> None:
+def test_ctrl_c_does_not_interrupt_the_cleanup() -> None:
     class Interrupted(Brokers):
         def delete_topic(self, name: str) -> None:
             os.kill(os.getpid(), signal.SIGINT)
@@ -138,12 +139,12 @@ def test_ctrl_c_does_not_keep_anything_from_being_taken_away() -> None:
         delete_group = delete_topic
 
     brokers, before = Interrupted(), signal.getsignal(signal.SIGINT)
-    assert leftovers(brokers).clear() == ()
+    assert cleanup(brokers).run() == ()
     assert brokers.asked == ["g", "t", "u"]
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_a_processors_environment_is_the_cases_without_what_is_a_single_processors() -> None:
+def test_settings_of_one_processor_are_not_shared_with_cases() -> None:
     environment = {
         "SQL_FILE": "/nowhere",
         "SQL_APP_ID": "production",

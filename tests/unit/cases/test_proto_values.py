@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsql_runner.cases.leaves import Instant, ValueMisfit
 from lsql_runner.cases.proto_values import decode_message, encode_message
+from lsql_runner.cases.scalars import Instant, InvalidValue
 from lsql_runner.cases.values import same_value
 
 HEAD = b"\0\0\0\0\7"
@@ -48,7 +48,7 @@ EMPTY: dict[str, Any] = {
 }
 
 
-def test_what_is_not_there_is_a_zero_or_null() -> None:
+def test_missing_fields_are_zeros_or_null() -> None:
     assert same_value(EMPTY, there_and_back({}))
 
 
@@ -79,7 +79,7 @@ def test_bytes_are_those_of_the_specification() -> None:
 
 def test_a_message_is_read_by_the_place_that_a_record_names() -> None:
     assert there_and_back({"v": 1}, "N.In") == {"v": 1}
-    with pytest.raises(ValueMisfit):
+    with pytest.raises(InvalidValue):
         decode_message(HEAD + b"\x02\x09", TEXT)
 
 
@@ -96,11 +96,15 @@ def test_a_message_is_read_by_the_place_that_a_record_names() -> None:
         {"m": []},
         {"unknown": 1},
         {"i": 0.5},
+        {"h": 1e39},
+        {"e": []},
+        {"m": {"yes": {}}},
+        {5: 1},
         5,
     ],
 )
-def test_what_is_no_value_of_the_message_is_refused(value: Any) -> None:
-    with pytest.raises(ValueMisfit):
+def test_an_invalid_value_of_the_message_is_refused(value: Any) -> None:
+    with pytest.raises(InvalidValue):
         encode_message(value, TEXT, None)
 
 
@@ -114,9 +118,41 @@ def test_times_are_instants() -> None:
 
 
 @given(st.binary(max_size=60))
-def test_any_bytes_are_a_value_or_a_misfit(data: bytes) -> None:
+def test_any_bytes_are_decoded_or_refused(data: bytes) -> None:
     try:
         found = decode_message(HEAD + data, TEXT)
-    except ValueMisfit:
+    except InvalidValue:
         return
     assert isinstance(found, dict)
+
+
+PROTO2 = """
+    package a.b;
+    message M {
+      required int32 must = 1; optional int32 may = 2 [default = 7]; repeated E es = 3; map<string, .a.b.In> ins = 4;
+      optional In own = 5; enum E { X = 1; Y = 2; } message In { optional bool inner = 1; }
+    }
+    message In { optional bool outer = 1; }
+"""
+
+
+def test_proto2_has_no_zeros_and_no_defaults() -> None:
+    empty: dict[str, Any] = {"must": None, "may": None, "es": [], "ins": {}, "own": None}
+    assert decode_message(HEAD + encode_message({}, PROTO2, "M"), PROTO2) == empty
+    assert decode_message(HEAD + encode_message({"es": ["Y"], "may": 0}, PROTO2, "M"), PROTO2) == {
+        **empty,
+        "es": ["Y"],
+        "may": 0,
+    }
+
+
+def test_a_name_means_the_type_of_the_innermost_scope() -> None:
+    value = {"ins": {"k": {"outer": True}}, "own": {"inner": True}}
+    found = decode_message(HEAD + encode_message(value, PROTO2, "M"), PROTO2)
+    assert (found["ins"], found["own"]) == ({"k": {"outer": True}}, {"inner": True})
+
+
+@pytest.mark.parametrize("text", ["message {", 'syntax = "proto3"; message M { Nobody n = 1; }'])
+def test_a_text_that_is_no_file_is_refused(text: str) -> None:
+    with pytest.raises(InvalidValue, match=r"not a \.proto file"):
+        encode_message({}, text, None)

@@ -62,9 +62,9 @@ def test_a_type_that_was_defined_can_be_named_again(name: str) -> None:
     ("schema", "said"),
     [
         *REFUSED,
-        (record({"name": "a", "type": {"type": "array", "items": 7}}), "a[] is no Avro schema"),
+        (record({"name": "a", "type": {"type": "array", "items": 7}}), "a[] is not an Avro schema"),
         ({"type": "enum", "symbols": []}, "it is a enum without a name"),
-        ({"name": "nothing"}, "it is no Avro schema"),
+        ({"name": "nothing"}, "it is not an Avro schema"),
     ],
 )
 def test_what_has_no_type_is_refused_with_its_place(schema: Any, said: str) -> None:
@@ -73,7 +73,7 @@ def test_what_has_no_type_is_refused_with_its_place(schema: Any, said: str) -> N
 
 
 def test_a_text_that_is_no_json_is_refused() -> None:
-    with pytest.raises(AvroSchemaError, match="no JSON"):
+    with pytest.raises(AvroSchemaError, match="not JSON"):
         read_avro("record")
 
 
@@ -123,7 +123,7 @@ def test_a_type_is_written_as_a_schema_with_names_for_all_records() -> None:
 
 
 def test_a_name_that_avro_does_not_take_is_refused() -> None:
-    with pytest.raises(AvroSchemaError, match="`a-b` is no name"):
+    with pytest.raises(AvroSchemaError, match="`a-b` is not a valid Avro field name"):
         write_avro(Struct((Field("a-b", INT),)), False, "r", "")
 
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsql_runner.formats.catalog import BYTES_FORMAT, JSON_FORMAT, STRING_FORMAT, Format, Serde
-from lsql_runner.formats.infer import infer_serde, json_type
+from lsql_runner.formats.infer import infer_serde
+from lsql_runner.formats.json_format import json_type
 from lsql_runner.formats.json_types import merged, settled, widened
 from lsql_runner.types import BOOLEAN, BYTES, DOUBLE, LONG, NULL, STRING, Array, DataType, describe, parse_type
 
@@ -62,7 +63,7 @@ def test_fields_keep_the_order_of_first_sight() -> None:
     assert inferred({"b": 1}, {"a": 1, "b": 2}) == "struct<b: long, a: long>"
 
 
-def test_nesting_without_end_becomes_text() -> None:
+def test_deep_nesting_becomes_text() -> None:
     value: Any = 1
     for _ in range(40):
         value = {"a": value}
@@ -125,12 +126,12 @@ OBJECTS = st.dictionaries(st.text(max_size=3), JSON, max_size=3)
 
 
 @given(st.lists(OBJECTS, min_size=1, max_size=4))
-def test_a_sample_seen_twice_says_no_more(values: list[Any]) -> None:
+def test_a_sample_seen_twice_changes_nothing(values: list[Any]) -> None:
     assert json_type([*values, *values]) == json_type(values)
 
 
 @given(st.lists(OBJECTS, min_size=1, max_size=3), OBJECTS)
-def test_what_was_pinned_stays_whatever_comes(values: list[Any], more: Any) -> None:
+def test_pinned_fields_keep_their_types(values: list[Any], more: Any) -> None:
     pinned = settled(json_type(values))
 
     assert widened(pinned, pinned) == pinned

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from lsql_runner.formats.json_schema import JsonSchemaError, read_json_schema, write_json_schema
+from lsql_runner.formats.json_output import write_json_schema
+from lsql_runner.formats.json_schema import JsonSchemaError, read_json_schema
 from lsql_runner.types import describe, parse_type
 
 
@@ -89,31 +90,101 @@ def test_references_to_other_schemas_are_followed_through_them() -> None:
     assert read(order, **{"money.json": money}) == "struct<total: struct<cents: long>, paid: boolean>"
 
 
-def test_a_schema_within_itself_is_text_there() -> None:
+MONEY = objects(cents={"$ref": "#/$defs/count"})
+BUNDLE = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "$id": "https://shop/order.json",
+    **objects(total={"$ref": "parts/money.json"}, count={"$ref": "#/$defs/count"}),
+    "$defs": {
+        "count": {"type": "string"},
+        "money": {"$id": "parts/money.json", **MONEY, "$defs": {"count": {"type": "integer"}}},
+    },
+}
+
+
+def test_references_within_a_bundled_schema_are_relative_to_its_own_id() -> None:
+    assert read(BUNDLE) == "struct<total: struct<cents: long>, count: string>"
+
+
+def test_a_bundled_schema_refers_to_others_beside_it() -> None:
+    beside = {"$id": "count.json", "type": "integer"}
+    money = {"$id": "parts/money.json", **objects(cents={"$ref": "count.json"}), "$defs": {"count": beside}}
+    schema = {"$id": "https://shop/order.json", **objects(total=money)}
+
+    assert read(schema) == "struct<total: struct<cents: long>>"
+
+
+def test_a_property_called_id_does_not_name_a_schema() -> None:
+    schema = objects(id={"const": "elsewhere"}, at={"$ref": "#/$defs/at"})
+
+    assert read({**schema, "$defs": {"at": {"type": "integer"}}}) == "struct<id: string, at: long>"
+
+
+DRAFTS_WITH_SIBLINGS = [
+    {},
+    {"$schema": "https://json-schema.org/draft/2020-12/schema"},
+    {"$schema": "https://json-schema.org/draft/2019-09/schema"},
+]
+
+
+@pytest.mark.parametrize("draft", DRAFTS_WITH_SIBLINGS)
+def test_keywords_beside_a_reference_count(draft: dict[str, Any]) -> None:
+    base = {"definitions": {"base": objects(id={"type": "integer"})}}
+    extended = {"$ref": "#/definitions/base", **objects(name={"type": "string"})}
+
+    assert read({**draft, **extended, **base}) == "struct<id: long, name: string>"
+    assert read({**draft, **objects(a=extended), **base}) == "struct<a: struct<id: long, name: string>>"
+
+
+@pytest.mark.parametrize(
+    "draft", ["http://json-schema.org/draft-07/schema#", "http://json-schema.org/draft-04/schema#"]
+)
+def test_keywords_beside_a_reference_mean_nothing_up_to_draft_7(draft: str) -> None:
+    base = {"definitions": {"base": objects(id={"type": "integer"})}}
+    extended = {"$ref": "#/definitions/base", **objects(name={"type": "string"})}
+
+    assert read({"$schema": draft, **objects(a=extended), **base}) == "struct<a: struct<id: long>>"
+
+
+@pytest.mark.parametrize(
+    ("draft", "word"),
+    [
+        (None, "$id"),
+        ("http://json-schema.org/draft-07/schema#", "$id"),
+        ("http://json-schema.org/draft-04/schema#", "id"),
+    ],
+)
+def test_the_anchors_of_earlier_drafts_are_ids_with_a_hash(draft: str | None, word: str) -> None:
+    schema = {**objects(a={"$ref": "#money"}), "definitions": {"m": {word: "#money", "type": "integer"}}}
+
+    assert read(schema if draft is None else {"$schema": draft, **schema}) == "struct<a: long>"
+
+
+def test_a_recursive_schema_is_text_where_it_recurs() -> None:
     assert read(objects(id={"type": "integer"}, next={"$ref": "#"})) == "struct<id: long, next: string>"
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "the text is no JSON"),
-        ("[]", "it is no JSON Schema"),
-        (json.dumps(objects(a=1)), "a is no JSON Schema"),
+        ("{", "the text is not JSON"),
+        ("[]", "it is not a JSON Schema"),
+        (json.dumps(objects(a=1)), "a is not a JSON Schema"),
         (json.dumps(objects(a={"type": "money"})), "a has the type 'money'"),
-        (json.dumps(objects(a={"$ref": "#/nowhere"})), "a refers to #/nowhere, which is not there"),
-        (json.dumps(objects(a={"$ref": 5})), "a refers to 5, which is not there"),
-        (json.dumps(objects(a={"allOf": {}})), "a has allOf that is no list"),
-        (json.dumps({"type": "object", "properties": []}), "it has properties that are no object"),
+        (json.dumps(objects(a={"$ref": "#/nowhere"})), "a refers to #/nowhere, which does not exist"),
+        (json.dumps(objects(a={"$ref": 5})), "a refers to 5, which does not exist"),
+        (json.dumps(objects(a={"allOf": {}})), "a has allOf that is not a list"),
+        (json.dumps({"type": "object", "properties": []}), "it has properties that are not an object"),
     ],
 )
-def test_what_is_no_schema_is_refused_with_its_place(text: str, said: str) -> None:
+def test_an_invalid_schema_is_refused_with_its_place(text: str, said: str) -> None:
     with pytest.raises(JsonSchemaError) as caught:
         read_json_schema(text)
 
     assert str(caught.value) == said
 
 
-def test_a_schema_that_grows_without_end_is_refused() -> None:
+def test_a_schema_that_grows_exponentially_is_refused() -> None:
     doubling = {f"d{n}": objects(a={"$ref": f"#/$defs/d{n + 1}"}, b={"$ref": f"#/$defs/d{n + 1}"}) for n in range(40)}
     schema = {"$ref": "#/$defs/d0", "$defs": {**doubling, "d40": {"type": "integer"}}}
 

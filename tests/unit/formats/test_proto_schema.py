@@ -6,9 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lsql_runner.formats.proto_file import ProtoError, print_proto
+from lsql_runner.formats.proto_names import message_names, message_place
 from lsql_runner.formats.proto_output import renumbered, write_proto
-from lsql_runner.formats.proto_schema import descriptor, message_names, message_place, read_proto, whole_proto
-from lsql_runner.formats.proto_text import ProtoError, parse_proto, print_proto
+from lsql_runner.formats.proto_schema import descriptor, read_proto
+from lsql_runner.formats.proto_text import parse_proto
+from lsql_runner.formats.proto_whole import whole_proto
 from lsql_runner.types import Struct, describe, parse_type
 
 HEAD = b"\0\0\0\0\7"
@@ -83,19 +86,19 @@ def test_in_proto2_what_is_not_required_may_be_null() -> None:
         ("message M { repeated N n = 1; } message N { map<string, M> m = 1; }", "n.m contains itself (M)"),
         ('import "google/protobuf/struct.proto"; message M { google.protobuf.Struct s = 1; }',
          "s.fields.struct_value contains itself (google.protobuf.Struct)"),
-        ("message M { X x = 1; }", "x names the unknown type X"),
+        ("message M { X x = 1; }", "x refers to the unknown type X"),
         ("message M { map<double, int32> m = 1; }", "m is a map whose keys are double"),
-        ("message M { optional group G = 1 { } }", "groups are not read"),
-        ('edition = "2023"; message M {}', "editions of Protocol Buffers are not read, only proto2 and proto3"),
+        ("message M { optional group G = 1 { } }", "groups are not supported"),
+        ('edition = "2023"; message M {}', "editions are not supported, only proto2 and proto3"),
         ('syntax = "proto4";', "the syntax 'proto4' is neither proto2 nor proto3"),
         ("enum E { A = 0; }", "the file has no message"),
         ("message M { int32 a = 1; int32 b = 1; }", "M has two fields b or two with the number 1"),
-        ("message M { int32 a = 0; }", "0 is no number for M.a"),
-        ("message M { int32 a 1; }", "'1' stands where '=' is expected"),
-        ("message M { int32 a = x; }", "'x' is no whole number"),
+        ("message M { int32 a = 0; }", "0 is not a valid number for M.a"),
+        ("message M { int32 a 1; }", "'1' found where '=' is expected"),
+        ("message M { int32 a = x; }", "'x' is not a whole number"),
         ("message M {", "the text ends in the middle of a definition"),
         ("message A { " * 40, "A is more than 32 messages deep"),
-        ('{"type": "record"}', "'{' begins nothing that a file has"),
+        ('{"type": "record"}', "'{' does not begin a definition"),
     ],
 )  # fmt: skip
 def test_what_has_no_type_is_refused(text: str, why: str) -> None:
@@ -125,7 +128,7 @@ def test_a_message_is_found_by_its_name_and_its_place() -> None:
         (b"\xff" * 9, None),
     ],
 )
-def test_the_place_of_a_message_stands_behind_the_id(behind: bytes, place: tuple[int, ...] | None) -> None:
+def test_the_place_of_a_message_follows_the_schema_id(behind: bytes, place: tuple[int, ...] | None) -> None:
     assert message_place(HEAD + behind) == place
 
 
@@ -145,7 +148,7 @@ def test_imports_become_a_part_of_the_file() -> None:
     assert print_proto(parse_proto(whole)) == whole
     with pytest.raises(ProtoError) as caught:
         whole_proto(text, {"m.proto": money})
-    assert str(caught.value) == "it imports k.proto, which it has no reference for"
+    assert str(caught.value) == "it imports k.proto, for which the schema has no reference"
 
 
 def test_a_file_that_needs_no_other_stays_as_it_is() -> None:
@@ -177,7 +180,7 @@ def test_what_is_written_is_read_as_the_same_type(kind: str) -> None:
             "struct<a_b: int, aB: int>",
             "the fields a_b and aB are the same to Protobuf, which has them in JSON too",
         ),
-        ("struct<`a b`: int>", "`a b` is no name for a field of Protobuf: letters, digits and _ only"),
+        ("struct<`a b`: int>", "`a b` is not a valid Protobuf field name: use letters, digits and _"),
     ],
 )
 def test_what_protobuf_does_not_have_is_not_written(kind: str, why: str) -> None:
@@ -201,7 +204,7 @@ class TestNumbers:
         assert numbers(after) == {"c": 3, "new": 4, "a": 1}
         assert parse_proto(after).messages[0].reserved == ((2, 2),)
 
-    def test_the_number_of_a_field_that_went_is_never_used_again(self) -> None:
+    def test_the_number_of_a_removed_field_is_never_used_again(self) -> None:
         before = renumbered(written("struct<a: int>"), written("struct<a: int, b: int>"))
         assert numbers(renumbered(written("struct<a: int, c: int>"), before)) == {"a": 1, "c": 3}
 
@@ -211,11 +214,11 @@ class TestNumbers:
         assert renumbered(program, first) == first
         assert renumbered(first, first) == first
 
-    def test_messages_within_keep_theirs_too(self) -> None:
+    def test_fields_of_nested_messages_keep_their_numbers(self) -> None:
         after = renumbered(written("struct<s: struct<y: int>>"), written("struct<s: struct<x: int, y: int>>"))
         assert parse_proto(after).messages[0].messages[0].fields[0].number == 2
 
-    def test_numbers_that_nobody_may_have_are_left_out(self) -> None:
+    def test_reserved_numbers_are_skipped(self) -> None:
         before = "message M { reserved 2, 4 to 6; optional int32 a = 1; }"
         assert numbers(renumbered(written("struct<a: int, b: int, c: int>"), before)) == {"a": 1, "b": 3, "c": 7}
         late = "message M { optional int32 a = 18999; }"
@@ -226,7 +229,7 @@ class TestNumbers:
         assert renumbered(text, 'edition = "2024";') == text
 
 
-def test_the_jvm_is_told_all_of_a_field() -> None:
+def test_the_descriptor_for_the_jvm_has_every_property_of_a_field() -> None:
     text = (
         'syntax = "proto3"; message X {} message M { oneof o { E e = 5; } map<bool, int32> m = 6; enum E { A = 1; } }'
     )
@@ -247,7 +250,7 @@ WORDS = st.sampled_from(
 
 
 @given(st.lists(WORDS, max_size=40))
-def test_any_text_is_a_file_or_none(words: list[str]) -> None:
+def test_any_text_is_a_file_or_refused(words: list[str]) -> None:
     for text in (" ".join(words), 'syntax = "proto3"; message M { ' + " ".join(words)):
         try:
             kind = read_proto(text).type
@@ -257,7 +260,7 @@ def test_any_text_is_a_file_or_none(words: list[str]) -> None:
 
 
 @given(st.text(max_size=60))
-def test_any_characters_are_a_file_or_none(text: str) -> None:
+def test_any_characters_are_a_file_or_refused(text: str) -> None:
     try:
         names = message_names(parse_proto(text))
     except ProtoError:

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from lsql_runner.formats.catalog import Format, Serde
-from lsql_runner.formats.declared import DeclarationError, as_declaration, declared_topics
+from lsql_runner.formats.declared import as_declaration, declared_topics
+from lsql_runner.formats.spec import DeclarationError
 from lsql_runner.formats.text_formats import TextFormatError, text_serde
 from lsql_runner.types import parse_type
 
@@ -25,16 +26,16 @@ def test_options_that_are_not_given_have_their_defaults() -> None:
         (CSV, "string", {}, "a record of CSV is a struct of fields, not string"),
         (XML, "array<struct<a: int>>", {}, "a record of XML is a struct of fields, not array<struct<a: int>>"),
         (CSV, "struct<>", {}, "a record of CSV is a struct of fields, not struct<>"),
-        (CSV, "struct<a: array<int>>", {}, "a is array<int>, which no column of CSV holds"),
-        (CSV, "struct<a: bytes>", {}, "a is bytes, which no column of CSV holds"),
+        (CSV, "struct<a: array<int>>", {}, "a is array<int>, which a CSV column cannot hold"),
+        (CSV, "struct<a: bytes>", {}, "a is bytes, which a CSV column cannot hold"),
         (CSV, "struct<a: int>", {"row_tag": "a"}, "CSV has no option row_tag; it has delimiter, quote, null"),
         (CSV, "struct<a: int>", {"delimiter": ""}, "delimiter is one ASCII character, not ''"),
         (CSV, "struct<a: int>", {"delimiter": "§"}, "delimiter is one ASCII character, not '§'"),
         (CSV, "struct<a: int>", {"quote": "\n"}, "quote is one ASCII character, not '\\n'"),
-        (CSV, "struct<a: int>", {"quote": ","}, "delimiter and quote are two characters"),
-        (XML, "struct<a: map<string, int>>", {}, "a is map<string, int>, which no element of XML holds"),
-        (XML, "struct<a: struct<b: bytes>>", {}, "a.b is bytes, which no element of XML holds"),
-        (XML, "struct<a: array<array<int>>>", {}, "a is array<array<int>>, which no element of XML holds"),
+        (CSV, "struct<a: int>", {"quote": ","}, "delimiter and quote must differ"),
+        (XML, "struct<a: map<string, int>>", {}, "a is map<string, int>, which an XML element cannot hold"),
+        (XML, "struct<a: struct<b: bytes>>", {}, "a.b is bytes, which an XML element cannot hold"),
+        (XML, "struct<a: array<array<int>>>", {}, "a is array<array<int>>, which an XML element cannot hold"),
         (XML, "struct<_a: array<int>>", {}, "_a is an attribute of XML, which array<int> cannot be"),
         (
             XML,
@@ -44,7 +45,9 @@ def test_options_that_are_not_given_have_their_defaults() -> None:
         ),
     ],
 )
-def test_what_makes_no_sense_is_refused(form: Format, kind: str, options: Mapping[str, str], said: str) -> None:
+def test_invalid_schemas_and_options_are_refused(
+    form: Format, kind: str, options: Mapping[str, str], said: str
+) -> None:
     with pytest.raises(TextFormatError) as error:
         text_serde(form, parse_type(kind), options)
 
@@ -82,14 +85,14 @@ def test_what_is_declared_can_be_pinned(value: object) -> None:
         ({"value": {"format": "SW[CSV]", "schema": {"a": "int"}}}, "t.value: a format of STRING"),
     ],
 )
-def test_a_declaration_that_makes_no_sense_says_where(topic: object, said: str) -> None:
+def test_an_invalid_declaration_is_refused_with_its_place(topic: object, said: str) -> None:
     with pytest.raises(DeclarationError) as error:
         declared_topics({"t": topic})
 
     assert str(error.value).startswith(said)
 
 
-def test_a_schema_that_a_sample_showed_is_still_one_when_it_is_read_back() -> None:
+def test_a_sampled_schema_is_still_sampled_when_it_is_read_back() -> None:
     declared = {"t": {"value": {"format": "JSON", "schema": {"a": "long"}}, "origin": "sampled"}}
     topics = declared_topics(declared)
     assert topics["t"].origin == "sampled"

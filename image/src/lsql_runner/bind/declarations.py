@@ -7,20 +7,12 @@ from dataclasses import replace
 from typing import Literal as OneOf
 
 from lsql_runner.bind.decoders import readable_format, source_topics
-from lsql_runner.bind.expressions import type_named
 from lsql_runner.bind.settings import bind_settings
+from lsql_runner.bind.type_names import type_named
 from lsql_runner.errors import LsqlError
-from lsql_runner.formats.avro_schema import AvroSchemaError, avro_serde, write_avro
-from lsql_runner.formats.catalog import (
-    AVRO_FORMAT,
-    PRIMITIVE_FORMATS,
-    PROTOBUF_FORMAT,
-    Catalog,
-    Format,
-    Serde,
-    TopicSchema,
-)
-from lsql_runner.formats.text_formats import OPTIONS, TextFormatError, text_serde
+from lsql_runner.formats.catalog import Catalog, Format, Serde, TopicSchema
+from lsql_runner.formats.spec import FormatError
+from lsql_runner.formats.table import row_of
 from lsql_runner.sql import ast
 from lsql_runner.types import Array, DataType, Decimal, Field, Struct, describe
 
@@ -43,7 +35,8 @@ def program_schemas(program: ast.Program) -> dict[str, TopicSchema]:
     """The topics that the program declares, by name.
 
     Raises:
-        LsqlError: TABLE_INVALID, NAME_TWICE, TYPE_UNKNOWN, FORMAT_UNSUPPORTED; those of the settings.
+        LsqlError: TABLE_UNUSED, TABLE_INVALID and the other codes of TABLE_*, NAME_DUPLICATE, TYPE_UNKNOWN,
+            FORMAT_UNSUPPORTED; those of the settings.
     """
     if not program.declarations:
         return {}
@@ -55,9 +48,9 @@ def program_schemas(program: ast.Program) -> dict[str, TopicSchema]:
     for statement in program.declarations:
         topic = statement.topic.name
         if topic in found:
-            raise LsqlError("NAME_TWICE", statement.topic.span, name=topic)
+            raise LsqlError("NAME_DUPLICATE", statement.topic.span, name=topic)
         if topic not in read:
-            raise _invalid(statement, statement.topic, "no SELECT of the program reads it")
+            raise LsqlError("TABLE_UNUSED", statement.topic.span, topic=topic)
         key, value = (_serde(statement, part, decimal) for part in ("_key", "_value"))
         found[topic] = TopicSchema(topic, key, value, "program")
     return found
@@ -68,21 +61,20 @@ def _serde(statement: ast.CreateTable, part: OneOf["_key", "_value"], decimal: D
     form = readable_format(str(Format(asked.name, asked.inner)), "key" if part == "_key" else "value", asked.span)
     columns = [_Column.of(column, decimal) for column in statement.columns]
     mine = [column for column in columns if column.part == part]
-    primitive = PRIMITIVE_FORMATS.get(form.bare.name)
-    if primitive is not None:
-        return Serde(form, _one_value(statement, mine, form, primitive))
+    row = row_of(form)
+    if row.one_type is not None:
+        return Serde(form, _one_value(statement, mine, form, row.one_type))
     if not mine:
-        raise _invalid(statement, asked, f"a {part.removeprefix('_')} in {form} needs columns")
+        topic, bare = statement.topic.name, part.removeprefix("_")
+        raise LsqlError("TABLE_COLUMNS_MISSING", asked.span, topic=topic, part=bare, format=str(form))
     kind = _type(statement, mine)
-    if form.bare == PROTOBUF_FORMAT:
-        why = "fields of PROTOBUF go by numbers, which the registry has, or LSQL_TOPICS"
-        raise _invalid(statement, asked, why)
+    if row.from_columns is None:
+        raise LsqlError("TABLE_NUMBERS_MISSING", asked.span, topic=statement.topic.name)
     try:
-        if form.bare == AVRO_FORMAT:
-            return avro_serde(form, write_avro(kind, False, "record", ""))
-        return text_serde(form, kind, {}) if form.name in OPTIONS else Serde(form, kind)
-    except (AvroSchemaError, TextFormatError) as error:
-        raise _invalid(statement, mine[0].source, str(error)) from None
+        return row.from_columns(form, kind)
+    except FormatError as error:
+        place = mine[0].source.span
+        raise LsqlError("TABLE_INVALID", place, topic=statement.topic.name, reason=str(error)) from None
 
 
 class _Column:
@@ -96,7 +88,7 @@ class _Column:
         steps = (source.path.head, *source.path.steps)
         names = tuple(step for step in steps if isinstance(step, ast.Ident))
         if len(names) < len(steps):
-            raise LsqlError("SQL_SYNTAX", source.path.span, found="the place of an element", expected="a name")
+            raise LsqlError("TABLE_INDEXED", source.path.span)
         kind = type_named(source.type, decimal)
         for _ in range(source.dimensions):
             kind = Array(kind)
@@ -112,14 +104,16 @@ def _one_value(statement: ast.CreateTable, columns: list[_Column], form: Format,
     first, *more = columns
     if more or len(first.names) > 1 or first.type != kind:
         place = (more or columns)[0].source
-        raise _invalid(statement, place, f"{form} holds one {describe(kind)}, and no fields within it")
+        topic, type_name = statement.topic.name, describe(kind)
+        raise LsqlError("TABLE_NOT_SCALAR", place.span, topic=topic, format=str(form), type=type_name)
     return Struct((Field(first.names[0].name, kind),)) if first.names else kind
 
 
 def _type(statement: ast.CreateTable, columns: list[_Column]) -> DataType:
     if any(not column.names for column in columns):
         if len(columns) > 1:
-            raise _invalid(statement, columns[1].source, "a part is one value, or has fields")
+            part = columns[1].part.removeprefix("_")
+            raise LsqlError("TABLE_PART_MIXED", columns[1].source.span, topic=statement.topic.name, part=part)
         return columns[0].type
     return _struct(statement, [(column.names, column) for column in columns])
 
@@ -131,11 +125,7 @@ def _struct(statement: ast.CreateTable, columns: Iterable[tuple[tuple[ast.Ident,
     fields = []
     for name, below in groups.items():
         if len(below) > 1 and any(not names for names, _ in below):
-            raise LsqlError("NAME_TWICE", below[1][1].source.path.span, name=name)
+            raise LsqlError("NAME_DUPLICATE", below[1][1].source.path.span, name=name)
         names, column = below[0]
         fields.append(Field(name, _struct(statement, below) if names else column.type))
     return Struct(tuple(fields))
-
-
-def _invalid(statement: ast.CreateTable, place: ast.Ident | ast.Column | ast.FormatName, why: str) -> LsqlError:
-    return LsqlError("TABLE_INVALID", place.span, topic=statement.topic.name, why=why)

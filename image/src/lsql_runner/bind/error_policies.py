@@ -1,4 +1,4 @@
-"""SET error.policy and its kin: what becomes of a record that the program cannot take, or not write."""
+"""SET error.policy: what happens to a record that cannot be read or written."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import Literal as OneOf
 from typing import cast
 
-from lsql_runner.errors import LsqlError
+from lsql_runner.bind.expected import EXPECTED
+from lsql_runner.errors import Detail, LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql.ast import SetStatement
 
 Policy = OneOf["fail", "continue", "dlq"]
-"""The processor stops; the record is left out and counted; it goes to the dead letter queue, and is counted."""
+"""Stop the processor; skip the record and count it; send it to the dead letter queue and count it."""
 
 _ALL, _READ, _WRITE = "error.policy", "error.policy.read", "error.policy.write"
 _QUEUE = "dead.letter.queue"
@@ -25,17 +26,17 @@ _TOPIC = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")
 
 @dataclass(frozen=True, slots=True)
 class ErrorPolicies:
-    """Of reading a record (decoding it, and evaluating the program on it), and of writing what came out."""
+    """The policies for reading a record (decoding it and evaluating the program) and for writing the result."""
 
     read: Policy = "fail"
     write: Policy = "fail"
     queue: str | None = None
-    """The topic of dead letters; there is one exactly where a policy is `dlq`."""
+    """The topic of dead letters; set if and only if a policy is `dlq`."""
     queue_span: Span | None = field(default=None, compare=False)
 
     @property
     def catches(self) -> bool:
-        """Whether any error does not stop the processor."""
+        """Whether some errors do not stop the processor."""
         return (self.read, self.write) != ("fail", "fail")
 
     def __str__(self) -> str:
@@ -50,41 +51,40 @@ def bind_error_policies(statements: Mapping[str, SetStatement]) -> tuple[ErrorPo
         statements: those of POLICIES that are set, by key.
 
     Raises:
-        LsqlError: SETTING_INVALID, at the value.
+        LsqlError: SETTING_INVALID, DEAD_LETTER_QUEUE_MISSING, at the value.
     """
     asked = {key: _policy(statements[key]) for key in (_ALL, _READ, _WRITE) if key in statements}
     otherwise = asked.get(_ALL, "fail")
     read, write = asked.get(_READ, otherwise), asked.get(_WRITE, otherwise)
     topic = statements.get(_QUEUE)
     if topic is not None and not _TOPIC.fullmatch(topic.value):
-        raise _invalid(topic, "the name of a topic: letters, digits, dots, _ and -")
+        raise _invalid(topic, EXPECTED("TOPIC_NAME"))
     if "dlq" not in (read, write):
         warned = () if topic is None else (f"SET {_QUEUE} has no effect: no error.policy is dlq.",)
         return ErrorPolicies(read, write), warned
     if topic is None:
         asking = next(s for key, s in statements.items() if s.value.lower() == "dlq")
-        raise _invalid(asking, f"fail or continue; dlq needs SET {_QUEUE}='<topic>' as well")
+        raise LsqlError("DEAD_LETTER_QUEUE_MISSING", asking.value_span, key=_QUEUE)
     return ErrorPolicies(read, write, topic.value, topic.value_span), ()
 
 
 def check_queue(policies: ErrorPolicies, used: Collection[str]) -> None:
-    """Whether dead letters have a topic of their own.
+    """Check that dead letters have a topic of their own.
 
     Raises:
-        LsqlError: SETTING_INVALID, at the name.
+        LsqlError: DEAD_LETTER_QUEUE_USED, at the name.
     """
     if policies.queue is not None and policies.queue in used:
-        expected = "a topic that the program neither reads nor writes its results to"
-        raise LsqlError("SETTING_INVALID", policies.queue_span, key=_QUEUE, value=policies.queue, expected=expected)
+        raise LsqlError("DEAD_LETTER_QUEUE_USED", policies.queue_span, key=_QUEUE, topic=policies.queue)
 
 
 def _policy(statement: SetStatement) -> Policy:
     if statement.value.lower() not in ("fail", "continue", "dlq"):
-        raise _invalid(statement, "fail or continue or dlq")
+        raise _invalid(statement, EXPECTED("ONE_OF", known="fail, continue, dlq"))
     return cast(Policy, statement.value.lower())
 
 
-def _invalid(statement: SetStatement, expected: str) -> LsqlError:
+def _invalid(statement: SetStatement, expected: Detail) -> LsqlError:
     return LsqlError(
         "SETTING_INVALID", statement.value_span, key=statement.key, value=statement.value, expected=expected
     )

@@ -23,7 +23,7 @@ def generation_of(select: ast.Select, inside_insert: bool, otherwise: Generation
         otherwise: the generation of one that is written the same in both.
 
     Raises:
-        LsqlError: GENERATIONS_MIXED, with both places.
+        LsqlError: GENERATIONS_MIXED, SELECT_MODE_MISSING, with both places.
     """
     legacy = _legacy_marks(select, inside_insert)
     modern = [(name, place) for name, place in select.clauses if name in _MODERN_CLAUSES]
@@ -32,14 +32,8 @@ def generation_of(select: ast.Select, inside_insert: bool, otherwise: Generation
         raise LsqlError("GENERATIONS_MIXED", old, [("modern", new)], legacy=old_name, modern=new_name)
     if modern:
         if select.mode is None:
-            place = modern[0][1]
-            raise LsqlError(
-                "GENERATIONS_MIXED",
-                select.span,
-                [("modern", place)],
-                legacy="SELECT without STREAM or TABLE",
-                modern=modern[0][0],
-            )
+            name, place = modern[0]
+            raise LsqlError("SELECT_MODE_MISSING", select.span, [("modern", place)], modern=name)
         return "modern"
     return "legacy" if legacy or select.mode is None else otherwise
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from lsql_runner.bind.expected import EXPECTED
+from lsql_runner.errors import Detail
+
 TOPIC_KEYS = frozenset(
     """cleanup.policy compression.type compression.gzip.level compression.lz4.level compression.zstd.level
     delete.retention.ms file.delete.delay.ms flush.messages flush.ms index.interval.bytes
@@ -47,52 +50,20 @@ _AT_MOST = {"max.in.flight.requests.per.connection": 5, "retries": 2**31 - 1}
 """An idempotent producer takes from 1 to this; others would end at the first record."""
 
 
-def expected(key: str, value: str) -> str | None:
+def expected(key: str, value: str) -> Detail | None:
     """What the value of a consumer's or producer's key must be; None if it is that. Bounds are left to the client."""
     if key in _TEXTS:
         return None
     if key in _CHOICES:
-        return None if value in _CHOICES[key] else " or ".join(_CHOICES[key])
+        return None if value in _CHOICES[key] else EXPECTED("ONE_OF", known=", ".join(_CHOICES[key]))
     if key in _FLAGS:
-        return None if value.lower() in ("true", "false") else "true or false"
+        return None if value.lower() in ("true", "false") else EXPECTED("BOOLEAN")
     is_whole = re.fullmatch(r"-?\d{1,18}", value, re.ASCII) is not None
     if key in _AT_MOST:
-        return None if is_whole and 1 <= int(value) <= _AT_MOST[key] else f"a whole number from 1 to {_AT_MOST[key]}"
-    return None if is_whole else "a whole number"
+        fits = is_whole and 1 <= int(value) <= _AT_MOST[key]
+        return None if fits else EXPECTED("INTEGER_RANGE", least=1, most=_AT_MOST[key])
+    return None if is_whole else EXPECTED("INTEGER")
 
-
-OWNED_KEYS: dict[str, str] = {
-    "application.id": "set SQL_APP_ID",
-    "group.id": "set SQL_APP_ID",
-    "bootstrap.servers": "set SQL_BOOTSTRAP_SERVERS",
-    "schema.registry.url": "set SQL_SCHEMA_REGISTRY_URL",
-    "state.dir": "set SQL_STATE_STORE_DIR",
-    "state.onLoss": "set LSQL_STATE_ON_LOSS",
-    "enable.auto.commit": "leave it out: the position is committed after each batch",
-    "allow.auto.create.topics": "SET defaults.topic.autocreate=true, for targets; sources must be there",
-    "enable.idempotence": "leave it out: the producer always is idempotent",
-    "acks": "leave it out: the producer always waits for all in-sync replicas",
-    "key.deserializer": "write STORE KEY AS or declare the topic in LSQL_TOPICS",
-    "value.deserializer": "write STORE VALUE AS or declare the topic in LSQL_TOPICS",
-    "key.serializer": "write STORE KEY AS <format>",
-    "value.serializer": "write STORE VALUE AS <format>",
-    "default.key.serde": "write STORE KEY AS or declare the topic in LSQL_TOPICS",
-    "default.value.serde": "write STORE VALUE AS or declare the topic in LSQL_TOPICS",
-    "default.timestamp.extractor": "write EVENTTIME BY <field>",
-    "partitioner.class": "leave it out: a record goes by the hash of its key",
-    "interceptor.classes": "leave it out: the engine sets its own",
-    "metric.reporters": "leave it out: metrics are on GET /metrics",
-    "security.providers": "leave it out: set SSL_* and SASL_* in the environment",
-    "transactional.id": "leave it out: there are no transactions in this version",
-    "transaction.timeout.ms": "leave it out: there are no transactions in this version",
-    "default.deserialization.exception.handler": "SET error.policy='fail', 'continue' or 'dlq'",
-    "deserialization.exception.handler": "SET error.policy='fail', 'continue' or 'dlq'",
-    "default.production.exception.handler": "SET error.policy='fail', 'continue' or 'dlq'",
-    "production.exception.handler": "SET error.policy='fail', 'continue' or 'dlq'",
-    "processing.exception.handler": "SET error.policy='fail', 'continue' or 'dlq'",
-    "rocksdb.config.setter": "SET the rocksdb.* keys that are taken here",
-}
-"""Keys that have another home here, with what to do instead."""
 
 _NO_GROUP = "each query reads the partitions it is told to; no group is joined"
 

@@ -1,4 +1,4 @@
-"""Program and Catalog to BoundProgram: the second stage of the line. No clock, no net, no Spark."""
+"""Program and Catalog to BoundProgram: the second stage of the pipeline. No clock, network or Spark."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from lsql_runner.bind.declarations import with_declarations
 from lsql_runner.bind.decoders import source_formats, source_topics
 from lsql_runner.bind.error_policies import check_queue
 from lsql_runner.bind.formal_tables import formal_tables, formal_tables_inside
-from lsql_runner.bind.formats import output_serde, written
 from lsql_runner.bind.generations import Generation, generation_of
 from lsql_runner.bind.nulls import written_type
+from lsql_runner.bind.output_formats import output_serde, written
 from lsql_runner.bind.select import bind_select
 from lsql_runner.bind.settings import ProgramSettings, bind_settings, is_legacy
 from lsql_runner.bind.sinks import bind_sink_insert, sink_of
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import Catalog
 from lsql_runner.sql import ast
+from lsql_runner.sql.unsupported import unsupported
 
 
 def bind_program(program: ast.Program, catalog: Catalog) -> BoundProgram:
-    """Give every name a meaning and every expression a type.
+    """Resolve every name and give every expression a type.
 
     Raises:
         LsqlError: each with its place; see docs/reference/errors.md.
@@ -88,7 +89,7 @@ def _check_formats(program: ast.Program, catalog: Catalog) -> None:
         for wanted, serde in ((named.key, schema.key), (named.value, schema.value)):
             if wanted is not None and wanted != serde.format:
                 span = source_topics(program)[topic]
-                raise LsqlError("FORMAT_CONTRADICTS", span, topic=topic, named=str(wanted), known=str(serde.format))
+                raise LsqlError("FORMAT_CONFLICT", span, topic=topic, named=str(wanted), known=str(serde.format))
 
 
 def _bind_tables(
@@ -102,7 +103,7 @@ def _bind_tables(
     bound = dict(known)
     for table in tables:
         if table.name.name in bound:
-            raise LsqlError("NAME_TWICE", table.name.span, name=table.name.name)
+            raise LsqlError("NAME_DUPLICATE", table.name.span, name=table.name.name)
         name = table.name.name
         bound[name] = context.bind(table.select, bound, inside_insert, name in formal)
     return bound
@@ -113,33 +114,26 @@ def _bind_insert(
 ) -> BoundInsert | BoundSinkInsert:
     tables = _bind_tables(insert.tables, shared, context, formal_tables_inside(insert), inside_insert=True)
     if insert.target.name in tables:
-        raise LsqlError("NAME_SHADOWS_TOPIC", insert.target.span, name=insert.target.name)
+        raise LsqlError("TARGET_IS_WITH_QUERY", insert.target.span, name=insert.target.name)
     sink = sink_of(insert, context.catalog)
     select = context.bind(insert.select, tables, inside_insert=bool(insert.tables))
     if sink is not None:
         if context.settings.errors.catches:
-            raise LsqlError(
-                "FEATURE_UNSUPPORTED",
-                insert.target.span,
-                feature="SET error.policy other than fail with a sink",
-                instead="write to a topic, and from that to the sink in a second processor",
-            )
+            raise unsupported("error policy of sink", insert.target.span)
         return bind_sink_insert(insert, sink, select, context.settings)
     span = insert.select.projections[0].span.to(insert.select.projections[-1].span)
     key_type = written_type(select.key, select.shape.key.type)
     value_type = written_type(select.value, select.shape.value.type)
-    key = output_serde(select.key, key_type, select.shape.key, insert.key_format, "The key", span)
-    value = output_serde(select.value, value_type, select.shape.value, insert.value_format, "The value", span)
+    key = output_serde(select.key, key_type, select.shape.key, insert.key_format, "key", span)
+    value = output_serde(select.value, value_type, select.shape.value, insert.value_format, "value", span)
     topic = context.settings.topic(insert.target.name)
     plain = re.sub(r"\W|^(?=\d)", "_", insert.target.name, flags=re.ASCII)
-    key_settings = topic.key.named(f"{plain}_key")
-    value_settings = topic.value.named(plain)
-    key = written(key, "The key", key_settings, keeps_source(select.key), span)
-    value = written(value, "The value", value_settings, keeps_source(select.value), span)
+    key = written(key, "key", f"{plain}_key", topic.key, keeps_source(select.key), span)
+    value = written(value, "value", plain, topic.value, keeps_source(select.value), span)
     return BoundInsert(insert.target.name, key, value, select)
 
 
-def _source(tables: Mapping[str, BoundSelect], catalog: Catalog, source: ast.Source) -> BoundTopic | BoundSelect:
+def _source(tables: Mapping[str, BoundSelect], catalog: Catalog, source: ast.SourceName) -> BoundTopic | BoundSelect:
     name = source.name.name
     if name in tables:
         return tables[name]

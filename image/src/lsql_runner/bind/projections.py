@@ -1,10 +1,10 @@
-"""The SELECT list to the two parts of the output record."""
+"""The SELECT list to the key and value of the output record."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from lsql_runner.bind.bound import Fields, Part, Single, Whole
+from lsql_runner.bind.bound import Fields, Part, UnnamedValue, Whole
 from lsql_runner.bind.expr import ColumnRef, Expr, Record
 from lsql_runner.bind.expressions import Binder
 from lsql_runner.bind.join_scope import JoinScope
@@ -20,7 +20,7 @@ Tree = dict[str, "Tree | Expr"]
 
 @dataclass(slots=True)
 class _PartBuilder:
-    """Collects what is projected to the key or to the value."""
+    """Collects the projections of the key or of the value."""
 
     name: str
     single: Expr | None = None
@@ -29,35 +29,35 @@ class _PartBuilder:
 
     def set_single(self, expr: Expr, span: Span) -> None:
         if self.single is not None:
-            raise LsqlError("PROJECTION_TWICE", span, name=self.name)
+            raise LsqlError("PROJECTION_DUPLICATE", span, name=self.name)
         if self.tree or self.whole:
-            raise LsqlError("PROJECTION_OVERLAPS", span, name=self.name)
+            raise LsqlError("PROJECTION_CONFLICT", span, name=self.name)
         self.single = expr
 
     def set_field(self, path: tuple[str, ...], expr: Expr, span: Span) -> None:
         if self.single is not None:
-            raise LsqlError("PROJECTION_OVERLAPS", span, name=self.name)
+            raise LsqlError("PROJECTION_CONFLICT", span, name=self.name)
         inside = self.tree
         for step in path[:-1]:
             below = inside.setdefault(step, {})
             if not isinstance(below, dict):
-                raise LsqlError("PROJECTION_OVERLAPS", span, name=step)
+                raise LsqlError("PROJECTION_CONFLICT", span, name=step)
             inside = below
         last = path[-1]
         if last in inside:
-            code = "PROJECTION_OVERLAPS" if isinstance(inside[last], dict) else "PROJECTION_TWICE"
+            code = "PROJECTION_CONFLICT" if isinstance(inside[last], dict) else "PROJECTION_DUPLICATE"
             raise LsqlError(code, span, name=".".join(path))
         inside[last] = expr
 
     def set_whole(self, span: Span) -> None:
         if self.single is not None:
-            raise LsqlError("PROJECTION_OVERLAPS", span, name=self.name)
+            raise LsqlError("PROJECTION_CONFLICT", span, name=self.name)
         self.whole = True
 
     def build(self) -> Part | None:
-        """The part; None if the SELECT list says nothing of it."""
+        """The part; None if the SELECT list does not mention it."""
         if self.single is not None:
-            return Single(self.single)
+            return UnnamedValue(self.single)
         if self.tree:
             return Fields(tuple((name, _expression(value)) for name, value in self.tree.items()), extends=self.whole)
         return Whole() if self.whole else None
@@ -73,7 +73,8 @@ def bind_projections(binder: Binder, items: tuple[ast.Projection, ...]) -> tuple
     """Key and value as the SELECT list sets them; None for a part that it does not mention.
 
     Raises:
-        LsqlError: PROJECTION_TWICE, PROJECTION_OVERLAPS, PROJECTION_TARGET, STAR_OF_SCALAR, and what Binder raises.
+        LsqlError: PROJECTION_DUPLICATE, PROJECTION_CONFLICT, PROJECTION_TARGET_INVALID, STAR_OF_SCALAR, and what Binder
+            raises.
     """
     key, value = _PartBuilder("_key"), _PartBuilder("_value")
     for item in items:
@@ -91,7 +92,7 @@ def bind_projections(binder: Binder, items: tuple[ast.Projection, ...]) -> tuple
 
 
 def _projectable(expr: Expr) -> Expr:
-    """A bare NULL goes out as a null string, a length of time as milliseconds."""
+    """A bare NULL is written as a null string, a duration as milliseconds."""
     if expr.type == NULL:
         return convert(expr, STRING)
     return convert(expr, LONG) if expr.type == DURATION else expr
@@ -130,17 +131,17 @@ def _output_path(item: ast.Projection, scope: Scope | JoinScope) -> tuple[str, .
     steps: list[str] = []
     for step in (item.alias.head, *item.alias.steps):
         if isinstance(step, ast.Index):
-            raise LsqlError("PROJECTION_TARGET", step.span, name=f"[{step.position}]")
+            raise LsqlError("PROJECTION_TARGET_INVALID", step.span, name=f"[{step.position}]")
         steps.append(step.name)
     head = item.alias.head
     if not head.quoted and head.name in FACET_WORDS - {"_key", "_value"}:
-        raise LsqlError("PROJECTION_TARGET", item.alias.span, name=head.name)
+        raise LsqlError("PROJECTION_TARGET_INVALID", item.alias.span, name=head.name)
     return ("_value", *steps) if head.quoted else tuple(steps)
 
 
 def _own_path(item: ast.Projection, scope: Scope | JoinScope) -> tuple[str, ...]:
     match item.expr:
-        case ast.Path(head, steps) if all(isinstance(step, ast.Ident) for step in steps):
+        case ast.NamePath(head, steps) if all(isinstance(step, ast.Ident) for step in steps):
             names = (head.name, *(step.name for step in steps if isinstance(step, ast.Ident)))
             if head.name in FACET_WORDS and not head.quoted:
                 return ("_value", names[-1])  # `_key.id` becomes the field `id`; only AS sets the key
@@ -153,7 +154,7 @@ def part_type(part: Part, whole: DataType) -> DataType:
     match part:
         case Whole():
             return whole
-        case Single(expr):
+        case UnnamedValue(expr):
             return expr.type
         case Fields(fields, extends):
             new = Record(fields).type.fields

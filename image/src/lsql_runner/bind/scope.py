@@ -1,4 +1,4 @@
-"""What a name means inside one SELECT.
+"""The meaning of names in a SELECT.
 
 The relation below offers columns: `key`, `value`, `topic`, `partition`, `offset`, `ts` (milliseconds),
 `headers`, and one column for each LATERAL alias. A bare name is a field of the value.
@@ -33,51 +33,51 @@ FACET_WORDS = frozenset({"_key", "_value", "_meta", "_header", *_FACETS})
 
 
 def lateral_column(alias: str) -> str:
-    """The name of the column that holds a LATERAL's element."""
+    """The name of the column with the element of a LATERAL."""
     return f"lateral_{alias}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """One source with its names, and the LATERAL aliases so far."""
+    """One source with its names, and the LATERAL aliases defined so far."""
 
     name: str
     shape: Shape
     aliases: frozenset[str]
     laterals: Mapping[str, DataType] = field(default_factory=dict)
     known: frozenset[ColumnRef] = frozenset()
-    """Fields that are not null here, since a condition says so."""
+    """Fields that are not null here because a condition excludes it."""
 
     def knowing(self, known: frozenset[ColumnRef]) -> Scope:
-        """The same where these are known not to be null."""
+        """The same scope with more fields known not to be null."""
         return replace(self, known=self.known | known)
 
     def with_lateral(self, alias: str, element: DataType) -> Scope:
         return replace(self, laterals={**self.laterals, alias: element})
 
-    def resolve(self, path: ast.Path) -> Expr:
+    def resolve(self, path: ast.NamePath) -> Expr:
         """The expression that a path stands for.
 
         Raises:
-            LsqlError: FIELD_UNKNOWN or FIELD_NOT_INSIDE, at the step that fails.
+            LsqlError: FIELD_UNKNOWN or FIELD_NOT_NESTED, at the step that fails.
         """
         found = self._resolve(path)
         if isinstance(found, ColumnRef) and found in self.known:
             return replace(found, nullable=False, present=True)
         return found
 
-    def _resolve(self, path: ast.Path) -> Expr:
+    def _resolve(self, path: ast.NamePath) -> Expr:
         head = path.head.name
         if not path.head.quoted and head in FACET_WORDS:
             return self._resolve_facet(path)
         if head in self.laterals:
             return resolve_lateral(lateral_column(head), self.laterals[head], "value" in self.shape.exempt, path)
         if self.is_qualifier(path) and isinstance(path.steps[0], ast.Ident):
-            return self.resolve(ast.Path(path.steps[0], path.steps[1:], path.span))
+            return self.resolve(ast.NamePath(path.steps[0], path.steps[1:], path.span))
         return _inside(self._whole_value(path.span), (path.head, *path.steps), self.name)
 
-    def is_qualifier(self, path: ast.Path) -> bool:
-        """Whether the first name of a path is the source's own and not a field's: `payments.amount`."""
+    def is_qualifier(self, path: ast.NamePath) -> bool:
+        """Whether the first name of a path is that of the source, and not of a field: `payments.amount`."""
         head = path.head.name
         named = head in self.aliases and head not in self.laterals and not self._is_field(head)
         return named and bool(path.steps) and isinstance(path.steps[0], ast.Ident)
@@ -89,7 +89,7 @@ class Scope:
     def _whole_value(self, span: Span) -> ColumnRef:
         return _root("value", self.shape.value.type, "value" in self.shape.exempt)
 
-    def _resolve_facet(self, path: ast.Path) -> Expr:
+    def _resolve_facet(self, path: ast.NamePath) -> Expr:
         head, steps = path.head.name, path.steps
         match head:
             case "_key":
@@ -98,7 +98,7 @@ class Scope:
                 return _inside(self._whole_value(path.span), steps, "_value")
             case "_header":
                 if len(steps) != 1 or not isinstance(steps[0], ast.Ident):
-                    raise LsqlError("FIELD_UNKNOWN", path.span, name=head, source="A record", known="_header.<name>")
+                    raise LsqlError("HEADER_NAME_MISSING", path.span, name=head)
                 self._need("headers", path.span, head)
                 return Convert(HeaderValue(steps[0].name), STRING)
             case "_meta":
@@ -116,7 +116,7 @@ class Scope:
                 column, kind = _FACETS[head]
                 if steps:
                     first = steps[0].name if isinstance(steps[0], ast.Ident) else f"[{steps[0].position}]"
-                    raise LsqlError("FIELD_NOT_INSIDE", steps[0].span, name=head, type=describe(kind), step=first)
+                    raise LsqlError("FIELD_NOT_NESTED", steps[0].span, name=head, type=describe(kind), step=first)
         self._need(column, path.span, head)
         return ColumnRef(column, (), kind, nullable=False, present=True)
 
@@ -129,25 +129,19 @@ class Scope:
                     *(f"_{f}" for f in sorted(self.shape.facets) if f in ("topic", "partition", "offset", "ts")),
                 ]
             )
-            raise LsqlError(
-                "FIELD_UNKNOWN",
-                span,
-                name=name,
-                source=f"{self.name} (the result of an aggregate)",
-                known=known,
-            )
+            raise LsqlError("FACET_UNAVAILABLE", span, name=name, source=self.name, known=known)
 
 
 def _root(column: str, kind: DataType, exempt: bool) -> ColumnRef:
-    """A whole key, value or element of an array: it counts as there, whatever is null inside."""
+    """A whole key, value or element of an array: it counts as not null, whatever is null inside."""
     return ColumnRef(column, (), kind, nullable=False, exempt=exempt)
 
 
-def resolve_lateral(column: str, element: DataType, exempt: bool, path: ast.Path) -> ColumnRef:
+def resolve_lateral(column: str, element: DataType, exempt: bool, path: ast.NamePath) -> ColumnRef:
     """What a path into the element of a LATERAL stands for; `exempt` as that of `ColumnRef`.
 
     Raises:
-        LsqlError: FIELD_UNKNOWN or FIELD_NOT_INSIDE, at the step that fails.
+        LsqlError: FIELD_UNKNOWN or FIELD_NOT_NESTED, at the step that fails.
     """
     return _inside(_root(column, element, exempt), path.steps, path.head.name)
 
@@ -186,7 +180,7 @@ def _step(inside: ColumnRef, step: ast.Ident | ast.Index, name: str) -> ColumnRe
             source=f"{name} ({describe(inside.type)})",
             known="_value, _key, _ts",
         )
-    raise LsqlError("FIELD_NOT_INSIDE", step.span, name=name, type=describe(inside.type), step=wanted)
+    raise LsqlError("FIELD_NOT_NESTED", step.span, name=name, type=describe(inside.type), step=wanted)
 
 
 def member_ref(struct: ColumnRef, member: Field) -> ColumnRef:
@@ -201,4 +195,4 @@ def _known(name: str, struct: Struct) -> str:
     near += [n for n in struct.names if n.lower() == name.lower() and n not in near]
     rest = [n for n in struct.names if n not in near]
     shown = [*near, *rest][:12]
-    return (", ".join(shown) + (", ..." if len(struct.names) > 12 else "")) or "none (its schema is empty)"
+    return (", ".join(shown) + (", ..." if len(struct.names) > 12 else "")) or "none"

@@ -1,7 +1,7 @@
-"""Values of a case file to Avro and back, by fastavro: a second opinion on what our own encoder and decoder do.
+"""Values of a case file to Avro and back, by fastavro: a second opinion on our own encoder and decoder.
 
-The only importer of fastavro. Its own logical types are left aside where they say less than Avro does: Python's times
-know neither nanoseconds nor the year 10000, and all that the language takes for plain numbers and text is so here.
+The only importer of fastavro. Its logical types are not used where Python's types hold less than Avro's: datetime has
+no nanoseconds and no year 10000. What the language reads as plain numbers and text is so here too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from uuid import UUID
 import fastavro
 from fastavro.read import LOGICAL_READERS
 
-from lsql_runner.cases.leaves import NANOS_PER_MS, Day, Instant, Single, ValueMisfit, bytes_of, decimal_of
+from lsql_runner.cases.scalars import NANOS_PER_MS, Day, Instant, InvalidValue, Single, bytes_of, decimal_of
 
 _NANOS = {"millis": NANOS_PER_MS, "micros": 1_000, "nanos": 1}
 _TIMES = {f"{kind}-{unit}": nanos for kind in ("timestamp", "local-timestamp") for unit, nanos in _NANOS.items()}
@@ -32,43 +32,43 @@ class AvroSchema:
     """What values are written and read with.
 
     Raises:
-        ValueMisfit: the text is no schema; the message says why.
+        InvalidValue: the text is no schema; the message says why.
     """
 
     def __init__(self, text: str) -> None:
         self._named: dict[str, Any] = {}
         try:
             self._schema = fastavro.parse_schema(_marked(json.loads(text)), self._named)
-        except Exception as error:  # it tells in exceptions of all kinds
-            raise ValueMisfit(f"no Avro schema: {type(error).__name__}: {error}") from None
+        except Exception as error:  # it raises exceptions of many types
+            raise InvalidValue(f"not an Avro schema: {type(error).__name__}: {error}") from None
 
     def encode(self, value: Any) -> bytes:
         """The bytes of a value.
 
         Raises:
-            ValueMisfit: it is no value of the schema; the message says at which field.
+            InvalidValue: it is no value of the schema; the message says at which field.
         """
         body = io.BytesIO()
         plain = self._plain(value, self._schema, "")
         try:
             fastavro.schemaless_writer(body, self._schema, plain)
-        except Exception as error:  # of decimals alone: the others were looked at
-            raise ValueMisfit(f"the value does not fit its schema: {error}") from None
+        except Exception as error:  # only for decimals: other values are checked above
+            raise InvalidValue(f"the value does not fit its schema: {error}") from None
         return body.getvalue()
 
     def decode(self, data: bytes) -> Any:
-        """The value in some bytes: of YAML's types, and those of `cases.leaves`.
+        """The value in some bytes: of YAML's types, and those of `cases.scalars`.
 
         Raises:
-            ValueMisfit: they hold none.
+            InvalidValue: they hold none.
         """
         body = io.BytesIO(data)
         try:
             value = fastavro.schemaless_reader(body, self._schema, None)
-        except Exception as error:  # it has no word for bytes that are no Avro
-            raise ValueMisfit(f"{type(error).__name__}: {error}") from None
+        except Exception as error:  # it has no exception of its own for malformed bytes
+            raise InvalidValue(f"{type(error).__name__}: {error}") from None
         if body.tell() < len(data):
-            raise ValueMisfit(f"{len(data) - body.tell()} bytes are left behind the value")
+            raise InvalidValue(f"{len(data) - body.tell()} bytes follow the value")
         return value
 
     def _plain(self, value: Any, schema: Any, place: str) -> Any:
@@ -85,18 +85,18 @@ class AvroSchema:
             case "map" if isinstance(value, dict):
                 return {str(key): self._plain(one, schema["values"], _below(place, key)) for key, one in value.items()}
         try:
-            return _leaf(value, schema)
-        except ValueMisfit as error:
-            raise ValueMisfit(f"{error}{_at(place)}") from None
+            return _scalar(value, schema)
+        except InvalidValue as error:
+            raise InvalidValue(f"{error}{_at(place)}") from None
 
     def _fields(self, value: Any, schema: Any, place: str) -> dict[str, Any]:
         if not isinstance(value, Mapping):
-            raise ValueMisfit(f"a record is {{field: value}}, not {_shown(value)}{_at(place)}")
+            raise InvalidValue(f"a record is {{field: value}}, not {_shown(value)}{_at(place)}")
         fields = {one["name"]: one for one in schema["fields"]}
         strange = [str(name) for name in value if name not in fields]
         if strange:
             known = ", ".join(fields)
-            raise ValueMisfit(f"the schema has no field {strange[0]}; it has {known}{_at(place)}")
+            raise InvalidValue(f"the schema has no field {strange[0]}; it has {known}{_at(place)}")
         found = {}
         for name, one in fields.items():
             if name in value:
@@ -104,7 +104,7 @@ class AvroSchema:
             elif "default" in one:
                 found[name] = self._default(one["default"], one["type"])
             else:
-                raise ValueMisfit(f"there is no value for {_below(place, name)}, which has no default")
+                raise InvalidValue(f"there is no value for {_below(place, name)}, which has no default")
         return found
 
     def _chosen(self, value: Any, union: list[Any], place: str) -> tuple[str, Any]:
@@ -113,15 +113,15 @@ class AvroSchema:
         for branch in union:
             try:
                 return _name(branch), self._plain(value, branch, place)
-            except ValueMisfit as error:
+            except InvalidValue as error:
                 if _name(branch) != "null":
                     reasons.append(error)
         if len(reasons) == 1 and value is not None:
             raise reasons[0]
-        raise ValueMisfit(f"the union of {', '.join(map(_name, union))} holds no {_shown(value)}{_at(place)}")
+        raise InvalidValue(f"the union of {', '.join(map(_name, union))} holds no {_shown(value)}{_at(place)}")
 
     def _default(self, value: Any, schema: Any) -> Any:
-        """What Avro's JSON says of a default: bytes are text there, and a union is its first branch."""
+        """A default from Avro's JSON, where bytes are text and a union has the type of its first branch."""
         if isinstance(schema, list):
             return _name(schema[0]), self._default(value, schema[0])
         if isinstance(schema, str):
@@ -144,13 +144,13 @@ def avro_schema(text: str) -> AvroSchema:
     """The schema of a text, read once.
 
     Raises:
-        ValueMisfit: as `AvroSchema`.
+        InvalidValue: as `AvroSchema`.
     """
     return AvroSchema(text)
 
 
 def _marked(schema: Any) -> Any:
-    """The schema with marks of ours at what fastavro is to hand to our readers; of logical types only decimals stay."""
+    """The schema with logical types of our own, for which LOGICAL_READERS below has readers; only decimals stay."""
     if isinstance(schema, list):
         return [_marked(branch) for branch in schema]
     if isinstance(schema, str):
@@ -183,17 +183,17 @@ def _mark(kind: str, logical: str, schema: Mapping[str, Any]) -> str | None:
         case (("bytes" | "fixed"), "decimal"):
             precision, scale = schema.get("precision"), schema.get("scale", 0)
             sane = isinstance(precision, int) and isinstance(scale, int) and 0 <= scale <= precision
-            return "decimal" if sane else None  # Avro takes no notice of one that is not
+            return "decimal" if sane else None  # Avro ignores an invalid decimal
     return None
 
 
-def _leaf(value: Any, schema: Mapping[str, Any]) -> Any:
+def _scalar(value: Any, schema: Mapping[str, Any]) -> Any:
     kind, mark = schema["type"], str(schema.get("logicalType", ""))
     match kind:
         case "long" if mark:
             nanos, rest = divmod(Instant.of(value).nanos, _TIMES[mark.removeprefix("lsql-")])
             if rest:
-                raise ValueMisfit(f"{_shown(value)} has more digits than {mark.removeprefix('lsql-')} holds")
+                raise InvalidValue(f"{_shown(value)} has more digits than {mark.removeprefix('lsql-')} holds")
             return _whole(nanos, "long")
         case "int" if mark:
             return Day.of(value).number
@@ -203,7 +203,7 @@ def _leaf(value: Any, schema: Mapping[str, Any]) -> Any:
             return _bytes(value, schema, mark)
         case "float" | "double" if isinstance(value, int | float) and not isinstance(value, bool):
             if kind == "float" and _LARGEST_FLOAT < abs(value) < math.inf:
-                raise ValueMisfit(f"{_shown(value)} is too large for a float")
+                raise InvalidValue(f"{_shown(value)} is too large for a float")
             return float(value)
         case "null" if value is None:
             return None
@@ -214,14 +214,14 @@ def _leaf(value: Any, schema: Mapping[str, Any]) -> Any:
         case "enum" if value in schema["symbols"]:
             return value
         case "enum":
-            raise ValueMisfit(f"{_shown(value)} is none of {', '.join(schema['symbols'])}")
-    raise ValueMisfit(f"{_shown(value)} is no {kind}" + (": quote it" if kind == "string" else ""))
+            raise InvalidValue(f"{_shown(value)} is not one of {', '.join(schema['symbols'])}")
+    raise InvalidValue(f"{_shown(value)} is not a valid {kind}" + (": quote it" if kind == "string" else ""))
 
 
 def _whole(value: Any, kind: str) -> int:
     limit = _SIZES[kind]
     if not isinstance(value, int) or isinstance(value, bool) or not -limit <= value < limit:
-        raise ValueMisfit(f"{_shown(value)} is no {kind}")
+        raise InvalidValue(f"{_shown(value)} is not a valid {kind}")
     return value
 
 
@@ -232,10 +232,10 @@ def _bytes(value: Any, schema: Mapping[str, Any], mark: str) -> Any:
         try:
             return UUID(value).bytes
         except (ValueError, AttributeError, TypeError):
-            raise ValueMisfit(f"{_shown(value)} is no UUID") from None
+            raise InvalidValue(f"{_shown(value)} is not a UUID") from None
     data = bytes_of(value)
     if schema["type"] == "fixed" and len(data) != schema["size"]:
-        raise ValueMisfit(f"{schema['size']} bytes are needed, not {len(data)}")
+        raise InvalidValue(f"{schema['size']} bytes are needed, not {len(data)}")
     return data
 
 

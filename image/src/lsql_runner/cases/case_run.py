@@ -1,4 +1,4 @@
-"""One case, from its file's content to what is wrong with it, on whichever engine."""
+"""Runs one case on an engine and compares the result."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from lsql_runner.errors import LsqlError, render
 
 @dataclass(frozen=True, slots=True)
 class CaseRun:
-    """What a program made of a case: the records of each target in their order, or the error that it ended with."""
+    """The result of a run: the records of each target in their order, or the error that ended the program."""
 
     records: tuple[ActualRecord, ...]
     error: LsqlError | None
     schemas: Schemas
-    """What the ids in records of AVRO stand for."""
+    """The schemas that records name, by id."""
     left: tuple[LsqlError, ...] = ()
-    """What the run made and could not take away again."""
+    """What the run created and could not delete."""
 
 
 class CaseEngine(Protocol):
@@ -31,20 +31,20 @@ class CaseEngine(Protocol):
         """Run the program over the case's micro-batches, each read as a whole before the next.
 
         Raises:
-            LsqlError: the engine cannot be used, or the case not be run on it.
+            LsqlError: the engine cannot be used, or cannot run this case.
         """
 
 
 def run_case(case: Case, engine: CaseEngine) -> list[str]:
-    """Run a case; what is wrong, as lines.
+    """Run a case. Returns the differences as lines; empty if it passed.
 
     Raises:
-        LsqlError: CASE_INVALID; what the engine cannot do.
+        LsqlError: CASE_INVALID; errors of the engine itself.
     """
     try:
         prepared = prepare_case(case)
     except LsqlError as error:
-        if error.code == "CASE_INVALID":
+        if error.kind.is_of_case:
             raise
         return error_differences(case.error, error, case.sql)
     run = engine.run(case, prepared)

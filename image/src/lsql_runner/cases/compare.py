@@ -1,4 +1,4 @@
-"""What came out of a case against what it expects. Pure: on memory or on brokers, whoever ran it."""
+"""Compares the records that a program wrote with those that a case expects. Pure."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from difflib import ndiff
 from itertools import zip_longest
 from typing import Any
 
-from lsql_runner.cases.leaves import ValueMisfit, natural
 from lsql_runner.cases.model import Case, CaseRecord, ExpectedError, Headers
+from lsql_runner.cases.scalars import InvalidValue, natural
 from lsql_runner.cases.values import (
     NO_SCHEMAS,
     Schemas,
@@ -26,7 +26,7 @@ from lsql_runner.formats.catalog import BYTES_FORMAT, JSON_FORMAT, Format
 from lsql_runner.plan.queries import Plan, WriteSink
 
 NOT_COMPARED = ("lsql.batch", "lsql.error.processor", "lsql.error.time")
-"""Headers that are others with each run; no case expects them."""
+"""Headers that differ from run to run, which no case can expect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +47,14 @@ def output_formats(case: Case, plan: Plan) -> Forms:
     """The formats of each target's key and value.
 
     Raises:
-        LsqlError: CASE_INVALID when two INSERTs write a topic in unlike formats: its records could not be told apart.
+        LsqlError: CASE_FORMATS_DIFFER.
     """
     found: dict[str, tuple[Format, Format]] = {}
     for sink in plan.sinks:
         # A row of a sink is shown as its key's columns and all of its columns, each an object.
         forms = (JSON_FORMAT, JSON_FORMAT) if isinstance(sink, WriteSink) else (sink.key_format, sink.value_format)
         if found.setdefault(sink.name, forms) != forms:
-            why = f"two INSERTs write {sink.name} in unlike formats"
-            raise LsqlError("CASE_INVALID", path=str(case.path), place="the program", why=why)
+            raise LsqlError("CASE_FORMATS_DIFFER", path=str(case.path), topic=sink.name)
     if plan.dead_letter_queue is not None:
         found[plan.dead_letter_queue] = (BYTES_FORMAT, BYTES_FORMAT)
     return found
@@ -64,10 +63,10 @@ def output_formats(case: Case, plan: Plan) -> Forms:
 def differences(case: Case, plan: Plan, actual: Iterable[ActualRecord], schemas: Schemas = NO_SCHEMAS) -> list[str]:
     """Lines that show how the output differs from what is expected; empty if it does not.
 
-    Records are compared in order for each topic and key, as a changelog is read; across keys order says nothing.
+    Records are compared in order for each topic and key, as in a changelog; the order across keys does not count.
 
     Args:
-        schemas: what the ids in records of AVRO stand for.
+        schemas: by id, those that records name.
 
     Raises:
         LsqlError: CASE_INVALID where an expected record fits no target.
@@ -83,7 +82,7 @@ def differences(case: Case, plan: Plan, actual: Iterable[ActualRecord], schemas:
 
 @dataclass(frozen=True, slots=True)
 class _Expected:
-    """A record as the case has it; timestamp and headers are None where it leaves them unsaid."""
+    """An expected record; timestamp and headers are None if the case does not give them."""
 
     topic: str
     key: Any
@@ -125,7 +124,7 @@ class _Found:
         return _Found(record.topic, key, value, record.value, record.timestamp_ms, headers)
 
     def line(self, wanted: _Expected | None) -> str:
-        """The record as the case would write it. What the case leaves unsaid is no difference, and is not shown."""
+        """The record as the case would write it. What the case does not give is not compared and not shown."""
         if wanted is None:
             value = "tombstone" if self.raw is None else _json(natural(self.value))
             return _line(value, self.timestamp_ms, self.headers)
@@ -183,10 +182,10 @@ def _expected(case: Case, forms: Forms) -> list[_Expected]:
         topic = record.topic or (next(iter(forms)) if len(forms) == 1 else "")
         try:
             if topic not in forms:
-                raise ValueMisfit(f"the program writes to {', '.join(forms)}" + (f", not to {topic}" if topic else ""))
+                raise InvalidValue(f"the program writes to {', '.join(forms)}" + (f", not to {topic}" if topic else ""))
             found.append(_expected_record(record, topic, forms[topic]))
-        except ValueMisfit as error:
-            raise LsqlError("CASE_INVALID", path=str(case.path), place=f"expect[{number}]", why=str(error)) from None
+        except InvalidValue as error:
+            raise LsqlError("CASE_INVALID", path=str(case.path), place=f"expect[{number}]", reason=str(error)) from None
     return found
 
 
@@ -214,15 +213,15 @@ def _part(value: Any, text: str | None, form: Format) -> Any:
 
 
 def _decoded(data: bytes | None, form: Format, schemas: Schemas) -> Any:
-    """The value, or the bytes in words where they are not what the format promises: a difference, not a crash."""
+    """The value; bytes that are not in the format become a value that says so, which is then a difference."""
     try:
         return decode_value(data, form, schemas)
-    except ValueMisfit:
+    except InvalidValue:
         return {"not " + str(form): "" if data is None else data.hex()}
 
 
 def _line(value: str, timestamp_ms: int | None, headers: Headers | None) -> str:
-    """A record for people."""
+    """A record as one line of text."""
     time = "" if timestamp_ms is None else f"  timestamp {timestamp_ms}"
     return f"{value}{time}" + ("" if headers is None else f"  headers {_shown_headers(headers)}")
 

@@ -1,4 +1,4 @@
-"""Cases on real brokers: topics of the case's own, and between them the program as it runs in production."""
+"""Runs cases on real brokers: a processor as in production, reading and writing topics that the case creates."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from lsql_runner.cases.case_run import CaseRun
+from lsql_runner.cases.cleanup import Cleanup
 from lsql_runner.cases.compare import ActualRecord
-from lsql_runner.cases.leftovers import Leftovers
 from lsql_runner.cases.model import Case
 from lsql_runner.cases.on_memory import topic_records
 from lsql_runner.cases.prepare import Batches, EncodedRecord, PreparedCase, encode_batches, register_writers
-from lsql_runner.cases.trial import Trial
+from lsql_runner.cases.resources import required_subjects, required_topics
+from lsql_runner.cases.stepwise import StepwiseRun
 from lsql_runner.cases.values import NO_SCHEMAS, Schemas
-from lsql_runner.cases.wanted import wanted_subjects, wanted_topics
 from lsql_runner.config.settings import Settings, read_settings
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.engine.records import read_records, write_records
@@ -29,9 +29,11 @@ from lsql_runner.errors import LsqlError, render
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.declared import as_declaration
 from lsql_runner.jvm.spark_jvm import short_lived
-from lsql_runner.kafka.brokers import Brokers, TopicRequest
+from lsql_runner.kafka.ports import Brokers, TopicRequest
 from lsql_runner.kafka.registry import SchemaRegistry
-from lsql_runner.runtime.preparation import brokers_of, registry_of, source_partitions
+from lsql_runner.plan.tree import watermark_delay_ms
+from lsql_runner.runtime.connections import brokers_of, registry_of
+from lsql_runner.runtime.preparation import source_partitions
 from lsql_runner.runtime.supervisor import Supervisor
 from lsql_runner.service import processor_on
 
@@ -40,9 +42,7 @@ _POLL_S = 0.05
 _TERMINATED = 143
 
 _OF_THE_CASE = ("SQL", "SQL_APP_ID", "SQL_STATE_STORE_DIR", "LSQL_TOPICS")
-"""Variables that say nothing here: each case has its own."""
-_NOT_SEEN_YET = ("TOPIC_UNKNOWN", "TARGET_UNKNOWN")
-"""What a broker says of a topic that another one has just made."""
+"""Variables that are ignored here, since each case has values of its own."""
 
 
 @contextmanager
@@ -55,7 +55,7 @@ def kafka_cases(
         environment: settings as a processor's, credentials among them.
         servers: as in SQL_BOOTSTRAP_SERVERS.
         registry_url: as in SQL_SCHEMA_REGISTRY_URL; None leaves it to the environment.
-        warn: takes what could not be taken away again, where a case broke off.
+        warn: gets what could not be deleted when a case ended early.
 
     Raises:
         LsqlError: a setting is wrong; BROKER_UNREACHABLE, BROKER_REFUSED; JAVA_MISSING, JARS_MISSING.
@@ -74,7 +74,7 @@ def kafka_cases(
 
 
 def settings_of(environment: Mapping[str, str], servers: str, registry_url: str | None) -> Settings:
-    """What all cases have in common: a processor's environment without what is a single processor's.
+    """The settings that all cases share: a processor's environment without what belongs to one processor.
 
     Raises:
         LsqlError: as `read_settings`.
@@ -89,7 +89,7 @@ def settings_of(environment: Mapping[str, str], servers: str, registry_url: str 
 
 @contextmanager
 def _ended_by_term() -> Iterator[None]:
-    """TERM would end the process on the spot, and leave on the brokers what a case made."""
+    """TERM would end the process at once and leave the case's topics on the brokers."""
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
     try:
         yield
@@ -98,10 +98,10 @@ def _ended_by_term() -> Iterator[None]:
 
 
 class KafkaCases:
-    """A CaseEngine. Brokers, registry and SparkEngine are lent.
+    """A CaseEngine. The caller closes the brokers, the registry and the SparkEngine.
 
-    Each micro-batch is written to the topics while the processor is stopped, and then read to its end: so the batches
-    are those of the case, and each of them but the first is also a start on what the one before it left.
+    Each micro-batch is written to the topics while the processor is stopped, and then read to its end. So the batches
+    are those of the case, and each but the first also restarts the processor on its state.
     """
 
     def __init__(
@@ -119,53 +119,53 @@ class KafkaCases:
         self._warn = warn
 
     def run(self, case: Case, prepared: PreparedCase) -> CaseRun:
-        topics, subjects = wanted_topics(case, prepared), wanted_subjects(case, prepared)
+        topics, subjects = required_topics(case, prepared), required_subjects(case, prepared)
         if subjects and self._registry is None:
             raise LsqlError("REGISTRY_MISSING", topic=next(iter(subjects.values())))
         self._refuse_what_exists(case, topics, subjects)
-        left = Leftovers(case.path, self._brokers, self._registry, subjects=list(subjects))
+        cleanup = Cleanup(case.path, self._brokers, self._registry, subjects=list(subjects))
         try:
-            self._make(case, topics, left)
-            error = self._process(case, prepared, left)
+            self._make(case, topics, cleanup)
+            error = self._process(case, prepared, cleanup)
             records = () if error is not None else tuple(self._written(case, prepared))
             schemas = self._schemas(subjects)
         except BaseException:
-            for stays in left.clear():
-                self._warn(render(stays))
+            for error in cleanup.run():
+                self._warn(render(error))
             raise
-        return CaseRun(records, error, schemas, left.clear())
+        return CaseRun(records, error, schemas, cleanup.run())
 
     # --- names ---
 
     def _refuse_what_exists(self, case: Case, topics: Sequence[TopicRequest], subjects: Mapping[str, str]) -> None:
         existing = self._brokers.topics()
-        found = [f"topic {topic.name}" for topic in topics if topic.name in existing]
+        found = [("topic", topic.name) for topic in topics if topic.name in existing]
         if self._registry is not None:
-            found += [f"subject {subject}" for subject in subjects if self._registry.is_taken(subject)]
+            found += [("subject", subject) for subject in subjects if self._registry.is_taken(subject)]
         if found:
-            raise LsqlError("CASE_CONFLICT", path=str(case.path), what=found[0])
+            resource, name = found[0]
+            raise LsqlError("CASE_CONFLICT", path=str(case.path), resource=resource, name=name)
 
-    def _make(self, case: Case, topics: Sequence[TopicRequest], left: Leftovers) -> None:
+    def _make(self, case: Case, topics: Sequence[TopicRequest], cleanup: Cleanup) -> None:
         for topic in topics:
-            left.topics.append(topic.name)
+            cleanup.topics.append(topic.name)
             try:
                 made = self._brokers.create(topic)
             except LsqlError as error:
                 if error.code == "TOPIC_REFUSED":
-                    left.topics.remove(topic.name)
+                    cleanup.topics.remove(topic.name)
                 raise
             if not made:
-                left.topics.remove(topic.name)  # somebody else was quicker: it is theirs
-                raise LsqlError("CASE_CONFLICT", path=str(case.path), what=f"topic {topic.name}")
+                cleanup.topics.remove(topic.name)  # somebody else was quicker: it is theirs
+                raise LsqlError("CASE_CONFLICT", path=str(case.path), resource="topic", name=topic.name)
         deadline = time.monotonic() + _READY_S
         while not {topic.name for topic in topics} <= self._brokers.topics().keys():
             if time.monotonic() > deadline:
-                why = f"they were not there after {_READY_S:.0f} s"
-                raise LsqlError("CASE_BROKEN_OFF", path=str(case.path), what="its topics were made", why=why)
+                raise LsqlError("CASE_TOPICS_MISSING", path=str(case.path), seconds=round(_READY_S))
             time.sleep(_POLL_S)
 
     def _schemas(self, subjects: Mapping[str, str]) -> Schemas:
-        """Every schema of the case's subjects: a record that was written has one of these."""
+        """Every schema of the case's subjects, by id."""
         registry = self._registry
         if registry is None:
             return NO_SCHEMAS
@@ -175,46 +175,46 @@ class KafkaCases:
 
     # --- the processor ---
 
-    def _process(self, case: Case, prepared: PreparedCase, left: Leftovers) -> LsqlError | None:
-        """Run the program over all batches; what it died of."""
+    def _process(self, case: Case, prepared: PreparedCase, cleanup: Cleanup) -> LsqlError | None:
+        """Run the program over all batches. Returns the error that ended it, or None."""
         batches = self._encoded(case, prepared)
         sources = {source.topic for source in prepared.plan.sources}
         ends: dict[Partition, int] = {}
         with tempfile.TemporaryDirectory(prefix="lsql-test-") as folder, ExitStack() as stack:
             settings = self._settings_of(case, prepared, Path(folder))
             self._write(case, batches[0] if batches else (), sources, ends)
-            left.groups.append(settings.app_id)
+            cleanup.groups.append(settings.app_id)
             if _begins_at_the_end(prepared):
-                # The input is there before the processor is: with a position at its beginning it is read all the same.
+                # The input exists before the processor starts: a committed position makes it read from the beginning.
                 self._brokers.commit(settings.app_id, dict.fromkeys(source_partitions(prepared.plan), 0))
             jvm_gone = threading.Event()
             try:
-                trial = Trial(case.path, self._launched(settings, jvm_gone, stack), jvm_gone)
+                running = StepwiseRun(case.path, self._launched(settings, jvm_gone, stack), jvm_gone)
             except LsqlError as error:
                 return error
             delays_ms = _delays_ms(prepared)
             for number, batch in enumerate(batches):
                 if number:
-                    died = trial.pause()
-                    if died is not None:
-                        return died
+                    failed = running.pause()
+                    if failed is not None:
+                        return failed
                     self._write(case, batch, sources, ends)
-                    trial.resume()
-                died = trial.read_to(ends)
-                if died is None and number in case.idle_ms:
-                    died = trial.pass_time(case.idle_ms[number], delays_ms)
-                if died is not None:
-                    return died
+                    running.resume()
+                failed = running.read_to(ends)
+                if failed is None and number in case.idle_ms:
+                    failed = running.pass_time(case.idle_ms[number], delays_ms)
+                if failed is not None:
+                    return failed
             stack.close()  # it commits
-            return trial.broker_error() or self._behind(case, settings.app_id, ends)
+            return running.broker_error() or self._behind(case, settings.app_id, ends)
 
     def _encoded(self, case: Case, prepared: PreparedCase) -> Batches:
-        """The input with the ids that this registry gives."""
+        """The input with schema ids of this registry."""
         writers = {} if self._registry is None else register_writers(case, self._registry)
         return encode_batches(case, prepared.planned.program, writers)
 
     def _settings_of(self, case: Case, prepared: PreparedCase, folder: Path) -> Settings:
-        """The settings of the processor. What records show of topics is declared: not all are there at first."""
+        """The settings of the processor. Sampled schemas are declared, since not all records are there at first."""
         declared = as_declaration({source.topic: source for source in prepared.plan.sources})
         changed = {
             "sql": case.sql,
@@ -223,7 +223,7 @@ class KafkaCases:
             "topics": json.dumps(declared),
         }
         if _begins_at_the_end(prepared):
-            changed["state_on_loss"] = "reset"  # a position without state is no loss here
+            changed["state_on_loss"] = "reset"  # a position without state is intended here
         return self._settings.model_copy(update=changed)
 
     def _launched(self, settings: Settings, jvm_gone: threading.Event, stack: ExitStack) -> Supervisor:
@@ -232,18 +232,24 @@ class KafkaCases:
             try:
                 return stack.enter_context(processor_on(self._engine, settings, jvm_gone.set))
             except LsqlError as error:
-                if error.code not in _NOT_SEEN_YET or time.monotonic() > deadline:
+                if not error.kind.is_of_metadata or time.monotonic() > deadline:
                     raise
             time.sleep(_POLL_S)
 
     def _behind(self, case: Case, group: str, ends: Mapping[Partition, int]) -> LsqlError | None:
-        """What is wrong with the position that the brokers have of the processor."""
+        """The error if the committed position of the processor is not at the ends."""
         committed = self._brokers.group_positions(group, ends)
         late = next((place for place, end in ends.items() if committed.get(place, 0) < end), None)
         if late is None:
             return None
-        why = f"at {late.topic}, partition {late.partition}, it is {committed.get(late, 0)} of {ends[late]}"
-        return LsqlError("CASE_BROKEN_OFF", path=str(case.path), what="its position was committed", why=why)
+        return LsqlError(
+            "CASE_NOT_COMMITTED",
+            path=str(case.path),
+            topic=late.topic,
+            partition=late.partition,
+            committed=committed.get(late, 0),
+            end=ends[late],
+        )
 
     # --- records ---
 
@@ -253,7 +259,7 @@ class KafkaCases:
         """Write a batch, and move the ends of the program's sources."""
         if not batch:
             return
-        with self._broken_off(case, "its input was written"):
+        with self._broken_off(case, "write-input"):
             write_records(self._engine.session, self._settings.connection, topic_records(batch))
         for record in batch:
             if record.topic in sources:
@@ -264,27 +270,27 @@ class KafkaCases:
         for topic in prepared.plan.targets:
             ends = self._brokers.ends(Partition(topic, number) for number in range(counts.get(topic, 0)))
             ranges = {place: (0, end) for place, end in ends.items() if end > 0}
-            with self._broken_off(case, "its output was read"):
+            with self._broken_off(case, "read-output"):
                 records = read_records(self._engine.session, self._settings.connection, topic, ranges)
             for record in records:
                 yield ActualRecord(topic, record.key, record.value, record.timestamp_ms, record.headers)
 
     @contextmanager
-    def _broken_off(self, case: Case, what: str) -> Iterator[None]:
+    def _broken_off(self, case: Case, stage: str) -> Iterator[None]:
         try:
             yield
         except LsqlError as error:
             if error.code != "QUERY_FAILED":
                 raise
-            why = str(error.params["reason"])
-            raise LsqlError("CASE_BROKEN_OFF", path=str(case.path), what=what, why=why) from None
+            reason = error.params["reason"]
+            raise LsqlError("CASE_ABORTED", path=str(case.path), stage=stage, reason=reason) from None
 
 
 def _delays_ms(prepared: PreparedCase) -> dict[str, int]:
-    """By query with final results, how far its watermark is behind the newest time."""
-    return {query.name: node.delay_ms for query in prepared.plan.queries for node in query.final_groups}
+    """By query with final results: how far its watermark is behind the newest timestamp, in ms."""
+    return {query.name: watermark_delay_ms(node) for query in prepared.plan.queries for node in query.final_groups}
 
 
 def _begins_at_the_end(prepared: PreparedCase) -> bool:
-    """Whether the program would leave out what its topics hold when it starts."""
+    """Whether the program skips the records that its topics hold when it starts."""
     return prepared.planned.bound.settings.auto_offset_reset == "latest"

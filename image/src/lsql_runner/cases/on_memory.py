@@ -12,7 +12,7 @@ from lsql_runner.runtime.targets import compacted_targets
 
 
 class MemoryCases:
-    """A CaseEngine. The MemoryEngine is lent: one JVM for any number of cases."""
+    """A CaseEngine. The caller closes the MemoryEngine: one JVM serves any number of cases."""
 
     def __init__(self, engine: MemoryEngine) -> None:
         self._engine = engine

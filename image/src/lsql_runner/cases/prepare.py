@@ -1,4 +1,4 @@
-"""A case on its way to an engine: records as bytes, the plan over its topics as production would make it."""
+"""Prepares a case for an engine: records as bytes, and the plan that a processor would make."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from typing import cast
 
 from lsql_runner.bind.declarations import program_schemas
 from lsql_runner.bind.decoders import SourceFormats, source_formats
-from lsql_runner.cases.leaves import ValueMisfit
+from lsql_runner.cases.codecs import Writer
 from lsql_runner.cases.model import Case, Headers, InputRecord
 from lsql_runner.cases.registry import MemoryRegistry
-from lsql_runner.cases.values import Writer, encode_value, guess_format
+from lsql_runner.cases.scalars import InvalidValue
+from lsql_runner.cases.values import encode_value, guess_format
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.formats.catalog import PROTOBUF_FORMAT, Format, Serde, TopicSchema
-from lsql_runner.kafka.brokers import Brokers, RawRecord
-from lsql_runner.kafka.registry import SchemaKind, SchemaRegistry
-from lsql_runner.pipeline import Planned, plan_parsed
+from lsql_runner.formats.catalog import Format, Serde, TopicSchema
+from lsql_runner.formats.table import registry_row
+from lsql_runner.kafka.ports import RawRecord, TopicReader
+from lsql_runner.kafka.registry import SchemaRegistry
+from lsql_runner.pipeline import PlannedProgram, plan_parsed
 from lsql_runner.plan.queries import Plan
 from lsql_runner.runtime.registered import registered, subject_of
-from lsql_runner.runtime.resolve import Knowledge, resolve_catalog
+from lsql_runner.runtime.resolve import KnownSchemas, resolve_catalog
 from lsql_runner.sql import ast
 from lsql_runner.sql.parser import parse
 
@@ -43,10 +45,10 @@ Batches = tuple[tuple[EncodedRecord, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class PreparedCase:
-    planned: Planned
+    planned: PlannedProgram
     batches: Batches
     registry: MemoryRegistry
-    """Knows every schema of the case and of the plan, which has the ids of those that it writes with."""
+    """Has every schema of the case and of the plan."""
 
     @property
     def plan(self) -> Plan:
@@ -57,13 +59,13 @@ def prepare_case(case: Case) -> PreparedCase:
     """Parse, encode, resolve, bind, plan, register: all without brokers and with a registry of its own.
 
     Raises:
-        LsqlError: what is wrong with the program; CASE_INVALID where a record does not fit its topic.
+        LsqlError: what is wrong with the program; CASE_RECORD_INVALID where a record does not fit its topic.
     """
     program = parse(case.sql)
     registry = MemoryRegistry()
     batches = encode_batches(case, program, register_writers(case, registry))
-    brokers = cast(Brokers, _CaseBrokers(case, batches))  # resolving a catalog asks for topics and samples only
-    catalog = resolve_catalog(program, brokers, Knowledge(case.declared, {}, registry=registry, sinks=case.sinks))
+    brokers = cast(TopicReader, _CaseBrokers(case, batches))  # resolving a catalog asks for topics and samples only
+    catalog = resolve_catalog(program, brokers, KnownSchemas(case.declared, {}, registry=registry, sinks=case.sinks))
     planned = plan_parsed(program, catalog)
     return PreparedCase(replace(planned, plan=registered(planned.plan, registry)), batches, registry)
 
@@ -73,7 +75,7 @@ WritersOf = Mapping[tuple[str, str, str | None], Writer]
 
 
 def register_writers(case: Case, registry: SchemaRegistry) -> WritersOf:
-    """Make the schemas that a case declares versions of its topics' subjects: a topic's own last, which is the newest.
+    """Register the schemas of a case as versions of its topics' subjects; a topic's own schema is the newest.
 
     Raises:
         LsqlError: SCHEMA_INCOMPATIBLE, SCHEMA_INVALID, REGISTRY_UNREACHABLE and the like.
@@ -81,16 +83,15 @@ def register_writers(case: Case, registry: SchemaRegistry) -> WritersOf:
     found: dict[tuple[str, str, str | None], Writer] = {}
     for topic, part, serde in declared_schemas(case):
         assert serde.schema is not None
-        kind: SchemaKind = "PROTOBUF" if serde.format.bare == PROTOBUF_FORMAT else "AVRO"
-        message = dict(serde.options).get("message")
+        kind = registry_row(serde.format).kind
         for name, text in [*case.writers.get((topic, part), {}).items(), (None, serde.schema)]:
             schema_id = registry.register(subject_of(topic, part), kind, text)
-            found[topic, part, name] = Writer(schema_id, text, message)
+            found[topic, part, name] = Writer(schema_id, text, dict(serde.options))
     return found
 
 
 def declared_schemas(case: Case) -> list[tuple[str, str, Serde]]:
-    """Topic and part of all that a case declares in AVRO or PROTOBUF."""
+    """Topic and part of all that a case declares with a schema of a registry."""
     parts = [(topic, part, getattr(s, part)) for topic, s in case.declared.items() for part in ("key", "value")]
     return [(topic, part, serde) for topic, part, serde in parts if serde.schema is not None]
 
@@ -102,7 +103,7 @@ def encode_batches(case: Case, program: ast.Program, writers: WritersOf) -> Batc
     record without a timestamp has the one before it; the first has 0.
 
     Raises:
-        LsqlError: CASE_INVALID, FORMAT_UNSUPPORTED.
+        LsqlError: CASE_RECORD_INVALID, FORMAT_UNSUPPORTED.
     """
     named = source_formats(program)
     declared = {**case.declared, **program_schemas(program)}
@@ -143,21 +144,21 @@ def _parts(
             # A null key or value is null in every format, the windowed ones included.
             by = writers.get((record.topic, name, writer))
             found.append(None if value is None else encode_value(value, form or _guessed(value), by))
-        except ValueMisfit as error:
-            where = f"record {place + 1} of the input, {name}"
-            raise LsqlError("CASE_INVALID", path=str(case.path), place=where, why=str(error)) from None
+        except InvalidValue as error:
+            path, reason = str(case.path), error.args[0]
+            raise LsqlError("CASE_RECORD_INVALID", path=path, part=name, number=place + 1, reason=reason) from None
     return found[0], found[1]
 
 
 def _guessed(value: object) -> Format:
     form = guess_format(value)
     if form is None:
-        raise ValueMisfit("whether this is text or a binary number is unclear: declare the topic's format")
+        raise InvalidValue("this may be text or a binary number: declare the topic's format")
     return form
 
 
 class _CaseBrokers:
-    """A case's topics and records, asked as brokers are."""
+    """The topics and records of a case behind the methods of Brokers."""
 
     def __init__(self, case: Case, batches: Sequence[Sequence[EncodedRecord]]) -> None:
         self._topics = dict(case.existing)

@@ -1,332 +1,261 @@
-"""Values of a case file to Protobuf and back, by code of its own: a second opinion on what the JVM does.
+"""Values of a case file to Protobuf and back, by Google's library: a second opinion on our own encoder and decoder.
 
 A value is what Protobuf's JSON would say, under the names of the `.proto` file: enums by name, keys of maps as text;
-bytes and times as everywhere in case files. What was written has all fields: zeros, empty lists and nulls too.
+bytes and times as everywhere in case files. A decoded message has all fields: zeros, empty lists and nulls too.
 """
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from lsql_runner.cases.leaves import Instant, Single, ValueMisfit, bytes_of
-from lsql_runner.formats.catalog import HEAD_BYTES
-from lsql_runner.formats.proto_schema import Message, Slot, message_place, read_proto
-from lsql_runner.formats.proto_text import ProtoError
+from google.protobuf import wrappers_pb2
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import DecodeError, Message
+from google.protobuf.message_factory import GetMessageClass
 
-_VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
-_PACKED = {
-    "double": (_FIXED64, "<d"),
-    "float": (_FIXED32, "<f"),
-    "fixed64": (_FIXED64, "<Q"),
-    "sfixed64": (_FIXED64, "<q"),
-    "fixed32": (_FIXED32, "<I"),
-    "sfixed32": (_FIXED32, "<i"),
-}
-_RANGES = {
-    **dict.fromkeys(("int32", "sint32", "sfixed32"), (-(1 << 31), 1 << 31)),
-    **dict.fromkeys(("int64", "sint64", "sfixed64"), (-(1 << 63), 1 << 63)),
-    **dict.fromkeys(("uint32", "fixed32"), (0, 1 << 32)),
-    **dict.fromkeys(("uint64", "fixed64"), (0, 1 << 64)),
-}
-_MESSAGES = ("message", "timestamp", "wrapper")
+from lsql_runner.cases.proto_files import SCALARS, Place, read_messages
+from lsql_runner.cases.scalars import Instant, InvalidValue, Single, bytes_of
+from lsql_runner.formats.schema_id import SCHEMA_ID_BYTES
+
+_Field = Any
+"""A FieldDescriptor: the library has two classes of it, and its stubs mix them."""
+_TIMESTAMP = "google.protobuf.Timestamp"
+_WRAPPERS = {f"google.protobuf.{name}" for name in wrappers_pb2.DESCRIPTOR.message_types_by_name}
+_NAMES: dict[int, str] = {number: name for name, number in SCALARS.items()}
+_FLOATS = (FieldDescriptor.TYPE_FLOAT, FieldDescriptor.TYPE_DOUBLE)
+_LARGEST_FLOAT = 3.4028235677973366e38
+"""Above it no 32-bit floating-point number is nearer than infinity."""
 _NANOS = 1_000_000_000
 
 
-@lru_cache(maxsize=256)
-def message_of(text: str, name: str | None = None) -> Message:
-    """A message of a file, read once; the first where it has none of the name.
+class ProtoSchema:
+    """The messages of a file.
 
     Raises:
-        ValueMisfit: the text is no file that can be read.
+        InvalidValue: the text is no file that can be read.
     """
-    try:
+
+    def __init__(self, text: str) -> None:
+        self._messages, self._prefix = read_messages(text)
+
+    def encode(self, value: Any, name: str | None) -> bytes:
+        """The place of a message and its bytes, as they follow the schema id of a record.
+
+        Args:
+            name: of the message within the file, as `Outer.Inner`; the first if it is None or not in the file.
+
+        Raises:
+            InvalidValue: it is no value of the message.
+        """
+        if not self._messages:
+            raise InvalidValue("the file has no message")
+        places = {found.full_name.removeprefix(self._prefix): place for place, found in self._messages.items()}
+        place = places.get(name or "", (0,))
+        message = GetMessageClass(self._messages[place])()
+        _fill(message, value, "")
+        numbers = b"\0" if place == (0,) else b"".join(_varint(number << 1) for number in (len(place), *place))
+        return numbers + message.SerializePartialToString(deterministic=True)
+
+    def decode(self, data: bytes) -> Any:
+        """The value of a message in what follows the schema id of a record.
+
+        Raises:
+            InvalidValue: there is none.
+        """
+        place, at = _place(data)
+        if place not in self._messages:
+            raise InvalidValue(f"the schema has no message at {place}")
+        message = GetMessageClass(self._messages[place])()
         try:
-            return read_proto(text, name)
-        except ProtoError:
-            return read_proto(text)
-    except ProtoError as error:
-        raise ValueMisfit(f"no .proto file: {error}") from None
+            message.ParseFromString(data[at:])
+            return _value(message)
+        except (DecodeError, UnicodeDecodeError) as error:
+            raise InvalidValue(f"{type(error).__name__}: {error}") from None
+
+
+@lru_cache(maxsize=256)
+def proto_schema(text: str) -> ProtoSchema:
+    """The schema of a text, read once.
+
+    Raises:
+        InvalidValue: as `ProtoSchema`.
+    """
+    return ProtoSchema(text)
 
 
 def encode_message(value: Any, text: str, name: str | None) -> bytes:
-    """What stands behind the id of a record: which message it is, and its bytes.
-
-    Raises:
-        ValueMisfit: it is no value of the message.
-    """
-    message = message_of(text, name)
-    place = b"\0"
-    if message.place != (0,):
-        place = b"".join(_varint(_zigzag(number)) for number in (len(message.place), *message.place))
-    return place + _message(value, message.slots, "")
+    """As `ProtoSchema.encode`, of the file in a text."""
+    return proto_schema(text).encode(value, name)
 
 
-def decode_message(data: bytes, text: str) -> Any:
-    """The value in a whole record, of the message that it names.
-
-    Raises:
-        ValueMisfit: it holds none.
-    """
-    place = message_place(data)
-    try:
-        names = {message.place: message for message in _messages(text)}
-        if place not in names:
-            raise ValueMisfit(f"the schema has no message at {place}")
-        body = _Bytes(data, HEAD_BYTES)
-        for _ in range(1 if data[HEAD_BYTES] == 0 else 1 + len(place)):
-            body.varint()
-        return _decoded(body, names[place].slots)
-    except (ProtoError, IndexError, struct.error, UnicodeDecodeError) as error:
-        raise ValueMisfit(f"{type(error).__name__}: {error}") from None
+def decode_message(record: bytes, text: str) -> Any:
+    """As `ProtoSchema.decode`, of a record with its schema id."""
+    return proto_schema(text).decode(record[SCHEMA_ID_BYTES:])
 
 
-def _messages(text: str) -> Iterator[Message]:
-    from lsql_runner.formats.proto_schema import message_names
-    from lsql_runner.formats.proto_text import parse_proto
+# --- places of messages ---
 
-    for name in message_names(parse_proto(text)):
-        yield read_proto(text, name)
+
+def _varint(number: int) -> bytes:
+    found = bytearray()
+    while number > 0x7F:
+        found.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes((*found, number))
+
+
+def _place(data: bytes) -> tuple[Place, int]:
+    """The place at the beginning of some bytes, and where it ends: zigzag numbers, their count first, 0 for (0,)."""
+    at = 0
+
+    def number() -> int:
+        nonlocal at
+        found = shift = 0
+        while True:
+            if at >= len(data) or shift > 28:
+                raise InvalidValue("the record does not say which message it holds")
+            found |= (data[at] & 0x7F) << shift
+            shift, at = shift + 7, at + 1
+            if data[at - 1] < 0x80:
+                return found >> 1
+
+    count = number()
+    if count > len(data):
+        raise InvalidValue("the record does not say which message it holds")
+    return tuple(number() for _ in range(count)) or (0,), at
 
 
 # --- writing ---
 
 
-def _message(value: Any, slots: Sequence[Slot], place: str) -> bytes:
+def _fill(message: Message, value: Any, place: str) -> None:
+    fields = message.DESCRIPTOR.fields_by_name
+    message.SetInParent()
+    if message.DESCRIPTOR.full_name == _TIMESTAMP:
+        seconds, nanos = divmod(Instant.of(value).nanos, _NANOS)
+        value = {"seconds": seconds, "nanos": nanos}
+    elif message.DESCRIPTOR.full_name in _WRAPPERS:
+        value = {"value": value}
     if not isinstance(value, Mapping):
-        raise ValueMisfit(f"a message is {{field: value}}, not {value!r:.80}{_at(place)}")
-    known = {slot.name: slot for slot in slots}
-    strange = [str(name) for name in value if name not in known]
-    if strange:
-        raise ValueMisfit(f"the message has no field {strange[0]}; it has {', '.join(known)}{_at(place)}")
-    return b"".join(_field(value[slot.name], slot, _below(place, slot.name)) for slot in slots if slot.name in value)
+        raise InvalidValue(f"a message is {{field: value}}, not {value!r:.80}{_at(place)}")
+    for name, part in value.items():
+        if not isinstance(name, str) or name not in fields:
+            raise InvalidValue(f"the message has no field {name}; it has {', '.join(fields)}{_at(place)}")
+        if part is not None:
+            _set(message, fields[name], part, f"{place}.{name}" if place else name)
 
 
-def _field(value: Any, slot: Slot, place: str) -> bytes:
-    if value is None:
-        return b""
-    if slot.presence == "repeated":
+def _set(message: Message, field: _Field, value: Any, place: str) -> None:
+    if field.is_repeated and not _is_map(field):
         if not isinstance(value, list):
-            raise ValueMisfit(f"a repeated field is a list{_at(place)}")
-        return b"".join(_tagged(slot, _one(item, slot, f"{place}[]")) for item in value)
-    if slot.presence == "map":
+            raise InvalidValue(f"a repeated field is a list{_at(place)}")
+        items = getattr(message, field.name)
+        for item in value:
+            if field.message_type is not None:
+                _fill(items.add(), item, f"{place}[]")
+            else:
+                items.append(_scalar(item, field, f"{place}[]"))
+    elif field.is_repeated:
         if not isinstance(value, Mapping):
-            raise ValueMisfit(f"a map is {{key: value}}{_at(place)}")
-        return b"".join(_entry(key, item, slot, place) for key, item in value.items())
-    return _tagged(slot, _one(value, slot, place))
+            raise InvalidValue(f"a map is {{key: value}}{_at(place)}")
+        _fill_map(getattr(message, field.name), field, value, place)
+    elif field.message_type is not None:
+        _fill(getattr(message, field.name), value, place)
+    else:
+        setattr(message, field.name, _scalar(value, field, place))
 
 
-def _entry(key: Any, value: Any, slot: Slot, place: str) -> bytes:
-    assert slot.key is not None
-    keys = Slot("key", 1, slot.key, "optional")
-    text = str(key).lower() if isinstance(key, bool) else str(key)
-    plain: Any = text if slot.key == "string" else text == "true" if slot.key == "bool" else int(text)
-    body = _tagged(keys, _one(plain, keys, place)) + _varint(2 << 3 | _wire(slot.kind)) + _one(value, slot, place)
-    return _varint(slot.number << 3 | _LENGTH) + _varint(len(body)) + body
+def _fill_map(entries: Any, field: _Field, value: Mapping[Any, Any], place: str) -> None:
+    keys, values = (field.message_type.fields_by_name[name] for name in ("key", "value"))
+    for name, part in value.items():
+        key = _map_key(name, keys, place)
+        if values.message_type is not None:
+            _fill(entries[key], part, place)
+        else:
+            entries[key] = _scalar(part, values, place)
 
 
-def _tagged(slot: Slot, body: bytes) -> bytes:
-    return _varint(slot.number << 3 | _wire(slot.kind)) + body
+def _map_key(value: Any, field: _Field, place: str) -> Any:
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    if field.type == FieldDescriptor.TYPE_BOOL and text in ("true", "false"):
+        return text == "true"
+    is_number = field.type != FieldDescriptor.TYPE_STRING and text.removeprefix("-").isdecimal()
+    return _scalar(int(text) if is_number else text, field, place)
 
 
-def _wire(kind: str) -> int:
-    if kind in _PACKED:
-        return _PACKED[kind][0]
-    return _LENGTH if kind in (*_MESSAGES, "string", "bytes") else _VARINT
+def _scalar(value: Any, field: _Field, place: str) -> Any:
+    """A value that the library takes; it is more lenient than a case, and takes 1 for true."""
+    kind = field.type
+    if kind == FieldDescriptor.TYPE_ENUM:
+        return _enum_number(value, field, place)
+    if kind == FieldDescriptor.TYPE_BYTES:
+        return bytes_of(value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if kind in _FLOATS:
+        is_too_large = is_number and kind == FieldDescriptor.TYPE_FLOAT and _LARGEST_FLOAT <= abs(value) < math.inf
+        fits = is_number and not is_too_large
+    elif kind == FieldDescriptor.TYPE_BOOL:
+        fits = isinstance(value, bool)
+    elif kind == FieldDescriptor.TYPE_STRING:
+        fits = isinstance(value, str)
+    else:
+        fits = isinstance(value, int) and is_number and _in_range(value, kind)
+    if not fits:
+        raise InvalidValue(f"{value!r:.80} is not a valid {_NAMES[kind]}{_at(place)}")
+    return value
 
 
-def _one(value: Any, slot: Slot, place: str) -> bytes:
-    body: bytes
-    match slot.kind:
-        case "message":
-            body = _message(value, slot.inner, place)
-        case "wrapper":
-            body = _message({"value": value}, slot.inner, place)
-        case "timestamp":
-            seconds, nanos = divmod(Instant.of(value).nanos, _NANOS)
-            body = _message({"seconds": seconds, "nanos": nanos}, slot.inner, place)
-        case "bytes":
-            body = bytes_of(value)
-        case "string" if isinstance(value, str):
-            body = value.encode()
-        case _:
-            return _scalar(value, slot, place)
-    return _varint(len(body)) + body
+def _in_range(value: int, kind: int) -> bool:
+    name = _NAMES[kind]
+    bits = 32 if name.endswith("32") else 64
+    is_signed = not name.startswith(("uint", "fixed"))
+    return -(1 << bits - 1) <= value < 1 << bits - 1 if is_signed else 0 <= value < 1 << bits
 
 
-def _scalar(value: Any, slot: Slot, place: str) -> bytes:
-    kind = slot.kind
-    if kind == "enum" and isinstance(value, str):
-        known = dict(slot.symbols)
-        if value not in known and not value.lstrip("-").isdigit():
-            raise ValueMisfit(f"{value} is none of {', '.join(known)}{_at(place)}")
-        return _varint(known[value] if value in known else int(value))
-    if kind == "bool" and isinstance(value, bool):
-        return _varint(int(value))
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueMisfit(f"{value!r:.80} is no {kind}{_at(place)}")
-    if kind in _RANGES and not (isinstance(value, int) and _RANGES[kind][0] <= value < _RANGES[kind][1]):
-        raise ValueMisfit(f"{value!r:.80} is no {kind}{_at(place)}")
-    if kind in _PACKED:
-        return struct.pack(_PACKED[kind][1], value)
-    if kind not in _RANGES:
-        raise ValueMisfit(f"{value!r:.80} is no {kind}{_at(place)}")
-    return _varint(_zigzag(int(value)) if kind.startswith("s") else int(value))
-
-
-def _zigzag(value: int) -> int:
-    return value << 1 if value >= 0 else (-value << 1) - 1
-
-
-def _varint(value: int) -> bytes:
-    value &= (1 << 64) - 1
-    found = bytearray()
-    while value > 0x7F:
-        found.append(value & 0x7F | 0x80)
-        value >>= 7
-    found.append(value)
-    return bytes(found)
+def _enum_number(value: Any, field: _Field, place: str) -> int:
+    known = field.enum_type.values_by_name
+    if isinstance(value, str) and value in known:
+        return int(known[value].number)
+    if not isinstance(value, str) or not value.removeprefix("-").isdecimal():
+        raise InvalidValue(f"{value!r:.80} is not one of {', '.join(known)}{_at(place)}")
+    return int(value)
 
 
 # --- reading ---
 
 
-class _Bytes:
-    """A place in bytes, read forwards."""
-
-    def __init__(self, data: bytes, at: int = 0) -> None:
-        self._data, self.at = data, at
-
-    @property
-    def has_more(self) -> bool:
-        return self.at < len(self._data)
-
-    def varint(self) -> int:
-        value = shift = 0
-        while True:
-            byte = self._data[self.at]
-            self.at += 1
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                return value & (1 << 64) - 1
-
-    def take(self, size: int) -> bytes:
-        found = self._data[self.at : self.at + size]
-        if len(found) < size:
-            raise ValueMisfit("the record ends in the middle of a value")
-        self.at += size
-        return found
-
-    def value(self, wire: int) -> Any:
-        """A number, or bytes."""
-        match wire:
-            case 0:
-                return self.varint()
-            case 1:
-                return self.take(8)
-            case 2:
-                return self.take(self.varint())
-            case 5:
-                return self.take(4)
-        raise ValueMisfit(f"there is no layout {wire}")
+def _value(message: Message) -> Any:
+    found = {field.name: _field_value(message, field) for field in message.DESCRIPTOR.fields}
+    if message.DESCRIPTOR.full_name == _TIMESTAMP:
+        return Instant(found["seconds"] * _NANOS + found["nanos"])
+    return found["value"] if message.DESCRIPTOR.full_name in _WRAPPERS else found
 
 
-def _decoded(body: _Bytes, slots: Sequence[Slot]) -> dict[str, Any]:
-    raw: dict[int, list[tuple[int, Any]]] = {}
-    while body.has_more:
-        tag = body.varint()
-        rivals = _rivals(tag >> 3, slots)
-        for number in rivals:
-            raw.pop(number, None)
-        raw.setdefault(tag >> 3, []).append((tag & 7, body.value(tag & 7)))
-    return {slot.name: _read(raw.get(slot.number, []), slot) for slot in slots}
+def _field_value(message: Message, field: _Field) -> Any:
+    value = getattr(message, field.name)
+    if _is_map(field):
+        values = field.message_type.fields_by_name["value"]
+        # The library's maps have no order of their own.
+        return {str(key).lower() if isinstance(key, bool) else str(key): _one(value[key], values) for key in value}
+    if field.is_repeated:
+        return [_one(item, field) for item in value]
+    return _one(value, field) if not field.has_presence or message.HasField(field.name) else None
 
 
-def _rivals(number: int, slots: Sequence[Slot]) -> list[int]:
-    oneof = next((slot.oneof for slot in slots if slot.number == number), None)
-    return [slot.number for slot in slots if oneof is not None and slot.oneof == oneof and slot.number != number]
+def _one(value: Any, field: _Field) -> Any:
+    if field.message_type is not None:
+        return _value(value)
+    if field.type == FieldDescriptor.TYPE_ENUM:
+        symbol = field.enum_type.values_by_number.get(value)
+        return str(value) if symbol is None else symbol.name
+    return Single(value) if field.type == FieldDescriptor.TYPE_FLOAT else value
 
 
-def _read(raw: list[tuple[int, Any]], slot: Slot) -> Any:
-    if slot.presence == "map":
-        return dict(_entry_read(data, slot) for wire, data in raw if wire == _LENGTH)
-    wanted = _wire(slot.kind)
-    if slot.presence == "repeated":
-        found: list[Any] = []
-        for wire, data in raw:
-            if wire == wanted:
-                found.append(_value(data, slot))
-            elif wire == _LENGTH:
-                packed = _Bytes(data)
-                while packed.has_more:
-                    found.append(_value(packed.value(wanted), slot))
-        return found
-    values = [data for wire, data in raw if wire == wanted]
-    if not values:
-        return _zero(slot) if slot.presence == "implicit" else None
-    return _value(b"".join(values) if slot.kind in _MESSAGES else values[-1], slot)
-
-
-def _entry_read(data: bytes, slot: Slot) -> tuple[str, Any]:
-    assert slot.key is not None
-    keys = Slot("key", 1, slot.key, "implicit")
-    values = Slot("value", 2, slot.kind, "implicit", symbols=slot.symbols, inner=slot.inner)
-    found = _decoded(_Bytes(data), (keys, values))
-    key = found["key"]
-    return (str(key).lower() if isinstance(key, bool) else str(key)), found["value"]
-
-
-def _zero(slot: Slot) -> Any:
-    match slot.kind:
-        case "enum":
-            return slot.symbols[0][0]
-        case "string" | "bytes" | "message" | "timestamp" | "wrapper":
-            return _value(b"", slot)
-        case kind if kind in _PACKED:
-            return _value(bytes(8 if _wire(kind) == _FIXED64 else 4), slot)
-    return _value(0, slot)
-
-
-def _value(data: Any, slot: Slot) -> Any:
-    match slot.kind:
-        case "message":
-            return _decoded(_Bytes(data), slot.inner)
-        case "wrapper":
-            return _decoded(_Bytes(data), slot.inner)["value"]
-        case "timestamp":
-            time = _decoded(_Bytes(data), slot.inner)
-            return Instant(time["seconds"] * _NANOS + time["nanos"])
-        case "string":
-            return data.decode()
-        case "bytes":
-            return data
-        case "bool":
-            return data != 0
-        case "enum":
-            number = _signed(data, 32)
-            return next((name for name, known in slot.symbols if known == number), str(number))
-        case kind if kind in _PACKED:
-            [number] = struct.unpack(_PACKED[kind][1], data)
-            return Single(number) if kind == "float" else number
-        case "uint64":
-            return data
-        case "uint32":
-            return data & 0xFFFFFFFF
-        case "sint32" | "sint64":
-            return (data >> 1) ^ -(data & 1)
-    return _signed(data, 32 if slot.kind == "int32" else 64)
-
-
-def _signed(data: int, bits: int) -> int:
-    data &= (1 << bits) - 1
-    return data - (1 << bits) if data >> (bits - 1) else data
-
-
-def _below(place: str, name: str) -> str:
-    return f"{place}.{name}" if place else name
+def _is_map(field: _Field) -> bool:
+    return field.message_type is not None and bool(field.message_type.GetOptions().map_entry)
 
 
 def _at(place: str) -> str:

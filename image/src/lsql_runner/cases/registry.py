@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import DetailTable, LsqlError
+from lsql_runner.formats.table import REGISTRY_KINDS
 from lsql_runner.kafka.registry import RegisteredSchema, SchemaKind, SchemaReference, SubjectVersion
+
+_REASONS = DetailTable({"REFERENCE_UNKNOWN": "it refers to a schema that is not registered"})
 
 
 class MemoryRegistry:
@@ -18,7 +21,7 @@ class MemoryRegistry:
 
     def schema(self, schema_id: int) -> RegisteredSchema:
         if schema_id not in self._schemas:
-            raise LsqlError("SCHEMA_UNKNOWN", what=f"schema with the id {schema_id}")
+            raise LsqlError("SCHEMA_ID_UNKNOWN", id=schema_id)
         return self._schemas[schema_id]
 
     def latest(self, subject: str) -> SubjectVersion | None:
@@ -31,13 +34,17 @@ class MemoryRegistry:
     def version(self, subject: str, number: int) -> RegisteredSchema:
         ids = self._subjects.get(subject, [])
         if not 1 <= number <= len(ids):
-            raise LsqlError("SCHEMA_UNKNOWN", what=f"version {number} of subject {subject}")
+            raise LsqlError("SUBJECT_VERSION_UNKNOWN", subject=subject, version=number)
         return self._schemas[ids[number - 1]]
 
     def ids(self, subject: str) -> tuple[int, ...]:
         if subject not in self._subjects:
-            raise LsqlError("SCHEMA_UNKNOWN", what=f"subject {subject}")
+            raise LsqlError("SUBJECT_UNKNOWN", subject=subject)
         return tuple(self._subjects[subject])
+
+    def registered_id(self, subject: str, kind: SchemaKind, text: str) -> int | None:
+        known = (self._schemas[schema_id] for schema_id in self._subjects.get(subject, ()))
+        return next((s.id for s in known if (s.kind, s.text, s.references) == (kind, text, ())), None)
 
     def register(self, subject: str, kind: SchemaKind, text: str, references: Iterable[SchemaReference] = ()) -> int:
         references = tuple(references)
@@ -52,12 +59,13 @@ class MemoryRegistry:
         self, subject: str, kind: SchemaKind, text: str, references: Iterable[SchemaReference] = ()
     ) -> str | None:
         if any(r.version > len(self._subjects.get(r.subject, ())) for r in references):
-            raise LsqlError("SCHEMA_INVALID", subject=subject, kind=kind, why="a reference leads nowhere")
+            raise LsqlError("SCHEMA_INVALID", subject=subject, kind=kind, reason=_REASONS("REFERENCE_UNKNOWN"))
         try:
-            if kind != "PROTOBUF":
+            row = REGISTRY_KINDS[kind].registry
+            if row is not None and row.schema_is_json:
                 json.loads(text)
         except ValueError as error:
-            raise LsqlError("SCHEMA_INVALID", subject=subject, kind=kind, why=str(error)) from None
+            raise LsqlError("SCHEMA_INVALID", subject=subject, kind=kind, reason=str(error)) from None
         return None
 
     def delete(self, subject: str) -> None:
@@ -67,8 +75,8 @@ class MemoryRegistry:
         pass
 
     def texts(self) -> dict[int, str]:
-        """Every schema of AVRO and PROTOBUF by its id, for those who cannot ask."""
-        return {one.id: one.text for one in self._schemas.values() if one.kind != "JSON"}
+        """By id, the schemas that records cannot be read without, for an engine that has no registry to ask."""
+        return {one.id: one.text for one in self._schemas.values() if REGISTRY_KINDS[one.kind].needs_registry}
 
     def _id_of(self, kind: SchemaKind, text: str, references: tuple[SchemaReference, ...]) -> int:
         for known in self._schemas.values():

@@ -10,19 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsql_runner.cases.case_run import CaseEngine, run_case
-from lsql_runner.cases.model import load_case
+from lsql_runner.cases.load import load_case
 from lsql_runner.cases.report import Outcome, as_junit, as_text
 from lsql_runner.errors import LsqlError, render
 from lsql_runner.jvm.spark_jvm import SparkJvm
 
 Echo = Callable[[str], None]
-
-_END_ALL = (
-    *("JVM_GONE", "JAVA_MISSING", "JARS_MISSING"),
-    *("BROKER_UNREACHABLE", "BROKER_REFUSED"),
-    *("REGISTRY_UNREACHABLE", "REGISTRY_REFUSED", "REGISTRY_ANSWER_INVALID"),
-)
-"""Errors of what all cases run on: no other case would do better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +74,7 @@ def find_cases(paths: Iterable[Path]) -> list[Path]:
     """The files as named; of a folder every `case.yaml` and `*.case.yaml` below it, in order of their paths.
 
     Raises:
-        LsqlError: CASE_INVALID for a folder without any.
+        LsqlError: CASES_MISSING for a folder without any.
     """
     found: dict[Path, None] = {}
     for path in paths:
@@ -90,7 +83,7 @@ def find_cases(paths: Iterable[Path]) -> list[Path]:
             continue
         below = sorted([*path.rglob("case.yaml"), *path.rglob("*.case.yaml")])
         if not below:
-            raise LsqlError("CASE_INVALID", path=str(path), place="the folder", why="it holds no case.yaml")
+            raise LsqlError("CASES_MISSING", path=str(path))
         found |= dict.fromkeys(below)
     return list(found)
 
@@ -103,7 +96,7 @@ def _run_file(path: Path, engine: CaseEngine) -> Outcome:
         name = case.name
         lines = run_case(case, engine)
     except LsqlError as error:
-        if error.code in _END_ALL:
+        if error.kind.is_shared:
             raise
         lines = render(error).splitlines()
     return Outcome(path, name, tuple(lines), time.monotonic() - start)

@@ -30,7 +30,7 @@ def read_sinks(variables: Mapping[str, str]) -> tuple[SinkConnection, ...]:
     """The sinks that variables name, in order of their names.
 
     Raises:
-        LsqlError: ENV_MISSING, ENV_INVALID. No message holds a password.
+        LsqlError: ENV_MISSING, ENV_INVALID, URL_WITH_CREDENTIALS. No message holds a password.
     """
     found: dict[str, dict[str, str]] = {}
     for variable, value in variables.items():
@@ -45,10 +45,10 @@ def _sink(name: str, parts: Mapping[str, str]) -> SinkConnection:
     url = parts.get("URL", "").strip()
     examples = " or ".join(kind.example for kind in KINDS.values())
     if not url:
-        raise LsqlError("ENV_MISSING", name=variable, expected=f"the sink's server, as {examples}")
+        raise LsqlError("ENV_MISSING", name=variable, example=examples)
     if _CREDENTIALS.search(url):
-        expected = f"an address alone; credentials go into LSQL_SINK_{name}_USER and LSQL_SINK_{name}_PASSWORD"
-        raise LsqlError("ENV_INVALID", name=variable, value="an address with credentials", expected=expected)
+        user, password = f"LSQL_SINK_{name}_USER", f"LSQL_SINK_{name}_PASSWORD"
+        raise LsqlError("URL_WITH_CREDENTIALS", name=variable, url="***", user=user, password=password)
     kind = _kind(url)
     if kind is None or not _ADDRESS[kind.name].fullmatch(url):
         raise LsqlError("ENV_INVALID", name=variable, value=url[:80], expected=examples)

@@ -1,4 +1,4 @@
-"""Who asks, and what they may: nobody known, a reverse proxy's headers, or tokens."""
+"""Authentication and roles: none, by a reverse proxy's headers, or by tokens."""
 
 from __future__ import annotations
 
@@ -29,43 +29,44 @@ _LINE = re.compile(r"(?P<name>\S+)\s+(?P<role>viewer|operator)\s+(?P<digest>[0-9
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Somebody who may look; an operator may also act."""
+    """The user of a request. A viewer may read; an operator may also act."""
 
     name: str
     role: Role
 
 
-class Gate(Protocol):
+class Authenticator(Protocol):
     def caller(self, incoming: Request) -> Caller:
-        """Who asks.
+        """The user of the request.
 
         Raises:
-            LsqlError: LOGIN_NEEDED.
+            LsqlError: AUTHENTICATION_REQUIRED, PROXY_UNTRUSTED, PROXY_USER_MISSING, TOKEN_INVALID,
+                PERMISSION_DENIED.
         """
 
 
-def open_gate(auth: Auth, clock: Callable[[], float] = time.monotonic) -> Gate:
-    """The gate that the configuration asks for.
+def open_authenticator(auth: Auth, clock: Callable[[], float] = time.monotonic) -> Authenticator:
+    """The authenticator of the configuration.
 
     Raises:
-        LsqlError: FILE_UNREADABLE, CONSOLE_CONFIG_INVALID: the file of tokens is wrong.
+        LsqlError: FILE_UNREADABLE, TOKEN_FILE_INVALID: the file of tokens is wrong.
     """
     if auth.mode == "header":
-        return HeaderGate(auth.header)
+        return HeaderAuthenticator(auth.header)
     if auth.mode == "token":
-        return TokenGate(Tokens(auth.token.file), clock)
-    return NoGate()
+        return TokenAuthenticator(Tokens(auth.token.file), clock)
+    return NoAuthentication()
 
 
-class NoGate:
-    """Everybody may look and nobody may act."""
+class NoAuthentication:
+    """No authentication: every caller is a viewer."""
 
     def caller(self, incoming: Request) -> Caller:
         return Caller("anonymous", "viewer")
 
 
-class HeaderGate:
-    """The proxy says who asks. Whoever is no proxy is not believed."""
+class HeaderAuthenticator:
+    """A reverse proxy names the user. Requests from other addresses are refused."""
 
     def __init__(self, settings: HeaderAuth) -> None:
         self._settings = settings
@@ -73,16 +74,16 @@ class HeaderGate:
 
     def caller(self, incoming: Request) -> Caller:
         if not self._is_trusted(incoming.remote_addr or ""):
-            raise LsqlError("LOGIN_NEEDED", why="the request did not come through a trusted proxy")
+            raise LsqlError("PROXY_UNTRUSTED")
         user = _header(incoming, self._settings.user_header)
-        # A second value is one that the proxy did not take away: nobody knows which one is its own.
+        # A second value may be the client's own: the proxy did not remove it.
         if not user or "," in user or len(user) > NAME_CHARS or not user.isprintable():
-            raise LsqlError("LOGIN_NEEDED", why="the proxy names no user")
+            raise LsqlError("PROXY_USER_MISSING")
         groups = {group.strip() for group in re.split(r"[,|]", _header(incoming, self._settings.groups_header))} - {""}
         if groups & set(self._settings.operator_groups):
             return Caller(user, "operator")
         if self._settings.viewer_groups and not groups & set(self._settings.viewer_groups):
-            raise LsqlError("RIGHT_MISSING", user=user, action="look", role="viewer")
+            raise LsqlError("PERMISSION_DENIED", user=user, action="view", role="viewer")
         return Caller(user, "viewer")
 
     def _is_trusted(self, text: str) -> bool:
@@ -109,7 +110,7 @@ class Tokens:
         """Callers by the hash of their token.
 
         Raises:
-            LsqlError: FILE_UNREADABLE, CONSOLE_CONFIG_INVALID.
+            LsqlError: FILE_UNREADABLE, TOKEN_FILE_INVALID.
         """
         with self._lock:
             try:
@@ -119,11 +120,13 @@ class Tokens:
                     self._known = _read_tokens(self._path)
                     self._mark = mark
             except OSError as error:
-                raise LsqlError("FILE_UNREADABLE", path=str(self._path), why=error.strerror or "unknown") from None
+                raise LsqlError(
+                    "FILE_UNREADABLE", path=str(self._path), reason=error.strerror or type(error).__name__
+                ) from None
             return self._known
 
     def find(self, digest: str) -> Caller | None:
-        """Who has the token of this hash. Every line is compared, in the same time."""
+        """The user of the token with this hash. Compares with every line, in constant time."""
         found = None
         for known, caller in self.known().items():
             if hmac.compare_digest(known, digest):
@@ -131,8 +134,8 @@ class Tokens:
         return found
 
 
-class TokenGate:
-    """A bearer token for programs; for the page a session, begun with a token and kept in a cookie."""
+class TokenAuthenticator:
+    """A bearer token for programs; for the page a session in a cookie, which begins with a token."""
 
     def __init__(self, tokens: Tokens, clock: Callable[[], float]) -> None:
         self._tokens = tokens
@@ -145,23 +148,23 @@ class TokenGate:
         if scheme:
             found = self._tokens.find(digest_of(token.strip())) if scheme.lower() == "bearer" else None
             if found is None:
-                raise LsqlError("LOGIN_WRONG")
+                raise LsqlError("TOKEN_INVALID")
             return found
         found = self._from_session(incoming.cookies.get(COOKIE, ""))
         if found is None:
-            raise LsqlError("LOGIN_NEEDED", why="there is no token")
+            raise LsqlError("AUTHENTICATION_REQUIRED")
         return found
 
     def log_in(self, token: str) -> tuple[str, Caller]:
-        """A new session for whoever has the token: the cookie's value.
+        """A new session for the token's user: the value of the cookie.
 
         Raises:
-            LsqlError: LOGIN_WRONG.
+            LsqlError: TOKEN_INVALID.
         """
         digest = digest_of(token)
         found = self._tokens.find(digest)
         if found is None:
-            raise LsqlError("LOGIN_WRONG")
+            raise LsqlError("TOKEN_INVALID")
         session = secrets.token_urlsafe(32)
         with self._lock:
             now = self._clock()
@@ -177,12 +180,12 @@ class TokenGate:
 
     def _from_session(self, session: str) -> Caller | None:
         digest, until = self._sessions.get(digest_of(session), ("", 0.0))
-        # A token that was taken out of the file takes its sessions with it.
+        # A token that was removed from the file ends its sessions.
         return self._tokens.find(digest) if until > self._clock() else None
 
 
 def digest_of(token: str) -> str:
-    """What the file holds of a token: tokens are long random texts, so a plain hash is enough."""
+    """The hash of a token, as in the file. Tokens are long and random, so a plain hash is enough."""
     return hashlib.sha256(token.encode(errors="surrogateescape")).hexdigest()
 
 
@@ -193,8 +196,7 @@ def _read_tokens(path: Path) -> dict[str, Caller]:
             continue
         found = _LINE.match(line.strip())
         if not found:
-            place, why = f"line {number}", "a line is: name, viewer or operator, and the SHA-256 of the token"
-            raise LsqlError("CONSOLE_CONFIG_INVALID", path=str(path), place=place, why=why)
+            raise LsqlError("TOKEN_FILE_INVALID", path=str(path), line=number)
         known[found["digest"]] = Caller(
             found["name"][:NAME_CHARS], "operator" if found["role"] == "operator" else "viewer"
         )
@@ -202,6 +204,6 @@ def _read_tokens(path: Path) -> dict[str, Caller]:
 
 
 def _header(incoming: Request, name: str) -> str:
-    """A header's value; proxies send UTF-8, which WSGI hands on as Latin-1."""
+    """A header's value; proxies send UTF-8, which WSGI decodes as Latin-1."""
     value = incoming.headers.get(name, "").strip()
     return value.encode("latin-1", "replace").decode("utf-8", "replace")

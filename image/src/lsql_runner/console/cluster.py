@@ -1,4 +1,4 @@
-"""What the console needs of Kubernetes, as a port: few verbs, plain data, three ways to fail.
+"""The console's port to Kubernetes: a few verbs, plain data, three errors.
 
 `lightkube_cluster` is the real one; devkit/fake_cluster.py its twin without a cluster. One suite of tests holds for
 both (tests/contract).
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from lsql_runner.console.workloads import Kind
+from lsql_runner.errors import LsqlError
 
 
 class Missing(Exception):
@@ -18,7 +19,7 @@ class Missing(Exception):
 
 
 class Conflict(Exception):
-    """Somebody else changed or created the object in between."""
+    """Another client changed or created the object meanwhile."""
 
 
 class ClusterError(Exception):
@@ -34,7 +35,7 @@ class Configuration:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class WorkloadEvent:
     """What becomes a Kubernetes Event on a workload."""
 
     namespace: str
@@ -78,10 +79,10 @@ class Cluster(Protocol):
         """Set values of a ConfigMap whose resourceVersion is `version`; None creates it.
 
         Raises:
-            Conflict: it was written, or created, by somebody else.
+            Conflict: another client wrote or created it.
         """
 
-    def note(self, note: Note) -> None:
+    def note(self, note: WorkloadEvent) -> None:
         """Create an Event."""
 
     def pods(self, namespace: str, labels: Mapping[str, str]) -> list[str]:
@@ -89,3 +90,13 @@ class Cluster(Protocol):
 
     def log_tail(self, namespace: str, pod: str, container: str, lines: int) -> list[str]:
         """The last lines that a container wrote."""
+
+
+def refused(action: str, resource: str, error: Exception) -> LsqlError:
+    """CLUSTER_REFUSED, for what a method of Cluster raised.
+
+    Args:
+        action: a verb, such as `read`.
+        resource: as kubectl names it, such as `ConfigMap/processors`.
+    """
+    return LsqlError("CLUSTER_REFUSED", action=action, resource=resource, reason=str(error).rstrip("."))

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic.alias_generators import to_camel
 
 from lsql_runner.console.runners import Limits
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import LsqlError, file_error
 
 Network = IPv4Network | IPv6Network
 Action = Literal["stop", "start", "scale", "delete"]
@@ -40,7 +40,7 @@ class RunnerLimits(_Part):
 
 
 class HeaderAuth(_Part):
-    """Who asks stands in headers that a reverse proxy sets."""
+    """A reverse proxy names the user in headers."""
 
     user_header: str = "X-Forwarded-User"
     groups_header: str = "X-Forwarded-Groups"
@@ -54,7 +54,7 @@ class HeaderAuth(_Part):
 
 
 class TokenAuth(_Part):
-    """Who asks has a token, of which a file holds the hash."""
+    """Users have tokens; a file holds their hashes."""
 
     file: Path = Path("/etc/lsql-tokens/tokens")
     secure_cookie: bool = True
@@ -87,7 +87,7 @@ class Logs(_Part):
     lines: int = Field(default=200, ge=1, le=2000)
 
 
-class Settings(_Part):
+class ConsoleSettings(_Part):
     namespaces: tuple[str, ...] = Field(min_length=1)
     document: DocumentPlace
     deleted_keep_hours: float = Field(default=168.0, ge=0)
@@ -102,39 +102,38 @@ class Settings(_Part):
     @model_validator(mode="after")
     def _actions_need_somebody(self) -> Self:
         if self.auth.mode == "none" and any(self.actions.allows(action) for action in ACTIONS):
-            raise ValueError("actions need to know who asks: set auth.mode to header or token")
+            raise ValueError("actions require auth.mode to be header or token")
         return self
 
     @property
     def limits(self) -> Limits:
-        asked = self.runners
-        return Limits(asked.timeout_seconds, asked.parallel, asked.pass_seconds)
+        configured = self.runners
+        return Limits(configured.timeout_seconds, configured.parallel, configured.pass_seconds)
 
     @property
     def keep(self) -> timedelta:
         return timedelta(hours=self.deleted_keep_hours)
 
 
-def read_settings(path: Path) -> Settings:
+def read_settings(path: Path) -> ConsoleSettings:
     """Read the file.
 
     Raises:
-        LsqlError: FILE_UNREADABLE, CONSOLE_CONFIG_INVALID.
+        LsqlError: FILE_UNREADABLE, FILE_NOT_UTF8, CONSOLE_CONFIG_INVALID.
     """
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else "it is not UTF-8 text"
-        raise LsqlError("FILE_UNREADABLE", path=str(path), why=why) from None
+        raise file_error(path, error) from None
     except yaml.YAMLError as error:
-        raise _invalid(path, "its YAML", " ".join(str(error).split())[:200]) from None
+        raise _invalid(path, "$", " ".join(str(error).split())[:200]) from None
     try:
-        return Settings.model_validate(content)
+        return ConsoleSettings.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(step) for step in first["loc"]) or "its top"
+        place = ".".join(str(step) for step in first["loc"]) or "$"
         raise _invalid(path, place, first["msg"].removeprefix("Value error, ")) from None
 
 
 def _invalid(path: Path, place: str, why: str) -> LsqlError:
-    return LsqlError("CONSOLE_CONFIG_INVALID", path=str(path), place=place, why=why)
+    return LsqlError("CONSOLE_CONFIG_INVALID", path=str(path), place=place, reason=why)

@@ -9,9 +9,11 @@ from functools import singledispatch
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lsql_runner.bind.bound import Fields, Part, Single, Whole
+from lsql_runner.bind.bound import Fields, Part, UnnamedValue, Whole
 from lsql_runner.bind.scope import lateral_column
 from lsql_runner.engine.attempts import ORIGIN, Origin, limit_size, rules
+from lsql_runner.engine.codecs.spec import SchemaOutput
+from lsql_runner.engine.codecs.table import Window, encode, extend, merged_struct, replace_schema_id, windowed_key
 from lsql_runner.engine.conditions import failed, where
 from lsql_runner.engine.dead_letters import (
     Outlet,
@@ -29,20 +31,11 @@ from lsql_runner.engine.groups import compile_stream_aggregate
 from lsql_runner.engine.joins import compile_join, residual
 from lsql_runner.engine.relation import Relation, Sift, Undecoded, Upsert
 from lsql_runner.engine.schema import BINARY, HEADERS, spark_type
-from lsql_runner.engine.serde import (
-    SchemaOutput,
-    Window,
-    encode,
-    extend_json,
-    merged_struct,
-    reheaded,
-    windowed_key,
-    without_head,
-)
 from lsql_runner.engine.table_groups import compile_having, compile_table_aggregate
 from lsql_runner.engine.tables import with_keys
-from lsql_runner.formats.catalog import JSON_FORMAT, Format, Serde, TopicSchema
-from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, Node, Project, ReadTopic, Unnest, passed_through
+from lsql_runner.formats.catalog import Format, TopicSchema
+from lsql_runner.formats.table import row_of
+from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, PlanNode, Project, ReadTopic, Unnest, passed_through
 from lsql_runner.plan.queries import Query, Write, WriteSink, WriteTopic
 from lsql_runner.plan.usage import node_exprs
 from lsql_runner.types import DataType, Struct
@@ -102,7 +95,7 @@ def compile_query(query: Query, read: Reader, outlet: Outlet = Outlet()) -> Data
         for place, sink in enumerate(query.sinks)
         if isinstance(sink, WriteTopic)
     ]
-    for sink in query.letters_of:
+    for sink in query.dead_letters_of:
         frames += compile_letters(sink, source, outlet)
     result = frames[0]
     for frame in frames[1:]:
@@ -190,8 +183,9 @@ def _encoded(
 ) -> Column:
     """A part as bytes: those that came, where they are still right in the format that is asked for."""
     part = relation.undecoded.get(name)
-    if part is not None and part.serde.has_head != (form.bare == JSON_FORMAT and output is not None):
-        part = _with_or_without_head(part, output)
+    needs_id = output is not None and row_of(form).may_have_schema_id
+    if part is not None and part.serde.has_schema_id != needs_id:
+        part = _with_or_without_schema_id(part, output)
     if part is not None and part.serde.format == form:
         return part.raw
     if part is not None and window is not None and part.serde.format == form.bare:
@@ -199,16 +193,15 @@ def _encoded(
     return encode(relation.whole(name), form, kind, window, output)
 
 
-def _with_or_without_head(part: Undecoded, output: SchemaOutput | None) -> Undecoded | None:
-    """JSON that came with the id of a schema goes out without it, or the other way round; None for other formats."""
-    if part.serde.format.bare != JSON_FORMAT:
-        return None
-    headed = output if not part.serde.has_head else None
-    return Undecoded(reheaded(part.raw, part.serde, headed), replace(part.serde, has_head=headed is not None))
+def _with_or_without_schema_id(part: Undecoded, output: SchemaOutput | None) -> Undecoded | None:
+    """The part with its schema id removed or added; None for formats where that is no choice."""
+    added = None if part.serde.has_schema_id else output
+    raw = replace_schema_id(part.raw, part.serde, added)
+    return None if raw is None else Undecoded(raw, replace(part.serde, has_schema_id=added is not None))
 
 
 @singledispatch
-def compile_node(node: Node, source: Source) -> Relation:
+def compile_node(node: PlanNode, source: Source) -> Relation:
     """The relation that a node gives."""
     raise TypeError(f"no such node: {type(node).__name__}")
 
@@ -315,15 +308,15 @@ def _with_part(
             return result.with_undecoded(name, raw)
         case Whole():
             return result.with_ready(name, below.ready[name])
-        case Single(expr):
+        case UnnamedValue(expr):
             return result.with_ready(name, column(expr, columns))
         case Fields(fields, extends):
             new = [(field, column(expr, columns)) for field, expr in fields]
             if not extends:
                 return result.with_ready(name, F.struct(*(value.alias(field) for field, value in new)))
-            if raw is not None and raw.serde.format == JSON_FORMAT:
-                plain = without_head(raw.raw) if raw.serde.has_head else raw.raw
-                return result.with_undecoded(name, Undecoded(extend_json(plain, new), Serde(JSON_FORMAT, kind)))
+            extended = None if raw is None else extend(raw.raw, raw.serde, new)
+            if extended is not None:
+                return result.with_undecoded(name, Undecoded(extended[0], replace(extended[1], type=kind)))
             return result.with_ready(
                 name, merged_struct(below.whole(name), _field_names(node.input.columns[name]), new)
             )

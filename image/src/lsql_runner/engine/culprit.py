@@ -8,17 +8,18 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from lsql_runner.engine.codecs.table import decode
 from lsql_runner.engine.compile import Reader, compile_node, compile_sink, source_of
 from lsql_runner.engine.dead_letters import Outlet
 from lsql_runner.engine.groups import aggregate_input
 from lsql_runner.engine.locate import Attempt, Culprit, Span, failure_of, locate
-from lsql_runner.engine.serde import decode
 from lsql_runner.engine.sink_rows import sink_rows
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import Format, TopicSchema
-from lsql_runner.plan.nodes import Aggregate, Stateful, nodes
+from lsql_runner.plan.nodes import Aggregate, Stateful
 from lsql_runner.plan.queries import Plan, Write, WriteSink
+from lsql_runner.plan.tree import nodes
 
 Ranges = Mapping[Partition, Span]
 RangeReader = Callable[[Ranges], Reader]

@@ -74,5 +74,5 @@ def _failed(kafka: KafkaConnection, error: Exception) -> LsqlError:
     text = str(error)
     reason = classify(error).reason
     if any(word in text for word in _REFUSALS):
-        return LsqlError("BROKER_REFUSED", servers=kafka.servers, why=reason)
+        return LsqlError("BROKER_REFUSED", servers=kafka.servers, reason=reason)
     return LsqlError("QUERY_FAILED", reason=reason)

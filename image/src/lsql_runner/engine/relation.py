@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from lsql_runner.bind.expr import Expr
 from lsql_runner.engine.attempts import Origin, attempt, not_null
-from lsql_runner.engine.serde import decode
+from lsql_runner.engine.codecs.table import decode
 from lsql_runner.formats.catalog import Serde
 from lsql_runner.plan.usage import narrowed, paths_into
 

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-
 from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.sql import SparkSession
 
-from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.engine.call import java_class
 from lsql_runner.engine.java_errors import errors_of
+from lsql_runner.engine.port import RowSinks
 from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.engine.sink_rows import row_columns
 from lsql_runner.jvm.java_entries import SINK_WRITER
 from lsql_runner.plan.queries import WriteSink
 
 
-@dataclass(frozen=True, slots=True)
-class RowSinks:
-    """The sinks of a processor. `jars` holds their clients, which are opened with the first sink in use."""
-
-    connections: Mapping[str, SinkConnection] = field(default_factory=dict)
-    jars: Path = Path()
-
-
 def row_writer(spark: SparkSession, app_id: str, query: str, sink: WriteSink, sinks: RowSinks) -> JavaObject:
     """A Java SINK_WRITER for the batches of a query, whose target is there and takes its rows.
 
     Raises:
-        LsqlError: SINK_UNREACHABLE, SINK_REFUSED, SINK_TABLE_MISFIT, QUERY_FAILED.
+        LsqlError: SINK_UNREACHABLE, SINK_REFUSED, SINK_TABLE_MISMATCH, QUERY_FAILED.
     """
     target, connection = sink.target, sinks.connections[sink.target.sink]
     names, types = row_columns(sink)

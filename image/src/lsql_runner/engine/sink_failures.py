@@ -27,23 +27,24 @@ def sink_error(errors: JavaErrors, sink: WriteSink, connections: Mapping[str, Si
     if found is None:
         return None
     target, said = sink.target, found.parameters
-    why = said["reason"].rstrip(".") or "no reason was given"
+    reason = said.get("reason", found.reason).rstrip(".") or found.condition
     url = connections[target.sink].url
     match found.condition:
         case "LSQL_SINK_UNREACHABLE":
-            return LsqlError("SINK_UNREACHABLE", sink=target.sink, url=url, why=why)
+            return LsqlError("SINK_UNREACHABLE", sink=target.sink, url=url, reason=reason)
         case "LSQL_SINK_REFUSED":
-            return LsqlError("SINK_REFUSED", sink=target.sink, url=url, why=why)
+            return LsqlError("SINK_REFUSED", sink=target.sink, url=url, reason=reason)
         case "LSQL_SINK_TABLE_MISMATCH":
-            return LsqlError("SINK_TABLE_MISFIT", sink=target.sink, table=target.table, why=why)
+            return LsqlError("SINK_TABLE_MISMATCH", sink=target.sink, table=target.table, reason=reason)
         case "LSQL_SINK_ROW_REFUSED" if "topic" in said:
             place: dict[str, Any] = {
                 "topic": said["topic"],
                 "partition": int(said["partition"]),
                 "offset": int(said["offset"]),
             }
-            return LsqlError("SINK_RECORD_REFUSED", sink=target.sink, reason=why, **place)
+            return LsqlError("SINK_RECORD_REFUSED", sink=target.sink, reason=reason, **place)
+        case "LSQL_SINK_ROW_REFUSED" if "row" in said:
+            return LsqlError("SINK_ROW_REFUSED", sink=target.sink, row=said["row"], reason=reason)
         case "LSQL_SINK_ROW_REFUSED":
-            row = said.get("row", "(one of a batch, at its commit)")
-            return LsqlError("SINK_ROW_REFUSED", sink=target.sink, row=row, reason=why)
-    return LsqlError("QUERY_FAILED", reason=f"the sink {target.sink}: {why}")
+            return LsqlError("SINK_ROWS_REFUSED", sink=target.sink, reason=reason)
+    return LsqlError("SINK_FAILED", sink=target.sink, reason=reason)

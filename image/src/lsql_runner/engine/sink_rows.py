@@ -6,11 +6,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lsql_runner.bind.bound import Fields
+from lsql_runner.engine.codecs.table import encode
 from lsql_runner.engine.compile import Reader, compile_node, compile_project, source_of
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.relation import Relation
 from lsql_runner.engine.schema import HEADERS, INT, LONG, STRING
-from lsql_runner.engine.serde import encode
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT
 from lsql_runner.plan.queries import WriteSink
 from lsql_runner.plan.usage import node_exprs

@@ -1,6 +1,6 @@
 """Avro schemas to the language's types and back. Pure: text in, frozen types out.
 
-Source: the Avro 1.12 specification. A type here says the same as the one that the engine decodes a record to.
+Source: the Avro 1.12 specification. The types are those to which the engine decodes records.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lsql_runner.formats.catalog import Format, Serde
+from lsql_runner.formats.spec import FormatError
 from lsql_runner.types import (
     BOOLEAN,
     BYTES,
@@ -52,27 +53,27 @@ _LOGICAL: dict[tuple[str, str], DataType] = {
 }
 """By type and logical type. What is not here is its plain type: `time-millis` an int, `duration` bytes."""
 _COUNTING = {*_LOGICAL, ("int", "time-millis"), ("long", "time-micros")}
-"""Numbers that count something: a union of such a one and a plain number has no type that would be both."""
+"""Numbers with a logical type: a union of one of them and a plain number has no common type."""
 _UUID_BYTES = 16
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _LARGEST_PRECISION = 38
 
 
-class AvroSchemaError(ValueError):
-    """A schema that has no type here, or a type that has no schema; the message says what and where."""
+class AvroSchemaError(FormatError):
+    """A schema without a type, or a type without a schema; the message says which and where."""
 
 
 def read_avro(text: str) -> tuple[DataType, bool]:
     """The type of a schema's values, and whether they may be null.
 
     Raises:
-        AvroSchemaError: it is no Avro schema, contains itself, or has a part that no type stands for.
+        AvroSchemaError: it is not an Avro schema, contains itself, or has a part without a type.
     """
     return _Reader().read(parsed(text), "", "")
 
 
 def avro_serde(form: Format, text: str) -> Serde:
-    """How a part is read that is written in AVRO, alone or within a windowed key.
+    """The serde of a part in AVRO, alone or inside a windowed key.
 
     Raises:
         AvroSchemaError: as `read_avro`.
@@ -93,7 +94,7 @@ class _Reader:
             kind = PRIMITIVES.get(schema) or self._by_name(schema, place, namespace)
             return kind, kind == NULL
         if not isinstance(schema, Mapping):
-            raise AvroSchemaError(f"{place or 'it'} is no Avro schema")
+            raise AvroSchemaError(f"{place or 'it'} is not an Avro schema")
         kind = self._defined(schema, place, namespace)
         return kind, kind == NULL
 
@@ -105,7 +106,7 @@ class _Reader:
                 if found is None:
                     raise AvroSchemaError(f"{place or 'it'} contains itself ({name})")
                 return found
-        raise AvroSchemaError(f"{place or 'it'} names the unknown type {name}")
+        raise AvroSchemaError(f"{place or 'it'} refers to the unknown type {name}")
 
     def _defined(self, schema: Mapping[str, Any], place: str, namespace: str) -> DataType:
         kind = schema.get("type")
@@ -196,7 +197,7 @@ def _logical(schema: Mapping[str, Any], kind: str, plain: DataType, place: str) 
 
 
 def _digits(size: Any) -> int:
-    """How many decimal digits every number of so many bytes may have."""
+    """The largest precision of a decimal in so many bytes."""
     return len(str((1 << (8 * size - 1)) - 1)) - 1 if isinstance(size, int) and size > 0 else 0
 
 
@@ -205,7 +206,7 @@ def parsed(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:
-        raise AvroSchemaError("the text is no JSON") from None
+        raise AvroSchemaError("the text is not JSON") from None
 
 
 def write_avro(kind: DataType, nullable: bool, name: str, namespace: str) -> str:
@@ -251,7 +252,7 @@ def _written(kind: DataType, name: str) -> Any:
 
 def _written_field(f: Field, record: str) -> dict[str, Any]:
     if not _NAME.match(f.name):
-        raise AvroSchemaError(f"`{f.name}` is no name for a field of Avro: letters, digits and _ only")
+        raise AvroSchemaError(f"`{f.name}` is not a valid Avro field name: use letters, digits and _")
     kind = _written(f.type, f"{record}_{f.name}")
     if not f.nullable or f.type == NULL:
         return {"name": f.name, "type": kind}

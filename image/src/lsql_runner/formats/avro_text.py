@@ -1,4 +1,4 @@
-"""Avro schemas as text, reshaped: made whole, and narrowed to what is read."""
+"""Avro schemas as text: with their references put in, or narrowed to the fields that are read."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from lsql_runner.types import Array, DataType, Map, Struct
 
 
 def whole_avro(text: str, references: Iterable[str] = ()) -> str:
-    """One schema that needs no other: the definitions it names are put where their names first stand.
+    """The schema with each referenced definition put in where its name first occurs.
 
     Args:
         text: the schema.
-        references: those that it may name, in any order, and those that they name.
+        references: the schemas that it and they refer to, in any order.
 
     Raises:
-        AvroSchemaError: one of them is no JSON.
+        AvroSchemaError: one of them is not JSON.
     """
     others = [parsed(one) for one in references]
     known = {full_name(one, "", ""): one for one in others if isinstance(one, dict) and "name" in one}
@@ -50,7 +50,7 @@ def _completed(schema: Any, known: Mapping[str, Any], defined: set[str], namespa
 
 
 def narrowed_avro(text: str, kind: DataType) -> str:
-    """The schema without the fields that `kind`, a narrowing of its type, leaves out: what is not read is skipped.
+    """The schema without the fields that `kind`, a narrowing of its type, leaves out, so that the decoder skips them.
 
     One that uses a named type twice stays whole: the second use needs the first, which says what the name means.
     """
@@ -61,7 +61,7 @@ def narrowed_avro(text: str, kind: DataType) -> str:
 
 
 def _refers(schema: Any) -> bool:
-    """Whether a part of a schema is the name of another."""
+    """Whether a part of a schema is a name that another part defines."""
     if isinstance(schema, str):
         return schema not in PRIMITIVES
     if isinstance(schema, list):

@@ -1,18 +1,19 @@
-"""What a program's topics hold. Frozen data: whoever makes a Catalog (brokers, a case file, a test) does the asking."""
+"""What a program's topics hold, as frozen data. Brokers, case files and tests each make a Catalog of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
-from lsql_runner.types import BYTES, INT, LONG, STRING, DataType
+from lsql_runner.types import DataType
 
 Origin = OneOf["declared", "pinned", "registry", "sampled", "program"]
 
 
-WINDOWED = ("TW", "SW")
-"""Formats of keys with a window behind them: a time window's start, or a session's end and start."""
+WINDOW_BOUNDS = {"TW": ("start",), "SW": ("end", "start")}
+"""Formats of keys with a window behind them: a time window's start, or a session's end and start, in this order. Each
+is 8 bytes, big-endian, milliseconds since 1970 UTC."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Format:
     @property
     def is_windowed(self) -> bool:
         """Whether it is the format of a key with a window behind it."""
-        return self.name in WINDOWED
+        return self.inner is not None
 
     @property
     def bare(self) -> Format:
@@ -38,53 +39,7 @@ class Format:
 
 STRING_FORMAT = Format("STRING")
 JSON_FORMAT = Format("JSON")
-AVRO_FORMAT = Format("AVRO")
-PROTOBUF_FORMAT = Format("PROTOBUF")
 BYTES_FORMAT = Format("BYTES")
-PRIMITIVE_FORMATS: dict[str, DataType] = {"STRING": STRING, "INT": INT, "LONG": LONG, "BYTES": BYTES}
-"""Formats that hold one value of one type, laid out as Kafka's own serializers do."""
-
-OF_REGISTRY = ("AVRO", "PROTOBUF")
-"""Formats whose records always name their schema."""
-OF_KEYS = (*PRIMITIVE_FORMATS, "JSON", *OF_REGISTRY)
-OF_VALUES_ONLY = ("XML", "CSV")
-"""Read and never written, and no key's."""
-READABLE = (*OF_KEYS, *OF_VALUES_ONLY, *WINDOWED)
-"""Formats of this version."""
-
-
-MAGIC = b"\0"
-HEAD_BYTES = 5
-"""A record that names its schema begins with the magic byte and the schema's id: 4 bytes, big-endian."""
-
-
-def head_of(schema_id: int) -> bytes:
-    """What stands before a record to name its schema."""
-    return MAGIC + schema_id.to_bytes(HEAD_BYTES - len(MAGIC), "big")
-
-
-def has_head(data: bytes) -> bool:
-    """Whether a record may begin with the id of a schema. JSON never begins with that byte."""
-    return len(data) >= HEAD_BYTES and data.startswith(MAGIC)
-
-
-def without_head(data: bytes) -> bytes:
-    """JSON without the head that it may have."""
-    return data[HEAD_BYTES:] if has_head(data) else data
-
-
-def parse_format(text: str) -> Format | None:
-    """The format that `JSON` or `TW[STRING]` names, in any case; None for one that this version does not read."""
-    outer, _, inner = text.strip().upper().partition("[")
-    inner = inner.removesuffix("]")
-    if outer not in READABLE or (outer in WINDOWED) != bool(inner) or (inner and inner not in OF_KEYS):
-        return None
-    return Format(outer, inner or None)
-
-
-def readable_as(part: OneOf["key", "value"]) -> tuple[str, ...]:
-    """Names of the formats that a part of a source's records may have."""
-    return tuple(name for name in READABLE if part == "value" or name not in OF_VALUES_ONLY)
 
 
 def windowed(inner: Format, name: OneOf["TW", "SW"] = "TW") -> Format:
@@ -92,29 +47,24 @@ def windowed(inner: Format, name: OneOf["TW", "SW"] = "TW") -> Format:
     return Format(name, inner.name)
 
 
-def known_formats(names: Iterable[str]) -> str:
-    """The names in a row, for a message."""
-    return ", ".join(f"{name}[...]" if name in WINDOWED else name for name in names)
-
-
 @dataclass(frozen=True, slots=True)
 class Serde:
-    """How one part of a record is written, and the type that comes out of it."""
+    """The format of one part of a topic's records, and the type of its values."""
 
     format: Format
     type: DataType
     schema: str | None = None
-    """AVRO: the schema that records are resolved to, as JSON text; each was written with one of its own. PROTOBUF:
-    the text of a file that records are read by. JSON that is written with a head: the JSON Schema that it names."""
-    has_head: bool = False
-    """JSON: records begin with the id of a schema, as those in AVRO do; a record that is read may lack it."""
+    """The schema that records are read or written with, as text, for formats with schemas; of JSON only where it is
+    written with a schema id. A record may have been written with another."""
+    has_schema_id: bool = False
+    """Records begin with the id of a schema, in a format where that is a property of the topic; some may lack it."""
     options: tuple[tuple[str, str], ...] = ()
-    """CSV, XML: all options of the format by name. PROTOBUF: `message`, the name of one of the file's."""
+    """Options of the format by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class TopicSchema:
-    """The two parts of a topic's records, and where that knowledge comes from."""
+    """The two parts of a topic's records, and how they became known."""
 
     topic: str
     key: Serde

@@ -1,4 +1,4 @@
-"""Types of JSON: of one value, of values of several types, of what is known and what is seen since."""
+"""Types of JSON values: inferred from one, merged from several, widened by new records."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAX_DEPTH = 30
 
 
 def type_of_json(value: Any, depth: int = 0) -> DataType:
-    """The type of a value as Python reads it; what is nested deeper than anybody looks is text."""
+    """The type of a value as Python reads it; what is nested deeper than 30 levels is text."""
     if depth > _MAX_DEPTH:
         return STRING
     match value:
@@ -45,7 +45,7 @@ def type_of_json(value: Any, depth: int = 0) -> DataType:
 
 
 def merged(a: DataType, b: DataType) -> DataType:
-    """A type for values of both; text where nothing else holds both."""
+    """A type that holds values of both; text if no other does."""
     if b in (a, NULL):
         return a
     if a == NULL:
@@ -65,7 +65,7 @@ def merged(a: DataType, b: DataType) -> DataType:
 
 
 def settled(kind: DataType) -> DataType:
-    """The type with text where no value was ever seen: a field that was null in every record."""
+    """The type with text for fields that were null in every record."""
     match kind:
         case Struct(fields):
             return Struct(tuple(Field(f.name, settled(f.type)) for f in fields))
@@ -77,7 +77,7 @@ def settled(kind: DataType) -> DataType:
 
 
 def widened(pinned: DataType, seen: DataType) -> DataType:
-    """A pinned type with the fields that are new in `seen`. What is pinned keeps its type: state may depend on it."""
+    """A pinned type with the new fields of `seen`. Pinned fields keep their types, since state may depend on them."""
     if isinstance(pinned, Struct) and isinstance(seen, Struct):
         known = {f.name for f in pinned.fields}
         grown = tuple(Field(f.name, widened(f.type, _or(seen, f))) for f in pinned.fields)

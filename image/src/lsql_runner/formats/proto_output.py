@@ -1,20 +1,13 @@
-"""The language's types to Protobuf messages: what is written, with numbers that stay those of earlier versions."""
+"""The language's types to Protobuf messages, with the field numbers of earlier versions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
 
+from lsql_runner.formats.proto_file import Label, ProtoError, ProtoField, ProtoFile, ProtoMessage, print_proto
 from lsql_runner.formats.proto_schema import SCALAR_TYPES, UNSIGNED
-from lsql_runner.formats.proto_text import (
-    Label,
-    ProtoError,
-    ProtoField,
-    ProtoFile,
-    ProtoMessage,
-    parse_proto,
-    print_proto,
-)
+from lsql_runner.formats.proto_text import parse_proto
 from lsql_runner.types import (
     BOOLEAN,
     BYTES,
@@ -49,14 +42,14 @@ _PROTOBUFS_OWN = (19_000, 19_999)
 
 
 def write_proto(kind: DataType, name: str, package: str) -> str:
-    """The file that values of a type are written with: its first message is theirs, fields are numbered from 1.
+    """The file that values of a type are written with. The first message is theirs; fields are numbered from 1.
 
     Args:
-        name: of the message; those within are called after the fields that hold them.
+        name: of the message; nested messages take the names of their fields.
         package: empty for none.
 
     Raises:
-        ProtoError: Protobuf has no such type, or a field's name is none of Protobuf.
+        ProtoError: Protobuf has no such type, or not this field name.
     """
     if not isinstance(kind, Struct):
         raise ProtoError(f"a record of Protobuf is a struct of fields, not {describe(kind)}")
@@ -74,7 +67,7 @@ def _message(kind: Struct, name: str) -> ProtoMessage:
     known: dict[str, str] = {}
     for number, member in enumerate(kind.fields, 1):
         if not (member.name.isascii() and member.name.isidentifier()):
-            raise ProtoError(f"`{member.name}` is no name for a field of Protobuf: letters, digits and _ only")
+            raise ProtoError(f"`{member.name}` is not a valid Protobuf field name: use letters, digits and _")
         before = known.setdefault(_json_name(member.name), member.name)
         if before != member.name:
             raise ProtoError(
@@ -99,7 +92,7 @@ def _message(kind: Struct, name: str) -> ProtoMessage:
 
 
 def _json_name(name: str) -> str:
-    """What Protobuf calls a field in JSON: two of a message that are alike there are refused by its compilers."""
+    """The name of a field in JSON. Compilers refuse two fields of a message with the same one."""
     first, *more = name.split("_")
     return first + "".join(part[:1].upper() + part[1:] for part in more)
 
@@ -124,8 +117,8 @@ def _free(name: str, taken: set[str]) -> str:
 def renumbered(text: str, newest: str) -> str:
     """A file with the numbers that fields of the same names have in the newest version of its subject.
 
-    Fields that are new there get numbers that none had; those of fields that are gone are reserved. The text is the
-    same where nothing changes, and where the newest is no file that is read here.
+    New fields get numbers that were never used; the numbers of removed fields are reserved. The text is unchanged if
+    the numbers are, or if the newest version cannot be read.
     """
     file = parse_proto(text)
     try:
@@ -162,7 +155,7 @@ def _kept(message: ProtoMessage, before: ProtoMessage | None) -> ProtoMessage:
 
 
 def _next(number: int, ranges: Iterable[tuple[int, int]]) -> int:
-    """The first number above another that a field may have."""
+    """The next larger number that a field may have."""
     number += 1
     while ends := [end for start, end in (*ranges, _PROTOBUFS_OWN) if start <= number <= end]:
         number = max(ends) + 1

@@ -1,6 +1,6 @@
-"""Text of `.proto` files to frozen data and back. Pure, and no more of the language than data needs.
+"""Text of `.proto` files to frozen data. Pure.
 
-Source: the specifications of Protocol Buffers' proto2 and proto3. Options, services and extensions are read over, since
+Source: the specifications of Protocol Buffers' proto2 and proto3. Options, services and extensions are skipped, since
 they change no byte of a message.
 """
 
@@ -8,52 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal
 
-Label = Literal["", "optional", "required", "repeated", "map"]
-
-
-class ProtoError(ValueError):
-    """A text that is no `.proto` file, or a type that has none; the message says what and where."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProtoField:
-    """A field as it is written; `key` is the type of a map's keys."""
-
-    name: str
-    number: int
-    type: str
-    label: Label = ""
-    key: str | None = None
-    oneof: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ProtoEnum:
-    name: str
-    values: tuple[tuple[str, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ProtoMessage:
-    name: str
-    fields: tuple[ProtoField, ...] = ()
-    messages: tuple[ProtoMessage, ...] = ()
-    enums: tuple[ProtoEnum, ...] = ()
-    reserved: tuple[tuple[int, int], ...] = ()
-    """Ranges of numbers that no field may have, both ends included."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProtoFile:
-    syntax: Literal["proto2", "proto3"]
-    package: str
-    imports: tuple[str, ...]
-    messages: tuple[ProtoMessage, ...]
-    enums: tuple[ProtoEnum, ...] = ()
-
+from lsql_runner.formats.proto_file import Label, ProtoEnum, ProtoError, ProtoField, ProtoFile, ProtoMessage
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+|//[^\n]*|/\*.*?\*/)
@@ -73,7 +30,7 @@ def parse_proto(text: str) -> ProtoFile:
     """The file in a text.
 
     Raises:
-        ProtoError: it is none, or one of an edition, or has groups.
+        ProtoError: it is not a .proto file, or one of an edition, or has groups.
     """
     return _Parser(text).file()
 
@@ -97,7 +54,7 @@ class _Parser:
                     self._expect("=")
                     syntax = self._syntax()
                 case "edition":
-                    raise ProtoError("editions of Protocol Buffers are not read, only proto2 and proto3")
+                    raise ProtoError("editions are not supported, only proto2 and proto3")
                 case "package":
                     package = self._next()
                     self._expect(";")
@@ -115,7 +72,7 @@ class _Parser:
                 case ";":
                     pass
                 case other:
-                    raise ProtoError(f"{other!r} begins nothing that a file has")
+                    raise ProtoError(f"{other!r} does not begin a definition")
         return ProtoFile(syntax, package, tuple(imports), tuple(messages), tuple(enums))
 
     def _syntax(self) -> Literal["proto2", "proto3"]:
@@ -176,9 +133,9 @@ class _Parser:
             word = self._next()
             self._expect(">")
         if word == "group":
-            raise ProtoError("groups are not read")
+            raise ProtoError("groups are not supported")
         if not _WORD.match(word.removeprefix(".").replace(".", "")):
-            raise ProtoError(f"{word!r} is no type of a field")
+            raise ProtoError(f"{word!r} is not a field type")
         name = self._word()
         self._expect("=")
         number = self._number()
@@ -212,7 +169,7 @@ class _Parser:
                     self._next()
                     word_after = self._next()
                     if word_after != "max" and not word_after.isdigit():
-                        raise ProtoError(f"{word_after!r} is no end of a range")
+                        raise ProtoError(f"{word_after!r} does not end a range")
                     last = _LARGEST_NUMBER if word_after == "max" else int(word_after)
                 yield int(word), last
 
@@ -249,12 +206,12 @@ class _Parser:
     def _expect(self, wanted: str) -> None:
         found = self._next()
         if found != wanted:
-            raise ProtoError(f"{found!r} stands where {wanted!r} is expected")
+            raise ProtoError(f"{found!r} found where {wanted!r} is expected")
 
     def _word(self) -> str:
         found = self._next()
         if not _WORD.match(found):
-            raise ProtoError(f"{found!r} is no name")
+            raise ProtoError(f"{found!r} is not a name")
         return found
 
     def _number(self) -> int:
@@ -266,12 +223,12 @@ class _Parser:
             is_octal = len(found) > 1 and found.isdigit() and found.startswith("0")
             return sign * int(found, 8 if is_octal else 0)
         except ValueError:
-            raise ProtoError(f"{found!r} is no whole number") from None
+            raise ProtoError(f"{found!r} is not a whole number") from None
 
     def _string(self) -> str:
         found = self._next()
         if found[:1] not in ("'", '"') or len(found) < 2:
-            raise ProtoError(f"{found!r} is no text in quotes")
+            raise ProtoError(f"{found!r} is not a quoted string")
         return found[1:-1]
 
 
@@ -282,53 +239,6 @@ def _check_fields(message: str, fields: Iterable[ProtoField]) -> None:
         if field.name in names or field.number in numbers:
             raise ProtoError(f"{message} has two fields {field.name} or two with the number {field.number}")
         if not 1 <= field.number <= _LARGEST_NUMBER:
-            raise ProtoError(f"{field.number} is no number for {message}.{field.name}")
+            raise ProtoError(f"{field.number} is not a valid number for {message}.{field.name}")
         names.add(field.name)
         numbers.add(field.number)
-
-
-def print_proto(file: ProtoFile) -> str:
-    """The text of a file, the same for the same data."""
-    lines = [f'syntax = "{file.syntax}";']
-    lines += [f"package {file.package};"] if file.package else []
-    lines += [f'import "{name}";' for name in file.imports]
-    for one in file.enums:
-        lines += ["", *_enum_lines(one, "")]
-    for message in file.messages:
-        lines += ["", *_message_lines(message, "")]
-    return "\n".join(lines) + "\n"
-
-
-def _message_lines(message: ProtoMessage, indent: str) -> Iterator[str]:
-    inner = indent + "  "
-    yield f"{indent}message {message.name} {{"
-    if message.reserved:
-        ranges = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in message.reserved)
-        yield f"{inner}reserved {ranges};"
-    for enum in message.enums:
-        yield from _enum_lines(enum, inner)
-    for nested in message.messages:
-        yield from _message_lines(nested, inner)
-    shown: set[str] = set()
-    for field in message.fields:
-        if field.oneof is None:
-            yield f"{inner}{_field_text(field)}"
-        elif field.oneof not in shown:
-            shown.add(field.oneof)
-            yield f"{inner}oneof {field.oneof} {{"
-            yield from (f"{inner}  {_field_text(one)}" for one in message.fields if one.oneof == field.oneof)
-            yield f"{inner}}}"
-    yield f"{indent}}}"
-
-
-def _field_text(field: ProtoField) -> str:
-    kind = f"map<{field.key}, {field.type}>" if field.label == "map" else f"{field.label} {field.type}".lstrip()
-    return f"{kind} {field.name} = {field.number};"
-
-
-def _enum_lines(enum: ProtoEnum, indent: str) -> Iterator[str]:
-    yield f"{indent}enum {enum.name} {{"
-    if len({number for _, number in enum.values}) < len(enum.values):
-        yield f"{indent}  option allow_alias = true;"
-    yield from (f"{indent}  {name} = {number};" for name, number in enum.values)
-    yield f"{indent}}}"

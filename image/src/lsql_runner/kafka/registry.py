@@ -1,24 +1,28 @@
-"""Questions to a schema registry that speaks Confluent's REST API, each with a deadline."""
+"""A client of schema registries with Confluent's REST API. Every request has a deadline."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar
 from urllib.parse import quote
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from lsql_runner.errors import LsqlError
+from lsql_runner.formats.table import REGISTRY_KINDS
 from lsql_runner.kafka.registry_connection import RegistryConnection
-from lsql_runner.kafka.registry_http import RegistryHosts, Reply, in_words
+from lsql_runner.kafka.registry_http import REASONS, RegistryHosts, Reply, in_words
 
-SchemaKind = Literal["AVRO", "JSON", "PROTOBUF"]
+SchemaKind = str
+"""What a registry calls a format (`schemaType`): a key of `formats.table.REGISTRY_KINDS`."""
+_DEFAULT_KIND = "AVRO"
+"""What a registry means that names no kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaReference:
-    """A schema that another one names: `name` is what it is called there, subject and version say which it is."""
+    """A schema that another schema refers to by `name`; subject and version identify it."""
 
     name: str
     subject: str
@@ -27,7 +31,7 @@ class SchemaReference:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredSchema:
-    """A schema as the registry holds it, for ever: what stands behind an id never changes."""
+    """A schema of the registry. The schema of an id never changes."""
 
     id: int
     kind: SchemaKind
@@ -45,10 +49,10 @@ class SubjectVersion:
 
 
 class SchemaRegistry(Protocol):
-    """What a processor asks of a schema registry.
+    """The requests of a processor to a schema registry.
 
     Raises:
-        LsqlError: REGISTRY_UNREACHABLE, REGISTRY_REFUSED, REGISTRY_ANSWER_INVALID, from every method.
+        LsqlError: REGISTRY_UNREACHABLE, REGISTRY_REFUSED, REGISTRY_RESPONSE_INVALID, from every method.
     """
 
     def schema(self, schema_id: int) -> RegisteredSchema:
@@ -58,13 +62,19 @@ class SchemaRegistry(Protocol):
         """The newest version of a subject; None where there is no such subject."""
 
     def is_taken(self, subject: str) -> bool:
-        """Whether a subject has versions, those included that were deleted and can still be brought back."""
+        """Whether a subject has versions, including deleted ones that can be restored."""
 
     def version(self, subject: str, number: int) -> RegisteredSchema:
         """A version of a subject, as references name it; SCHEMA_UNKNOWN where there is none."""
 
     def ids(self, subject: str) -> tuple[int, ...]:
         """The ids of all versions of a subject, the oldest first; SCHEMA_UNKNOWN where there is no such subject."""
+
+    def registered_id(self, subject: str, kind: SchemaKind, text: str) -> int | None:
+        """The id of a schema without references that is a version of the subject; None where it is none.
+
+        SCHEMA_INVALID where the text is no such schema.
+        """
 
     def register(self, subject: str, kind: SchemaKind, text: str, references: Iterable[SchemaReference] = ()) -> int:
         """The id of a schema, which is made a version of the subject unless it is one; the subject need not exist.
@@ -81,20 +91,22 @@ class SchemaRegistry(Protocol):
         """
 
     def delete(self, subject: str) -> None:
-        """Take a subject away for good, with all its versions; one that is not there is left alone."""
+        """Delete a subject permanently, with all its versions; a subject that does not exist is no error."""
 
     def close(self) -> None:
-        """Let all connections go. No question may be asked after it."""
+        """Close all connections. No other method may be called afterwards."""
 
 
 Parsed = TypeVar("Parsed")
 
 _NO_SUCH = {40401, 40402, 40403}
 """No such subject, version, schema. A 404 with another code is none of a registry's answers."""
+_NO_SUCH_REQUEST = {404, 405}
+"""What a registry answers to a request that it does not know."""
 
 
 class RestRegistry:
-    """A schema registry, asked over HTTP.
+    """A schema registry over HTTP.
 
     Raises:
         LsqlError: ENV_INVALID, ENV_MISSING when it is made; those of SchemaRegistry.
@@ -106,7 +118,7 @@ class RestRegistry:
     def schema(self, schema_id: int) -> RegisteredSchema:
         found = _parsed(_SCHEMA, self._hosts.ask("GET", f"/schemas/ids/{schema_id}"))
         if found is None:
-            raise LsqlError("SCHEMA_UNKNOWN", what=f"schema with the id {schema_id}")
+            raise LsqlError("SCHEMA_ID_UNKNOWN", id=schema_id)
         return found.registered(schema_id)
 
     def latest(self, subject: str) -> SubjectVersion | None:
@@ -120,25 +132,32 @@ class RestRegistry:
     def version(self, subject: str, number: int) -> RegisteredSchema:
         found = _parsed(_VERSION, self._hosts.ask("GET", f"{_versions(subject)}/{number}"))
         if found is None:
-            raise LsqlError("SCHEMA_UNKNOWN", what=f"version {number} of subject {subject}")
+            raise LsqlError("SUBJECT_VERSION_UNKNOWN", subject=subject, version=number)
         return found.registered(found.id)
 
     def ids(self, subject: str) -> tuple[int, ...]:
         until = self._hosts.deadline()
         versions = _parsed(_NUMBERS, self._hosts.ask("GET", _versions(subject), until=until))
         if versions is None:
-            raise LsqlError("SCHEMA_UNKNOWN", what=f"subject {subject}")
+            raise LsqlError("SUBJECT_UNKNOWN", subject=subject)
         asked = (self._hosts.ask("GET", f"{_versions(subject)}/{n}", until=until) for n in sorted(versions))
         found = (_parsed(_VERSION, reply) for reply in asked)
         return tuple(version.id for version in found if version is not None)  # None was deleted meanwhile
 
+    def registered_id(self, subject: str, kind: SchemaKind, text: str) -> int | None:
+        reply = self._hosts.ask("POST", f"/subjects/{quote(subject, safe='')}", _body(kind, text, ()))
+        if reply.status in _NO_SUCH_REQUEST and reply.error_code not in _NO_SUCH:
+            return None  # not every registry can look a schema up
+        found = _parsed(_ID, _valid(reply, subject, kind))
+        return None if found is None else found.id
+
     def register(self, subject: str, kind: SchemaKind, text: str, references: Iterable[SchemaReference] = ()) -> int:
         reply = self._hosts.ask("POST", _versions(subject), _body(kind, text, references))
         if reply.status == 409:
-            raise LsqlError("SCHEMA_INCOMPATIBLE", subject=subject, why=reply.message or "it does not say why")
+            raise LsqlError("SCHEMA_INCOMPATIBLE", subject=subject, reason=reply.message or str(reply.status))
         found = _parsed(_ID, _valid(reply, subject, kind))
         if found is None:
-            raise LsqlError("SCHEMA_UNKNOWN", what=f"schema that the one for {subject} refers to")
+            raise LsqlError("SCHEMA_REFERENCE_UNKNOWN", subject=subject)
         return found.id
 
     def incompatibility(
@@ -147,15 +166,15 @@ class RestRegistry:
         path, body = f"/compatibility{_versions(subject)}", _body(kind, text, references)
         until = self._hosts.deadline()
         reply = self._hosts.ask("POST", f"{path}?verbose=true", body, until)
-        if reply.status in {404, 405} and reply.error_code not in _NO_SUCH:
-            # Not every registry knows the question about all versions that the subject's rules name.
+        if reply.status in _NO_SUCH_REQUEST and reply.error_code not in _NO_SUCH:
+            # Not every registry can check against all versions that the subject's rule is about.
             reply = self._hosts.ask("POST", f"{path}/latest?verbose=true", body, until)
         found = _parsed(_COMPATIBILITY, _valid(reply, subject, kind))
         return None if found is None or found.is_compatible else found.reason
 
     def delete(self, subject: str) -> None:
         until = self._hosts.deadline()
-        # Confluent's registry takes away for good only what was deleted before.
+        # Confluent's registry deletes permanently only what was deleted before.
         for how in ("", "?permanent=true"):
             reply = self._hosts.ask("DELETE", f"/subjects/{quote(subject, safe='')}{how}", until=until)
             if reply.error_code // 100 != 404:
@@ -171,14 +190,14 @@ def _versions(subject: str) -> str:
 
 def _body(kind: SchemaKind, text: str, references: Iterable[SchemaReference]) -> dict[str, Any]:
     named = [{"name": r.name, "subject": r.subject, "version": r.version} for r in references]
-    # Registries before Confluent's 5.5 know AVRO alone, and refuse what they do not know.
-    kinds = {} if kind == "AVRO" else {"schemaType": kind}
+    # Confluent's registry before 5.5 has AVRO only, and refuses unknown fields.
+    kinds = {} if kind == _DEFAULT_KIND else {"schemaType": kind}
     return {"schema": text, **kinds, **({"references": named} if named else {})}
 
 
 def _valid(reply: Reply, subject: str, kind: SchemaKind) -> Reply:
     if reply.status == 422:
-        raise LsqlError("SCHEMA_INVALID", subject=subject, kind=kind, why=reply.message or "it does not say why")
+        raise LsqlError("SCHEMA_INVALID", subject=subject, kind=kind, reason=reply.message or str(reply.status))
     return reply
 
 
@@ -187,24 +206,31 @@ def _parsed(form: TypeAdapter[Parsed], reply: Reply) -> Parsed | None:
     if reply.status == 404 and reply.error_code in _NO_SUCH:
         return None
     if reply.status != 200:
-        raise reply.invalid(f"{reply.status} {reply.message}".rstrip())
+        raise reply.invalid(REASONS("STATUS", status=reply.said))
     try:
         return form.validate_python(reply.document)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "the whole"
-        raise reply.invalid(f"JSON that is none of a registry: {place}: {first['msg']}") from None
+        place = ".".join(map(str, first["loc"])) or "$"
+        raise reply.invalid(REASONS("OTHER_JSON", place=place, reason=first["msg"])) from None
+
+
+def _kind(found: Any) -> Any:
+    kind = found or _DEFAULT_KIND
+    if kind not in REGISTRY_KINDS:
+        raise ValueError(f"a schema of {', '.join(REGISTRY_KINDS)} is expected, not {kind}")
+    return kind
 
 
 class _Answer(BaseModel):
-    """Registries may say more, and null for what they leave out."""
+    """Registries may send more fields, and null for missing ones."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", arbitrary_types_allowed=True)
 
 
 class _Schema(_Answer):
     text: str = Field(alias="schema")
-    kind: Annotated[SchemaKind, BeforeValidator(lambda found: found or "AVRO")] = Field("AVRO", alias="schemaType")
+    kind: Annotated[str, BeforeValidator(_kind)] = Field(_DEFAULT_KIND, alias="schemaType")
     references: Annotated[tuple[SchemaReference, ...], BeforeValidator(lambda found: found or ())] = ()
 
     def registered(self, schema_id: int) -> RegisteredSchema:
@@ -220,6 +246,10 @@ class _Id(_Answer):
     id: int
 
 
+_INCOMPATIBLE = "is_compatible: false"
+"""What the answer of a registry says that gives no reason."""
+
+
 class _Compatibility(_Answer):
     is_compatible: bool
     messages: list[str] | None = None
@@ -229,7 +259,7 @@ class _Compatibility(_Answer):
 
     @property
     def reason(self) -> str:
-        return in_words(self.said or "; ".join(self.messages or ())) or "it does not say why"
+        return in_words(self.said or "; ".join(self.messages or ())) or _INCOMPATIBLE
 
 
 _SCHEMA = TypeAdapter(_Schema)

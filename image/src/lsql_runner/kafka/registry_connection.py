@@ -1,4 +1,4 @@
-"""How to reach the schema registry: its hosts, credentials, and TLS."""
+"""The connection to the schema registry: hosts, credentials, TLS."""
 
 from __future__ import annotations
 
@@ -8,11 +8,17 @@ from dataclasses import dataclass, field
 from tempfile import NamedTemporaryFile
 from urllib.parse import urlsplit
 
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import Detail, DetailTable, LsqlError
 
 _URL = "SQL_SCHEMA_REGISTRY_URL"
 _PREFIX = "LSQL_SCHEMA_REGISTRY_"
-_EXPECTED = "http[s]://host[:port][/path], several with commas"
+EXPECTED = DetailTable(
+    {
+        "URLS": "http[s]://host[:port][/path], several separated by commas",
+        "CERTIFICATES": "certificates as PEM",
+        "PRIVATE_KEY": "the private key of the certificate as PEM, and its password if it has one",
+    }
+)
 _CERTIFICATE = re.compile("-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\\s]*-----END CERTIFICATE-----", re.ASCII)
 _USER_INFO = re.compile(r"//[^/,]*@")
 
@@ -22,7 +28,7 @@ class RegistryTls:
     """PEM texts; an empty one is not given."""
 
     ca: str = ""
-    """Whom to trust, and nobody else; not given: whom the system trusts."""
+    """The trusted authorities; empty: those that the system trusts."""
     certificate: str = ""
     """The client's, with its chain."""
     key: str = field(default="", repr=False)
@@ -56,16 +62,16 @@ def registry_urls(text: str) -> tuple[str, ...]:
     """The addresses in SQL_SCHEMA_REGISTRY_URL.
 
     Raises:
-        LsqlError: ENV_INVALID, which shows no password.
+        LsqlError: ENV_INVALID, URL_WITH_CREDENTIALS; neither shows a password.
     """
     if _USER_INFO.search(text):
         shown = _USER_INFO.sub("//***@", text)
         raise LsqlError(
-            "ENV_INVALID", name=_URL, value=shown, expected=f"no credentials: they go into {_PREFIX}USER and _PASSWORD"
+            "URL_WITH_CREDENTIALS", name=_URL, url=shown, user=f"{_PREFIX}USER", password=f"{_PREFIX}PASSWORD"
         )
     urls = tuple(url.strip().rstrip("/") for url in text.split(","))
     if not all(map(_is_address, urls)):
-        raise LsqlError("ENV_INVALID", name=_URL, value=text or "empty", expected=_EXPECTED)
+        raise LsqlError("ENV_INVALID", name=_URL, value=text or "empty", expected=EXPECTED("URLS"))
     return urls
 
 
@@ -80,21 +86,21 @@ def _is_address(url: str) -> bool:
 
 
 def tls_context(connection: RegistryConnection) -> ssl.SSLContext:
-    """What the connections' TLS is made with.
+    """The TLS context of the connections.
 
     Raises:
-        LsqlError: ENV_INVALID for certificates and keys that are none or do not go together.
+        LsqlError: ENV_INVALID, CERTIFICATE_INCOMPLETE.
     """
     if not any(url.startswith("https:") for url in connection.urls):
-        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # trusts nobody, which spares loading all authorities
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # without authorities, which take time to load
     tls = connection.tls
     try:
         context = ssl.create_default_context(cadata=_certificates(tls.ca))
     except ssl.SSLError:
-        raise _invalid("CA", "certificates as PEM") from None
+        raise _invalid("CA", EXPECTED("CERTIFICATES")) from None
     if bool(tls.certificate) != bool(tls.key):
         missing = "KEY" if tls.certificate else "CERTIFICATE"
-        raise LsqlError("ENV_MISSING", name=_PREFIX + missing, expected="PEM: a certificate and its key go together")
+        raise LsqlError("CERTIFICATE_INCOMPLETE", name=_PREFIX + missing)
     if tls.certificate:
         _load_client(context, tls)
     return context
@@ -104,7 +110,7 @@ def _certificates(pem: str) -> str | None:
     """The certificates of a text without what stands between them, which need not be ASCII; None for no text."""
     found = "\n".join(_CERTIFICATE.findall(pem))
     if pem and not found:
-        raise _invalid("CA", "certificates as PEM")
+        raise _invalid("CA", EXPECTED("CERTIFICATES"))
     return found or None
 
 
@@ -116,9 +122,8 @@ def _load_client(context: ssl.SSLContext, tls: RegistryTls) -> None:
         try:
             context.load_cert_chain(file.name, password=lambda: tls.key_password)  # without one it would ask a terminal
         except (ssl.SSLError, ValueError):
-            expected = "the private key of the certificate as PEM, with its password if it has one"
-            raise _invalid("KEY", expected) from None
+            raise _invalid("KEY", EXPECTED("PRIVATE_KEY")) from None
 
 
-def _invalid(name: str, expected: str) -> LsqlError:
+def _invalid(name: str, expected: Detail) -> LsqlError:
     return LsqlError("ENV_INVALID", name=_PREFIX + name, value="***", expected=expected)

@@ -1,4 +1,4 @@
-"""Requests to the hosts of a schema registry, each question within its deadline."""
+"""HTTP requests to the hosts of a schema registry, each with a deadline."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import httpx2
 
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import Detail, DetailTable, LsqlError
 from lsql_runner.kafka.registry_connection import RegistryConnection, tls_context
 
 Answer = TypeVar("Answer")
@@ -27,13 +27,11 @@ _TRY_LATER = {408, 425, 429}
 _READ_ONLY = 42205
 _CLASS = re.compile(r"^(?:[a-z]\w*\.)+[A-Z]\w*: ")
 _ALERT = re.compile(r"\balert ([a-z ]*[a-z])")
-_ANOTHER_HOST = {62, 64}
-"""X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH of OpenSSL."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a registry said: `error_code` is its own, 0 where there is none; `document` is JSON."""
+    """A registry's response: `error_code` is the registry's own, 0 where it has none; `document` is its JSON."""
 
     url: str
     status: int
@@ -42,17 +40,36 @@ class Reply:
 
     @property
     def message(self) -> str:
-        """Its own words, without names of Java classes; empty where it has none."""
+        """The registry's message, without names of Java classes; empty where there is none."""
         found = self.document.get("message", "") if isinstance(self.document, dict) else ""
         return in_words(str(found))
 
-    def invalid(self, why: str) -> LsqlError:
-        """REGISTRY_ANSWER_INVALID."""
-        return answer_invalid(self.url, why)
+    @property
+    def said(self) -> str:
+        """The status, and the message where there is one."""
+        return f"{self.status} {self.message}".rstrip()
+
+    def invalid(self, reason: Detail) -> LsqlError:
+        """REGISTRY_RESPONSE_INVALID."""
+        return answer_invalid(self.url, reason)
+
+
+REASONS = DetailTable(
+    {
+        "TIMEOUT": "no answer within {seconds} s",
+        "STATUS": "HTTP {status}",
+        "TOO_LONG": "more than {limit_bytes} bytes",
+        "NOT_HTTP": "not HTTP",
+        "NOT_TLS": "not TLS; the URL may need http:// instead of https://",
+        "REDIRECT": "HTTP {status}, a redirect",
+        "NOT_JSON": "HTTP {status} without JSON",
+        "OTHER_JSON": "unexpected JSON at {place}: {reason}",
+    }
+)
 
 
 class NoAnswer(Exception):
-    """One host gave no answer; a sentence says why."""
+    """One host gave no answer; the text is the reason."""
 
 
 class RegistryHosts:
@@ -68,7 +85,7 @@ class RegistryHosts:
         self._first = 0
         self._client = httpx2.Client(
             timeout=httpx2.Timeout(answer_s),
-            # Questions are rare: a kept connection that a balancer has dropped meanwhile would look like an outage.
+            # Requests are rare: a kept connection that a load balancer has dropped would look like an outage.
             limits=httpx2.Limits(max_keepalive_connections=0),
             auth=httpx2.BasicAuth(connection.user, connection.password) if connection.user else None,
             headers=_ACCEPT,
@@ -77,14 +94,15 @@ class RegistryHosts:
         )
 
     def deadline(self) -> float:
-        """When a question that begins now is to be answered, on the monotonic clock."""
+        """The deadline of a request that begins now, on the monotonic clock."""
         return time.monotonic() + self._answer_s
 
     def ask(self, method: str, path: str, body: Any = None, until: float | None = None) -> Reply:
         """The first host's answer; `until` is the deadline where the request is a part of a longer question.
 
         Raises:
-            LsqlError: REGISTRY_UNREACHABLE, REGISTRY_REFUSED, REGISTRY_ANSWER_INVALID.
+            LsqlError: REGISTRY_UNREACHABLE, REGISTRY_REFUSED, REGISTRY_CERTIFICATE_UNTRUSTED, REGISTRY_TLS_REFUSED,
+                REGISTRY_RESPONSE_INVALID.
         """
         deadline = self.deadline() if until is None else until
         reasons = []
@@ -98,10 +116,10 @@ class RegistryHosts:
             else:
                 self._first = number
                 return reply
-        raise LsqlError("REGISTRY_UNREACHABLE", urls=", ".join(self._urls), why="; ".join(reasons))
+        raise LsqlError("REGISTRY_UNREACHABLE", urls=", ".join(self._urls), reason="; ".join(reasons))
 
     def close(self) -> None:
-        """Let all connections go."""
+        """Close all connections."""
         self._client.close()
 
     def _order(self) -> Iterator[tuple[int, int]]:
@@ -114,7 +132,7 @@ class RegistryHosts:
         try:
             status, content = _within(seconds, lambda: self._request(url + path, method, body, seconds))
         except (TimeoutError, httpx2.TimeoutException):
-            raise NoAnswer(f"no answer within {seconds:.3g} s") from None
+            raise NoAnswer(REASONS("TIMEOUT", seconds=f"{seconds:.3g}")) from None
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
             raise _failed(url, error) from None
         return _judged(url, status, content)
@@ -126,7 +144,7 @@ class RegistryHosts:
             for part in response.iter_bytes():
                 content += part
                 if len(content) > ANSWER_LIMIT_BYTES:
-                    raise answer_invalid(url, f"more than {ANSWER_LIMIT_BYTES} bytes")
+                    raise answer_invalid(url, REASONS("TOO_LONG", limit_bytes=ANSWER_LIMIT_BYTES))
                 if time.monotonic() > ends:
                     raise TimeoutError
         return response.status_code, bytes(content)
@@ -150,32 +168,28 @@ def _within(seconds: float, ask: Callable[[], Answer]) -> Answer:
 
 
 def _failed(url: str, error: Exception) -> Exception:
-    """What a request that broke means: NoAnswer, or the error that it is."""
+    """The error for a failed request: NoAnswer, or an LsqlError."""
     fault = _tls_fault(error)
     if fault is None:
-        # The others of its kind are of connections that ended too soon.
+        # Other errors of this class are connections that ended too soon.
         if isinstance(error, httpx2.RemoteProtocolError) and str(error).startswith("illegal"):
-            return answer_invalid(url, "no HTTP")
+            return answer_invalid(url, REASONS("NOT_HTTP"))
         return NoAnswer(in_words(str(error)) or type(error).__name__)
     text = str(fault)
     if "WRONG_VERSION_NUMBER" in text or "RECORD_LAYER_FAILURE" in text:
-        return answer_invalid(url, "no TLS; is it http:// there?")
+        return answer_invalid(url, REASONS("NOT_TLS"))
     if isinstance(fault, ssl.SSLCertVerificationError):
-        why = f"its certificate is not trusted: {fault.verify_message.rstrip('.')}"
-        if fault.verify_code not in _ANOTHER_HOST:
-            why += "; authorities other than the system's go into LSQL_SCHEMA_REGISTRY_CA"
-        return LsqlError("REGISTRY_REFUSED", url=url, why=why)
+        return LsqlError("REGISTRY_CERTIFICATE_UNTRUSTED", url=url, reason=fault.verify_message.rstrip("."))
     if alert := _ALERT.search(text):
-        why = f"it ended the TLS connection with `{alert[1]}`; the client's certificate is what "
-        return LsqlError("REGISTRY_REFUSED", url=url, why=why + "LSQL_SCHEMA_REGISTRY_CERTIFICATE and _KEY hold")
+        return LsqlError("REGISTRY_TLS_REFUSED", url=url, alert=alert[1])
     return NoAnswer(in_words(text))
 
 
 def _tls_fault(error: BaseException | None) -> ssl.SSLError | None:
-    """The error of TLS that a request failed with."""
+    """The TLS error behind a failed request."""
     while error is not None and not isinstance(error, ssl.SSLError):
         error = error.__cause__ or error.__context__
-    # A server that closes without the farewell of TLS has gone away; it has refused nobody.
+    # A server that closes without TLS' close_notify is unreachable; it has refused nothing.
     return None if isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError) else error
 
 
@@ -184,7 +198,7 @@ def _judged(url: str, status: int, content: bytes) -> Reply:
 
     Raises:
         NoAnswer: the host is there, and cannot answer now.
-        LsqlError: REGISTRY_REFUSED, REGISTRY_ANSWER_INVALID.
+        LsqlError: REGISTRY_REFUSED, REGISTRY_RESPONSE_INVALID.
     """
     try:
         document = json.loads(content)
@@ -192,21 +206,20 @@ def _judged(url: str, status: int, content: bytes) -> Reply:
         document = None
     code = document.get("error_code") if isinstance(document, dict) else None
     reply = Reply(url, status, code if isinstance(code, int) else 0, document)
-    said = f"{status} {reply.message}".rstrip()
     if status in _TRY_LATER or status >= 500:
-        raise NoAnswer(f"it answers {said}")
+        raise NoAnswer(REASONS("STATUS", status=reply.said))
     if status in {401, 403} or reply.error_code == _READ_ONLY:
-        raise LsqlError("REGISTRY_REFUSED", url=url, why=f"it answers {said}")
+        raise LsqlError("REGISTRY_REFUSED", url=url, reason=REASONS("STATUS", status=reply.said))
     if 300 <= status < 400:
-        raise reply.invalid(f"{status}, which sends us elsewhere")
+        raise reply.invalid(REASONS("REDIRECT", status=status))
     if document is None:
-        raise reply.invalid(f"{status} and no JSON")
+        raise reply.invalid(REASONS("NOT_JSON", status=status))
     return reply
 
 
-def answer_invalid(url: str, why: str) -> LsqlError:
-    """REGISTRY_ANSWER_INVALID."""
-    return LsqlError("REGISTRY_ANSWER_INVALID", url=url, why=why)
+def answer_invalid(url: str, reason: Detail) -> LsqlError:
+    """REGISTRY_RESPONSE_INVALID."""
+    return LsqlError("REGISTRY_RESPONSE_INVALID", url=url, reason=reason)
 
 
 def in_words(text: str) -> str:

@@ -1,4 +1,4 @@
-"""How the process logs: structlog over the standard library, so that all libraries' lines look alike.
+"""How the process logs: structlog over the standard library, so that the lines of all libraries have one format.
 
 JSON lines on stderr, or aligned text when stderr is a terminal. Values of secrets never get that far.
 """
@@ -14,7 +14,7 @@ from typing import TextIO
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import DetailTable, LsqlError
 
 LEVELS: dict[str, int] = {
     "ALL": logging.DEBUG,
@@ -45,6 +45,8 @@ _SECRET_IN_TEXT = (
     re.compile(r"(?i)(\b(?:bearer|basic)\s+)([a-z0-9+/._~=-]{8,})"),
 )
 
+_EXPECTED = DetailTable({"ONE_OF": "one of {known}"})
+
 
 def level_of(name: str) -> int:
     """The level that ROOT_LOG_LEVEL names, in any case.
@@ -56,7 +58,7 @@ def level_of(name: str) -> int:
         return LEVELS[name.strip().upper()]
     except KeyError:
         raise LsqlError(
-            "ENV_INVALID", name="ROOT_LOG_LEVEL", value=name, expected="one of " + ", ".join(LEVELS)
+            "ENV_INVALID", name="ROOT_LOG_LEVEL", value=name, expected=_EXPECTED("ONE_OF", known=", ".join(LEVELS))
         ) from None
 
 

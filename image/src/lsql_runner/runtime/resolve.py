@@ -1,6 +1,6 @@
-"""What the program's topics hold: asked in the order of the language's rules, then frozen into a Catalog.
+"""The formats and types of the program's topics, as a Catalog.
 
-The program, then the configuration, then what was pinned beside the checkpoint, then the registry, then a sample.
+Sources, in this order: the program, LSQL_TOPICS, the schemas pinned beside the checkpoint, the registry, a sample.
 """
 
 from __future__ import annotations
@@ -13,9 +13,6 @@ from lsql_runner.bind.decoders import SourceFormats, source_formats, source_topi
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import (
     BYTES_FORMAT,
-    JSON_FORMAT,
-    OF_REGISTRY,
-    OF_VALUES_ONLY,
     STRING_FORMAT,
     Catalog,
     Format,
@@ -25,7 +22,8 @@ from lsql_runner.formats.catalog import (
 )
 from lsql_runner.formats.infer import infer_serde
 from lsql_runner.formats.json_types import settled, widened
-from lsql_runner.kafka.brokers import Brokers, RawRecord
+from lsql_runner.formats.table import names_schema, row_of
+from lsql_runner.kafka.ports import RawRecord, TopicReader
 from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.runtime.registered import registered_serde
 from lsql_runner.sql import ast
@@ -33,8 +31,8 @@ from lsql_runner.types import BYTES, STRING, DataType, Struct
 
 
 @dataclass(frozen=True, slots=True)
-class Knowledge:
-    """What is known of topics before the brokers are asked."""
+class KnownSchemas:
+    """What describes topics, apart from the program and the brokers."""
 
     declared: Mapping[str, TopicSchema]
     pinned: Mapping[str, TopicSchema]
@@ -44,11 +42,11 @@ class Knowledge:
     """The kinds of the configured sinks, by name."""
 
 
-def resolve_catalog(program: ast.Program, brokers: Brokers, knowledge: Knowledge) -> Catalog:
+def resolve_catalog(program: ast.Program, brokers: TopicReader, known: KnownSchemas) -> Catalog:
     """The catalog for a program.
 
     Raises:
-        LsqlError: BROKER_UNREACHABLE, REGISTRY_UNREACHABLE and the like; SCHEMA_WAITING when an undeclared topic is
+        LsqlError: BROKER_UNREACHABLE, REGISTRY_UNREACHABLE and the like; TOPIC_EMPTY when an undeclared topic is
             empty; SCHEMA_UNDECLARED; FORMAT_UNSUPPORTED; REGISTRY_MISSING. A missing topic is no error here: binding
             refuses it, with its place in the program.
     """
@@ -58,25 +56,25 @@ def resolve_catalog(program: ast.Program, brokers: Brokers, knowledge: Knowledge
     schemas: dict[str, TopicSchema] = {}
     for topic in source_topics(program):
         if topic in existing:
-            schema = said.get(topic) or _schema(topic, named.get(topic, SourceFormats()), brokers, knowledge)
-            formats = {schema.key.format.bare.name, schema.value.format.name}
-            if knowledge.registry is None and formats & {*OF_REGISTRY}:
+            schema = said.get(topic) or _schema(topic, named.get(topic, SourceFormats()), brokers, known)
+            needs_registry = any(row_of(part.format).needs_registry for part in (schema.key, schema.value))
+            if known.registry is None and needs_registry:
                 raise LsqlError("REGISTRY_MISSING", topic=topic)  # for the schemas that the records name
             schemas[topic] = replace(schema, partitions=existing[topic])
-    return Catalog(schemas, frozenset(existing), knowledge.sinks)
+    return Catalog(schemas, frozenset(existing), known.sinks)
 
 
-def _schema(topic: str, named: SourceFormats, brokers: Brokers, knowledge: Knowledge) -> TopicSchema:
-    declared = knowledge.declared.get(topic)
+def _schema(topic: str, named: SourceFormats, brokers: TopicReader, known: KnownSchemas) -> TopicSchema:
+    declared = known.declared.get(topic)
     if declared is not None and _agrees(declared.key.format, named.key) and _agrees(declared.value.format, named.value):
         return declared
-    pinned = knowledge.pinned.get(topic)
+    pinned = known.pinned.get(topic)
     if pinned is not None and not (_agrees(pinned.key.format, named.key) and _agrees(pinned.value.format, named.value)):
         pinned = None
-    sample = brokers.sample(topic, knowledge.sample_records)
+    sample = brokers.sample(topic, known.sample_records)
     if pinned is not None:
-        return _widened(pinned, sample, knowledge.registry)
-    return _found(topic, named, sample, knowledge.registry)
+        return _widened(pinned, sample, known.registry)
+    return _found(topic, named, sample, known.registry)
 
 
 def _agrees(known: Format, named: Format | None) -> bool:
@@ -87,7 +85,7 @@ def _widened(pinned: TopicSchema, sample: list[RawRecord], registry: SchemaRegis
     """The pinned schema with fields that have appeared since; formats and types that are pinned never change."""
     key = _newer(pinned.key, pinned.topic, "key", [record.key for record in sample], registry)
     value = _newer(pinned.value, pinned.topic, "value", [record.value for record in sample], registry)
-    if value.format == JSON_FORMAT and not value.has_head and isinstance(value.type, Struct):
+    if row_of(value.format).is_sampled and not value.has_schema_id and isinstance(value.type, Struct):
         seen = infer_serde([record.value for record in sample], value.format)
         if seen is not None:
             value = replace(value, type=widened(value.type, settled(seen.type)))
@@ -96,13 +94,12 @@ def _widened(pinned: TopicSchema, sample: list[RawRecord], registry: SchemaRegis
 
 def _newer(pinned: Serde, topic: str, part: str, samples: list[bytes | None], registry: SchemaRegistry | None) -> Serde:
     """The newest schema that a part names, where it says the same of all that was known; the new fields of JSON's."""
-    if registry is None or not (pinned.format.name in OF_REGISTRY or pinned.has_head):
+    if registry is None or pinned.format.is_windowed or not names_schema(pinned):
         return pinned
-    message = dict(pinned.options).get("message")
-    found = registered_serde(registry, topic, part, samples if pinned.has_head else (), message)
+    found = registered_serde(registry, topic, part, samples if pinned.has_schema_id else (), dict(pinned.options))
     if found is None or found.format != pinned.format:
         return pinned
-    if pinned.has_head:
+    if pinned.has_schema_id:
         return replace(pinned, type=widened(pinned.type, settled(found.type)))
     return found if _holds(found.type, pinned.type) else pinned
 
@@ -117,8 +114,8 @@ def _found(topic: str, named: SourceFormats, sample: list[RawRecord], registry: 
     key, key_origin = _part(topic, "key", [record.key for record in sample], named.key, registry)
     value, value_origin = _part(topic, "value", [record.value for record in sample], named.value, registry)
     if value is None:
-        raise LsqlError("SCHEMA_WAITING", topic=topic)
-    if key is None:  # every key is null: whatever comes passes through
+        raise LsqlError("TOPIC_EMPTY", topic=topic)
+    if key is None:  # every key of the sample is null
         key = Serde(STRING_FORMAT, STRING) if sample else Serde(BYTES_FORMAT, BYTES)
     origin: Origin = "registry" if "registry" in (key_origin, value_origin) else "sampled"
     return TopicSchema(topic, _settled(key), _settled(value), origin)
@@ -127,16 +124,20 @@ def _found(topic: str, named: SourceFormats, sample: list[RawRecord], registry: 
 def _part(
     topic: str, part: str, samples: list[bytes | None], named: Format | None, registry: SchemaRegistry | None
 ) -> tuple[Serde | None, Origin]:
-    if named is not None and named.name in OF_VALUES_ONLY:
-        raise LsqlError("SCHEMA_UNDECLARED", topic=topic, format=str(named))
-    is_of_registry = named is not None and named.name in OF_REGISTRY
-    if is_of_registry and registry is None:
-        raise LsqlError("REGISTRY_MISSING", topic=topic)
-    if registry is not None and (is_of_registry or named in (None, JSON_FORMAT)):
+    is_asked = True
+    if named is not None:
+        row = row_of(named)
+        # Neither the registry nor a sample knows keys with windows behind them.
+        if row.must_be_declared or (named.is_windowed and row.needs_registry):
+            raise LsqlError("SCHEMA_UNDECLARED", topic=topic, format=str(named))
+        if row.needs_registry and registry is None:
+            raise LsqlError("REGISTRY_MISSING", topic=topic)
+        is_asked = row.registry is not None and not named.is_windowed
+    if registry is not None and is_asked:
         found = registered_serde(registry, topic, part, samples)
         if found is not None and named in (None, found.format):
             return found, "registry"
-    return None if is_of_registry else infer_serde(samples, named), "sampled"
+    return infer_serde(samples, named), "sampled"
 
 
 def _settled(serde: Serde) -> Serde:

@@ -1,0 +1,147 @@
+"""The JVM jars: what the poms of the checkout list, and our own Java, by one run of Maven for all that is missing."""
+
+import hashlib
+import shutil
+import tempfile
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ci.tools.cache import CACHE, ROOT, cached_folders, files_below, folder_of, hash_of, run
+
+REACTOR = ROOT / "ci/tools/pom.xml"
+"""Lists all poms, so that one Maven, in one JVM, does them side by side."""
+CHECKSUMS = ROOT / "image/jars.sha256"
+RUNNER, SINKS, JVM = ROOT / "image/pom.xml", ROOT / "image/sinks-pom.xml", ROOT / "image/jvm/pom.xml"
+BROKER, REGISTRY = ROOT / "devkit/pom.xml", ROOT / "devkit/registry-pom.xml"
+DIFFERENTIAL = ROOT / "tests/differential/pom.xml"
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a run of Maven has made: folders named after the poms' artifacts."""
+
+    folder: Path
+
+    def dependencies(self, pom: Path) -> list[Path]:
+        """Returns the files that a pom lists, with what these need at run time."""
+        found = self.folder / artifact(pom)
+        return sorted(found.iterdir()) if found.is_dir() else []
+
+    def jar(self, pom: Path) -> Path:
+        """Returns the jar that a module was built into."""
+        [found] = (self.folder / "target" / artifact(pom)).glob("*.jar")
+        return found
+
+
+@dataclass(frozen=True)
+class JarFolder:
+    """A folder of jars: the poms it is made from, the other files its key covers, and how Maven's output fills it."""
+
+    poms: tuple[Path, ...]
+    fill: Callable[[Output, Path], None]
+    inputs: tuple[Path, ...] = ()
+
+    def key(self) -> str:
+        sources = [path for pom in self.poms for path in files_below(pom.parent / "src/main")]
+        return hash_of([*self.poms, *sources, *self.inputs])
+
+
+def fill_runner(output: Output, folder: Path) -> None:
+    """The runner's jars, those of its sinks, and our own; SystemExit if one is not the file that was pinned."""
+    move(output.dependencies(RUNNER), folder)
+    move(output.dependencies(SINKS), folder / "sinks")
+    check(folder, CHECKSUMS.read_text())
+    move([output.jar(JVM)], folder)
+
+
+def fill_broker(output: Output, folder: Path) -> None:
+    """The jars of the test broker."""
+    move(output.dependencies(BROKER), folder)
+
+
+def fill_registry(output: Output, folder: Path) -> None:
+    """The schema registry of the tests, unpacked."""
+    [archive] = output.dependencies(REGISTRY)
+    shutil.unpack_archive(archive, folder)
+
+
+def fill_differential(output: Output, folder: Path) -> None:
+    """The Kafka Streams topologies that programs are compared with."""
+    move([*output.dependencies(DIFFERENTIAL), output.jar(DIFFERENTIAL)], folder)
+
+
+FOLDERS: Mapping[str, JarFolder] = {
+    "jars": JarFolder((RUNNER, SINKS, JVM), fill_runner, (CHECKSUMS,)),
+    "broker-jars": JarFolder((BROKER,), fill_broker),
+    "registry": JarFolder((REGISTRY,), fill_registry),
+    "differential-jars": JarFolder((DIFFERENTIAL,), fill_differential),
+}
+
+
+def jar_folders() -> bool:
+    """Makes the folders of jars that the cache does not have; returns whether one was missing."""
+
+    def build(staging: Mapping[str, Path]) -> None:
+        with tempfile.TemporaryDirectory(dir=CACHE, prefix="maven-output-") as scratch:
+            build_all([pom for name in staging for pom in FOLDERS[name].poms], Path(scratch))
+            for name, folder in staging.items():
+                FOLDERS[name].fill(Output(Path(scratch)), folder)
+
+    # One at a time: Maven's repository is not safe for two writers.
+    return cached_folders({name: folder.key() for name, folder in FOLDERS.items()}, build, lock="maven")
+
+
+def runner_jars() -> Path:
+    """Returns the cache's folder of the runner's jars."""
+    return folder_of("jars", FOLDERS["jars"].key())
+
+
+def build_all(poms: list[Path], target: Path) -> None:
+    """Resolves and builds poms with one Maven, each into folders of `target` named after its artifact."""
+    maven(
+        "--threads=2",
+        "--file",
+        REACTOR,
+        f"--projects={','.join(f':{artifact(pom)}' for pom in poms)}",
+        "dependency:copy-dependencies",
+        "package",
+        "-DincludeScope=runtime",
+        f"-DoutputDirectory={target}/${{project.artifactId}}",
+        f"-Dlsql.target={target}/target/${{project.artifactId}}",
+        "-Dmaven.test.skip=true",  # `make test-java` runs them; set-up needs the jar only
+    )
+
+
+def maven(*arguments: str | Path) -> None:
+    """Runs Maven, silent when all is well."""
+    run(["mvn", "--batch-mode", "--quiet", "-Dstyle.color=never", *arguments], show=False)
+
+
+def copy_dependencies(pom: Path, folder: Path) -> None:
+    """Puts the run-time jars that a pom lists into a folder."""
+    maven("-f", pom, "dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={folder}")
+
+
+def artifact(pom: Path) -> str:
+    """Returns a pom's artifactId."""
+    return ET.parse(pom).getroot().findtext("{http://maven.apache.org/POM/4.0.0}artifactId", "")
+
+
+def move(files: list[Path], folder: Path) -> None:
+    """Moves files into a folder."""
+    folder.mkdir(exist_ok=True)
+    for file in files:
+        file.rename(folder / file.name)
+
+
+def check(folder: Path, checksums: str) -> None:
+    """Compares the jars of a folder with lines as sha256sum writes them; SystemExit names those that differ."""
+    pinned = {name: digest for digest, name in (line.split() for line in checksums.splitlines())}
+    found = {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in files_below(folder)
+    }
+    if different := sorted(name for name in pinned.keys() | found.keys() if pinned.get(name) != found.get(name)):
+        raise SystemExit(f"set-up failed: {', '.join(different)}: not the jars that {CHECKSUMS.name} pins")

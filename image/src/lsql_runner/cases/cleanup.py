@@ -1,0 +1,93 @@
+"""Deletes what a case created on brokers and at a registry, however the case ended."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from lsql_runner.errors import LsqlError
+from lsql_runner.kafka.ports import Brokers
+from lsql_runner.kafka.registry import SchemaRegistry
+
+_GONE_S = 30.0
+_POLL_S = 0.05
+
+Task = tuple[str, str, Callable[[], None]]
+"""The kind and the name of what is deleted, and the call that deletes it."""
+
+
+@dataclass(slots=True)
+class Cleanup:
+    """What a case created. A name is added before its topic or group is created, so that none is missed."""
+
+    path: Path
+    """Of the case."""
+    brokers: Brokers
+    registry: SchemaRegistry | None
+    topics: list[str] = field(default_factory=list)
+    groups: list[str] = field(default_factory=list)
+    subjects: list[str] = field(default_factory=list)
+
+    def run(self) -> tuple[LsqlError, ...]:
+        """Delete everything and wait until it is gone. Returns one CASE_CLEANUP_FAILED for each thing that remains.
+
+        Ctrl-C does not interrupt it, because Ctrl-C is one way to get here.
+        """
+        with _uninterrupted():
+            return (*self._run_tasks(self._broker_tasks()), *self._run_tasks(self._registry_tasks()))
+
+    def _broker_tasks(self) -> Iterator[Task]:
+        yield from (("consumer group", name, partial(self.brokers.delete_group, name)) for name in self.groups)
+        yield from (("topic", name, partial(self._delete_topic, name)) for name in self.topics)
+
+    def _registry_tasks(self) -> Iterator[Task]:
+        if self.registry is not None:
+            yield from (("subject", name, partial(self.registry.delete, name)) for name in self.subjects)
+
+    def _delete_topic(self, name: str) -> None:
+        """Brokers delete in the background, and the next case may need the name."""
+        self.brokers.delete_topic(name)
+        deadline = time.monotonic() + _GONE_S
+        while name in self.brokers.topics():
+            if time.monotonic() > deadline:
+                raise LsqlError("TOPIC_NOT_DELETED", topic=name, seconds=round(_GONE_S))
+            time.sleep(_POLL_S)
+
+    def _run_tasks(self, tasks: Iterator[Task]) -> list[LsqlError]:
+        remaining: list[LsqlError] = []
+        unreachable: LsqlError | None = None
+        for resource, name, delete in tasks:
+            error = unreachable or _failure(delete)  # every request to unreachable brokers would wait for its deadline
+            if error is not None:
+                unreachable = error if error.kind.is_transient else None
+                path, reason = str(self.path), error.message.rstrip(".")
+                failed = LsqlError("CASE_CLEANUP_FAILED", path=path, resource=resource, name=name, reason=reason)
+                remaining.append(failed)
+        return remaining
+
+
+def _failure(delete: Callable[[], None]) -> LsqlError | None:
+    try:
+        delete()
+    except LsqlError as error:
+        return error
+    return None
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ignore Ctrl-C inside the block. Only the main thread can and need do so."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

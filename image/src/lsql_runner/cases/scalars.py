@@ -1,0 +1,182 @@
+"""Scalars without a YAML type: timestamps, dates, decimals, bytes, 32-bit floating-point numbers.
+
+Decoded records hold them as `Instant`, `Day`, `Decimal`, `bytes` and `Single`; a case file holds numbers and text.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_COUNTED = re.compile(r"(?P<nanos>-?\d{1,30}) ns since 1970 UTC")
+"""How an instant outside of the years 1 to 9999 is written."""
+_FRACTION = re.compile(r"(?P<seconds>.*:\d\d)[.,](?P<fraction>\d{1,9})(?P<zone>.*)")
+NANOS_PER_MS = 1_000_000
+
+
+class InvalidValue(ValueError):
+    """A value cannot be written in a format, or bytes cannot be read in it; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """An instant, in nanoseconds since 1970 UTC."""
+
+    nanos: int
+
+    @staticmethod
+    def of(value: Any) -> Instant:
+        """From milliseconds since 1970 UTC, or an ISO date and time, which is UTC where it names no zone.
+
+        Raises:
+            InvalidValue: it is neither.
+        """
+        if isinstance(value, int) and not isinstance(value, bool):
+            return Instant(value * NANOS_PER_MS)
+        if isinstance(value, str) and (counted := _COUNTED.fullmatch(value)):
+            return Instant(int(counted["nanos"]))
+        if isinstance(value, str):
+            found = _FRACTION.fullmatch(value)
+            whole, fraction = (found["seconds"] + found["zone"], found["fraction"]) if found else (value, "")
+            try:
+                moment = datetime.fromisoformat(whole)
+            except ValueError:
+                pass
+            else:
+                since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
+                return Instant((since.days * 86_400 + since.seconds) * 1_000_000_000 + int(fraction.ljust(9, "0")))
+        raise InvalidValue("a time is milliseconds since 1970 UTC, or a date and time such as 2026-03-01T12:00:00Z")
+
+    def __str__(self) -> str:
+        seconds, nanos = divmod(self.nanos, 1_000_000_000)
+        try:
+            text = (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S").zfill(19)
+        except OverflowError:  # datetime holds the years 1 to 9999
+            return f"{self.nanos} ns since 1970 UTC"
+        return text + (f".{nanos:09}".rstrip("0") if nanos else "") + "Z"
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A date, as days since 1970-01-01."""
+
+    number: int
+
+    @staticmethod
+    def of(value: Any) -> Day:
+        """From an ISO date.
+
+        Raises:
+            InvalidValue: it is not one.
+        """
+        try:
+            if isinstance(value, str):
+                return Day((date.fromisoformat(value) - _EPOCH.date()).days)
+        except ValueError:
+            pass
+        raise InvalidValue("a date is text such as 2026-03-01")
+
+    def __str__(self) -> str:
+        try:
+            return (_EPOCH.date() + timedelta(days=self.number)).isoformat()
+        except OverflowError:
+            return f"{self.number} days since 1970-01-01"
+
+
+@dataclass(frozen=True, slots=True)
+class Single:
+    """A floating-point number of 32 bits."""
+
+    value: float
+
+    def is_near(self, number: Any) -> bool:
+        """Whether a case's number is this one, up to the last digits."""
+        if not isinstance(number, int | float) or isinstance(number, bool):
+            return False
+        return math.isclose(number, self.value, rel_tol=1e-6) or (math.isnan(number) and math.isnan(self.value))
+
+    @property
+    def shortest(self) -> float:
+        """The shortest decimal number with these 32 bits: 0.1, not 0.10000000149011612."""
+        if not math.isfinite(self.value):
+            return self.value
+        candidates = (float(f"{self.value:.{digits}g}") for digits in range(6, 9))
+        return next((one for one in candidates if _as_single(one) == self.value), self.value)
+
+
+def _as_single(value: float) -> float:
+    try:
+        return float(struct.unpack("f", struct.pack("f", value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def decimal_of(value: Any) -> Decimal:
+    """From a number or its text.
+
+    Raises:
+        InvalidValue: it is neither.
+    """
+    try:
+        if isinstance(value, int | float | str) and not isinstance(value, bool):
+            found = Decimal(str(value))
+            if found.is_finite():
+                return found
+    except InvalidOperation:
+        pass
+    raise InvalidValue('a decimal is a number, or its text, as "12.50"')
+
+
+def bytes_of(value: Any) -> bytes:
+    """From hexadecimal digits.
+
+    Raises:
+        InvalidValue: they are not.
+    """
+    try:
+        if isinstance(value, str):
+            return bytes.fromhex(value)
+    except ValueError:
+        pass
+    raise InvalidValue('BYTES are hexadecimal digits in quotes, as "cafe"')
+
+
+def same_scalar(expected: Any, actual: Any) -> bool | None:
+    """Whether a case's value equals a decoded scalar; None if `actual` is not one of these types."""
+    try:
+        match actual:
+            case Instant():
+                return Instant.of(expected) == actual
+            case Day():
+                return Day.of(expected) == actual
+            case Decimal():
+                return decimal_of(expected) == actual
+            case bytes():
+                return bytes_of(expected) == actual
+            case Single():
+                return actual.is_near(expected)
+    except InvalidValue:
+        return False
+    return None
+
+
+def natural(value: Any) -> Any:
+    """A decoded value as a case file would write it."""
+    match value:
+        case Instant() | Day() | Decimal():
+            return str(value)
+        case bytes():
+            return value.hex()
+        case Single():
+            return value.shortest
+        case dict():
+            return {name: natural(part) for name, part in value.items()}
+        case list():
+            return [natural(part) for part in value]
+    return value

@@ -1,0 +1,98 @@
+"""Runs the processor of a case on brokers one batch at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from threading import Event
+
+from lsql_runner.errors import ErrorReport, LsqlError
+from lsql_runner.events.batches import Partition
+from lsql_runner.events.state import State
+from lsql_runner.runtime.status import Status
+from lsql_runner.runtime.supervisor import Supervisor
+
+DEADLINE_S = 60.0
+"""For one micro-batch, the start of its query included."""
+_POLL_S = 0.02
+_BY = "lsql test"
+
+
+class StepwiseRun:
+    """A processor that reads a case batch by batch. A step returns the error that ended the program, or None.
+
+    Raises:
+        LsqlError: from every method: JVM_GONE; CASE_TIMEOUT.
+    """
+
+    def __init__(self, path: Path, supervisor: Supervisor, jvm_gone: Event) -> None:
+        self._path = path
+        self._supervisor = supervisor
+        self._jvm_gone = jvm_gone
+
+    def read_to(self, ends: Mapping[Partition, int]) -> LsqlError | None:
+        """Wait until every query has read to the ends and written the results."""
+
+        def has_read(status: Status) -> bool:
+            committed = status.committed
+            return status.state is State.RUNNING and all(committed.get(place, 0) >= end for place, end in ends.items())
+
+        return self._until(has_read, "read-input")
+
+    def pass_time(self, idle_ms: int, delays_ms: Mapping[str, int]) -> LsqlError | None:
+        """Wait while no record arrives.
+
+        Args:
+            idle_ms: for how long, by the timestamps of its topics.
+            delays_ms: by query with final results, how far its watermark is behind the newest time.
+        """
+        newest = self._supervisor.status().event_times_ms
+
+        def has_passed(status: Status) -> bool:
+            return all(
+                status.watermarks_ms.get(query, 0) >= newest.get(query, 0) + idle_ms - delay
+                or not any(store.rows for store in status.stores.get(query, {}).values())  # no window to wait for
+                for query, delay in delays_ms.items()
+            )
+
+        return self._until(has_passed, "pass-time", DEADLINE_S + idle_ms / 1000)
+
+    def pause(self) -> LsqlError | None:
+        """Let the current batch end and commit, then stop reading."""
+        self._supervisor.stop(_BY)
+        return self._until(lambda status: status.state is State.STOPPED, "stop")
+
+    def resume(self) -> None:
+        """Continue from the committed position."""
+        self._supervisor.start(_BY)
+
+    def _until(self, ready: Callable[[Status], bool], stage: str, within_s: float = DEADLINE_S) -> LsqlError | None:
+        deadline = time.monotonic() + within_s
+        while not ready(status := self._supervisor.status()):
+            if self._jvm_gone.is_set():
+                raise _error_from_report(status.jvm_error) or LsqlError("JVM_GONE", reason="unknown")
+            error = _error_from_report(status.reason)
+            late = time.monotonic() > deadline
+            if error is not None and (late or not error.kind.is_transient):
+                return error
+            if late:
+                raise LsqlError(
+                    "CASE_TIMEOUT",
+                    path=str(self._path),
+                    stage=stage,
+                    seconds=round(within_s),
+                    state=status.state.value,
+                    lag=status.lag,
+                )
+            time.sleep(_POLL_S)
+        return None
+
+    def broker_error(self) -> LsqlError | None:
+        """The last error that the brokers reported."""
+        return _error_from_report(self._supervisor.status().broker_error)
+
+
+def _error_from_report(report: ErrorReport | None) -> LsqlError | None:
+    """The error of a report, without a place in the program: errors with a place occur before the processor runs."""
+    return None if report is None else LsqlError(report.code, None, (), **report.params)

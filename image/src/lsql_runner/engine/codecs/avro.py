@@ -1,0 +1,85 @@
+"""Avro in the wire format of a schema registry: a zero, the id of the schema as four bytes, the value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from lsql_runner.engine.call import call, java_class
+from lsql_runner.engine.codecs.spec import Codec, SchemaOutput
+from lsql_runner.engine.schema import spark_type
+from lsql_runner.formats.avro_text import narrowed_avro
+from lsql_runner.formats.catalog import Serde
+from lsql_runner.jvm.java_entries import DECODE_AVRO, DECODE_AVRO_CLASS, ENCODE_AVRO, REGISTRY_CLASS
+from lsql_runner.types import DataType
+
+REGISTRY = "registry"
+"""The name of the processor's registry in the JVM."""
+
+
+def register_registry(name: str, settings: Mapping[str, str]) -> None:
+    """Make a schema registry known to the JVM under a name, in place of one that had it. Nothing is asked yet.
+
+    Args:
+        settings: `urls` (separated by commas, tried in turn), `username` and `password`, `ca`, `certificate` and `key`
+            (PEM texts, not paths), `key_password`, and `timeout_ms` for one answer of one address.
+
+    Raises:
+        IllegalArgumentException: a setting is not known, or cannot be used.
+    """
+    java_class(REGISTRY_CLASS).register(name, dict(settings))
+
+
+def give_schemas(name: str, schemas: Mapping[int, str]) -> None:
+    """Make schemas known to the JVM under a name, as those of a registry that nobody has to be asked for.
+
+    Args:
+        schemas: by id, JSON of Avro without references, or the text of a `.proto` file.
+    """
+    java_class(REGISTRY_CLASS).give(name, dict(schemas))
+
+
+def decode_avro(raw: Column, reader_schema: str, registry: str = REGISTRY) -> Column:
+    """The value of `raw` (binary) as `reader_schema` has it, whichever schema it was written with; null stays null.
+
+    Args:
+        reader_schema: JSON of Avro.
+        registry: a name of a registry that `register_registry` or `give_schemas` made known.
+    """
+    return call(DECODE_AVRO, raw, F.lit(reader_schema), F.lit(registry))
+
+
+def encode_avro(value: Column, writer_schema: str, schema_id: int) -> Column:
+    """The record of a value; null is null (a tombstone). Fields go by their names.
+
+    Raises:
+        AnalysisException: when the plan is made: the schema cannot hold values of that type.
+    """
+    return call(ENCODE_AVRO, value, F.lit(writer_schema), F.lit(schema_id))
+
+
+def avro_type(schema: str) -> spark.DataType:
+    """The type that `decode_avro` gives.
+
+    Raises:
+        Py4JJavaError: LSQL_SCHEMA_UNUSABLE: it cannot be read, is recursive, or has a decimal of more than 38 digits.
+    """
+    return spark._parse_datatype_json_string(java_class(DECODE_AVRO_CLASS).typeJson(schema))
+
+
+def _decode(raw: Column, serde: Serde, kind: DataType) -> Column:
+    assert serde.schema is not None
+    value = decode_avro(raw, narrowed_avro(serde.schema, kind))
+    # Times without a zone are times in UTC, as everywhere here.
+    return value.cast(spark_type(kind)) if "local-timestamp" in serde.schema else value
+
+
+def _encode(value: Column, _: DataType, output: SchemaOutput | None) -> Column:
+    assert output is not None
+    return encode_avro(value, output.schema, output.id)
+
+
+CODECS = {"AVRO": Codec(decode=_decode, encode=_encode)}

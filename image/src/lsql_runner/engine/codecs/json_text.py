@@ -1,0 +1,63 @@
+"""JSON by JVM functions of our own, with or without a schema id before it."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from lsql_runner.engine.call import call
+from lsql_runner.engine.codecs.spec import Codec, SchemaOutput
+from lsql_runner.engine.schema import BINARY, declared_type
+from lsql_runner.formats.catalog import Serde
+from lsql_runner.formats.schema_id import MAGIC, SCHEMA_ID_BYTES, schema_id_prefix
+from lsql_runner.jvm.java_entries import DECODE_JSON, ENCODE_JSON, EXTEND_JSON
+from lsql_runner.types import DataType, Field, Struct
+
+_ALL = 2**31 - 1
+"""More bytes than a record has."""
+
+
+def _decode(raw: Column, serde: Serde, kind: DataType) -> Column:
+    text = without_schema_id(raw) if serde.has_schema_id else raw
+    if isinstance(kind, Struct):
+        return call(DECODE_JSON, text, F.lit(declared_type(kind).json()))
+    # A JSON text that is one value and not an object: read it as the only field of an object.
+    wrapped = F.concat(F.lit(b'{"v":'), text, F.lit(b"}"))
+    return call(DECODE_JSON, wrapped, F.lit(declared_type(Struct((Field("v", kind),))).json()))["v"]
+
+
+def _encode(value: Column, kind: DataType, output: SchemaOutput | None) -> Column:
+    """JSON in UTF-8; null fields are written, a null value is null."""
+    return with_schema_id(_encode_text(value, kind), output)
+
+
+def _encode_text(value: Column, kind: DataType) -> Column:
+    if isinstance(kind, Struct):
+        return call(ENCODE_JSON, value)
+    wrapped = call(ENCODE_JSON, F.struct(value.alias("v")))
+    bare = F.substring(wrapped, F.lit(6), F.length(wrapped) - F.lit(6))  # without {"v": and }
+    return F.when(value.isNull(), F.lit(None).cast(BINARY)).otherwise(bare)
+
+
+def with_schema_id(data: Column, output: SchemaOutput | None) -> Column:
+    """JSON with the id of its schema before it, if it has one; null stays null."""
+    return data if output is None else F.concat(F.lit(schema_id_prefix(output.id)), data)
+
+
+def without_schema_id(data: Column) -> Column:
+    """JSON without the schema id that it may begin with. JSON never begins with a zero byte."""
+    rest = F.substring(data, SCHEMA_ID_BYTES + 1, _ALL)
+    return F.when(F.substring(data, 1, 1) == F.lit(MAGIC), rest).otherwise(data)
+
+
+def _replace_schema_id(data: Column, may_have_one: bool, output: SchemaOutput | None) -> Column:
+    return with_schema_id(without_schema_id(data) if may_have_one else data, output)
+
+
+def _extend(raw: Column, fields: list[tuple[str, Column]]) -> Column:
+    return call(EXTEND_JSON, raw, call(ENCODE_JSON, F.struct(*(value.alias(name) for name, value in fields))))
+
+
+CODECS = {
+    "JSON": Codec(decode=_decode, encode=_encode, replace_schema_id=_replace_schema_id, extend=_extend),
+}

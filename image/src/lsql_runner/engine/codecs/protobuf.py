@@ -1,0 +1,48 @@
+"""Protobuf in the wire format of a schema registry: a zero, the id of the schema as four bytes, the message."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from lsql_runner.engine.call import call
+from lsql_runner.engine.codecs.avro import REGISTRY
+from lsql_runner.engine.codecs.spec import Codec, SchemaOutput
+from lsql_runner.engine.schema import spark_type
+from lsql_runner.formats.catalog import Serde
+from lsql_runner.formats.proto_schema import descriptor
+from lsql_runner.jvm.java_entries import DECODE_PROTOBUF, ENCODE_PROTOBUF
+from lsql_runner.types import DataType
+
+
+def decode_protobuf(raw: Column, kind: DataType, message: str, registry: str = REGISTRY) -> Column:
+    """The struct in `raw` (binary), whichever version of the schema it was written with; null stays null.
+
+    Args:
+        kind: the message's type or a narrowing of it.
+        message: what `formats.proto_schema.descriptor` says of it.
+        registry: as for `decode_avro`; it is asked which message a record holds.
+    """
+    return call(DECODE_PROTOBUF, raw, F.lit(spark_type(kind).json()), F.lit(message), F.lit(registry))
+
+
+def encode_protobuf(value: Column, message: str, schema_id: int) -> Column:
+    """The record of a struct; null is null (a tombstone). Fields go by their names.
+
+    Raises:
+        AnalysisException: when the plan is made: the message cannot hold values of that type.
+    """
+    return call(ENCODE_PROTOBUF, value, F.lit(message), F.lit(schema_id))
+
+
+def _decode(raw: Column, serde: Serde, kind: DataType) -> Column:
+    assert serde.schema is not None
+    return decode_protobuf(raw, kind, descriptor(serde.schema, dict(serde.options).get("message")))
+
+
+def _encode(value: Column, _: DataType, output: SchemaOutput | None) -> Column:
+    assert output is not None
+    return encode_protobuf(value, descriptor(output.schema), output.id)
+
+
+CODECS = {"PROTOBUF": Codec(decode=_decode, encode=_encode)}

@@ -1,0 +1,111 @@
+"""Bytes to typed columns and back: the codec of each format, and windows behind keys. Malformed bytes stop a query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from lsql_runner.engine.codecs import avro, csv_xml, json_text, primitives, protobuf
+from lsql_runner.engine.codecs.spec import Codec, SchemaOutput
+from lsql_runner.engine.codecs.wire import long_be, of_least_length
+from lsql_runner.formats.catalog import WINDOW_BOUNDS, Format, Serde
+from lsql_runner.types import DataType
+
+CODECS: dict[str, Codec] = {
+    **primitives.CODECS,
+    **json_text.CODECS,
+    **avro.CODECS,
+    **protobuf.CODECS,
+    **csv_xml.CODECS,
+}
+"""By the name of the format."""
+
+_BOUND_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """When a key's window starts and, of a session, ends: LONG, milliseconds since 1970 UTC."""
+
+    start: Column
+    end: Column | None = None
+
+
+def decode(raw: Column, serde: Serde, kind: DataType) -> Column:
+    """The typed value of `raw` (binary); null stays null. `kind` is the serde's type or a narrowing of it."""
+    if serde.format.is_windowed:
+        return decode(_without_window(raw, serde.format), replace(serde, format=serde.format.bare), kind)
+    return CODECS[serde.format.name].decode(raw, serde, kind)
+
+
+def encode(
+    value: Column,
+    form: Format,
+    kind: DataType,
+    window: Window | None = None,
+    output: SchemaOutput | None = None,
+) -> Column:
+    """The bytes of a typed value; null is null (a tombstone).
+
+    Args:
+        window: for windowed formats.
+        output: for formats whose records name a schema, alone or inside a windowed format.
+    """
+    if form.is_windowed:
+        assert window is not None
+        return windowed_key(encode(value, form.bare, kind, output=output), form, window)
+    encode_value = CODECS[form.name].encode
+    assert encode_value is not None
+    return encode_value(value, kind, output)
+
+
+def replace_schema_id(raw: Column, serde: Serde, output: SchemaOutput | None) -> Column | None:
+    """The bytes with the schema id of `output` before them, or with none; None for formats that have no such choice."""
+    form = serde.format
+    replaced = CODECS[form.bare.name].replace_schema_id
+    if replaced is None:
+        return None
+    if not form.is_windowed:
+        return replaced(raw, serde.has_schema_id, output)
+    window_bytes = _window_bytes(form)
+    bare = replaced(_without_window(raw, form), serde.has_schema_id, output)
+    return F.concat(bare, F.substring(raw, -window_bytes, window_bytes))
+
+
+def extend(raw: Column, serde: Serde, fields: list[tuple[str, Column]]) -> tuple[Column, Serde] | None:
+    """Bytes without a schema id with fields set, and their serde; None for formats that must be decoded for that."""
+    codec = CODECS[serde.format.bare.name]
+    if serde.format.is_windowed or codec.extend is None:
+        return None
+    plain = replace_schema_id(raw, serde, None) if serde.has_schema_id else raw
+    assert plain is not None
+    return codec.extend(plain, fields), replace(serde, has_schema_id=False)
+
+
+def windowed_key(key: Column, form: Format, window: Window) -> Column:
+    """Key bytes with a window behind them, laid out as by Kafka Streams' `TimeWindowedSerializer` (TW) or
+    `SessionWindowedSerializer` (SW). A null key counts as no bytes.
+    """
+    bounds = [getattr(window, bound) for bound in WINDOW_BOUNDS[form.name]]
+    return F.concat(F.coalesce(key, F.lit(b"")), *map(long_be, bounds))
+
+
+def _window_bytes(form: Format) -> int:
+    return _BOUND_BYTES * len(WINDOW_BOUNDS[form.name])
+
+
+def _without_window(raw: Column, form: Format) -> Column:
+    """The key of a windowed key."""
+    window_bytes = _window_bytes(form)
+    return F.substring(raw, F.lit(1), F.length(of_least_length(raw, window_bytes)) - F.lit(window_bytes))
+
+
+def merged_struct(whole: Column, names: list[str], fields: list[tuple[str, Column]]) -> Column:
+    """A struct with fields set: replaced where it has them, else added; null stays null."""
+    new = dict(fields)
+    kept = [whole.getField(name).alias(name) for name in names if name not in new]
+    merged = F.struct(*kept, *(value.alias(name) for name, value in fields))
+    # Within a CASE the whole would be decoded anew for each of its fields: Spark shares no part of what is conditional.
+    return F.get(F.array(merged), F.when(whole.isNotNull(), F.lit(0)))

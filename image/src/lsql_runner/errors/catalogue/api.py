@@ -1,0 +1,46 @@
+"""Requests to the REST API."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from lsql_runner.errors.kinds import RUNTIME, ErrorKind
+
+API: dict[str, ErrorKind] = {
+    "TRANSITION_REFUSED": ErrorKind(
+        "The processor cannot {action} while it is {state}.",
+        "Wait until the state changes. GET /stream shows it.",
+        http_status=HTTPStatus.CONFLICT,
+    ),
+    "STORE_NOT_QUERYABLE": ErrorKind(
+        "The rows of the state store {store} cannot be read in this version.",
+        "Read the target topic.",
+        http_status=HTTPStatus.NOT_IMPLEMENTED,
+    ),
+    "REQUEST_INVALID": ErrorKind(
+        "The request is invalid: {reason}.", "See GET /openapi.json.", http_status=HTTPStatus.BAD_REQUEST
+    ),
+    "REQUEST_NOT_HTTP": ErrorKind(
+        "The request is not valid HTTP: {reason}.", "Send an HTTP request.", http_status=HTTPStatus.BAD_REQUEST
+    ),
+    "REQUEST_BODY_INVALID": ErrorKind(
+        "The body of the request is invalid.", "Send JSON of the form {expected}.", http_status=HTTPStatus.BAD_REQUEST
+    ),
+    "REQUEST_PARAMETER_UNKNOWN": ErrorKind(
+        "The parameter {name} does not exist.", "Use one of {known}.", http_status=HTTPStatus.BAD_REQUEST
+    ),
+    "CROSS_SITE_REFUSED": ErrorKind(
+        "The request came from a page of another site, {origin}.",
+        "Send it from the processor's page, or from a program.",
+        http_status=HTTPStatus.FORBIDDEN,
+    ),
+    "NOT_FOUND": ErrorKind(
+        "{path} does not exist.", "GET /openapi.json lists all paths.", http_status=HTTPStatus.NOT_FOUND
+    ),
+    "METHOD_NOT_ALLOWED": ErrorKind(
+        "{method} is not allowed on {path}.", "Use {allowed}.", http_status=HTTPStatus.METHOD_NOT_ALLOWED
+    ),
+    "INTERNAL": ErrorKind(
+        "Internal error: {reason}.", "Please report it. The log has the details under {reference}.", RUNTIME
+    ),
+}

@@ -1,0 +1,68 @@
+"""Brokers, queries and processes while a processor runs."""
+
+from __future__ import annotations
+
+from lsql_runner.errors.kinds import RUNTIME, ErrorKind, Recovery
+
+RUNTIME_AREA: dict[str, ErrorKind] = {
+    "BROKER_UNREACHABLE": ErrorKind(
+        "The brokers at {servers} are unreachable: {reason}.",
+        "Check SQL_BOOTSTRAP_SERVERS and the network. The processor retries.",
+        RUNTIME,
+        Recovery.WAIT,
+        is_transient=True,
+        is_shared=True,
+    ),
+    "BROKER_REFUSED": ErrorKind(
+        "The brokers at {servers} refused the client: {reason}.",
+        "Grant the client access to its topics and its consumer group, or correct its credentials. The processor "
+        "retries.",
+        RUNTIME,
+        Recovery.RETRY,
+        is_shared=True,
+    ),
+    "KAFKA_SETTINGS_INVALID": ErrorKind(
+        "The settings of the Kafka client are invalid: {reason}.",
+        "Correct SECURITY_PROTOCOL, SASL_* and SSL_*. Put the jars of custom login modules into LSQL_JARS_DIR.",
+    ),
+    "TOPIC_REFUSED": ErrorKind(
+        "The brokers refused to create {topic}: {reason}.",
+        "Create the topic by hand, or correct its settings.",
+        RUNTIME,
+        Recovery.RETRY,
+    ),
+    "TOPIC_NOT_DELETED": ErrorKind(
+        "The topic {topic} still exists {seconds} s after its deletion.", "Check the brokers and their log.", RUNTIME
+    ),
+    "OFFSETS_OUT_OF_RANGE": ErrorKind(
+        "The brokers deleted records before they were read: {reason}.",
+        "Increase the retention of the topic. To skip the missing records, restart with LSQL_ON_DATA_LOSS=continue.",
+        RUNTIME,
+    ),
+    "QUERY_FAILED": ErrorKind(
+        "The query failed: {reason}.",
+        "The processor restarts it. The log has the details.",
+        RUNTIME,
+        Recovery.RETRY,
+        is_transient=True,
+    ),
+    "JVM_GONE": ErrorKind(
+        "The Spark JVM ended: {reason}.",
+        "The process ends and has to be restarted. After an out-of-memory error, raise the memory limit of the "
+        "container, from which the heap size follows, or set LSQL_HEAP_MIB.",
+        RUNTIME,
+        is_shared=True,
+    ),
+    "JVM_START_TIMEOUT": ErrorKind(
+        "The Spark JVM did not start within {seconds} s.",
+        "Check the CPU and memory limits of the container, and the log.",
+        RUNTIME,
+        is_shared=True,
+    ),
+    "WORKER_GONE": ErrorKind(
+        "The worker process ended: {reason}.",
+        "The processor ends and has to be restarted. After an out-of-memory error, raise the memory limit of the "
+        "container.",
+        RUNTIME,
+    ),
+}

@@ -1,0 +1,31 @@
+"""SET, the environment, and files."""
+
+from __future__ import annotations
+
+from lsql_runner.errors.kinds import ErrorKind
+
+SETTINGS: dict[str, ErrorKind] = {
+    "SETTING_UNKNOWN": ErrorKind("The setting {key} does not exist.", "Similar names: {near}."),
+    "SETTING_INVALID": ErrorKind("The setting {key} has the invalid value {value}.", "Expected: {expected}."),
+    "SETTING_DUPLICATE": ErrorKind(
+        "The setting {key} is set twice, to {first} and to {second}.", "Keep one of the two."
+    ),
+    "DEAD_LETTER_QUEUE_MISSING": ErrorKind(
+        "The error policy dlq needs a dead letter queue.", "SET {key}='<topic>', or set the policy to fail or continue."
+    ),
+    "DEAD_LETTER_QUEUE_USED": ErrorKind(
+        "The program reads or writes {topic}, which is also the dead letter queue.",
+        "SET {key} to a topic of its own.",
+    ),
+    "ENV_UNKNOWN": ErrorKind("The environment variable {name} is not supported.", "Similar names: {near}."),
+    "ENV_INVALID": ErrorKind("The environment variable {name} has the invalid value {value}.", "Expected: {expected}."),
+    "ENV_MISSING": ErrorKind("The environment variable {name} is not set.", "Set it, for example to {example}."),
+    "URL_WITH_CREDENTIALS": ErrorKind(
+        "The URL in {name} contains credentials: {url}.", "Set {user} and {password} instead."
+    ),
+    "CERTIFICATE_INCOMPLETE": ErrorKind(
+        "{name} is not set; a client certificate and its private key are needed together.", "Set {name}."
+    ),
+    "FILE_UNREADABLE": ErrorKind("The file {path} cannot be read: {reason}.", "Check its path and permissions."),
+    "FILE_NOT_UTF8": ErrorKind("The file {path} is not UTF-8 text.", "Save it as UTF-8."),
+}

@@ -1,0 +1,56 @@
+"""What a processor needs before it starts."""
+
+from __future__ import annotations
+
+from lsql_runner.errors.kinds import RUNTIME, ErrorKind, Recovery
+
+STARTUP: dict[str, ErrorKind] = {
+    "PORT_IN_USE": ErrorKind(
+        "Port {port} is already in use.", "Stop the process that uses it, or set SQL_PORT to a free port."
+    ),
+    "PORT_NOT_ALLOWED": ErrorKind(
+        "The runner cannot listen on port {port}.", "Set SQL_PORT to a port from 1024 to 65535."
+    ),
+    "STATE_DIR_UNWRITABLE": ErrorKind(
+        "The state directory {path} is not writable: {reason}.",
+        "Set SQL_STATE_STORE_DIR to a writable directory.",
+        recovery=Recovery.RETRY,
+    ),
+    "STATE_DIR_IN_USE": ErrorKind(
+        "The state directory {path} is in use by process {pid}.", "Stop that process, or set another SQL_APP_ID."
+    ),
+    "STATE_UNREADABLE": ErrorKind(
+        "{path} was not written by this version of the runner.",
+        "Use the version that wrote it, set another SQL_APP_ID, or delete the directory and its state.",
+    ),
+    "STATE_INCOMPATIBLE": ErrorKind(
+        "The state in {path} belongs to another program: {change}.",
+        "Run that program, set another SQL_APP_ID, or discard the state with LSQL_STATE_ON_CHANGE=reset.",
+    ),
+    "STATE_LOST": ErrorKind(
+        "The consumer group {group} has committed offsets, but its state is missing from {path}.",
+        "Restore the state, or set LSQL_STATE_ON_LOSS to reset (continue with empty state) or rebuild (read all "
+        "records again).",
+    ),
+    "JAVA_MISSING": ErrorKind(
+        "Java was not found: JAVA_HOME is not set, and PATH has no java.",
+        "Install a JDK 17 or newer, or set JAVA_HOME.",
+        is_shared=True,
+    ),
+    "JAVA_HOME_INVALID": ErrorKind(
+        "JAVA_HOME is {path}, which has no bin/java.",
+        "Set JAVA_HOME to a JDK 17 or newer, or unset it to use the java on PATH.",
+        is_shared=True,
+    ),
+    "JARS_MISSING": ErrorKind(
+        "The jars of the Kafka connector are missing from {path}.",
+        "Run `make setup`, or set LSQL_JARS_DIR.",
+        is_shared=True,
+    ),
+    "TOPIC_EMPTY": ErrorKind(
+        "The topic {topic} is empty and has no declared schema.",
+        "Write a record to the topic, which starts the processor, or declare the schema in LSQL_TOPICS.",
+        RUNTIME,
+        Recovery.WAIT,
+    ),
+}

@@ -1,0 +1,43 @@
+"""Reasons and expected values that complete an error's sentence, as tables: a code each, with named parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Self
+
+from lsql_runner.errors.kinds import slots_of
+
+Value = str | int | float
+
+
+class Detail(str):
+    """The text of a row of a DetailTable; a parameter of an error.
+
+    Attributes:
+        code: the row's code; stable, as the codes of errors are.
+        params: the values in the text.
+    """
+
+    __slots__ = ("code", "params")
+
+    code: str
+    params: Mapping[str, Value]
+
+    def __new__(cls, text: str, code: str, params: Mapping[str, Value]) -> Self:
+        made = super().__new__(cls, text)
+        made.code = code
+        made.params = params
+        return made
+
+
+class DetailTable:
+    """The details that one module gives, each a phrase with slots for values: `TABLE("KEY_DUPLICATE", key="a")`."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self.texts = dict(texts)
+
+    def __call__(self, code: str, /, **params: Value) -> Detail:
+        text = self.texts[code]
+        if params.keys() != slots_of(text):
+            raise TypeError(f"{code} takes {sorted(slots_of(text))}, not {sorted(params)}")
+        return Detail(text.format_map(params), code, params)

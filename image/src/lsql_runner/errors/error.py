@@ -1,0 +1,92 @@
+"""An error with its values and its place, and its forms for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lsql_runner.errors.catalogue import CATALOGUE
+from lsql_runner.errors.details import Value
+from lsql_runner.errors.kinds import ErrorKind
+from lsql_runner.spans import Position, Span, position_of, underline
+
+
+class LsqlError(Exception):
+    """Something a user can act on.
+
+    Attributes:
+        code: a key of the catalogue; stable, tests and scripts may rely on it.
+        params: the values that the catalogue's sentences ask for.
+        span: the place in the program's text, where there is one.
+        related: other places with a label each, as the two sides of a mixture.
+    """
+
+    def __init__(
+        self, code: str, span: Span | None = None, related: Sequence[tuple[str, Span]] = (), **params: Value
+    ) -> None:
+        kind = CATALOGUE[code]
+        if set(params) != kind.slots:
+            raise TypeError(f"{code} takes {sorted(kind.slots)}, not {sorted(params)}")
+        self.code = code
+        self.span = span
+        self.related = tuple(related)
+        self.params = params
+        super().__init__(code, params)
+
+    def but(self, **params: Value) -> LsqlError:
+        """The same error with some parameters replaced."""
+        return LsqlError(self.code, self.span, self.related, **{**self.params, **params})
+
+    @property
+    def kind(self) -> ErrorKind:
+        return CATALOGUE[self.code]
+
+    @property
+    def message(self) -> str:
+        """What was found: one sentence."""
+        return self.kind.found.format_map(self.params)
+
+    @property
+    def way_out(self) -> str:
+        """What to do: one sentence."""
+        return self.kind.do.format_map(self.params)
+
+    @property
+    def exit_code(self) -> int:
+        return self.kind.exit_code
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message} {self.way_out}"
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorReport:
+    """An error as it leaves the process: in JSON answers, on /stream and in logs."""
+
+    code: str
+    message: str
+    way_out: str
+    params: dict[str, Value]
+    position: Position | None
+
+
+def report(error: LsqlError, text: str | None = None) -> ErrorReport:
+    """The error as plain values; `text` is the program that its place refers to."""
+    position = position_of(text, error.span.start) if text is not None and error.span is not None else None
+    return ErrorReport(error.code, error.message, error.way_out, dict(error.params), position)
+
+
+def render(error: LsqlError, text: str | None = None, name: str = "SQL") -> str:
+    """The error for a terminal: code and sentence, the line with the place underlined, the way out."""
+    parts = [f"{error.code}: {error.message}"]
+    if text is not None and error.span is not None:
+        places = [("", error.span), *error.related]
+        for label, span in places:
+            position = position_of(text, span.start)
+            line, marks = underline(text, span)
+            parts.append(
+                f"  {name}, line {position.line}, column {position.column}" + (f" ({label})" if label else "") + ":"
+            )
+            parts.append(f"    {line}\n    {marks}")
+    parts.append(f"  To fix it: {error.way_out}")
+    return "\n".join(parts)

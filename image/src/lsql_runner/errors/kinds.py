@@ -1,0 +1,66 @@
+"""What the catalogue says of an error: its sentences, and how the rest of the runner treats it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from http import HTTPStatus
+from string import Formatter
+
+USER = 1
+"""Exit code: the SQL or the configuration is wrong."""
+RUNTIME = 3
+"""Exit code: something outside the program failed."""
+
+
+class Recovery(StrEnum):
+    """What the supervisor does after an error.
+
+    An error with WAIT that ends a running query restarts it, as with RETRY: the new start then waits.
+    """
+
+    WAIT = "wait"
+    """Try the start again every second until something outside becomes available."""
+    RETRY = "retry"
+    """Restart with back-off."""
+    FINAL = "final"
+    """Fail, until a person changes something and starts the processor again."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorKind:
+    """A row of the catalogue.
+
+    Attributes:
+        found: what was found, one sentence with slots for parameters.
+        do: what to do, as `found`.
+        exit_code: of a command that ends with the error.
+        recovery: what the supervisor does.
+        http_status: of the answer to a request that fails with the error.
+        is_transient: whether it can pass without anybody doing anything.
+        is_shared: whether it concerns what all programs run on (Java, brokers, registry), so that another program
+            meets it too.
+        is_of_metadata: whether it follows from the brokers' metadata, which is behind for a moment after a topic was
+            created.
+        is_of_case: whether the case file is wrong, and not its program.
+    """
+
+    found: str
+    do: str
+    exit_code: int = USER
+    recovery: Recovery = Recovery.FINAL
+    http_status: HTTPStatus = HTTPStatus.INTERNAL_SERVER_ERROR
+    is_transient: bool = False
+    is_shared: bool = False
+    is_of_metadata: bool = False
+    is_of_case: bool = False
+
+    @property
+    def slots(self) -> frozenset[str]:
+        """The names of the parameters that the sentences take."""
+        return slots_of(self.found, self.do)
+
+
+def slots_of(*texts: str) -> frozenset[str]:
+    """The names in braces."""
+    return frozenset(name for text in texts for _, name, _, _ in Formatter().parse(text) if name)

@@ -1,0 +1,67 @@
+"""AVRO: binary Avro with the id of its schema before it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from lsql_runner.formats.avro_schema import AvroSchemaError, avro_serde, write_avro
+from lsql_runner.formats.avro_text import whole_avro
+from lsql_runner.formats.catalog import Format, Serde
+from lsql_runner.formats.spec import (
+    Declaration,
+    DeclarationError,
+    FormatRow,
+    OutputSchema,
+    RegisteredText,
+    RegistryRow,
+    SchemaSetting,
+)
+from lsql_runner.types import NULL, DataType
+
+AVRO_FORMAT = Format("AVRO")
+_RECORD, _NAMESPACE = "avro.record", "avro.namespace"
+
+
+def avro_text(body: Any) -> str:
+    """The JSON of an Avro schema, from that text or from its content; a bare name is a type."""
+    return body if isinstance(body, str) and body.lstrip().startswith(("{", "[", '"')) else json.dumps(body)
+
+
+def _declare(form: Format, declaration: Declaration) -> Serde:
+    try:
+        return avro_serde(form, avro_text(declaration.schema))
+    except AvroSchemaError as error:
+        raise DeclarationError(f"{declaration.place}: an Avro schema; {error}") from None
+
+
+def _from_columns(form: Format, kind: DataType) -> Serde:
+    return avro_serde(form, write_avro(kind, False, "record", ""))
+
+
+def _read(registered: RegisteredText) -> Serde:
+    return avro_serde(AVRO_FORMAT, whole_avro(registered.text, registered.references.values()))
+
+
+def _write(serde: Serde, output: OutputSchema) -> Serde:
+    """What passes through keeps its schema."""
+    if serde.schema is not None:
+        return serde
+    name, namespace = output.settings.get(_RECORD, output.name), output.settings.get(_NAMESPACE, "")
+    return replace(serde, schema=write_avro(serde.type, False, name, namespace))
+
+
+FORMATS = (
+    FormatRow(
+        name="AVRO",
+        doc="binary Avro, preceded by its schema id",
+        keeps_structs=True,
+        fits=lambda kind: kind != NULL,
+        declare=_declare,
+        describe=lambda serde: json.loads(serde.schema or "null"),
+        from_columns=_from_columns,
+        registry=RegistryRow(kind="AVRO", in_every_record=True, schema_is_json=True, read=_read, write=_write),
+        settings=(SchemaSetting(_RECORD, "name"), SchemaSetting(_NAMESPACE, "dotted name")),
+    ),
+)

@@ -1,0 +1,90 @@
+"""JSON: text of any shape, in some topics with the id of a JSON Schema before it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from lsql_runner.formats.catalog import JSON_FORMAT, Format, Serde
+from lsql_runner.formats.declared_types import declared_type, described_type
+from lsql_runner.formats.json_output import write_json_schema
+from lsql_runner.formats.json_schema import read_json_schema
+from lsql_runner.formats.json_types import merged, type_of_json
+from lsql_runner.formats.primitives import is_text
+from lsql_runner.formats.schema_id import starts_with_schema_id, without_schema_id
+from lsql_runner.formats.spec import Declaration, FormatRow, OutputSchema, RegisteredText, RegistryRow, SchemaSetting
+from lsql_runner.types import BYTES, NULL, DataType, Struct
+
+_SCHEMA = "json.schema"
+
+
+def json_type(values: Iterable[Any]) -> DataType:
+    """The type that holds all of the values: fields in order of first sight, unlike types as text."""
+    found: DataType = NULL
+    for value in values:
+        found = merged(found, type_of_json(value))
+    return found if isinstance(found, Struct) else Struct(())
+
+
+def _objects(samples: Sequence[bytes]) -> list[dict[str, Any]]:
+    return [value for sample in samples if isinstance(value := _parse(sample), dict)]
+
+
+def _parse(data: bytes) -> Any:
+    """The value of a JSON text; None for other bytes, since a sample may hold bad records."""
+    try:
+        return json.loads(without_schema_id(data))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _infer(samples: Sequence[bytes], form: Format) -> Serde | None:
+    return Serde(form, json_type(_objects(samples))) if samples else None
+
+
+def _recognizes(samples: Sequence[bytes]) -> bool:
+    return is_text(samples) and bool(_objects(samples))
+
+
+def _declare(form: Format, declaration: Declaration) -> Serde:
+    kind = declared_type(declaration.place, declaration.schema)
+    return Serde(form, kind, has_schema_id=declaration.has_schema_id)
+
+
+def _read(registered: RegisteredText) -> Serde | None:
+    """A schema that allows anything leaves the type to the sample.
+
+    Clients of registries write an id before the JSON; if no record of the sample has one, records have none.
+    """
+    samples = registered.samples
+    has_schema_id = not samples or any(map(starts_with_schema_id, samples))
+    kind = read_json_schema(registered.text, registered.references)
+    found = _infer(samples, JSON_FORMAT) if kind is None else Serde(JSON_FORMAT, kind)
+    return None if found is None else replace(found, has_schema_id=has_schema_id)
+
+
+def _write(serde: Serde, output: OutputSchema) -> Serde:
+    """With a schema where the program asks for one, else where the source's records have an id."""
+    asked = output.settings.get(_SCHEMA)
+    has_schema_id = serde.has_schema_id if asked is None else asked == "true"
+    schema = write_json_schema(serde.type, output.name, output.is_open) if has_schema_id else None
+    return replace(serde, has_schema_id=has_schema_id, schema=schema)
+
+
+FORMATS = (
+    FormatRow(
+        name="JSON",
+        doc="JSON in UTF-8, in some topics preceded by the id of a JSON Schema",
+        keeps_structs=True,
+        fits=lambda kind: kind != BYTES,
+        declare=_declare,
+        describe=lambda serde: described_type(serde.type),
+        from_columns=Serde,
+        infer=_infer,
+        recognizes=_recognizes,
+        registry=RegistryRow(kind="JSON", in_every_record=False, schema_is_json=True, read=_read, write=_write),
+        settings=(SchemaSetting(_SCHEMA, "boolean"),),
+    ),
+)

@@ -1,0 +1,71 @@
+"""The language's types to JSON Schema. Pure: the same type gives the same text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from lsql_runner.types import (
+    BOOLEAN,
+    BYTES,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    NULL,
+    STRING,
+    TIMESTAMP,
+    Array,
+    DataType,
+    Decimal,
+    Map,
+    Struct,
+)
+
+_WRITTEN: dict[DataType, dict[str, Any]] = {
+    INT: {"type": "integer"},
+    LONG: {"type": "integer"},
+    FLOAT: {"type": "number"},
+    DOUBLE: {"type": "number"},
+    STRING: {"type": "string"},
+    BOOLEAN: {"type": "boolean"},
+    BYTES: {"type": "string", "contentEncoding": "base64"},
+    DATE: {"type": "string", "format": "date"},
+    TIMESTAMP: {"type": "string", "format": "date-time"},
+    NULL: {"type": "null"},
+}
+
+
+def write_json_schema(kind: DataType, title: str, is_open: bool) -> str:
+    """The schema that values of a type are written with, as text that is the same for the same type.
+
+    Args:
+        title: of the whole.
+        is_open: whether objects may have fields that the type does not name, as those that pass through have. A closed
+            schema may have fields added by a later version, which registries refuse of an open one.
+    """
+    schema = {"$schema": "http://json-schema.org/draft-07/schema#", "title": title, **_written(kind, is_open)}
+    return json.dumps(schema, separators=(",", ":"), ensure_ascii=False)
+
+
+def _written(kind: DataType, is_open: bool) -> dict[str, Any]:
+    match kind:
+        case Decimal():
+            return {"type": "number"}
+        case Array(element):
+            return {"type": "array", "items": _nullable(element, is_open)}
+        case Map(value):
+            return {"type": "object", "additionalProperties": _nullable(value, is_open)}
+        case Struct(fields):
+            properties = {
+                f.name: _nullable(f.type, is_open) if f.nullable else _written(f.type, is_open) for f in fields
+            }
+            closed = {} if is_open else {"additionalProperties": False}
+            return {"type": "object", "properties": properties, **closed}
+    return _WRITTEN[kind]
+
+
+def _nullable(kind: DataType, is_open: bool) -> dict[str, Any]:
+    schema = _written(kind, is_open)
+    return schema if schema["type"] == "null" else {**schema, "type": [schema["type"], "null"]}

@@ -1,0 +1,77 @@
+"""All formats by name: the rows of the modules beside this one, in the order of the reference pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal as OneOf
+
+from lsql_runner.formats import avro, json_format, primitives, protobuf, text_formats
+from lsql_runner.formats.catalog import WINDOW_BOUNDS, Format, Serde
+from lsql_runner.formats.spec import FormatRow, RegistryRow
+
+ROWS: tuple[FormatRow, ...] = (
+    *primitives.FORMATS,
+    *json_format.FORMATS,
+    *avro.FORMATS,
+    *protobuf.FORMATS,
+    *text_formats.FORMATS,
+)
+FORMATS: dict[str, FormatRow] = {row.name: row for row in ROWS}
+REGISTRY_KINDS: dict[str, FormatRow] = {row.registry.kind: row for row in ROWS if row.registry is not None}
+"""By what a schema registry calls them."""
+
+SCHEMA_SETTINGS = tuple(setting for row in ROWS for setting in row.settings)
+
+OF_KEYS = tuple(row.name for row in ROWS if row.is_of_keys)
+READABLE = (*FORMATS, *WINDOW_BOUNDS)
+"""Formats of sources, the windowed ones included."""
+WRITABLE = tuple(row.name for row in ROWS if row.is_written)
+
+
+def row_of(form: Format) -> FormatRow:
+    """The row of a format; of a windowed one, that of the key inside."""
+    return FORMATS[form.bare.name]
+
+
+def names_schema(serde: Serde) -> bool:
+    """Whether records of a part begin with the id of a schema."""
+    return serde.has_schema_id or row_of(serde.format).needs_registry
+
+
+def registry_row(form: Format) -> RegistryRow:
+    """How a format uses a schema registry.
+
+    Raises:
+        ValueError: it does not.
+    """
+    found = row_of(form).registry
+    if found is None:
+        raise ValueError(f"{form} has no schemas in a registry")
+    return found
+
+
+def parse_format(text: str) -> Format | None:
+    """The format that `JSON` or `TW[STRING]` names, in any case; None for one that this version does not read."""
+    outer, _, inner = text.strip().upper().partition("[")
+    inner = inner.removesuffix("]")
+    is_windowed = outer in WINDOW_BOUNDS
+    if outer not in READABLE or is_windowed != bool(inner) or (inner and inner not in OF_KEYS):
+        return None
+    return Format(outer, inner or None)
+
+
+def readable_as(part: OneOf["key", "value"]) -> tuple[str, ...]:
+    """Names of the formats that a part of a source's records may have."""
+    return tuple(name for name in READABLE if part == "value" or name in OF_KEYS or name in WINDOW_BOUNDS)
+
+
+def known_formats(names: Iterable[str]) -> str:
+    """The names in a row, for a message."""
+    return ", ".join(f"{name}[...]" if name in WINDOW_BOUNDS else name for name in names)
+
+
+def recognized(samples: list[bytes]) -> Format:
+    """The format of records that nobody names: JSON if some are JSON objects, STRING if all are text, else BYTES."""
+    order = ("JSON", "STRING", "BYTES")
+    found = next(name for name in order if (test := FORMATS[name].recognizes) is not None and test(samples))
+    return Format(found)
