@@ -2,13 +2,13 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help setup tools cluster-tools image layers test test-unit test-java test-streams test-differential test-kafka test-sinks test-browser test-cluster test-chart test-image cluster-up \
-	cluster-down docs charts lint format typecheck imports golden demo bench bench-operators lock clean
+	cluster-down docs charts lint format typecheck imports golden golden-states demo pictures bench bench-operators lock clean
 
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest
 PURE := tests/unit tests/golden tests/repo tests/contract
 CHECKED := $(wildcard image/src image/recipe/train.py devkit tests ci/tools ci/cluster demo bench)
-# Processes that run a layer's tests. On Spark each starts a JVM of about 1 GiB.
+# Number of processes that run the tests of a layer. Each starts its own servers: a JVM of about 1 GiB for Spark, a broker.
 WORKERS ?= 2
 # PYTHON=python3.12 chooses the interpreter; ARGS='-k window -x' is handed to pytest.
 export PYTHON
@@ -41,15 +41,15 @@ test-differential: setup ## Compare programs with Kafka Streams on random record
 
 test-kafka: setup ## Run the tests on real Kafka brokers, one with a Kerberos server
 	@ci/tools/kerberos.sh
-	$(PYTEST) tests/kafka $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist loadgroup tests/kafka $(ARGS)
 
 test-sinks: setup ## Run the tests of sinks on real servers: PostgreSQL and Redis from Debian
 	@ci/tools/sink_servers.sh
-	$(PYTEST) tests/sinks $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist worksteal tests/sinks $(ARGS)
 
 test-browser: setup ## Run the tests of the pages in Chromium (from Debian; CHROMIUM=path names another)
 	@ci/tools/chromium.sh
-	$(PYTEST) tests/browser $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist worksteal tests/browser $(ARGS)
 
 test-cluster: test-chart test-image ## Test the image and the charts, and install them on Kubernetes (KUBECONFIG, or one started here)
 	@WORKERS=$(WORKERS) $(BIN)/python -m devkit.cluster tests/cluster/run.sh $(PYTEST) $(ARGS)
@@ -90,11 +90,18 @@ imports: setup ## import-linter: check which package imports which
 golden: setup ## Rewrite the golden files; the review is the diff
 	$(PYTEST) tests/golden --update-goldens $(ARGS)
 
+golden-states: setup ## Write the golden states that are missing; existing ones are kept as an earlier version wrote them
+	$(BIN)/python -m devkit.golden_states $(ARGS)
+
 docs: setup ## Write the generated reference pages; a test fails when they are out of date
 	$(BIN)/python -m devkit.docs
 
 charts: tools ## Write the generated files and snapshots of the charts; a test fails when they are out of date
 	$(BIN)/python -m devkit.helm
+
+pictures: setup ## Take the pictures of the docs from the running demo (some three minutes)
+	@ci/tools/chromium.sh
+	@$(BIN)/python -m demo.pictures $(ARGS)
 
 demo: setup ## Start a broker and a processor with its page; SQL=file.sql runs your own program
 	@$(BIN)/python -m demo $(if $(SQL),--sql $(SQL)) $(ARGS)

@@ -29,7 +29,7 @@ _SOURCE = "bench-vessels"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run it all; 1 if a side failed or wrote something wrong, or if it was ended: then all it started ends too."""
+    """Run all workloads. Returns 1 if a side failed, wrote something wrong, or a signal came."""
     options = _options(arguments)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
@@ -92,7 +92,7 @@ def _bench(broker: Broker, options: argparse.Namespace) -> int:
 def _compare(
     broker: Broker, workload: Workload, expected: Expected, options: argparse.Namespace
 ) -> tuple[Pairs, list[dict[str, Any]]]:
-    """Both sides by turns, so that a machine that gets slower does so for both."""
+    """Both sides in turns: a machine that slows down does so for both."""
     found: dict[str, list[Figures]] = {side: [] for side in SIDES}
     details: list[dict[str, Any]] = []
     heads: dict[str, Run] = {}

@@ -16,7 +16,7 @@ from devkit.jars import jar_folder as jars_of
 from devkit.process import Process, free_port
 
 COMMIT_INTERVAL_MS = 200
-"""Of Kafka Streams. Its default of 30 s would hide where it is; a commit every 200 ms costs it next to nothing."""
+"""The commit interval of Kafka Streams. Its default of 30 s hides the position; 200 ms cost almost nothing."""
 
 STREAMS_VERSION = "4.1.0"
 
@@ -47,7 +47,7 @@ WORKLOADS = {workload.name: workload for workload in (FILTER, TUMBLE)}
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What one process is to do, and with how much."""
+    """The task of one process, and its resources."""
 
     workload: Workload
     bootstrap: str
@@ -58,11 +58,11 @@ class Task:
     threads: int
     heap_mib: int
     engine_env: tuple[tuple[str, str], ...] = ()
-    """More settings for the engine, to try one out."""
+    """Additional settings of the engine, to try them."""
 
 
 def ours(task: Task) -> Process:
-    """The engine as people run it: `lsql run`, with its own defaults but for heap and threads."""
+    """The engine as users run it: `lsql run` with its defaults, except heap and threads."""
     topics = {task.source: {"key": {"format": "STRING"}, "value": {"format": "JSON", "schema": SCHEMA}}}
     settings = {
         "SQL": task.workload.sql.format(source=task.source, target=task.target),

@@ -1,4 +1,4 @@
-"""Writes a lot of records, once, before anything is measured."""
+"""Writes the input once, before anything is measured."""
 
 from __future__ import annotations
 

@@ -9,12 +9,12 @@ from statistics import median
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What was seen from outside at one moment of a run."""
+    """What was observed at one time of a run."""
 
     at_s: float
     """Seconds since the process was started."""
     committed: int
-    """Records of the input that the consumer group has behind it."""
+    """Records of the input that the consumer group has read."""
     cpu_s: float
     """Processor time of the process and its children so far."""
 
@@ -79,7 +79,7 @@ def spread(values: Sequence[float]) -> Spread:
 
 
 def ratios(ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
-    """Ours by theirs, pair by pair: runs that followed each other saw the same machine.
+    """The ratio of each pair of runs: runs that follow each other see the same machine.
 
     Raises:
         ValueError: not the same number of each, or a zero in theirs.

@@ -1,4 +1,4 @@
-"""What the operators' benchmark reads: clicks of users, and what is known of the users, as JSON or AVRO."""
+"""The input of the operators' benchmark: clicks of users and the users' attributes, as JSON or AVRO."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ PROGRAMS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run it all; 1 if a program failed. Ended, it ends all that it started."""
+    """Run all programs. Returns 1 if a program failed, or on a signal, which also ends all that was started."""
     options = _options(arguments)
     for ending in (signal.SIGINT, signal.SIGTERM):
         signal.signal(ending, signal.default_int_handler)
@@ -130,7 +130,7 @@ def _run(program: Program, broker: Broker, registry: Registry, options: argparse
         if not each.is_avro  # the registry knows
     }
     places = [TopicPartition(each.topic, number) for each in program.inputs for number in range(options.partitions)]
-    asker = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": name, "enable.auto.commit": False})
+    client = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": name, "enable.auto.commit": False})
     total = options.records * len(program.inputs)
     with TemporaryDirectory(prefix="lsql-bench-") as state:
         settings = {
@@ -148,12 +148,12 @@ def _run(program: Program, broker: Broker, registry: Registry, options: argparse
             [Path(sys.prefix, "bin", "lsql"), "run"], name="lsql", probe=lambda: True, env=settings, grace_s=30
         )
         try:
-            position(asker, places)  # connects, so that the first question of the run is answered at once
+            position(client, places)  # connects, so that the first request of the run is quick
             start = time.monotonic()
             with process:
-                samples = watch(process, lambda: position(asker, places), start, total, 180 + total / 5_000)
+                samples = watch(process, lambda: position(client, places), start, total, 180 + total / 5_000)
         finally:
-            asker.close()
+            client.close()
     if not sum(broker.end_offsets(name).values()):
         raise BenchFailed(f"{program.title}: nothing was written")
     broker.delete_topic(name)

@@ -22,7 +22,7 @@ _HEAD = 500
 
 
 class BenchFailed(Exception):
-    """A side did not do what was asked: too slow, dead, or wrong."""
+    """A side failed: it was too slow, ended, or wrote something wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Run:
     """Records on the output topic."""
     peak_mib: float
     heads: tuple[tuple[object, ...], ...]
-    """The first records of each partition of the output, in order; empty where order is nobody's promise."""
+    """The first records of each partition of the output, in order; empty where the order is not defined."""
 
 
 def run(process: Process, task: Task, broker: Broker, expected: Expected, deadline_s: float) -> Run:
@@ -42,17 +42,17 @@ def run(process: Process, task: Task, broker: Broker, expected: Expected, deadli
         BenchFailed: it died, did not come to the end in time, or wrote something else than is expected.
     """
     ends = broker.end_offsets(task.source)
-    # It asks where the group is and never joins it.
-    asker = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": task.group, "enable.auto.commit": False})
+    # It reads the position of the group and never joins it.
+    client = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": task.group, "enable.auto.commit": False})
     places = [TopicPartition(task.source, partition) for partition in ends]
     try:
-        position(asker, places)  # connects, so that the first question of the run is answered at once
+        position(client, places)  # connects, so that the first request of the run is quick
         start = time.monotonic()
         with process:
-            samples = watch(process, lambda: position(asker, places), start, sum(ends.values()), deadline_s)
+            samples = watch(process, lambda: position(client, places), start, sum(ends.values()), deadline_s)
             memory = peak_mib(process.pid)
     finally:
-        asker.close()
+        client.close()
     written = sum(broker.end_offsets(task.target).values())
     heads: tuple[tuple[object, ...], ...] = ()
     if task.workload is FILTER:
@@ -80,10 +80,10 @@ def watch(process: Process, position: Callable[[], int], start: float, count: in
     return samples
 
 
-def position(asker: Consumer, places: list[TopicPartition]) -> int:
-    """How many records of the source the group has behind it."""
+def position(client: Consumer, places: list[TopicPartition]) -> int:
+    """How many records of the source the group has read."""
     try:
-        found = asker.committed(places, timeout=10)
+        found = client.committed(places, timeout=10)
     except KafkaException as error:
         if error.args[0].retriable() or error.args[0].code() in _PASSING:
             return 0

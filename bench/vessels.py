@@ -1,4 +1,4 @@
-"""The input: position reports of vessels, and what is to come out for them.
+"""The input: position reports of vessels, and the expected output.
 
 The same count gives the same records, apart from the time that they begin at.
 """
@@ -41,7 +41,7 @@ SCHEMA = {
 
 @dataclass
 class Expected:
-    """What is to come out: fast reports, and reports by key and window start."""
+    """The expected output: fast reports, and reports by key and window start."""
 
     fast: int = 0
     windows: Counter[tuple[bytes, int]] = field(default_factory=Counter)
@@ -72,7 +72,7 @@ def reports(count: int, start_ms: int, expected: Expected) -> Iterator[tuple[byt
 
 
 def preload(bootstrap: str, topic: str, count: int) -> Expected:
-    """Write the records and wait until the broker has them all; what is to come out for them.
+    """Write the records and wait until the broker has them all; the expected output.
 
     The newest record is about a minute old: a broker deletes what is older than a changelog's retention.
     """

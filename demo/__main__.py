@@ -1,46 +1,36 @@
-"""`python -m demo`: starts it all, shows it, and leaves nothing behind."""
+"""`python -m demo`: starts the parts, shows the processor, and leaves nothing behind."""
 
 from __future__ import annotations
 
 import time
 
-BEGUN_S = time.monotonic()  # before the other imports, which are a part of what a user waits for
+BEGUN_S = time.monotonic()  # before the other imports: a user waits for them too
 
 import argparse  # noqa: E402  # as above
+import errno  # noqa: E402
 import signal  # noqa: E402
 import sys  # noqa: E402
-import tempfile  # noqa: E402
 from contextlib import ExitStack  # noqa: E402
 from pathlib import Path  # noqa: E402
 
+from demo.parts import make_parts, read_program  # noqa: E402
 from demo.processor import Processor  # noqa: E402
 from demo.results import Results  # noqa: E402
 from demo.screen import Lines, Panels, Screen  # noqa: E402
-from demo.ships import REPORTS_PER_S, TOPIC, Ships  # noqa: E402
-from devkit.broker import Broker  # noqa: E402
+from demo.ships import TOPIC  # noqa: E402
 
-PARTITIONS = 4
 POLL_S = 0.25
-EXAMPLE = Path(__file__).parents[1] / "sql-examples/01-fast-vehicles/query.sql"
-PROGRAM = """\
-SET defaults.topic.autocreate=true;
-INSERT INTO fast_vessels
-SELECT STREAM MMSI, Speed, Longitude AS Long, Latitude AS Lat, `Timestamp`
-FROM iot_data
-WHERE Speed > 10;
-"""
-"""What runs where the checkout has no examples."""
 
 
 def main() -> int:
-    """The exit code: 0 when it was ended, 1 when the processor ended by itself, 2 for a wrong command."""
+    """The exit code: 0 when the user ended it, 1 when the processor ended by itself, 2 for a wrong command."""
     options = _options()
     try:
-        sql = _program(options.sql)
+        sql = read_program(options.sql)
     except (OSError, UnicodeDecodeError) as error:
         print(f"demo: the program {options.sql} cannot be read: {error}", file=sys.stderr)
         return 2
-    for number in (signal.SIGINT, signal.SIGTERM):  # also where a shell started it with Ctrl-C switched off
+    for number in _ends():
         signal.signal(number, signal.default_int_handler)
     deadline_s = None if options.seconds is None else BEGUN_S + options.seconds
     try:
@@ -48,10 +38,25 @@ def main() -> int:
             try:
                 return _run(stack, sql, deadline_s)
             finally:
-                for number in (signal.SIGINT, signal.SIGTERM):  # a second one must not break the ending off
+                for number in _ends():  # a second one must not interrupt the clean-up
                     signal.signal(number, signal.SIG_IGN)
     except KeyboardInterrupt:
         return 0
+    except OSError as error:
+        if error.errno in (
+            errno.EIO,
+            errno.EPIPE,
+        ):  # nobody reads the output any more: the terminal or the pipe is closed
+            return 0
+        raise
+
+
+def _ends() -> list[signal.Signals]:
+    """The signals that end the demo: Ctrl-C, also where a shell started it in the background; a closed terminal."""
+    found = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # which nohup asks for
+        found.append(signal.SIGHUP)
+    return found
 
 
 def _options() -> argparse.Namespace:
@@ -61,48 +66,32 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _program(path: Path | None) -> str:
-    if path is not None:
-        return path.read_text(encoding="utf-8")
-    return EXAMPLE.read_text(encoding="utf-8") if EXAMPLE.is_file() else PROGRAM
-
-
 def _run(stack: ExitStack, sql: str, deadline_s: float | None) -> int:
-    broker = Broker()
-    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lsql-demo-")))
-    processor = Processor(sql, broker.bootstrap, folder)
-    screen: Screen = Panels(sql, processor.url) if sys.stdout.isatty() else Lines()
-    screen.say(f"broker starts at {broker.bootstrap}")
-    stack.enter_context(broker)
-    broker.create_topic(TOPIC, PARTITIONS)
-    ships = Ships(broker.bootstrap)
-    stack.callback(ships.stop)
-    ships.start()
-    screen.say(f"ships report to {TOPIC}, {REPORTS_PER_S} records a second; the processor starts")
-    stack.enter_context(processor.process)
-    results = Results(broker.bootstrap)
+    parts = make_parts(sql)
+    screen: Screen = Panels(sql, parts.processor.url) if sys.stdout.isatty() else Lines(BEGUN_S)
+    parts.start(stack, screen.say)
+    results = Results(parts.broker.bootstrap)
     stack.callback(results.stop)
-    screen.say(f"page of the processor: {processor.url}")
     with screen:
-        return _watch(processor, results, screen, deadline_s)
+        return _watch(parts.processor, results, screen, deadline_s)
 
 
 def _watch(processor: Processor, results: Results, screen: Screen, deadline_s: float | None) -> int:
     """Shows the processor until the deadline, an interrupt, or its end."""
-    said_first = False
+    announced = False
     while deadline_s is None or time.monotonic() < deadline_s:
         if not processor.process.running:
             break
         reading = processor.read()
         results.follow(reading.targets)
-        if results.first_at_s is not None and not said_first:
+        if results.first_at_s is not None and not announced:
             screen.say(f"first output after {results.first_at_s - BEGUN_S:.1f} s")
-            said_first = True
+            announced = True
         screen.show(reading, tuple(results.newest))
         time.sleep(POLL_S)
     else:
         return 0
-    screen.say(f"the processor ended with exit code {processor.process.exit_code}:\n{processor.last_words()}")
+    screen.say(f"the processor ended with exit code {processor.process.exit_code}:\n{processor.why_it_ended()}")
     return 1
 
 

@@ -1,4 +1,4 @@
-"""The processor of the demo, as a user starts it: `lsql run`; and what it says of itself."""
+"""The processor of the demo, as a user starts it: `lsql run`; and what its API reports."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ LOG_LINES = 20
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One look at the processor."""
+    """What the API reported at one moment."""
 
     state: str
     why: str = ""
-    """What it waits for or failed of; empty when all is well."""
+    """Why it waits, restarts or has failed; empty otherwise."""
     in_per_s: float = 0.0
     out_per_s: float = 0.0
     lag: int = 0
@@ -39,11 +39,10 @@ class Reading:
 
 @dataclass(slots=True)
 class Processor:
-    """`lsql run` on a free port; state and all temporary files of Python and the JVM go to `folder`."""
+    """`lsql run` on a free port; its state and its temporary files live in the folder of `process`."""
 
     sql: str
     bootstrap: str
-    folder: Path
     process: Process = field(init=False)
     port: int = field(init=False)
     _counts: deque[tuple[float, int, int]] = field(default_factory=deque)
@@ -58,8 +57,7 @@ class Processor:
             "SQL_APP_ID": APP_ID,
             "SQL_BOOTSTRAP_SERVERS": self.bootstrap,
             "SQL_PORT": str(self.port),
-            "SQL_STATE_STORE_DIR": str(self.folder / "state"),
-            "TMPDIR": str(self.folder),
+            "SQL_STATE_STORE_DIR": "state",
             "SQL_METRIC_FREQUENCY": "1000",
         }
 
@@ -68,7 +66,7 @@ class Processor:
         return f"http://127.0.0.1:{self.port}/"
 
     def read(self) -> Reading:
-        """What the API says now; state `starting` as long as it does not answer."""
+        """What the API reports now; state `starting` until it answers."""
         try:
             stream, stores = self._get("/stream"), self._get("/metadata")
         except (OSError, http.client.HTTPException, ValueError):
@@ -90,11 +88,12 @@ class Processor:
             tuple(t["topic"] for t in stream["topics"] if t["role"] == "target"),
         )
 
-    def last_words(self) -> str:
+    def why_it_ended(self) -> str:
         """Why a processor ended by itself: the program's error with its place, else the end of its log."""
         with suppress(subprocess.TimeoutExpired):
             checked = subprocess.run(
                 [LSQL, "validate"],
+                cwd=self.process.folder,
                 env={**os.environ, **self._environment()},
                 capture_output=True,
                 text=True,
@@ -103,16 +102,16 @@ class Processor:
             )
             if checked.returncode:
                 return checked.stderr.rstrip()
-        return "\n".join(self.process.output().splitlines()[-LOG_LINES:]) or "it said nothing"
+        return "\n".join(self.process.output().splitlines()[-LOG_LINES:]) or "its log is empty"
 
     def _get(self, path: str) -> Any:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=2)
         try:
             connection.request("GET", path)
-            answer = connection.getresponse()
-            body = answer.read()
+            response = connection.getresponse()
+            body = response.read()
         finally:
             connection.close()
-        if answer.status != 200:
-            raise ValueError(f"{path} answered {answer.status}")
+        if response.status != 200:
+            raise ValueError(f"GET {path}: HTTP {response.status}")
         return json.loads(body)

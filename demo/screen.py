@@ -22,13 +22,13 @@ COLOURS = {"running": "green", "starting": "yellow", "waiting": "yellow", "resta
 
 
 class Screen(Protocol):
-    """Where the demo speaks."""
+    """Where the demo writes."""
 
     def say(self, text: str) -> None:
-        """A line that stays."""
+        """Write a line that stays."""
 
     def show(self, reading: Reading, newest: Iterable[str]) -> None:
-        """The processor as it is now."""
+        """Show the processor as it is now."""
 
     def __enter__(self) -> Self: ...
 
@@ -38,12 +38,12 @@ class Screen(Protocol):
 
 
 class Lines:
-    """Plain lines: for a file, a pipe, a log of CI."""
+    """Plain lines, for a file, a pipe or a CI log, each with the seconds since `begun_s` on the monotonic clock."""
 
-    def __init__(self) -> None:
+    def __init__(self, begun_s: float) -> None:
+        self._begun_s = begun_s
         self._shown_at_s = 0.0
         self._shown = Reading("")
-        self._begun_s = time.monotonic()
 
     def say(self, text: str) -> None:
         print(f"{time.monotonic() - self._begun_s:5.1f} s  {text}", flush=True)
@@ -70,7 +70,7 @@ class Lines:
 
 
 class Panels:
-    """A panel that is drawn anew in place; what is said stands above it."""
+    """A panel that is redrawn in place; lines of `say` scroll above it."""
 
     def __init__(self, sql: str, url: str) -> None:
         self._sql = "\n".join(sql.strip().splitlines()[:SQL_LINES])

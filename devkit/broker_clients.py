@@ -3,9 +3,10 @@
 from typing import Protocol
 
 from devkit.jars import jar_folder
-from lsql_runner.kafka.brokers import Brokers, KafkaBrokers
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.java_brokers import BrokersJvm, JavaBrokers
+from lsql_runner.kafka.librdkafka import KafkaBrokers
+from lsql_runner.kafka.ports import Brokers
 
 
 class Client(Protocol):

@@ -13,14 +13,14 @@ from flask import Flask
 from devkit.fake_cluster import FakeCluster
 from devkit.slow_runners import HEALTHY, stream
 from lsql_runner.console.actions import Operations
-from lsql_runner.console.app import Parts, create_app
-from lsql_runner.console.auth import Gate, digest_of, open_gate
-from lsql_runner.console.document import Live
+from lsql_runner.console.app import ConsoleParts, create_app
+from lsql_runner.console.auth import Authenticator, digest_of, open_authenticator
+from lsql_runner.console.document import RunnerReport
 from lsql_runner.console.history import History
 from lsql_runner.console.runners import read_live, unreachable
-from lsql_runner.console.settings import Settings
-from lsql_runner.console.watch import Watch
-from lsql_runner.console.workloads import Processor
+from lsql_runner.console.settings import ConsoleSettings
+from lsql_runner.console.watch import ClusterWatch
+from lsql_runner.console.workloads import ProcessorWorkload
 from lsql_runner.errors import LsqlError
 
 BEGIN = datetime(2026, 11, 21, 9, 23, tzinfo=UTC)
@@ -29,13 +29,13 @@ TOKENS = {"ada": ("operator", "t-ada"), "eve": ("viewer", "t-eve")}
 ALL_ON = {"stop": True, "start": True, "scale": True, "delete": True}
 
 
-def settings(**changes: Any) -> Settings:
+def settings(**changes: Any) -> ConsoleSettings:
     """The configuration of a console of two namespaces."""
     usual = {"namespaces": ["streams", "more"], "document": {"namespace": "console"}}
-    return Settings.model_validate({**usual, **changes})
+    return ConsoleSettings.model_validate({**usual, **changes})
 
 
-def token_settings(folder: Path, **changes: Any) -> Settings:
+def token_settings(folder: Path, **changes: Any) -> ConsoleSettings:
     """A configuration with tokens for ada, an operator, and eve, a viewer; all actions are on."""
     file = folder / "tokens"
     file.write_text("".join(f"{name} {role} {digest_of(token)}\n" for name, (role, token) in TOKENS.items()))
@@ -66,19 +66,19 @@ class FakeRunners:
     posted: list[tuple[str, str, str]] = field(default_factory=list)
     refusal: LsqlError | None = None
 
-    def ask_all(self, processors: Iterable[Processor]) -> dict[tuple[str, str, str], Live]:
-        return {p.key: self.ask(p) for p in processors}
+    def fetch_reports(self, processors: Iterable[ProcessorWorkload]) -> dict[tuple[str, str, str], RunnerReport]:
+        return {p.key: self.fetch_report(p) for p in processors}
 
-    def ask(self, processor: Processor) -> Live:
+    def fetch_report(self, processor: ProcessorWorkload) -> RunnerReport:
         if processor.runners == 0:
-            return Live(state="scaled-down")
+            return RunnerReport(state="scaled-down")
         said = self.streams.get(processor.name, stream())
         return unreachable("GET /stream was not answered within 2 s") if said is None else read_live(said, HEALTHY)
 
-    def get(self, processor: Processor, path: str) -> tuple[int, Any]:
+    def get(self, processor: ProcessorWorkload, path: str) -> tuple[int, Any]:
         return self.others.get(path, (200, {}))
 
-    def post(self, processor: Processor, action: str, by: str) -> None:
+    def post(self, processor: ProcessorWorkload, action: str, by: str) -> None:
         if self.refusal:
             raise self.refusal
         self.posted.append((processor.name, action, by))
@@ -86,22 +86,22 @@ class FakeRunners:
 
 
 class FakeConsole:
-    """The real app over fakes; `look` is a pass of its watch."""
+    """The real app over fakes; `refresh` renews its view."""
 
-    def __init__(self, configured: Settings | None = None, gate: Gate | None = None) -> None:
+    def __init__(self, configured: ConsoleSettings | None = None, authenticator: Authenticator | None = None) -> None:
         self.settings = configured or settings()
         self.cluster = FakeCluster()
         self.runners = FakeRunners()
         self.clock = Clock()
         self.history = History()
-        self.watch = Watch(self.cluster, self.runners.ask_all, self.settings, self.history, self.clock)
+        self.watch = ClusterWatch(self.cluster, self.runners.fetch_reports, self.settings, self.history, self.clock)
         operations = Operations(self.cluster, self.runners, self.watch, self.settings.actions, self.history, self.clock)
-        known = gate or open_gate(self.settings.auth)
-        parts = Parts(self.settings, self.cluster, self.runners, self.watch, self.history, operations, known)
+        known = authenticator or open_authenticator(self.settings.auth)
+        parts = ConsoleParts(self.settings, self.cluster, self.runners, self.watch, self.history, operations, known)
         self.app: Flask = create_app(parts)
 
-    def look(self) -> None:
-        self.watch.look()
+    def refresh(self) -> None:
+        self.watch.refresh()
 
     def id_of(self, name: str) -> str:
         """The id of a processor by its name."""

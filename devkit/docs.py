@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from enum import Enum
@@ -14,7 +15,7 @@ import click
 
 from lsql_runner.api import openapi as processor_openapi
 from lsql_runner.bind.functions.listing import as_documents
-from lsql_runner.bind.kafka_keys import CONSUMER_KEYS, IGNORED_KEYS, OWNED_KEYS, PRODUCER_KEYS, TOPIC_KEYS
+from lsql_runner.bind.kafka_keys import CONSUMER_KEYS, IGNORED_KEYS, PRODUCER_KEYS, TOPIC_KEYS
 from lsql_runner.bind.rocksdb_keys import ROCKSDB_IGNORED, ROCKSDB_KEYS
 from lsql_runner.cli.console import cli as console_cli
 from lsql_runner.cli.lsql import cli
@@ -23,6 +24,7 @@ from lsql_runner.config.sink_settings import SINK_PARTS
 from lsql_runner.console import openapi as console_openapi
 from lsql_runner.errors import CATALOGUE
 from lsql_runner.observe.metric_table import as_markdown
+from lsql_runner.sql.unsupported import KEYS_OF_ENGINE, UNSUPPORTED
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs/reference"
@@ -156,7 +158,7 @@ def settings() -> str:
         "",
         "| key | instead |",
         "|---|---|",
-        *(f"| `{key}` | {_cell(instead)} |" for key, instead in OWNED_KEYS.items()),
+        *(f"| `{key}` | {_cell(instead)} |" for key, instead in KEYS_OF_ENGINE.items()),
         "",
         (
             "`security.protocol`, `sasl.*` and `ssl.*` are no part of a program: set SECURITY_PROTOCOL, SASL_* and "
@@ -244,6 +246,30 @@ def command_line() -> str:
     return "\n".join(lines) + "\n"
 
 
+_LIST = re.compile(r"(?<=<!-- unsupported -->\n).*?(?=<!-- /unsupported -->\n)", re.DOTALL)
+
+
+def language() -> str:
+    """The language guide, with the list of what this version does not run."""
+    rows = [
+        f"| {row.listed or _sentence(row.what)} | {_without_slots(_cell(row.instead))} | {row.code} |"
+        for row in UNSUPPORTED.values()
+        if row.listed is not None
+    ]
+    table = "\n".join(["| what | instead | code |", "|---|---|---|", *rows])
+    guide = (FOLDER / "../guides/language.md").read_text(encoding="utf-8")
+    return _LIST.sub(lambda _: table + "\n", guide)
+
+
+def _sentence(what: str) -> str:
+    return what[0].upper() + what[1:]
+
+
+def _without_slots(instead: str) -> str:
+    """What to do, with the names of values in place of the values, which are the program's."""
+    return re.sub(r"\{(\w+)\}", r"*\1*", instead)
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "functions.md": functions,
     "errors.md": errors,
@@ -252,8 +278,9 @@ PAGES: dict[str, Callable[[], str]] = {
     "openapi.json": lambda: openapi(processor_openapi.document()),
     "console-openapi.json": lambda: openapi(console_openapi.document()),
     "cli.md": command_line,
+    "../guides/language.md": language,
 }
-"""The pages of docs/reference that are made here."""
+"""The pages that are made here, or a list in them, below docs/reference."""
 
 
 def _code(text: str) -> str:
@@ -278,7 +305,7 @@ def main() -> None:
         fresh = not path.exists() or path.read_text(encoding="utf-8") != text
         if fresh:
             path.write_text(text, encoding="utf-8")
-        print(f"{'wrote' if fresh else 'up to date'}: {path.relative_to(ROOT)}")
+        print(f"{'wrote' if fresh else 'up to date'}: {path.resolve().relative_to(ROOT)}")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,25 @@
-"""Engines on what set-up has built."""
+"""Engines on the jars that set-up has built."""
+
+from collections.abc import Callable
+from dataclasses import replace
 
 from devkit.jars import jar_folder
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.jvm.java import CLASS_ARCHIVE
-from lsql_runner.jvm.spark_jvm import SparkJvm, short_lived
+from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm, short_lived
 
 
-def memory_engine() -> MemoryEngine:
-    """Returns one in a JVM that starts now; it is to be closed."""
-    return MemoryEngine(SparkJvm(short_lived(jar_folder("jars"), CLASS_ARCHIVE)))
+def memory_engine(java_options: tuple[str, ...] = (), on_executed: Callable[[str], None] | None = None) -> MemoryEngine:
+    """Returns an engine in a JVM that starts now. The caller closes it.
+
+    Args:
+        java_options: of the JVM, in addition to the usual ones.
+        on_executed: as for `MemoryEngine`.
+    """
+    return MemoryEngine(SparkJvm(quick_jvm(java_options)), on_executed)
+
+
+def quick_jvm(java_options: tuple[str, ...] = ()) -> JvmOptions:
+    """Returns how the JVM of a test starts: with what set-up has built, for short runs."""
+    usual = short_lived(jar_folder("jars"), CLASS_ARCHIVE)
+    return replace(usual, java_options=(*usual.java_options, *java_options))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lsql_runner.console.cluster import ClusterError, Configuration, Conflict, Missing, Note
+from lsql_runner.console.cluster import ClusterError, Configuration, Conflict, Missing, WorkloadEvent
 from lsql_runner.console.workloads import Kind
 
 SQL = "SET defaults.topic.autocreate=true;\nINSERT INTO fast SELECT STREAM * FROM vehicles WHERE speed > 10"
@@ -79,7 +79,7 @@ class FakeCluster:
         self.calls: list[tuple[str, ...]] = []
         self.refused: set[tuple[str, str]] = set()
         self.down = False
-        self.notes: list[Note] = []
+        self.notes: list[WorkloadEvent] = []
         self.pods_of: dict[tuple[str, str], FakePod] = {}
         self._workloads: dict[Key, dict[str, Any]] = {}
         self._configurations: dict[tuple[str, str], Configuration] = {}
@@ -151,7 +151,7 @@ class FakeCluster:
             raise ClusterError("Too long: may not be more than 1048576 bytes")
         self._configurations[namespace, name] = Configuration(self._next(), merged)
 
-    def note(self, note: Note) -> None:
+    def note(self, note: WorkloadEvent) -> None:
         self._allow("note", note.namespace)
         self.notes.append(note)
 

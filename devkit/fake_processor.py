@@ -21,15 +21,16 @@ from lsql_runner.events.processor import (
     LateRecordsDropped,
     Listener,
     Partition,
-    Planned,
+    ProgramPlanned,
     QueryDied,
     StateChanged,
     StoreReport,
 )
 from lsql_runner.events.state import State
 from lsql_runner.runtime.health import Health, assess
+from lsql_runner.runtime.last_hour import LastHour, Sample
 from lsql_runner.runtime.lifecycle import Trigger, move
-from lsql_runner.runtime.port import Described, Identity
+from lsql_runner.runtime.port import Identity, ProgramDescription
 from lsql_runner.runtime.status import Status, StatusBoard
 
 BEGIN_MS = 1_795_252_980_000
@@ -57,11 +58,12 @@ class FakeProcessor:
             sql=SQL,
             user="ada",
             version="0.1.0",
-            guarantee="exactly_once",
+            guarantee="at_least_once",
             started_at_ms=BEGIN_MS,
         )
-        self.described = Described()
+        self.description = ProgramDescription()
         self._board = StatusBoard(Status(since_ms=BEGIN_MS))
+        self._last_hour = LastHour(BEGIN_MS)
         self._batches = 0
 
     def status(self) -> Status:
@@ -69,6 +71,9 @@ class FakeProcessor:
 
     def health(self) -> Health:
         return assess(self.status(), self.now_ms, STUCK_AFTER_MS)
+
+    def last_hour(self, now_ms: int) -> tuple[Sample, ...]:
+        return self._last_hour.samples(now_ms)
 
     def stop(self, by: str) -> None:
         self._ask("stop", by, Trigger.STOP)
@@ -79,6 +84,7 @@ class FakeProcessor:
     def tell(self, event: Event) -> None:
         """Hands an event to the Status and to all listeners."""
         self._board(event)
+        self._last_hour.add(event, self.status())
         for listener in self.listeners:
             listener(event)
 
@@ -102,10 +108,10 @@ class FakeProcessor:
 
     def plan(self) -> None:
         """Binds the program: topics, stores and topology are known from here on."""
-        self.described = DESCRIBED
+        self.description = DESCRIBED
         stores = tuple(store.name for store in DESCRIBED.stores)
         self.tell(
-            Planned(self.now_ms, TOPICS, stores, generation=3, stateful=True, warnings=(WARNING,)),
+            ProgramPlanned(self.now_ms, TOPICS, stores, generation=3, stateful=True, warnings=(WARNING,)),
         )
 
     def batch(self, seconds: float = 2.0) -> None:

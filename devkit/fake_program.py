@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lsql_runner.events.processor import TopicUse
-from lsql_runner.runtime.port import Described, StoreInfo
+from lsql_runner.runtime.port import ProgramDescription, StoreInfo
 
 SQL = """\
 SET defaults.topic.autocreate=true;
@@ -70,7 +70,7 @@ def _node(key: str, kind: str, label: str, detail: str) -> dict[str, str]:
     return {"id": key, "kind": kind, "label": label, "detail": detail}
 
 
-DESCRIBED = Described(
+DESCRIBED = ProgramDescription(
     stores=(
         StoreInfo(
             "fast-vehicles-window",
@@ -88,7 +88,7 @@ DESCRIBED = Described(
             _node("n4", "join", "INNER JOIN", "m.vehicle_id = v._key"),
             _node("n5", "aggregate", "TUMBLE 1m", "by vehicle_id, model"),
             _node("n6", "filter", "HAVING", "mean_speed > 27.8"),
-            _node("n7", "sink", "fast-vehicles", "AVRO, exactly once"),
+            _node("n7", "sink", "fast-vehicles", "AVRO"),
         ],
         "edges": [
             {"from": "n1", "to": "n2"},

@@ -41,6 +41,10 @@ class FakeRegistry(MemoryRegistry):
         self._answer()
         return super().ids(subject)
 
+    def registered_id(self, subject: str, kind: SchemaKind, text: str) -> int | None:
+        self._answer()
+        return super().registered_id(subject, kind, text)
+
     def register(self, subject: str, kind: SchemaKind, text: str, references: Iterable[SchemaReference] = ()) -> int:
         references = tuple(references)
         if why := self.incompatibility(subject, kind, text, references):

@@ -1,4 +1,4 @@
-"""A processor inside the test's own process: what production puts together, but the engine is lent and nobody serves.
+"""A processor inside the process of a test, as in production, but with a borrowed engine and without its API.
 
 Starting one takes a second or two instead of ten, since JVM and session stay from test to test.
 """

@@ -11,7 +11,7 @@ from flask import Flask
 from hypothesis import HealthCheck, settings
 from schemathesis import Config
 
-from lsql_runner.web.openapi import Operation
+from lsql_runner.web.openapi import ApiOperation
 
 BOUNDED = settings(
     max_examples=20,
@@ -31,12 +31,12 @@ def schema_of(app: Flask, *of_the_contract: int) -> Any:
     return schemathesis.openapi.from_wsgi("/openapi.json", app, config=Config.from_dict(config))
 
 
-def path_of(route: Operation) -> str:
+def path_of(route: ApiOperation) -> str:
     """The path as OpenAPI writes it."""
     return re.sub(r"<(?:int:)?(\w+)>", r"{\1}", route.path)
 
 
-def differences(document: dict[str, Any], routes: Sequence[Operation]) -> set[tuple[str, str, str]]:
+def differences(document: dict[str, Any], routes: Sequence[ApiOperation]) -> set[tuple[str, str, str]]:
     """Method, path and id of each operation that only one of the two has."""
     described = {
         (method.upper(), path, operation["operationId"])

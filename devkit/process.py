@@ -18,8 +18,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from devkit.reaper import Reaper
+
 TAIL_LINES = 60
 POLL_S = 0.02
+_REAPER = Reaper()
 
 
 class ProcessFailed(AssertionError):
@@ -53,6 +56,8 @@ def accepts_connections(port: int) -> bool:
 class Process:
     """A real program in a process group of its own, ready when `probe` says so.
 
+    It never outlives this interpreter: one that is killed, or whose terminal is closed, leaves it to the reaper.
+
     As a context manager it is ready inside the block and gone after it. `start` may be called again after
     `stop` or `kill`. Output of all runs goes to one file, which `output` reads. `env` is added to this
     process's environment; `cwd` defaults to `folder`, a temporary folder that lives as long as the object
@@ -81,8 +86,9 @@ class Process:
         self._grace_s = grace_s
         self._output = self.folder / "output.log"
         self._child: subprocess.Popen[bytes] | None = None
+        _REAPER.guard_folder(self.folder)
         # Finalizers also run when the interpreter ends, the newest first: the program goes before its folder.
-        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+        weakref.finalize(self, _remove_folder, self.folder)
         self._group: weakref.finalize[..., Self] | None = None
 
     @property
@@ -119,7 +125,8 @@ class Process:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        self._group = weakref.finalize(self, _signal_group, self._child.pid, signal.SIGKILL)
+        _REAPER.guard_group(self._child.pid)
+        self._group = weakref.finalize(self, _kill_group, self._child.pid)
         try:
             self._await_ready(self._child)
         except BaseException:
@@ -199,6 +206,16 @@ class Process:
     def _failure(self, reason: str) -> ProcessFailed:
         tail = "\n".join(self.output().splitlines()[-TAIL_LINES:]) or "(it wrote nothing)"
         return ProcessFailed(f"{self.name} {reason}; the end of its output:\n{tail}")
+
+
+def _remove_folder(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    _REAPER.release_folder(folder)
+
+
+def _kill_group(group: int) -> None:
+    _signal_group(group, signal.SIGKILL)
+    _REAPER.release_group(group)
 
 
 def _signal_group(group: int, number: signal.Signals) -> None:

@@ -7,17 +7,19 @@ import socket
 import ssl
 import urllib.error
 import urllib.request
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import StreamRequestHandler
 from tempfile import TemporaryDirectory
-from threading import Thread
+from threading import Event, Thread
 from types import TracebackType
 from typing import Any, Self
 
 from devkit.security import Authority, Certificate
 
 ALERT_DRAIN_S = 2
+THAW_DEADLINE_S = 120
 
 
 class _Server(ThreadingHTTPServer):
@@ -73,9 +75,10 @@ def _part(connection: socket.socket) -> None:
 
 
 class Door(_Server):
-    """A reverse proxy before a registry that demands credentials (user and password) where it is given any.
+    """A reverse proxy in front of a registry. It demands credentials (user and password) if it is given any.
 
-    What ends in `lacks` is not found there. `url` has the registry's own path.
+    Paths that end in `lacks` are not found. `url` has the registry's own path. `shut` and `frozen` make the registry
+    unavailable to those who come through the door, in a moment and without a second registry.
     """
 
     def __init__(
@@ -88,16 +91,43 @@ class Door(_Server):
         host, _, path = registry_url.removeprefix("http://").partition("/")
         wanted = credentials and "Basic " + base64.b64encode(":".join(credentials).encode()).decode()
 
+        thawed = Event()
+
         class Handler(_Handler):
             def answer(self, body: bytes | None) -> tuple[int, str, bytes]:
+                thawed.wait(THAW_DEADLINE_S)
                 if wanted and self.headers.get("Authorization") != wanted:
                     return 401, "application/json", b'{"error_code": 401, "message": "Unauthorized"}'
                 if lacks and self.path.endswith(lacks):
                     return 404, "application/json", b'{"message": "Not Found"}'
                 return _forwarded(f"http://{host}{self.path}", self.command, body)
 
+        thawed.set()
+        self._thawed = thawed
+        self._shut = False
         super().__init__(Handler, tls)
         self.url += f"/{path}"
+
+    @contextmanager
+    def shut(self) -> Iterator[None]:
+        """Within the block connections end without an answer."""
+        self._shut = True
+        try:
+            yield
+        finally:
+            self._shut = False
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Within the block requests get no answer; those that still wait get one behind it."""
+        self._thawed.clear()
+        try:
+            yield
+        finally:
+            self._thawed.set()
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:
+        return not self._shut
 
 
 class SomethingElse(_Server):

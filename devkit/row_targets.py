@@ -12,7 +12,8 @@ from devkit.postgres import Postgres
 from devkit.redis import Redis
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.engine.memory import MemoryEngine
-from lsql_runner.engine.row_sink import RowSinks, row_writer
+from lsql_runner.engine.port import RowSinks
+from lsql_runner.engine.row_sink import row_writer
 from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.engine.sink_rows import row_records, sink_rows

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from lsql_runner.console.workloads import Processor
+from lsql_runner.console.workloads import ProcessorWorkload
 
 
 def stream(**changes: Any) -> dict[str, Any]:
@@ -45,7 +45,7 @@ class Answers:
 
 
 @contextmanager
-def runners(answers: Answers) -> Iterator[Callable[[Processor], str]]:
+def runners(answers: Answers) -> Iterator[Callable[[ProcessorWorkload], str]]:
     """The addresses of all processors, while the block lasts."""
     ended = threading.Event()
     counting = threading.Lock()

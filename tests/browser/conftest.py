@@ -8,8 +8,9 @@ import pytest
 from flask import Flask
 from playwright.sync_api import Browser, expect
 
+from devkit.browser import chromium
 from devkit.fake_processor import FakeProcessor
-from tests.browser.site import Visit, chromium, served
+from tests.browser.site import Visit, served
 
 Open = Callable[..., Visit]
 DEADLINE_MS = 20_000

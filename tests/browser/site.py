@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Thread
 from typing import Any
 
 from flask import Flask
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, Response
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from devkit.fake_processor import FakeProcessor
 from lsql_runner.api.app import create_app
 from lsql_runner.observe.metrics import Metrics
 
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 POLL_MS = 2_000
 """How often the page asks."""
 
@@ -60,17 +57,6 @@ def serving(app: Any) -> Iterator[str]:
         server.server_close()
 
 
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """Debian's Chromium, headless. CHROMIUM names another one."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        try:
-            yield browser
-        finally:
-            browser.close()
-
-
 class Visit:
     """The processor's page as somebody sees it. The page's clock stands still until `poll` moves it on."""
 
@@ -80,6 +66,8 @@ class Visit:
         """What the browser's console said, errors of the page, and requests that failed."""
         self.asked: list[str] = []
         """The addresses the page asked for."""
+        self.answers: dict[str, Response] = {}
+        """The last answer of the API, by the last part of its address."""
         context = browser.new_context(
             **{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options}
         )
@@ -88,6 +76,7 @@ class Visit:
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("requestfailed", lambda request: self.complaints.append(f"failed: {request.url}"))
         self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("response", self._keep)
         self.page.add_init_script(WATCH)
         self.page.clock.install(time=processor.now_ms / 1000)
         with self.page.expect_response("**/topology"):
@@ -98,6 +87,10 @@ class Visit:
         with self.page.expect_response("**/metadata") as answer:
             self.page.clock.run_for(POLL_MS)
         answer.value.finished()
+
+    def _keep(self, response: Response) -> None:
+        if response.ok and response.headers.get("content-type") == "application/json":
+            self.answers[response.url.rsplit("/", 1)[1]] = response
 
     def text(self, selector: str) -> str:
         """What can be read there now."""

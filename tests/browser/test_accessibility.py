@@ -29,7 +29,7 @@ def test_page(visit: Open, scenario: str, scheme: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_question_before_a_stop(visit: Open, scheme: str) -> None:
+def test_the_confirmation_of_a_stop(visit: Open, scheme: str) -> None:
     seen = visit(running(), color_scheme=scheme)
     seen.page.locator("#stop").click()
     expect(seen.page.get_by_role("dialog")).to_be_visible()

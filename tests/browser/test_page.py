@@ -10,7 +10,9 @@ from werkzeug.wrappers import Response
 
 from devkit.fake_processor import SCENARIOS, FakeProcessor, failed, running, starting, stopped
 from devkit.fake_program import DESCRIBED, PLAN, SQL
+from devkit.page import expected, shown
 from lsql_runner.errors import LsqlError
+from lsql_runner.events.state import State
 from lsql_runner.runtime.lifecycle import Trigger
 from lsql_runner.spans import Span
 from tests.browser.conftest import Open
@@ -57,8 +59,54 @@ def test_figures_partitions_and_stores_are_renewed_as_the_processor_works(visit:
     assert seen.text("#tiles .tile:nth-child(3) strong") == f"{status.lag:,}"
     assert f"{status.committed[next(iter(status.committed))]:,}" in seen.text("#offsets")
     assert f"{status.stores['fast-vehicles']['fast-vehicles-window'].rows:,}" in seen.text("#stores")
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_the_page_shows_exactly_what_the_api_reports(visit: Open, scenario: str) -> None:
+    processor = SCENARIOS[scenario]()
+    seen = visit(processor)
+    for _ in range(3):
+        if processor.status().state is State.RUNNING:
+            processor.batch(seconds=7.3)
+        seen.poll()
+        stream, stores = seen.answers["stream"].json(), seen.answers["metadata"].json()
+        wanted = expected(stream, stores)
+        expect(seen.page.locator("#since")).to_have_text(wanted["since"])
+        assert shown(seen.page) == wanted
+
+
+def test_a_page_that_is_opened_shows_the_last_hour_of_the_processor(visit: Open) -> None:
+    processor = running()
+    for _ in range(240):
+        processor.batch(seconds=20.0)
+    seen = visit(processor)
+    samples = seen.answers["history"].json()["samples"]
+    tile = seen.page.locator("#tiles .tile").first
+
+    line = tile.locator(".line").get_attribute("d") or ""
+
+    assert len(samples) == 360
+    assert line.count("M") == 1
+    assert line.count("L") == 360  # the samples, then what it reads now
+    assert "over the last 1 h" in (tile.locator(".spark").get_attribute("aria-label") or "")
+
+
+def test_curves_go_on_with_each_new_sample(visit: Open) -> None:
+    processor = starting()
+    processor.plan()
+    processor.go(Trigger.RUN)
+    processor.batch()
+    seen = visit(processor)
+    assert seen.answers["history"].json()["samples"] == []
+
+    for _ in range(10):
+        processor.batch()
+        seen.poll()
+
+    assert len(seen.answers["history"].json()["samples"]) == 2
+    assert sum(address.endswith("/history") for address in seen.asked) == 3
     line = seen.page.locator("#tiles .tile:nth-child(1) .line").get_attribute("d") or ""
-    assert line.count("L") == 3
+    assert line.count("L") == 2
 
 
 def test_rows_are_renewed_in_place_so_that_a_selection_survives(visit: Open) -> None:
@@ -151,7 +199,7 @@ def test_what_comes_from_outside_is_text_and_never_markup(visit: Open) -> None:
     evil = "<img src=x onerror=alert(1)><script>alert(1)</script>"
     processor.identity = replace(processor.identity, app_id=evil, sql=f"-- {evil}", user=evil)
     nodes = [{"id": "n", "kind": evil, "label": evil, "detail": evil}]
-    processor.described = replace(DESCRIBED, topology={"nodes": nodes, "edges": []}, plan=evil)
+    processor.description = replace(DESCRIBED, topology={"nodes": nodes, "edges": []}, plan=evil)
     seen = visit(processor)
 
     expect(seen.page.locator("#app-id")).to_have_text(evil)
@@ -208,7 +256,7 @@ class TestStopAndStart:
         expect(seen.page.locator("#stop")).to_be_focused()
         assert processor.asked == []
 
-    def test_a_refusal_is_told_in_the_dialog(self, visit: Open) -> None:
+    def test_a_refusal_is_reported_in_the_dialog(self, visit: Open) -> None:
         processor = stopped()
         seen = visit(processor)
         seen.page.locator("#start").click()
@@ -228,7 +276,7 @@ class TestStopAndStart:
 
 
 class TestConnection:
-    def test_a_processor_that_does_not_answer_is_told_and_asked_again(self, visit: Open) -> None:
+    def test_a_processor_that_does_not_respond_is_reported_and_asked_again(self, visit: Open) -> None:
         seen = visit(running())
         page = seen.page
         page.route("**/stream", lambda route: route.abort())
@@ -243,7 +291,7 @@ class TestConnection:
         expect(page.locator("#state")).to_have_text("running")
         seen.complaints.clear()
 
-    def test_an_answer_of_something_between_is_told(self, visit: Open) -> None:
+    def test_a_response_of_something_between_is_reported(self, visit: Open) -> None:
         seen = visit(running())
         seen.page.route("**/stream", lambda route: route.fulfill(status=502, body="<html>bad gateway"))
 
@@ -271,7 +319,7 @@ def test_no_width_makes_the_page_scroll_sideways(visit: Open, width: int) -> Non
     assert seen.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_reading_under_the_pointer_tells_time_and_value(visit: Open) -> None:
+def test_a_reading_under_the_pointer_reports_time_and_value(visit: Open) -> None:
     processor: FakeProcessor = running()
     seen = visit(processor)
     for _ in range(5):

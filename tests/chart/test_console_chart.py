@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from devkit.helm import HELMS, ROOT, Object, generate, objects_of, one, pod_specs, run, tool
-from lsql_runner.console.settings import Settings, read_settings
+from lsql_runner.console.settings import ConsoleSettings, read_settings
 
 CHART = ROOT / "charts/lsql-console"
 FILES = sorted(CHART.glob("ci/*-values.yaml"))
@@ -22,7 +22,7 @@ def render(*options: str, helm: str = HELMS[-1]) -> list[Object]:
     return objects_of(run([tool(helm), "template", "watch", CHART, "--namespace=home", *options]))
 
 
-def configured(objects: list[Object], folder: Path) -> Settings:
+def configured(objects: list[Object], folder: Path) -> ConsoleSettings:
     """The configuration as the job and the console read it."""
     [found] = [o for o in objects if o["kind"] == "ConfigMap" and "config.yaml" in o.get("data", {})]
     path = folder / "config.yaml"

@@ -21,10 +21,10 @@ from devkit.cluster_release import Helm
 from devkit.console_fixtures import FakeRunners, settings
 from devkit.helm import ROOT
 from devkit.kubectl import Kubectl
-from lsql_runner.console.cluster import ClusterError, Note
+from lsql_runner.console.cluster import ClusterError, WorkloadEvent
 from lsql_runner.console.document import Document
 from lsql_runner.console.lightkube_cluster import MANAGER, LightkubeCluster
-from lsql_runner.console.recover import Outcome, recover
+from lsql_runner.console.recover import RecoveryResult, recover
 from lsql_runner.console.storage import decode
 from tests.cluster.conftest import HelmFactory
 
@@ -58,10 +58,10 @@ class Release:
         self._stack.callback(client.close)
         return LightkubeCluster(client)
 
-    def recover(self) -> Outcome:
+    def recover(self) -> RecoveryResult:
         """One pass of the job."""
         silent = FakeRunners({NAME: None})
-        return recover(self.account("recovery"), silent.ask_all, self.settings, lambda: datetime.now(UTC))
+        return recover(self.account("recovery"), silent.fetch_reports, self.settings, lambda: datetime.now(UTC))
 
     def published(self, component: str = "console") -> Document:
         place = self.settings.document
@@ -167,7 +167,7 @@ def test_the_console_may_read_only(release: Release, newest_helm: HelmFactory) -
         lambda: console.delete_workload(here, "StatefulSet", NAME, uid),
         lambda: console.write_configuration(here, "watch-processors", stored.version, {"a": b""}),
         lambda: console.configuration(here, "watch"),
-        lambda: console.note(Note(here, "StatefulSet", NAME, uid, "Normal", "Stopped", "Stop", "x")),
+        lambda: console.note(WorkloadEvent(here, "StatefulSet", NAME, uid, "Normal", "Stopped", "Stop", "x")),
         lambda: console.pods(here, {"app": NAME}),
         lambda: list(console.workloads("default", "Deployment")),
     ):
@@ -184,7 +184,9 @@ def test_enabled_actions_are_permitted(release: Release, newest_helm: HelmFactor
     console = release.account("console")
     here, uid = release.kubectl.namespace, metadata(release.kubectl)["uid"]
 
-    console.note(Note(here, "StatefulSet", NAME, uid, "Normal", "Deleted", "Delete", "ada asked to delete it: done."))
+    console.note(
+        WorkloadEvent(here, "StatefulSet", NAME, uid, "Normal", "Deleted", "Delete", "ada asked to delete it: done.")
+    )
     assert console.pods(here, {"app": "nothing"}) == []
     console.delete_workload(here, "StatefulSet", NAME, uid)
 

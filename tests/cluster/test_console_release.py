@@ -38,7 +38,7 @@ class Console:
 
     fed: Fed
 
-    def ask(self, method: str, path: str, token: str = TOKEN) -> tuple[int, Any]:
+    def fetch_report(self, method: str, path: str, token: str = TOKEN) -> tuple[int, Any]:
         pod = self.fed.processor.pod()["metadata"]["name"]
         url = f"http://watch:8084{path}"
         said = self.fed.helm.kubectl.exec(pod, "python", "-c", ASK, method, url, token)
@@ -46,7 +46,7 @@ class Console:
         return int(status), json.loads(body)
 
     def streams(self) -> list[dict[str, Any]]:
-        status, body = self.ask("GET", "/api/v1/streams")
+        status, body = self.fetch_report("GET", "/api/v1/streams")
         assert status == 200, body
         return list(body["streams"] if isinstance(body, dict) else body)
 
@@ -85,25 +85,25 @@ def test_a_processor_is_found_shown_stopped_and_deleted(console: Console) -> Non
         lambda: [s["state"] for s in console.streams()] == ["running"], 60, "the console shows it running"
     )
 
-    found = console.ask("GET", f"/api/v1/streams/{console.streams()[0]['id']}")[1]
+    found = console.fetch_report("GET", f"/api/v1/streams/{console.streams()[0]['id']}")[1]
     assert (found["name"], found["sql"], found["release"]) == (fed.name, fed.sql, fed.name)
     assert workload(fed)["metadata"]["labels"]["lenses-id"] == found["id"]
     assert fed.processor.uid() == uid, "the pod was not replaced"
 
     path = f"/api/v1/streams/{found['id']}"
-    assert console.ask("GET", f"{path}/logs")[0] == 200
-    assert console.ask("PUT", f"{path}/stop", token="")[0] == 401
+    assert console.fetch_report("GET", f"{path}/logs")[0] == 200
+    assert console.fetch_report("PUT", f"{path}/stop", token="")[0] == 401
     assert fed.processor.stream()["state"] == "running"
 
-    status, answer = console.ask("PUT", f"{path}/stop")
+    status, answer = console.fetch_report("PUT", f"{path}/stop")
     assert status in (200, 202), answer
     kubectl.wait_until(lambda: fed.processor.stream()["state"] == "stopped", 60, "it is stopped")
     events = kubectl.list("events")
     assert any("ada" in event["message"] and event["involvedObject"]["name"] == fed.name for event in events)
 
-    status, answer = console.ask("PUT", f"{path}/scale/2")
+    status, answer = console.fetch_report("PUT", f"{path}/scale/2")
     assert status in (403, 409, 501), answer
-    assert console.ask("PUT", f"{path}/start")[0] in (200, 202)
+    assert console.fetch_report("PUT", f"{path}/start")[0] in (200, 202)
     kubectl.wait_until(lambda: fed.processor.stream()["state"] == "running", 60, "it runs again")
     assert fed.arrive().doubled == 0
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import pytest
 
 from devkit.fake_cluster import SQL, workload
-from lsql_runner.console.cluster import Cluster, Conflict, Missing, Note
+from lsql_runner.console.cluster import Cluster, Conflict, Missing, WorkloadEvent
 from lsql_runner.console.workloads import Kind, read_processor
 
 TRIES = 10
@@ -156,7 +156,9 @@ class ConfigurationContract:
 
 class PodContract:
     def test_an_event_is_written_on_the_workload(self, ground: Ground) -> None:
-        note = Note(ground.namespace, "Deployment", "fast-vehicles", "u-1", "Normal", "Stopped", "Stop", "ada asked")
+        note = WorkloadEvent(
+            ground.namespace, "Deployment", "fast-vehicles", "u-1", "Normal", "Stopped", "Stop", "ada asked"
+        )
 
         ground.cluster.note(note)
 

@@ -16,7 +16,7 @@ from lsql_runner.cases.on_kafka import KafkaCases
 from lsql_runner.cases.run import find_cases
 from lsql_runner.config.settings import read_settings
 from lsql_runner.engine.processor import SparkEngine
-from lsql_runner.kafka.brokers import KafkaBrokers
+from lsql_runner.kafka.librdkafka import KafkaBrokers
 from lsql_runner.kafka.registry import RestRegistry
 
 ROOT = Path(__file__).parents[2]

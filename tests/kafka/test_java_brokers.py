@@ -1,4 +1,4 @@
-"""The small JVM that asks the brokers: it is there when it is needed, and only then."""
+"""The small JVM with Kafka's Java client: when it starts, ends and is restarted."""
 
 import os
 import signal
@@ -57,7 +57,7 @@ def ended(pid: int, deadline_s: float = 20) -> bool:
     return True
 
 
-def test_one_that_was_killed_is_started_again_by_the_next_question(brokers: JavaBrokers) -> None:
+def test_a_killed_jvm_is_started_again_by_the_next_request(brokers: JavaBrokers) -> None:
     first = pid_of(brokers)
     os.kill(first, signal.SIGKILL)
     assert ended(first)
@@ -66,7 +66,7 @@ def test_one_that_was_killed_is_started_again_by_the_next_question(brokers: Java
     assert pid_of(brokers) != first
 
 
-def test_one_that_is_silent_is_ended_and_started_again(broker: Broker) -> None:
+def test_a_jvm_that_does_not_answer_is_killed(broker: Broker) -> None:
     with closing(java_brokers(KafkaConnection(broker.bootstrap), 0.5)) as brokers:
         frozen = pid_of(brokers)
         os.kill(frozen, signal.SIGSTOP)
@@ -78,7 +78,7 @@ def test_one_that_is_silent_is_ended_and_started_again(broker: Broker) -> None:
         assert ended(frozen)
 
 
-def test_it_ends_with_the_brokers_and_leaves_no_files(
+def test_the_jvm_ends_with_its_client_and_leaves_no_files(
     broker: Broker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
@@ -96,7 +96,7 @@ def test_it_ends_with_the_brokers_and_leaves_no_files(
     assert caught.value.code == "BROKER_UNREACHABLE"
 
 
-def test_it_ends_when_its_process_is_killed_even_while_it_waits_for_brokers(tmp_path: Path) -> None:
+def test_the_jvm_ends_when_its_process_is_killed_even_while_it_waits_for_brokers(tmp_path: Path) -> None:
     command = [sys.executable, "-c", ASKS_AND_WAITS, f"127.0.0.1:{free_port()}", str(jar_folder("jars"))]
     env = {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as process:
@@ -110,7 +110,7 @@ def test_it_ends_when_its_process_is_killed_even_while_it_waits_for_brokers(tmp_
 def test_a_partition_that_answers_without_an_end_has_no_leader(
     brokers: JavaBrokers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(brokers, "_asked", lambda _: [["seen", 2, -1]])
+    monkeypatch.setattr(brokers, "_request", lambda _: [["seen", 2, -1]])
 
     with pytest.raises(LsqlError) as caught:
         brokers.ends([Partition("seen", 2)])
@@ -144,7 +144,7 @@ def test_a_partition_that_answers_without_an_end_has_no_leader(
         ),
     ],
 )
-def test_settings_that_no_client_takes_are_refused(security: dict[str, str], why: str) -> None:
+def test_settings_that_neither_client_supports_are_refused(security: dict[str, str], why: str) -> None:
     with pytest.raises(LsqlError) as caught:
         java_brokers(KafkaConnection("127.0.0.1:1", tuple(security.items())))
 

@@ -81,7 +81,7 @@ def test_a_keytab_opens_the_brokers(kerberos: Kerberos, guarded: Broker, keytab:
         assert brokers.sample("seen", 10)[-1].partition == place
 
 
-def test_a_keytab_with_keys_of_yesterday_is_refused(kerberos: Kerberos, guarded: Broker) -> None:
+def test_a_keytab_with_old_keys_is_refused(kerberos: Kerberos, guarded: Broker) -> None:
     old = kerberos.keytab("changed")
     kerberos.keytab("changed")
 
@@ -105,7 +105,7 @@ def test_brokers_of_another_service_name_are_refused(kerberos: Kerberos, guarded
     assert "does not know the brokers' principal" in str(error.params["reason"])
 
 
-def test_a_kdc_that_is_not_there_is_tried_again(guarded: Broker) -> None:
+def test_a_kdc_that_is_down_is_an_unreachable_broker(guarded: Broker) -> None:
     with Kerberos() as other:
         own = other.keytab(PRINCIPAL)
         other.stop()
@@ -116,7 +116,7 @@ def test_a_kdc_that_is_not_there_is_tried_again(guarded: Broker) -> None:
     assert "login server" in str(error.params["reason"])
 
 
-def test_keys_are_checked_before_a_ticket_is_given_too(guarded: Broker) -> None:
+def test_a_keytab_with_old_keys_is_refused_by_a_kdc_with_preauthentication(guarded: Broker) -> None:
     with Kerberos(preauthentication=True) as strict:
         old = strict.keytab(PRINCIPAL)
         strict.keytab(PRINCIPAL)
@@ -156,4 +156,4 @@ def test_validate_asks_the_same_way(kerberos: Kerberos, guarded: Broker, keytab:
         check=False,
     )
 
-    assert (result.returncode, result.stdout, result.stderr) == (0, "ok: seen -> fast\n", "")
+    assert (result.returncode, result.stdout.splitlines()[0], result.stderr) == (0, "ok: seen -> fast", "")

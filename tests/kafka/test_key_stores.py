@@ -12,10 +12,11 @@ from devkit.key_stores import PASSWORD, KeyStore, key_store
 from devkit.records import Record
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.kafka.brokers import Brokers, KafkaBrokers
 from lsql_runner.kafka.choice import open_brokers
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.java_brokers import BrokersJvm, JavaBrokers
+from lsql_runner.kafka.librdkafka import KafkaBrokers
+from lsql_runner.kafka.ports import Brokers
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -80,7 +81,7 @@ def test_a_trust_store_opens_the_brokers(
         assert [record.value for record in brokers.sample("seen", 1)] == [b"v"]
 
 
-def test_a_key_store_tells_who_asks(guarded: Broker, of_broker: KeyStore, of_client: KeyStore) -> None:
+def test_a_key_store_authenticates_the_client(guarded: Broker, of_broker: KeyStore, of_client: KeyStore) -> None:
     settings = trusting(of_broker.trust("PKCS12"), "PKCS12") | of_client.settings()
 
     with closing(opened(guarded.addresses["mutual"], settings)) as brokers:
@@ -96,7 +97,7 @@ def test_a_client_without_the_certificate_that_is_asked_for_is_refused(guarded: 
     assert caught.value.code == "BROKER_REFUSED"
 
 
-def test_brokers_that_are_not_trusted_are_refused(guarded: Broker, of_client: KeyStore) -> None:
+def test_brokers_with_an_untrusted_certificate_are_refused(guarded: Broker, of_client: KeyStore) -> None:
     settings = trusting(of_client.trust("PKCS12"), "PKCS12")
 
     with closing(opened(guarded.addresses["tls"], settings)) as brokers, pytest.raises(LsqlError) as caught:
@@ -110,7 +111,9 @@ def test_brokers_that_are_not_trusted_are_refused(guarded: Broker, of_client: Ke
     ("kind", "password", "why"),
     [("PKCS12", "wrong", "password was incorrect"), ("PEM", PASSWORD, "of type PKCS12")],
 )
-def test_a_store_that_cannot_be_read_says_why(of_broker: KeyStore, kind: str, password: str, why: str) -> None:
+def test_a_store_that_cannot_be_read_is_reported_with_the_reason(
+    of_broker: KeyStore, kind: str, password: str, why: str
+) -> None:
     with pytest.raises(LsqlError) as caught:
         opened("127.0.0.1:1", trusting(of_broker.trust(kind), "PKCS12", password))
 

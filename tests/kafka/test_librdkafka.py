@@ -9,8 +9,8 @@ from confluent_kafka import TopicPartition
 from devkit.broker import Broker
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.kafka.brokers import KafkaBrokers
 from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.librdkafka import KafkaBrokers
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -35,7 +35,7 @@ from lsql_runner.cases.on_kafka import KafkaCases
 from lsql_runner.config.settings import read_settings
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
-from lsql_runner.kafka.brokers import KafkaBrokers
+from lsql_runner.kafka.librdkafka import KafkaBrokers
 from lsql_runner.kafka.registry import RestRegistry
 
 pytestmark = pytest.mark.timeout(240)
@@ -176,7 +176,7 @@ def test_cases_run_on_brokers_and_leave_nothing(
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.usefixtures("unchanged")
-def test_a_run_that_is_ended_leaves_nothing(
+def test_a_run_that_a_signal_ends_leaves_nothing(
     broker: Broker, registry: Registry, written: Writing, places: Places, number: int, code: int
 ) -> None:
     file = written()
@@ -194,7 +194,7 @@ def test_a_run_that_is_ended_leaves_nothing(
     assert (running.returncode, out, err) == (code, "", "")
 
 
-def test_brokers_that_do_not_answer_are_told_without_a_trace(written: Writing) -> None:
+def test_unreachable_brokers_are_reported_without_a_stack_trace(written: Writing) -> None:
     result = command(written(PLAIN).path, "--kafka", f"127.0.0.1:{free_port()}")
 
     assert (result.returncode, result.stdout, result.stderr.split(":")[0]) == (3, "", "BROKER_UNREACHABLE")
@@ -218,7 +218,7 @@ def credentials(broker: Broker, password: str) -> dict[str, str]:
     }
 
 
-def test_wrong_credentials_are_told_without_a_trace(secured: Broker, written: Writing) -> None:
+def test_wrong_credentials_are_reported_without_a_stack_trace(secured: Broker, written: Writing) -> None:
     env = credentials(secured, "wrong")
 
     result = command(written(PLAIN).path, "--kafka", secured.addresses["secured"], **env)
@@ -260,7 +260,9 @@ def refusal(file: File, cases: KafkaCases) -> LsqlError:
 
 
 @pytest.mark.parametrize("which", ["source", "out"])
-def test_a_topic_that_exists_is_left_alone(cases: KafkaCases, broker: Broker, written: Writing, which: str) -> None:
+def test_an_existing_topic_is_refused_and_not_changed(
+    cases: KafkaCases, broker: Broker, written: Writing, which: str
+) -> None:
     file = written()
     topic = getattr(file, which)
     broker.create_topic(topic)
@@ -277,7 +279,7 @@ def test_a_topic_that_exists_is_left_alone(cases: KafkaCases, broker: Broker, wr
 
 @pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.usefixtures("unchanged")
-def test_a_subject_that_exists_is_left_alone(
+def test_an_existing_subject_is_refused_and_not_changed(
     cases: KafkaCases, registry: Registry, written: Writing, which: int
 ) -> None:
     file = written()
@@ -295,7 +297,7 @@ def test_a_subject_that_exists_is_left_alone(
 
 
 @pytest.mark.usefixtures("unchanged")
-def test_a_subject_that_can_be_brought_back_is_left_alone(
+def test_a_subject_that_is_only_soft_deleted_is_refused_and_not_changed(
     cases: KafkaCases, registry: Registry, written: Writing
 ) -> None:
     """It would go for good with the case's own versions."""
@@ -362,7 +364,7 @@ def test_a_program_that_reads_what_it_writes_is_refused(cases: KafkaCases, writt
 
 
 @pytest.mark.usefixtures("unchanged")
-def test_the_input_is_read_though_the_program_would_begin_at_the_end(cases: KafkaCases, written: Writing) -> None:
+def test_the_input_is_read_also_if_the_program_starts_at_the_end(cases: KafkaCases, written: Writing) -> None:
     file = written(PLAIN.replace("SET autocreate=true;", "SET autocreate=true; SET auto.offset.reset=latest;"))
 
     assert run_case(load_case(file.path), cases) == []
@@ -386,12 +388,12 @@ expect:
 
 
 @pytest.mark.usefixtures("unchanged")
-def test_a_position_without_state_is_no_lost_state_here(cases: KafkaCases, written: Writing) -> None:
+def test_a_position_without_state_does_not_count_as_lost_state(cases: KafkaCases, written: Writing) -> None:
     assert run_case(load_case(written(COUNTED).path), cases) == []
 
 
 @pytest.mark.usefixtures("unchanged")
-def test_topics_that_the_program_makes_are_made_as_it_says(
+def test_topics_that_the_program_creates_have_its_settings(
     cases: KafkaCases, places: Places, written: Writing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = written()
@@ -423,7 +425,7 @@ def allow(broker: Broker, kind: ResourceType, *operations: AclOperation) -> None
         future.result(30)
 
 
-def test_rights_that_are_missing_are_told_one_by_one(opened: Opening, secured: Broker, written: Writing) -> None:
+def test_missing_rights_are_reported_one_by_one(opened: Opening, secured: Broker, written: Writing) -> None:
     """In the order in which a run needs them."""
     topic, group = ResourceType.TOPIC, ResourceType.GROUP
     warned: list[str] = []

@@ -1,11 +1,10 @@
-"""Brokers that answer, but with a no: wrong credentials, missing rights; and what a processor makes of it."""
+"""Brokers that refuse wrong credentials and missing rights. What a processor does then is shown on fakes by
+tests/unit/runtime/test_control_loop.py."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from confluent_kafka.admin import (  # type: ignore[attr-defined]
@@ -19,14 +18,11 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 
 from devkit.broker import Broker
 from devkit.broker_clients import CLIENTS, Client
-from devkit.in_process import in_process
 from devkit.records import Record
-from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.events.state import State
-from lsql_runner.kafka.brokers import TopicRequest
 from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.ports import TopicRequest
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -69,7 +65,7 @@ def allow(broker: Broker, kind: ResourceType, name: str, *operations: AclOperati
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
-def test_a_wrong_password_is_no_missing_broker(secured: Broker, client: Client) -> None:
+def test_a_wrong_password_is_a_refusal(secured: Broker, client: Client) -> None:
     with closing(client(connection(secured, "wrong"), 2)) as brokers, pytest.raises(LsqlError) as caught:
         brokers.topics()
 
@@ -87,7 +83,7 @@ def test_a_group_without_rights_is_refused(secured: Broker, client: Client) -> N
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
-def test_a_position_that_may_not_be_seen_is_no_missing_position(secured: Broker, client: Client) -> None:
+def test_a_position_without_read_rights_is_a_refusal(secured: Broker, client: Client) -> None:
     allow(secured, ResourceType.GROUP, "half-allowed", AclOperation.READ)
 
     with closing(client(connection(secured, PASSWORD), 2)) as brokers, pytest.raises(LsqlError) as caught:
@@ -97,15 +93,18 @@ def test_a_position_that_may_not_be_seen_is_no_missing_position(secured: Broker,
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
-def test_a_topic_that_may_not_be_made_is_refused(secured: Broker, client: Client) -> None:
+def test_a_topic_without_create_rights_is_refused(secured: Broker, client: Client) -> None:
     with closing(client(connection(secured, PASSWORD), 2)) as brokers, pytest.raises(LsqlError) as caught:
         brokers.create(TopicRequest("not-allowed"))
+    with closing(client(connection(secured, PASSWORD), 2)) as brokers, pytest.raises(LsqlError) as checked:
+        brokers.check_create(TopicRequest("not-allowed"))
 
-    assert (caught.value.code, caught.value.params["topic"]) == ("TOPIC_REFUSED", "not-allowed")
+    for found in (caught.value, checked.value):
+        assert (found.code, found.params["topic"]) == ("TOPIC_REFUSED", "not-allowed")
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
-def test_what_may_not_be_deleted_is_refused(secured: Broker, client: Client) -> None:
+def test_a_deletion_without_rights_is_refused(secured: Broker, client: Client) -> None:
     with closing(client(connection(secured, PASSWORD), 2)) as brokers:
         with pytest.raises(LsqlError) as topic:
             brokers.delete_topic("hidden")
@@ -116,28 +115,6 @@ def test_what_may_not_be_deleted_is_refused(secured: Broker, client: Client) -> 
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
-def test_topics_that_may_not_be_seen_are_not_told(secured: Broker, client: Client) -> None:
+def test_topics_without_describe_rights_are_not_listed(secured: Broker, client: Client) -> None:
     with closing(client(connection(secured, PASSWORD), 2)) as brokers:
         assert "hidden" not in brokers.topics()
-
-
-def test_a_processor_tries_again_until_it_has_its_rights(secured: Broker, engine: SparkEngine, tmp_path: Path) -> None:
-    read, write, describe = AclOperation.READ, AclOperation.WRITE, AclOperation.DESCRIBE
-    allow(secured, ResourceType.TOPIC, "seen", read, describe)
-    allow(secured, ResourceType.TOPIC, "out", write, describe)
-    sql = "INSERT INTO out SELECT STREAM * FROM seen"
-
-    with in_process(
-        engine, secured.addresses["secured"], sql, "late-rights", tmp_path, **credentials(PASSWORD)
-    ) as running:
-        refused = running.wait_for(lambda s: s.state is State.RESTARTING)
-        assert refused.last_error is not None
-        assert refused.last_error.code == "BROKER_REFUSED"
-        assert "GROUP" in refused.last_error.message.upper()
-        assert [reason.code for reason in running.supervisor.health().reasons] == ["query-died"]
-
-        allow(secured, ResourceType.GROUP, "late-rights", read)
-        running.read_to(1)
-        assert running.wait_for(lambda s: s.state is State.RUNNING).broker_error is None
-
-    assert [json.loads(record.value or b"") for record in secured.consume_all("out")] == [{"id": 1}]

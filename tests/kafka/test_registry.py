@@ -94,7 +94,7 @@ def test_the_latest_version_comes_with_its_number_and_id(schemas: SchemaRegistry
     assert (found.subject, found.version, found.schema) == (subject, 2, RegisteredSchema(second, "AVRO", WIDER))
 
 
-def test_the_kind_of_the_latest_is_told(schemas: SchemaRegistry, subject: str) -> None:
+def test_the_latest_version_has_its_kind(schemas: SchemaRegistry, subject: str) -> None:
     schemas.register(subject, "PROTOBUF", PROTOBUF)
 
     found = schemas.latest(subject)
@@ -103,23 +103,23 @@ def test_the_kind_of_the_latest_is_told(schemas: SchemaRegistry, subject: str) -
     assert found.schema.kind == "PROTOBUF"
 
 
-def test_a_subject_that_is_not_there_has_no_latest_version(schemas: SchemaRegistry, subject: str) -> None:
+def test_a_subject_that_does_not_exist_has_no_latest_version(schemas: SchemaRegistry, subject: str) -> None:
     assert schemas.latest(subject) is None
 
 
-def test_the_ids_of_all_versions_are_told_in_their_order(schemas: SchemaRegistry, subject: str) -> None:
+def test_the_ids_of_all_versions_are_returned_in_order(schemas: SchemaRegistry, subject: str) -> None:
     made = [schemas.register(subject, "AVRO", text) for text in (AVRO, WIDER, NEEDIER)]
 
     assert schemas.ids(subject) == tuple(made)
 
 
-def test_a_subject_that_is_not_there_has_no_ids(schemas: SchemaRegistry, subject: str) -> None:
+def test_a_subject_that_does_not_exist_has_no_ids(schemas: SchemaRegistry, subject: str) -> None:
     error = refusal(lambda: schemas.ids(subject))
 
     assert (error.code, error.params["subject"]) == ("SUBJECT_UNKNOWN", subject)
 
 
-def test_an_id_that_is_not_there_is_unknown(schemas: SchemaRegistry) -> None:
+def test_an_id_that_does_not_exist_is_unknown(schemas: SchemaRegistry) -> None:
     error = refusal(lambda: schemas.schema(999_999))
 
     assert (error.code, error.params["id"]) == ("SCHEMA_ID_UNKNOWN", 999999)
@@ -130,6 +130,27 @@ def test_the_same_text_twice_is_one_version_with_one_id(schemas: SchemaRegistry,
 
     assert schemas.register(subject, "AVRO", AVRO) == first
     assert schemas.ids(subject) == (first,)
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_a_schema_is_looked_up_without_being_registered(
+    schemas: SchemaRegistry, subject: str, kind: SchemaKind
+) -> None:
+    before = schemas.registered_id(subject, kind, TEXTS[kind])
+    made = schemas.register(subject, kind, TEXTS[kind])
+
+    assert (before, schemas.registered_id(subject, kind, TEXTS[kind])) == (None, made)
+
+
+def test_a_schema_of_an_older_version_is_looked_up_and_one_of_another_subject_is_not(
+    schemas: SchemaRegistry, subject: str
+) -> None:
+    first = schemas.register(subject, "AVRO", AVRO)
+    schemas.register(subject, "AVRO", WIDER)
+    schemas.register(f"{subject}-2", "AVRO", NEEDIER)
+
+    assert schemas.registered_id(subject, "AVRO", AVRO) == first
+    assert schemas.registered_id(subject, "AVRO", NEEDIER) is None
 
 
 def test_the_same_text_has_one_id_in_all_subjects(schemas: SchemaRegistry, subject: str) -> None:
@@ -154,13 +175,13 @@ def test_references_come_back_as_they_were_given(schemas: SchemaRegistry, subjec
     assert schemas.schema(made) == RegisteredSchema(made, "AVRO", text, references)
 
 
-def test_a_reference_that_leads_nowhere_is_refused(schemas: SchemaRegistry, subject: str) -> None:
+def test_a_reference_to_a_missing_subject_is_refused(schemas: SchemaRegistry, subject: str) -> None:
     nowhere = [SchemaReference("Order", f"{subject}-order", 1)]
 
     assert refusal(lambda: schemas.register(subject, "AVRO", AVRO, nowhere)).code == "SCHEMA_INVALID"
 
 
-def test_text_that_is_no_schema_is_refused(schemas: SchemaRegistry, subject: str) -> None:
+def test_an_invalid_schema_is_refused(schemas: SchemaRegistry, subject: str) -> None:
     error = refusal(lambda: schemas.register(subject, "AVRO", '{"type": "recor'))
 
     assert (error.code, error.params["subject"], error.params["kind"]) == ("SCHEMA_INVALID", subject, "AVRO")
@@ -174,13 +195,13 @@ def test_a_version_that_breaks_the_subjects_rule_is_refused_with_the_reason(stri
     assert len(strict.schemas.ids(strict.subject)) == 1
 
 
-def test_compatibility_is_told_without_a_new_version(strict: Strict) -> None:
+def test_compatibility_is_checked_without_a_new_version(strict: Strict) -> None:
     assert strict.schemas.incompatibility(strict.subject, "AVRO", NEEDIER)
     assert strict.schemas.incompatibility(strict.subject, "AVRO", WIDER) is None
     assert len(strict.schemas.ids(strict.subject)) == 1
 
 
-def test_a_subject_that_was_deleted_is_not_there(schemas: SchemaRegistry, subject: str) -> None:
+def test_a_deleted_subject_does_not_exist(schemas: SchemaRegistry, subject: str) -> None:
     schemas.register(subject, "AVRO", AVRO)
     schemas.register(subject, "AVRO", WIDER)
 
@@ -208,7 +229,7 @@ def test_a_name_is_taken_by_what_can_be_brought_back(registry: Registry, asking:
     assert asking().is_taken(subject)
 
 
-def test_a_subject_that_was_deleted_begins_anew(schemas: SchemaRegistry, subject: str) -> None:
+def test_a_deleted_subject_starts_again_at_version_1(schemas: SchemaRegistry, subject: str) -> None:
     for text in (AVRO, WIDER):
         schemas.register(subject, "AVRO", text)
     schemas.delete(subject)
@@ -220,17 +241,17 @@ def test_a_subject_that_was_deleted_begins_anew(schemas: SchemaRegistry, subject
     assert (found.version, found.schema) == (1, RegisteredSchema(made, "AVRO", NEEDIER))
 
 
-def test_a_subject_that_is_not_there_may_be_deleted(schemas: SchemaRegistry, subject: str) -> None:
+def test_a_subject_that_does_not_exist_may_be_deleted(schemas: SchemaRegistry, subject: str) -> None:
     schemas.delete(subject)
 
     assert schemas.latest(subject) is None
 
 
-def test_everything_is_compatible_with_a_subject_that_is_not_there(schemas: SchemaRegistry, subject: str) -> None:
+def test_everything_is_compatible_with_a_subject_that_does_not_exist(schemas: SchemaRegistry, subject: str) -> None:
     assert schemas.incompatibility(subject, "AVRO", AVRO) is None
 
 
-def test_compatibility_is_told_where_only_the_latest_version_can_be_asked_about(
+def test_compatibility_is_checked_if_only_the_latest_version_can_be_compared(
     registry: Registry, asking: Asking, subject: str
 ) -> None:
     registry.register(subject, AVRO)
@@ -241,20 +262,20 @@ def test_compatibility_is_told_where_only_the_latest_version_can_be_asked_about(
         assert schemas.incompatibility(subject, "AVRO", WIDER) is None
 
 
-def test_what_others_register_is_seen(registry: Registry, asking: Asking, subject: str) -> None:
+def test_schemas_of_other_clients_are_found(registry: Registry, asking: Asking, subject: str) -> None:
     made = registry.register(subject, WIDER)
 
     assert asking().schema(made).text == registry.schema(made) == WIDER
     assert registry.versions(subject) == [1]
 
 
-def test_the_next_host_is_asked_where_the_first_is_dead(registry: Registry, asking: Asking, subject: str) -> None:
+def test_the_next_host_is_asked_if_the_first_is_down(registry: Registry, asking: Asking, subject: str) -> None:
     schemas = asking(f"http://127.0.0.1:{free_port()}", registry.url)
 
     assert schemas.register(subject, "AVRO", AVRO) > 0
 
 
-def test_the_next_host_is_asked_where_the_first_cannot_answer(registry: Registry, asking: Asking, subject: str) -> None:
+def test_the_next_host_is_asked_if_the_first_has_an_error(registry: Registry, asking: Asking, subject: str) -> None:
     with SomethingElse(503) as first:
         assert asking(first.url, registry.url).latest(subject) is None
 
@@ -299,7 +320,7 @@ def test_a_registry_that_does_not_answer_is_unreachable_until_it_does(registry: 
     assert asking().latest("no-such-subject") is None
 
 
-def test_credentials_are_shown(registry: Registry, asking: Asking, subject: str) -> None:
+def test_credentials_are_sent(registry: Registry, asking: Asking, subject: str) -> None:
     with Door(registry.url, credentials=(USER, PASSWORD)) as door:
         assert asking(door.url, user=USER, password=PASSWORD).latest(subject) is None
 
@@ -319,7 +340,7 @@ def test_tls_with_an_authority_of_its_own(registry: Registry, asking: Asking, su
         assert asking(door.url, tls=RegistryTls(ca=authority.certificate)).latest(subject) is None
 
 
-def test_a_certificate_of_a_strange_authority_is_refused(registry: Registry, asking: Asking) -> None:
+def test_a_certificate_of_an_unknown_authority_is_refused(registry: Registry, asking: Asking) -> None:
     tls = RegistryTls(ca=Authority().certificate)
     with Door(registry.url, tls=server_tls(Authority().issue("127.0.0.1"))) as door:
         error = refusal(lambda: asking(door.url, tls=tls).latest("orders-value"))
@@ -339,7 +360,7 @@ def test_a_certificate_of_another_host_is_refused(registry: Registry, asking: As
 
 
 @pytest.mark.parametrize("password", ["", "key's own"])
-def test_a_client_certificate_is_shown(registry: Registry, asking: Asking, subject: str, password: str) -> None:
+def test_a_client_certificate_is_sent(registry: Registry, asking: Asking, subject: str, password: str) -> None:
     authority = Authority()
     own = authority.issue("runner.example")
     key = own.locked(password) if password else own.key
@@ -357,13 +378,13 @@ def test_a_client_without_a_certificate_is_refused(registry: Registry, asking: A
     assert (error.code, error.params["alert"]) == ("REGISTRY_TLS_REFUSED", "certificate required")
 
 
-def test_tls_where_none_is_spoken_is_no_registry(registry: Registry, asking: Asking) -> None:
+def test_tls_to_a_plain_port_is_an_invalid_answer(registry: Registry, asking: Asking) -> None:
     error = refusal(lambda: asking(registry.url.replace("http:", "https:")).latest("orders-value"))
 
     assert error.code == "REGISTRY_RESPONSE_INVALID"
 
 
-def test_an_address_without_its_path_is_no_registry(registry: Registry, asking: Asking) -> None:
+def test_an_address_without_its_path_is_an_invalid_answer(registry: Registry, asking: Asking) -> None:
     error = refusal(lambda: asking(registry.url.partition("/apis")[0]).latest("orders-value"))
 
     assert error.code == "REGISTRY_RESPONSE_INVALID"

@@ -88,7 +88,7 @@ def test_records_of_two_schemas_are_filtered_and_written_with_one_of_their_own(
     assert registry.versions(f"{target}-value") == [1]
 
 
-def test_a_record_that_is_not_looked_into_keeps_its_bytes(
+def test_a_record_that_is_only_copied_keeps_its_bytes(
     vehicles: Vehicles, broker: Broker, topic: TopicFactory, ran: Callable[..., list[Record]]
 ) -> None:
     target = topic()
@@ -113,7 +113,7 @@ def test_json_becomes_avro_and_avro_becomes_json(
     assert json.loads(back.value or b"") == {"plate": "b", "speed": None}
 
 
-def test_a_field_is_added_to_all_that_a_record_holds(
+def test_a_field_is_added_to_all_fields_of_a_record(
     registry: Registry, vehicles: Vehicles, topic: TopicFactory, ran: Callable[..., list[Record]]
 ) -> None:
     target = topic()
@@ -176,7 +176,7 @@ def test_a_registry_that_is_away_stops_nothing_for_good(
     assert found == ["a", "b"]
 
 
-def test_a_schema_that_the_registry_refuses_is_tried_again(
+def test_a_schema_that_the_registry_refuses_is_registered_again_later(
     broker: Broker, registry: Registry, vehicles: Vehicles, topic: TopicFactory, engine: SparkEngine, tmp_path: Path
 ) -> None:
     target = topic()
@@ -195,7 +195,7 @@ def test_a_schema_that_the_registry_refuses_is_tried_again(
     assert (refused.state, refused.reason.code) == (State.RESTARTING, "SCHEMA_INCOMPATIBLE")
 
 
-def test_a_record_without_a_schema_that_the_registry_knows_is_malformed(
+def test_a_record_with_an_unknown_schema_id_is_malformed(
     broker: Broker, registry: Registry, vehicles: Vehicles, topic: TopicFactory, engine: SparkEngine, tmp_path: Path
 ) -> None:
     target = topic()

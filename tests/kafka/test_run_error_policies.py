@@ -17,6 +17,7 @@ from devkit.broker import Broker
 from devkit.in_process import in_process
 from devkit.records import Record
 from devkit.registry import Registry
+from devkit.registry_doors import Door
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.state import State
@@ -81,7 +82,7 @@ def mixed(bad: Sequence[bytes]) -> list[Record]:
     return records
 
 
-def test_poison_stops_nothing_and_arrives_byte_for_byte(
+def test_bad_records_become_dead_letters_byte_for_byte_and_stop_nothing(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
 ) -> None:
     source, target, dead = topic(), topic(), f"dead-{uuid.uuid4().hex[:8]}"
@@ -113,7 +114,7 @@ def test_poison_stops_nothing_and_arrives_byte_for_byte(
         assert b"\n" not in (told["lsql.error.message"] or b"")
 
 
-def test_poison_in_avro_stops_nothing(
+def test_bad_records_in_avro_stop_nothing(
     broker: Broker, engine: SparkEngine, registry: Registry, topic: TopicFactory, tmp_path: Path
 ) -> None:
     source, target, dead = topic(), topic(), topic()
@@ -145,7 +146,7 @@ def test_poison_in_avro_stops_nothing(
     assert [letter.value for letter in broker.consume_all(dead)] == bad
 
 
-def test_a_record_larger_than_its_target_takes_is_a_dead_letter(
+def test_a_record_too_large_for_its_target_is_a_dead_letter(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
 ) -> None:
     source, dead, target = topic(), topic(), f"small-{uuid.uuid4().hex[:8]}"
@@ -167,7 +168,7 @@ def test_a_record_larger_than_its_target_takes_is_a_dead_letter(
     assert status.caught == {("dead", source, "RECORD_TOO_LARGE"): 1}
 
 
-def test_a_dead_letter_larger_than_its_queue_takes_arrives_without_its_value(
+def test_a_dead_letter_too_large_for_its_queue_is_written_without_its_value(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
 ) -> None:
     source, target, dead = topic(), topic(), f"small-{uuid.uuid4().hex[:8]}"
@@ -220,33 +221,32 @@ def test_an_aggregate_keeps_its_state_when_its_policy_of_reading_changes(
     assert again.caught == {("dead", source, "RECORD_MALFORMED"): 1}
 
 
-def test_a_registry_that_is_away_makes_no_dead_letters(
-    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+def test_a_registry_that_does_not_answer_causes_no_dead_letters(
+    broker: Broker, registry: Registry, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
 ) -> None:
-    """The records come with a schema that the processor has not seen, while nobody can say what it means."""
+    """Records arrive with a schema that the processor does not know yet."""
     source, target, dead = topic(), topic(), topic()
     first = json.dumps({"type": "record", "name": "R", "fields": [{"name": "id", "type": "long"}]})
     second = json.dumps(
         json.loads(first) | {"fields": [{"name": "id", "type": "long"}, {"name": "b", "type": "int", "default": 1}]}
     )
-    with Registry() as own:
-        first_id, second_id = own.register(f"{source}-value", first), own.register(f"{source}-value", second)
+    first_id, second_id = (registry.register(f"{source}-value", schema) for schema in (first, second))
+    with Door(registry.url) as door:
         broker.produce(source, [Record(b"k", encoded(first, first_id, {"id": 1}))])
         sql = f"""SET error.policy=dlq; SET dead.letter.queue='{dead}';
             INSERT INTO {target} STORE VALUE AS JSON SELECT STREAM id FROM {source}"""
-        env = {"SQL_SCHEMA_REGISTRY_URL": own.url}
+        env = {"SQL_SCHEMA_REGISTRY_URL": door.url}
         with in_process(engine, broker.bootstrap, sql, f"app-{dead}", tmp_path, **env) as running:
             running.read_to(1)
-            own.pause()
-            broker.produce(source, [Record(b"k", encoded(second, second_id, {"id": 2, "b": 1}))])
-            running.wait_for(lambda s: s.state in (State.RESTARTING, State.WAITING), 120)
-            own.resume()
+            with door.frozen():
+                broker.produce(source, [Record(b"k", encoded(second, second_id, {"id": 2, "b": 1}))])
+                running.wait_for(lambda s: s.state in (State.RESTARTING, State.WAITING), 120)
             running.read_to(2)
     assert broker.consume_all(dead) == []
     assert {json.loads(r.value or b"")["id"] for r in broker.consume_all(target)} == {1, 2}
 
 
-def test_a_broker_that_is_away_makes_no_dead_letters(engine: SparkEngine, tmp_path: Path) -> None:
+def test_a_broker_that_is_away_causes_no_dead_letters(engine: SparkEngine, tmp_path: Path) -> None:
     with Broker() as own:
         for name in ("source", "target", "dead"):
             own.create_topic(name)

@@ -72,7 +72,7 @@ def test_what_is_computed_names_a_schema_of_its_own(
     assert registry.versions(f"{target}-value") == [1]
 
 
-def test_records_that_are_not_looked_into_keep_their_bytes(
+def test_records_that_are_only_copied_keep_their_bytes(
     source: str, broker: Broker, topic: TopicFactory, ran: Callable[..., list[Record]]
 ) -> None:
     target = topic()
@@ -82,7 +82,7 @@ def test_records_that_are_not_looked_into_keep_their_bytes(
     assert [one.value for one in records] == [one.value for one in broker.consume_all(source)]
 
 
-def test_a_field_is_added_to_all_that_a_record_holds(
+def test_a_field_is_added_to_all_fields_of_a_record(
     source: str, registry: Registry, topic: TopicFactory, ran: Callable[..., list[Record]]
 ) -> None:
     target = topic()

@@ -12,6 +12,7 @@ from devkit.in_process import in_process
 from devkit.protobuf import decoded, encoded
 from devkit.records import Record
 from devkit.registry import Registry
+from devkit.registry_doors import Door
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.events.state import State
 from lsql_runner.formats.proto_text import parse_proto
@@ -94,33 +95,31 @@ def test_a_program_that_starts_again_registers_nothing_new(
     assert [decoded(registry, r.value)["plate"] for r in broker.consume_all(target)] == ["a", "b"]
 
 
-def test_a_registry_that_is_away_stops_nothing_for_good(
-    broker: Broker, topic: TopicFactory, engine: SparkEngine, tmp_path: Path
+def test_records_wait_while_the_registry_is_unavailable(
+    broker: Broker, registry: Registry, topic: TopicFactory, engine: SparkEngine, tmp_path: Path
 ) -> None:
-    """Which message a record holds is not known yet: it is no bad record, and it is not lost."""
+    """A record whose schema is not known yet is not a bad record, and it is not lost."""
     source, target = topic(), topic()
     sql = f"INSERT INTO {target} SELECT STREAM plate, speed FROM {source}"
 
-    with Registry() as own:
-        old_id = own.register(f"{source}-value", OLD, "PROTOBUF")
-        env = {"SQL_SCHEMA_REGISTRY_URL": own.url}
+    old_id = registry.register(f"{source}-value", OLD, "PROTOBUF")
+    with Door(registry.url) as door:
+        env = {"SQL_SCHEMA_REGISTRY_URL": door.url}
         with in_process(engine, broker.bootstrap, sql, f"proto-{target}", tmp_path, **env) as running:
             broker.produce(source, [Record(b"k", encoded(OLD, old_id, {"plate": "a"}))])
             running.read_to(1)
-            new_id = own.register(f"{source}-value", NEW, "PROTOBUF")
-            own.stop()
-            broker.produce(source, [Record(b"k", encoded(NEW, new_id, {"plate": "b"}, "Vehicle"))])
-            away = running.wait_for(lambda s: s.restarts > 0)
-            own.start()
+            new_id = registry.register(f"{source}-value", NEW, "PROTOBUF")
+            with door.shut():
+                broker.produce(source, [Record(b"k", encoded(NEW, new_id, {"plate": "b"}, "Vehicle"))])
+                away = running.wait_for(lambda s: s.restarts > 0)
             running.read_to(2)
-        found = [decoded(own, record.value)["plate"] for record in broker.consume_all(target)]
 
     assert away.last_error is not None
     assert away.last_error.code == "QUERY_FAILED"
-    assert found == ["a", "b"]
+    assert [decoded(registry, record.value)["plate"] for record in broker.consume_all(target)] == ["a", "b"]
 
 
-def test_a_record_without_a_schema_that_the_registry_knows_is_malformed(
+def test_a_record_with_an_unknown_schema_id_is_malformed(
     broker: Broker, registry: Registry, topic: TopicFactory, engine: SparkEngine, tmp_path: Path
 ) -> None:
     source, target = topic(), topic()

@@ -61,7 +61,7 @@ def count(broker: Broker, tmp_path: Path) -> Count:
     return made
 
 
-def test_the_program_sets_state_stores_and_clients(count: Count, engine: SparkEngine) -> None:
+def test_settings_of_the_program_reach_state_stores_and_clients(count: Count, engine: SparkEngine) -> None:
     sets = "SET rocksdb.write.buffer.size=33554432; SET max.poll.records=100; SET linger.ms=5; SET client.id=counting;"
     count.feed(1, 2)
 
@@ -73,7 +73,7 @@ def test_the_program_sets_state_stores_and_clients(count: Count, engine: SparkEn
     assert buffer_mib == "32"
 
 
-def test_a_window_goes_on_counting_after_a_crash_and_counts_who_is_late(count: Count) -> None:
+def test_a_window_continues_after_a_crash_and_late_records_are_counted(count: Count) -> None:
     count.feed(1, 2)
     runner = count.runner()
     with runner:
@@ -99,7 +99,7 @@ def test_a_window_goes_on_counting_after_a_crash_and_counts_who_is_late(count: C
 
 
 @pytest.mark.parametrize("kind", ["INNER", "FULL"])
-def test_a_record_that_is_late_for_a_join_of_streams_is_counted_and_joins_nothing(
+def test_a_record_too_late_for_a_join_of_streams_is_counted_and_not_joined(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, kind: str
 ) -> None:
     orders, payments, target = topic(), topic(), topic()

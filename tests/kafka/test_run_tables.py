@@ -45,7 +45,7 @@ def user(key: bytes | None, country: str | None, number: int = 1) -> Record:
         ),
     ],
 )
-def test_records_without_a_key_are_counted_where_they_are_rows_of_a_table(
+def test_records_of_a_table_without_a_key_are_skipped_and_counted(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, select: str, caught: dict[str, int]
 ) -> None:
     names = {"users": topic(), "others": topic(), "target": topic()}
@@ -62,7 +62,7 @@ def test_records_without_a_key_are_counted_where_they_are_rows_of_a_table(
     assert status.records_caught("skipped") == sum(caught.values())
 
 
-def test_a_group_that_lost_its_last_row_is_in_the_state_no_more(
+def test_a_group_without_rows_is_removed_from_the_state(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
 ) -> None:
     source, target = topic(), topic()

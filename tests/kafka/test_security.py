@@ -28,8 +28,8 @@ from lsql_runner.config.settings import read_settings
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.kafka.brokers import KafkaBrokers
 from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.librdkafka import KafkaBrokers
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -93,7 +93,7 @@ WAYS: dict[str, Way] = {
 
 
 @pytest.mark.parametrize("name", WAYS)
-def test_both_clients_get_in(name: str, secured: SecuredBroker, engine: SparkEngine, tmp_path: Path) -> None:
+def test_both_clients_connect(name: str, secured: SecuredBroker, engine: SparkEngine, tmp_path: Path) -> None:
     found = connection(WAYS[name](secured, Credentials(tmp_path)))
     source, target = f"{name}-in", f"{name}-out"
     secured.broker.create_topic(source)
@@ -110,7 +110,7 @@ def test_both_clients_get_in(name: str, secured: SecuredBroker, engine: SparkEng
     assert [record.value for record in secured.broker.consume_all(target)] == [name.encode()]
 
 
-def test_both_clients_ask_for_the_scope(secured: SecuredBroker, engine: SparkEngine, tmp_path: Path) -> None:
+def test_both_clients_request_the_scope(secured: SecuredBroker, engine: SparkEngine, tmp_path: Path) -> None:
     secured.broker.create_topic("scoped")
     scope = "kafka.read kafka.write"
     found = connection(client(scope=scope)(secured, Credentials(tmp_path)))
@@ -152,15 +152,13 @@ ONE_TRY = {"fetchOffset.numRetries": "1", "fetchOffset.retryIntervalMs": "0"}
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_refusal_says_why(name: str, secured: SecuredBroker, tmp_path: Path) -> None:
+def test_a_refusal_has_its_reason(name: str, secured: SecuredBroker, tmp_path: Path) -> None:
     way, why, _ = REFUSED[name]
 
     assert re.search(why, refusal(connection(way(secured, Credentials(tmp_path)))))
 
 
-def test_a_wrong_password_of_the_key_is_found_before_any_broker_is_asked(
-    secured: SecuredBroker, tmp_path: Path
-) -> None:
+def test_a_wrong_key_password_is_found_before_a_broker_is_asked(secured: SecuredBroker, tmp_path: Path) -> None:
     variables = with_locked_key(secured, Credentials(tmp_path))
     Path(variables["SSL_KEY_PASSWORD_FILE"]).write_text("wrong")
 
@@ -184,7 +182,9 @@ def refusal(to: KafkaConnection) -> str:
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_the_engine_is_refused_as_well(name: str, secured: SecuredBroker, engine: SparkEngine, tmp_path: Path) -> None:
+def test_the_engine_is_refused_with_the_same_reason(
+    name: str, secured: SecuredBroker, engine: SparkEngine, tmp_path: Path
+) -> None:
     way, _, why = REFUSED[name]
     found = connection(way(secured, Credentials(tmp_path)))
     reader = engine.session.read.format("kafka").options(**found.spark(), **ONE_TRY, subscribe="nothing")

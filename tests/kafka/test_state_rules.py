@@ -1,4 +1,5 @@
-"""What a state that is gone, or that another program made, does: refused, given up, or made anew, as was asked."""
+"""A lost state and the state of another program with Spark's real state; all rules are shown on fakes, by
+tests/unit/runtime/test_decision.py and test_control_loop.py."""
 
 from __future__ import annotations
 
@@ -31,8 +32,8 @@ class Count:
     app_id: str
     state_dir: Path
 
-    def run(self, select: str = "COUNT(*) AS n", **env: str) -> AbstractContextManager[InProcess]:
-        sql = f"INSERT INTO {self.target} SELECT STREAM user, {select} FROM {self.source} GROUP BY user"
+    def run(self, select: str = "COUNT(*) AS n", before: str = "", **env: str) -> AbstractContextManager[InProcess]:
+        sql = f"{before} INSERT INTO {self.target} SELECT STREAM user, {select} FROM {self.source} GROUP BY user"
         return in_process(self.engine, self.broker.bootstrap, sql, self.app_id, self.state_dir, **env)
 
     def feed(self, count: int) -> None:
@@ -62,58 +63,44 @@ def refusal(run: AbstractContextManager[InProcess]) -> LsqlError:
     return caught.value
 
 
-def test_a_lost_state_is_refused(count: Count) -> None:
+def test_a_lost_state_is_refused_or_rebuilt_from_the_first_record(count: Count) -> None:
     shutil.rmtree(count.state_dir)
+    count.feed(1)
 
     error = refusal(count.run())
 
     assert (error.code, error.params["group"]) == ("STATE_LOST", count.app_id)
     assert count.written() == [2]
-
-
-def test_a_lost_state_begins_empty_at_the_position_when_it_is_to_be_reset(count: Count) -> None:
-    shutil.rmtree(count.state_dir)
-    count.feed(1)
-
-    with count.run(LSQL_STATE_ON_LOSS="reset") as running:
-        assert running.read_to(3).records_in == 1
-
-    assert count.written() == [2, 1]
-
-
-def test_a_lost_state_is_rebuilt_from_the_first_record(count: Count) -> None:
-    shutil.rmtree(count.state_dir)
-    count.feed(1)
-
     with count.run(LSQL_STATE_ON_LOSS="rebuild") as running:
-        assert sum(running.status.committed.values()) != 2  # the group's position is not where it begins
         assert running.wait_for(lambda s: s.batches > 0).records_in == 3
-
     assert count.written() == [2, 3]
     assert [row.current_offset for row in count.broker.consumer_groups_describe(count.app_id)] == [3]
 
 
-def test_the_state_of_another_program_is_refused_and_stays(count: Count) -> None:
-    error = refusal(count.run("SUM(speed) AS total"))
-
-    assert error.code == "STATE_INCOMPATIBLE"
-    assert error.params["path"] == str(count.state_dir / count.app_id)
+def test_the_state_of_another_program_is_kept_until_it_is_reset(count: Count) -> None:
+    assert refusal(count.run("SUM(speed) AS total")).code == "STATE_INCOMPATIBLE"
     count.feed(1)
     with count.run() as running:
         running.read_to(3)
     assert count.written() == [2, 3]
-
-
-def test_the_state_of_another_program_is_given_up_when_it_is_to_be_reset(count: Count) -> None:
     count.feed(1)
 
     with count.run("SUM(speed) AS total", LSQL_STATE_ON_CHANGE="reset") as running:
+        assert running.read_to(4).generation == 2
+
+    assert count.written("total") == [None, None, 3]
+
+
+def test_an_insert_in_front_starts_with_empty_state_and_the_other_continues(count: Count) -> None:
+    other = f"{count.target}-other"
+    count.broker.create_topic(other)
+    count.feed(1)
+
+    before = f"INSERT INTO `{other}` SELECT STREAM SUM(speed) AS total FROM {count.source} GROUP BY user;"
+    with count.run(before=before) as running:
         status = running.read_to(3)
 
-    assert (status.records_in, status.generation) == (1, 2)
-    assert any("The program changed" in warning for warning in status.warnings)
-    assert count.written("total") == [None, 3]
-    with count.run("SUM(speed) AS total") as running:  # it is that program's now
-        count.feed(1)
-        running.read_to(4)
-    assert count.written("total") == [None, 3, 6]
+    assert status.generation == 1
+    assert any("is new" in warning for warning in status.warnings)
+    assert count.written() == [2, 3]
+    assert [json.loads(record.value or b"") for record in count.broker.consume_all(other)] == [{"total": 3}]

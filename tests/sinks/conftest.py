@@ -9,12 +9,15 @@ import pytest
 from devkit.engines import memory_engine
 from devkit.postgres import Postgres
 from devkit.redis import Redis
+from devkit.temporary import keep_temporary_files_in_memory
 from lsql_runner.engine.memory import MemoryEngine
 
+keep_temporary_files_in_memory()
 
-@pytest.fixture(scope="module")
+
+@pytest.fixture(scope="package")
 def engine() -> Iterator[MemoryEngine]:
-    """A memory engine of the module: other modules start JVMs of their own, pyspark knows one."""
+    """A memory engine. It ends with this folder: other folders start JVMs of their own, and pyspark knows one."""
     with memory_engine() as running:
         yield running
 

@@ -56,7 +56,7 @@ def test_a_tombstone_deletes_and_a_later_record_brings_the_row_back(target: RowT
     assert target.rows("people") == [{"id": 2, **ADA}]
 
 
-def test_a_batch_that_is_written_again_changes_nothing(target: RowTarget) -> None:
+def test_a_batch_written_twice_changes_nothing(target: RowTarget) -> None:
     batch = [person(0, 1, ADA), person(1, 2, BO), person(2, 1, None)]
     target.write(UPSERT, 0, batch)
     before = target.rows("people")
@@ -76,7 +76,7 @@ def test_an_aggregate_writes_the_newest_row_of_each_group(target: RowTarget) -> 
     assert target.rows("totals") == [{"name": "Ada", "n": 2}, {"name": "Bo", "n": 1}]
 
 
-def test_a_row_that_a_table_has_no_more_is_deleted(target: RowTarget) -> None:
+def test_a_row_that_leaves_the_table_is_deleted(target: RowTarget) -> None:
     sql = (
         "SET autocreate=true; UPSERT INTO target.best SELECT TABLE _key AS id, name FROM people "
         "WHERE COALESCE(score, 0.0) > 1 PK id"

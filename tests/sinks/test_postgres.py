@@ -120,7 +120,7 @@ def test_a_tombstone_whose_key_is_in_the_value_is_refused(target: PostgresTarget
     assert "tombstone" in str(error.params["reason"])
 
 
-def test_the_row_of_an_aggregate_is_named_by_its_key(target: PostgresTarget, postgres: Postgres) -> None:
+def test_a_refused_row_of_an_aggregate_is_reported_with_its_key(target: PostgresTarget, postgres: Postgres) -> None:
     postgres.sql("CREATE TABLE totals (name text PRIMARY KEY, n integer CHECK (n < 2))")
     sql = "UPSERT INTO target.totals SELECT STREAM name, COUNT(*) AS n FROM people GROUP BY name PK name"
 
@@ -183,7 +183,7 @@ def test_text_becomes_what_the_column_of_a_table_is(target: PostgresTarget, post
     assert 'invalid input syntax for type uuid: "Ada"' in str(error.params["reason"])
 
 
-def test_names_are_the_programs_own(target: PostgresTarget, postgres: Postgres) -> None:
+def test_names_keep_their_case_and_characters(target: PostgresTarget, postgres: Postgres) -> None:
     postgres.sql('CREATE SCHEMA "Sales"')
     sql = 'UPSERT INTO `target.Sales.my "table"` SELECT _key AS Id, name AS `first name` FROM people PK Id AUTOCREATE'
     target.write(sql, 0, batch(1))
@@ -213,7 +213,7 @@ def test_a_table_that_does_not_fit_is_refused(target: PostgresTarget, postgres: 
     assert why in str(error.params["reason"])
 
 
-def test_a_silent_server_is_no_bad_record(engine: MemoryEngine) -> None:
+def test_an_unreachable_server_is_not_a_bad_record(engine: MemoryEngine) -> None:
     url = f"jdbc:postgresql://127.0.0.1:{free_port()}/postgres"
     away = RealTarget(engine, SinkConnection("target", "postgresql", url, USER, PASSWORD))
 
@@ -227,7 +227,7 @@ def test_a_silent_server_is_no_bad_record(engine: MemoryEngine) -> None:
     [(USER, "wrong", "postgres"), ("nobody", PASSWORD, "postgres"), (USER, PASSWORD, "elsewhere")],
     ids=["password", "user", "database"],
 )
-def test_a_client_that_is_refused_is_no_bad_record(
+def test_refused_credentials_are_not_a_bad_record(
     engine: MemoryEngine, postgres: Postgres, user: str, password: str, database: str
 ) -> None:
     url = f"jdbc:postgresql://127.0.0.1:{postgres.port}/{database}"

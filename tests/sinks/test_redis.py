@@ -46,7 +46,7 @@ def test_a_null_in_the_key_is_refused_with_its_record(target: RedisTarget) -> No
     assert (found.value.code, found.value.params["offset"]) == ("SINK_RECORD_REFUSED", 1)
 
 
-def test_a_silent_server_is_no_bad_record(engine: MemoryEngine) -> None:
+def test_an_unreachable_server_is_not_a_bad_record(engine: MemoryEngine) -> None:
     away = RealTarget(engine, SinkConnection("target", "redis", f"redis://127.0.0.1:{free_port()}"))
 
     with pytest.raises(LsqlError) as found:
@@ -56,7 +56,7 @@ def test_a_silent_server_is_no_bad_record(engine: MemoryEngine) -> None:
 
 
 @pytest.mark.parametrize("password", ["", "wrong-one"], ids=["none", "wrong"])
-def test_a_client_that_is_refused_is_no_bad_record(engine: MemoryEngine, redis: Redis, password: str) -> None:
+def test_refused_credentials_are_not_a_bad_record(engine: MemoryEngine, redis: Redis, password: str) -> None:
     stranger = RealTarget(engine, SinkConnection("target", "redis", redis.url, "", password))
 
     with pytest.raises(LsqlError) as found:

@@ -116,7 +116,7 @@ def test_a_process_killed_in_mid_batch_leaves_each_row_once(
     assert runner.traces() == []
 
 
-def test_a_server_that_is_away_is_awaited_and_nothing_is_lost_or_doubled(broker: Broker, tmp_path: Path) -> None:
+def test_rows_are_written_once_after_an_outage_of_the_server(broker: Broker, tmp_path: Path) -> None:
     feed = Feed(broker)
     feed.feed(10)
     sql = f"INSERT INTO shop.{feed.table} SELECT n FROM {feed.topic} AUTOCREATE"
@@ -139,7 +139,7 @@ def test_a_server_that_is_away_is_awaited_and_nothing_is_lost_or_doubled(broker:
         assert runner.traces() == []
 
 
-def test_a_row_that_the_server_refuses_stops_the_processor_until_it_is_put_right(
+def test_a_row_that_the_server_refuses_stops_the_processor_until_the_table_accepts_it(
     broker: Broker, postgres: Postgres, tmp_path: Path
 ) -> None:
     feed = Feed(broker)
@@ -160,7 +160,7 @@ def test_a_row_that_the_server_refuses_stops_the_processor_until_it_is_put_right
     assert runner.traces() == []
 
 
-def test_a_table_that_is_missing_is_told_before_anything_is_written(
+def test_a_missing_table_is_reported_before_anything_is_written(
     broker: Broker, postgres: Postgres, tmp_path: Path
 ) -> None:
     feed = Feed(broker)

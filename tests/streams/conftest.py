@@ -1,4 +1,4 @@
-"""One engine for the tests of a module."""
+"""One engine for all tests of this folder."""
 
 from __future__ import annotations
 
@@ -9,13 +9,25 @@ from pyspark.sql import SparkSession
 
 from devkit.engines import memory_engine
 from devkit.spark_rows import conf
+from devkit.temporary import keep_temporary_files_in_memory
 from lsql_runner.engine.memory import MemoryEngine
 
+keep_temporary_files_in_memory()
 
-@pytest.fixture(scope="module")
-def engine() -> Iterator[MemoryEngine]:
-    """A memory engine. Of the module, not the session: other modules start JVMs of their own, pyspark knows one."""
-    with memory_engine() as running:
+ABROAD = ("-Duser.language=tr", "-Duser.country=TR", "-Duser.timezone=America/New_York")
+"""No value depends on where the machine stands: a locale with rules of its own, a time zone with summer time."""
+
+
+@pytest.fixture(scope="package")
+def executed() -> list[str]:
+    """The physical plan of every query that the engine has run, the newest last. A test clears it first."""
+    return []
+
+
+@pytest.fixture(scope="package")
+def engine(executed: list[str]) -> Iterator[MemoryEngine]:
+    """A memory engine. It ends with this folder: other folders start JVMs of their own, and pyspark knows one."""
+    with memory_engine(ABROAD, executed.append) as running:
         yield running
 
 

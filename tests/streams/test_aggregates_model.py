@@ -95,7 +95,7 @@ def always(batches: Batches) -> dict[Place, list[Any]]:
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-def test_what_is_kept_is_what_the_model_keeps(
+def test_aggregates_keep_the_values_of_the_model(
     engine: MemoryEngine, arrived: list[Row], size: int, restarts: set[int]
 ) -> None:
     batches = divided(arrived, size)

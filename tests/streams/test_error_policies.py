@@ -52,7 +52,7 @@ DLQ = "SET dead.letter.queue='dead';"
         (f"SET error.policy='dlq'; SET error.policy.write='continue'; {DLQ}", ["o", "o"]),
     ],
 )
-def test_what_does_not_fit_its_schema_goes_by_the_policy_of_writing(
+def test_a_record_that_does_not_fit_its_schema_follows_the_write_policy(
     engine: MemoryEngine, policies: str, written: list[str]
 ) -> None:
     found = run(engine, plan(policies), '{"a":1}', '{"a":null}', '{"a":2}')
@@ -64,7 +64,7 @@ def test_what_does_not_fit_its_schema_goes_by_the_policy_of_writing(
     assert all(dict(r.headers)["lsql.error.code"] == b"RECORD_REFUSED" for r in letters)
 
 
-def test_a_policy_of_reading_says_nothing_of_writing(engine: MemoryEngine) -> None:
+def test_a_read_policy_does_not_apply_to_writing(engine: MemoryEngine) -> None:
     found = run(engine, plan("SET error.policy.read='continue';"), "no JSON", '{"a":null}')
 
     assert found.error is not None

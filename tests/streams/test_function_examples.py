@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import pytest
-from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from devkit.jars import jar_folder
+from devkit.spark_rows import conf
 from lsql_runner.bind import operators
 from lsql_runner.bind.bound import Shape
 from lsql_runner.bind.expr import AggregateCall, Apply, ColumnRef, Const, Expr
@@ -27,10 +26,9 @@ from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, ROWS
 from lsql_runner.bind.scope import Scope
 from lsql_runner.engine.aggregates import aggregated
 from lsql_runner.engine.expressions import column
+from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.schema import spark_type
-from lsql_runner.engine.session import SessionOptions, open_session
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Serde
-from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
 from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import Cursor
 from lsql_runner.sql.expressions import read_expression
@@ -89,7 +87,7 @@ EDGES = {
     "TRIM('\t a \r\n')": '"a"',
     "TRIM('')": '""',
     "UNCAPITALIZE('')": '""',
-    # The JVM of this test has a Turkish locale.
+    # The JVM of these tests is started with a Turkish locale.
     "UPPER('iéß')": '"IÉSS"',
     "LOWER('IÉ')": '"ié"',
     "CAPITALIZE('iç')": '"Iç"',
@@ -298,7 +296,9 @@ NULLS = {
 EXPECTED = {**EXAMPLES, **EDGES, **NULLS}
 
 LITERALS_ONLY = Scope(
-    "examples", Shape(Serde(STRING_FORMAT, STRING), Serde(STRING_FORMAT, STRING), frozenset()), frozenset()
+    name="examples",
+    shape=Shape(Serde(STRING_FORMAT, STRING), Serde(STRING_FORMAT, STRING), frozenset()),
+    aliases=frozenset(),
 )
 
 
@@ -316,7 +316,7 @@ class Literals:
         return ColumnRef(name, (), expr.type)
 
 
-def bind(expr: ast.Expr, literals: Literals) -> Expr:
+def bind(expr: ast.Expression, literals: Literals) -> Expr:
     """The bound expression, without the literals that may as well be fields of a record."""
     if not isinstance(expr, ast.Call):
         return Binder(LITERALS_ONLY).bind(expr)
@@ -330,14 +330,14 @@ def bind(expr: ast.Expr, literals: Literals) -> Expr:
         constant = row.signature.parameter(position).constant
         args.append(operators.convert(arg if constant else literals.hide(arg), kind))
     args += [default_of(p) for p in row.signature.parameters[len(given) :] if p.optional]
-    return Apply(row.name, row.lowering, tuple(args), found.result, nullable=True)
+    return Apply(function=row.name, lowering=row.lowering, args=tuple(args), type=found.result, nullable=True)
 
 
 def default_of(parameter: Parameter) -> Expr:
     return operators.convert(operators.constant(parameter.default), SCALARS[parameter.kind])
 
 
-def parse(text: str) -> ast.Expr:
+def parse(text: str) -> ast.Expression:
     return read_expression(Cursor(text))
 
 
@@ -352,20 +352,10 @@ def computed(spark: SparkSession, bound: Mapping[str, Expr], literals: Literals)
 
 
 @pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    # The machine must not show in a value: a locale with rules of its own, a zone with summer time.
-    abroad = ("-Duser.language=tr", "-Duser.country=TR", "-Duser.timezone=America/New_York")
-    jvm = SparkJvm(JvmOptions(jar_folder("jars"), heap_mib=1024, java_options=abroad, log_level="OFF"))
-    try:
-        jvm.connect()
-        session = open_session(SessionOptions("examples", tmp_path_factory.mktemp("spark"), threads=1))
-        # Hundreds of expressions in one loop are more than a JVM method holds; Spark tries, then falls back.
-        session.conf.set("spark.sql.codegen.wholeStage", "false")
-        yield session
-        session.stop()
-    finally:
-        jvm.close()
-        SparkContext._gateway = SparkContext._jvm = None  # pyspark would go on with the JVM that has ended
+def spark(engine: MemoryEngine) -> Iterator[SparkSession]:
+    # Hundreds of expressions in one loop are more than a JVM method holds; Spark tries, then falls back.
+    with conf(engine.session, "spark.sql.codegen.wholeStage", "false"):
+        yield engine.session
 
 
 @dataclass(frozen=True)
@@ -391,16 +381,16 @@ def results(spark: SparkSession) -> Results:
 
 
 @pytest.mark.parametrize("text", EXPECTED)
-def test_an_expression_has_the_value_that_is_said(text: str, results: Results) -> None:
+def test_an_expression_has_its_documented_value(text: str, results: Results) -> None:
     assert results.values[text] == EXPECTED[text]
 
 
 @pytest.mark.parametrize("text", CHANGING)
-def test_a_changing_value_has_the_form_that_is_said(text: str, results: Results) -> None:
+def test_a_value_that_changes_has_its_documented_form(text: str, results: Results) -> None:
     assert re.fullmatch(CHANGING[text], results.values[text])
 
 
-def test_every_column_has_the_type_that_was_promised(results: Results) -> None:
+def test_every_column_has_its_documented_type(results: Results) -> None:
     assert results.found_types == results.promised_types
 
 
@@ -408,11 +398,11 @@ AGGREGATED = (2, 3, None, 1, 3)
 """The field `x` of the records that the examples of aggregates are taken over."""
 
 ONE_FIELD = Scope(
-    "examples",
-    Shape(
+    name="examples",
+    shape=Shape(
         Serde(STRING_FORMAT, STRING), Serde(JSON_FORMAT, Struct((Field("x", INT),))), frozenset({"partition", "offset"})
     ),
-    frozenset(),
+    aliases=frozenset(),
 )
 
 
@@ -438,7 +428,7 @@ def aggregates(spark: SparkSession) -> Mapping[str, tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize("name", AGGREGATES)
-def test_an_aggregate_has_the_value_that_is_said(name: str, aggregates: Mapping[str, tuple[str, str, str]]) -> None:
+def test_an_aggregate_has_its_documented_value(name: str, aggregates: Mapping[str, tuple[str, str, str]]) -> None:
     value, found_type, promised_type = aggregates[name]
     assert value == AGGREGATES[name].result
     assert found_type == promised_type
@@ -451,6 +441,6 @@ def failing(spark: SparkSession) -> DataFrame:
 
 
 @pytest.mark.parametrize(("place", "text"), list(enumerate(FAILURES)), ids=FAILURES)
-def test_what_has_no_value_fails_its_record(place: int, text: str, failing: DataFrame) -> None:
+def test_an_expression_without_a_value_fails_its_record(place: int, text: str, failing: DataFrame) -> None:
     with pytest.raises(PySparkException):
         failing.select(failing.columns[place]).collect()

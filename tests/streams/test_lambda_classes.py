@@ -83,14 +83,14 @@ def results(lines: list[str]) -> list[str]:
     return [line for line in lines if not line.startswith("#")]
 
 
-def test_they_do_what_they_did(outputs: tuple[list[str], list[str], str]) -> None:
+def test_lambdas_have_the_same_results_as_classes(outputs: tuple[list[str], list[str], str]) -> None:
     before, after, _ = outputs
 
     assert len(results(before)) == 10
     assert results(after) == results(before)
 
 
-def test_all_are_classes_but_those_that_would_need_a_conversion(outputs: tuple[list[str], list[str], str]) -> None:
+def test_lambdas_become_classes_unless_they_need_a_conversion(outputs: tuple[list[str], list[str], str]) -> None:
     before, after, said = outputs
 
     assert all(line.endswith(" spun") for line in before if line.startswith("#"))

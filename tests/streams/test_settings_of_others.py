@@ -9,13 +9,13 @@ from pyspark.sql import SparkSession
 from lsql_runner.bind.kafka_keys import (
     CONSUMER_KEYS,
     IGNORED_KEYS,
-    OWNED_KEYS,
     PRODUCER_KEYS,
     environment_name,
     expected,
 )
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.state_options import tune_state
+from lsql_runner.sql.unsupported import KEYS_OF_ENGINE
 
 WANTED = {"BOOLEAN": "true or false", "INT": "a whole number", "LONG": "a whole number"}
 OURS = {"consumer": {"auto.offset.reset"}, "producer": set[str]()}
@@ -41,15 +41,15 @@ def definition(jvm: Any, name: str) -> Any:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_every_key_of_a_client_has_a_place(client: str, types: dict[str, dict[str, str]]) -> None:
-    known = CLIENTS[client] | set(OWNED_KEYS) | set(IGNORED_KEYS) | OURS[client]
+def test_every_key_of_a_client_is_known(client: str, types: dict[str, dict[str, str]]) -> None:
+    known = CLIENTS[client] | set(KEYS_OF_ENGINE) | set(IGNORED_KEYS) | OURS[client]
 
     lost = {key for key in types[client] if key not in known and environment_name(key) is None}
     assert {key for key in lost if not key.startswith("internal.")} == set()
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_key_that_is_passed_is_one_of_the_client_and_has_the_type_that_it_says(
+def test_a_key_that_is_passed_exists_in_the_client_with_the_same_type(
     client: str, types: dict[str, dict[str, str]]
 ) -> None:
     passed = {key: types[client][key] for key in CLIENTS[client]}
@@ -62,7 +62,7 @@ def test_a_key_that_is_passed_is_one_of_the_client_and_has_the_type_that_it_says
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_choice_that_is_taken_is_one_that_the_client_takes(client: str, engine: MemoryEngine) -> None:
+def test_accepted_values_are_those_of_the_client(client: str, engine: MemoryEngine) -> None:
     jvm: Any = engine.session._jvm
     keys = definition(jvm, CLASSES[client]).configKeys()
     choices = {key: wanted.split(" or ") for key in CLIENTS[client] if " or " in (wanted := expected(key, "x") or "")}
@@ -91,7 +91,7 @@ def rocksdb(session: SparkSession) -> tuple[int, int, int, int, int]:
     )
 
 
-def test_state_stores_are_made_as_the_program_sets_them_and_otherwise_as_spark_does(engine: MemoryEngine) -> None:
+def test_state_stores_have_the_settings_of_the_program_or_those_of_spark(engine: MemoryEngine) -> None:
     usual = rocksdb(engine.session)
 
     tune_state(

@@ -1,15 +1,17 @@
-"""State on the disk: a store writes snapshots, so that a restart need not go through every change since the first."""
+"""State stores write snapshots, so that a restart does not replay every change since the first."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame
+import pytest
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from devkit.spark_rows import conf
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.rows import Rows, TopicRecord
 
@@ -17,10 +19,25 @@ DEADLINE_S = 30
 BATCHES = 5
 
 
-def test_a_state_store_writes_snapshots_and_goes_on_from_them(engine: MemoryEngine, tmp_path: Path) -> None:
-    session = engine.session
-    session.conf.set("spark.sql.streaming.stateStore.minDeltasForSnapshot", "2")
-    session.conf.set("spark.sql.streaming.stateStore.maintenanceInterval", "200ms")
+@pytest.fixture
+def session(engine: MemoryEngine) -> Iterator[SparkSession]:
+    """A session whose state stores write a snapshot within a second."""
+    with (
+        conf(engine.session, "spark.sql.streaming.stateStore.minDeltasForSnapshot", "2"),
+        conf(engine.session, "spark.sql.streaming.stateStore.maintenanceInterval", "200ms"),
+    ):
+        close_stores(engine.session)  # maintenance keeps the interval that it started with
+        yield engine.session
+    close_stores(engine.session)
+
+
+def close_stores(session: SparkSession) -> None:
+    """Closes all state stores of the JVM, which forgets what they hold in memory, as a restart does."""
+    jvm: Any = session._jvm
+    jvm.org.apache.spark.sql.execution.streaming.state.StateStore.stop()
+
+
+def test_a_restart_reads_the_newest_snapshot_of_a_state_store(session: SparkSession, tmp_path: Path) -> None:
     rows = Rows(session)
     stream = rows.stream()
     counted: list[int] = []
@@ -45,8 +62,7 @@ def test_a_state_store_writes_snapshots_and_goes_on_from_them(engine: MemoryEngi
         _wait_for(lambda: _versions(stores, "zip"), stores)
     finally:
         query.stop()
-    jvm: Any = session._jvm
-    jvm.org.apache.spark.sql.execution.streaming.state.StateStore.stop()  # forgets what is in memory, as a restart does
+    close_stores(session)
     newest = max(_versions(stores, "zip"))
     for changes in stores.glob("*.changelog"):
         if int(changes.name.partition("_")[0]) <= newest:

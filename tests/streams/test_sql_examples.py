@@ -1,4 +1,4 @@
-"""Every case file: those of sql-examples, which users read first, and those of the edges beside this file."""
+"""Every case file: the programs of sql-examples, and the special cases in `cases`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from pyspark.sql import functions as F
 
 from lsql_runner.cases.case_run import run_case
 from lsql_runner.cases.model import load_case
@@ -16,19 +17,39 @@ from lsql_runner.sql.parser import parse
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(path.parent for path in find_cases([ROOT / "sql-examples"]))
-EDGES = find_cases([Path(__file__).parent / "cases"])
+SPECIAL = find_cases([Path(__file__).parent / "cases"])
+PYTHON_STEPS = ("EvalPython", "PythonUDF", "InPandas", "InArrow", "InPySpark", "PythonUDTF")
+"""Parts of the names of all operators with which Spark leaves the JVM."""
 
 pytestmark = pytest.mark.timeout(180)  # the first test waits for the JVM
 
 
-@pytest.mark.parametrize("folder", EXAMPLES, ids=lambda path: path.name)
-def test_an_example_does_what_its_case_says(folder: Path, engine: MemoryEngine) -> None:
-    assert run_case(load_case(folder / "case.yaml"), MemoryCases(engine)) == []
+def python_steps(plan: str) -> list[str]:
+    return [step for step in PYTHON_STEPS if step in plan]
 
 
-@pytest.mark.parametrize("path", EDGES, ids=lambda path: path.name.removesuffix(".case.yaml"))
-def test_an_edge_is_as_its_case_says(path: Path, engine: MemoryEngine) -> None:
-    assert run_case(load_case(path), MemoryCases(engine)) == []
+def name(path: Path) -> str:
+    return path.parent.name if path.name == "case.yaml" else path.name.removesuffix(".case.yaml")
+
+
+@pytest.mark.parametrize("path", [*(folder / "case.yaml" for folder in EXAMPLES), *SPECIAL], ids=name)
+def test_a_case_writes_what_it_expects_and_stays_in_the_jvm(
+    path: Path, engine: MemoryEngine, executed: list[str]
+) -> None:
+    case = load_case(path)
+    executed.clear()
+
+    assert run_case(case, MemoryCases(engine)) == []
+
+    assert [plan for plan in executed if python_steps(plan)] == []
+    assert case.error is not None or executed
+
+
+def test_a_step_in_python_would_be_found(engine: MemoryEngine) -> None:
+    length = F.udf(len, "int", useArrow=False)
+    frame = engine.session.range(1).select(length(F.col("id").cast("string")))
+
+    assert python_steps(frame._jdf.queryExecution().executedPlan().toString()) == ["EvalPython"]
 
 
 @pytest.mark.parametrize("folder", EXAMPLES, ids=lambda path: path.name)

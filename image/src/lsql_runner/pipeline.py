@@ -14,7 +14,7 @@ from lsql_runner.sql.parser import parse
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedProgram:
     """A program at each stage."""
 
     program: Program
@@ -22,13 +22,13 @@ class Planned:
     plan: Plan
 
 
-def plan_parsed(program: Program, catalog: Catalog) -> Planned:
+def plan_parsed(program: Program, catalog: Catalog) -> PlannedProgram:
     """Bind and plan a program that is already parsed (its topics had to be known to ask for their schemas)."""
     bound = bind_program(program, catalog)
-    return Planned(program, bound, plan_program(bound))
+    return PlannedProgram(program, bound, plan_program(bound))
 
 
-def plan_text(text: str, catalog: Catalog) -> Planned:
+def plan_text(text: str, catalog: Catalog) -> PlannedProgram:
     """The whole line for a text.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Takes the pictures of the console for the docs.
+"""Takes pictures of the console over a fake cluster, to look at a change of the page.
 
 python -m tests.browser.console.screenshot FILE [--one] [--dark] [--full]
 """
@@ -9,9 +9,10 @@ import argparse
 import tempfile
 from pathlib import Path
 
+from devkit.browser import chromium
 from devkit.console_fixtures import FakeConsole, token_settings
 from tests.browser.console.site import Visit, populate
-from tests.browser.site import chromium, serving
+from tests.browser.site import serving
 
 
 def take(file: Path, one: bool, dark: bool, full: bool) -> None:

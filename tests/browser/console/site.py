@@ -51,7 +51,7 @@ def populate(console: FakeConsole) -> None:
         console.runners.streams["fast-vehicles"] = stream(
             lag=400 + wave * 90, rates={"recordsInPerSecond": 900 + wave * 12, "recordsOutPerSecond": 210 + wave * 4}
         )
-        console.look()
+        console.refresh()
 
 
 class Visit:

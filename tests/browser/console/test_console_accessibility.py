@@ -38,7 +38,7 @@ def test_one_processor(console: FakeConsole, visit: Open, name: str, scheme: str
 
 
 @pytest.mark.parametrize("action", ["stop", "scale", "delete"])
-def test_question(console: FakeConsole, visit: Open, action: str) -> None:
+def test_the_confirmation_dialog(console: FakeConsole, visit: Open, action: str) -> None:
     seen = visit(console, f"#/p/{console.id_of('fast-vehicles')}")
     seen.log_in()
     seen.page.locator(f"#{action}").click()

@@ -69,7 +69,7 @@ def test_figures_are_renewed(console: FakeConsole, visit: Open) -> None:
 
     console.clock.forward(minutes=1)
     console.runners.streams["fast-vehicles"] = stream(lag=1_000_000)
-    console.look()
+    console.refresh()
     seen.poll()
 
     expect(seen.page.locator("#lag-chart svg")).to_have_attribute(
@@ -77,7 +77,7 @@ def test_figures_are_renewed(console: FakeConsole, visit: Open) -> None:
     )
 
 
-def test_a_failure_is_told_with_the_way_out(console: FakeConsole, visit: Open) -> None:
+def test_a_failure_is_reported_with_the_way_out(console: FakeConsole, visit: Open) -> None:
     seen = opened(visit, console, "orders")
 
     expect(seen.page.locator("#state")).to_have_text("failed")
@@ -85,7 +85,7 @@ def test_a_failure_is_told_with_the_way_out(console: FakeConsole, visit: Open) -
     expect(seen.page.locator("#reason")).to_contain_text(FAILED["wayOut"])
 
 
-def test_one_that_does_not_answer_is_told_and_asked_nothing_more(console: FakeConsole, visit: Open) -> None:
+def test_a_runner_that_does_not_respond_is_shown_and_gets_no_more_requests(console: FakeConsole, visit: Open) -> None:
     seen = opened(visit, console, "by-hand")
 
     expect(seen.page.locator("#reason")).to_contain_text("was not answered within 2 s")
@@ -100,7 +100,7 @@ def test_a_deleted_one_is_shown_with_nothing_to_do(console: FakeConsole, visit: 
     expect(seen.page.locator(".bar .actions button:visible")).to_have_count(0)
 
 
-def test_an_id_that_nobody_has_is_told(console: FakeConsole, visit: Open) -> None:
+def test_an_unknown_id_is_reported(console: FakeConsole, visit: Open) -> None:
     seen = visit(console, "#/p/nobody")
     seen.log_in()
 
@@ -130,7 +130,7 @@ class TestActions:
         with page.expect_response("**/stop"):
             page.keyboard.press("Enter")
         assert console.runners.posted == [("fast-vehicles", "stop", "ada")]
-        console.look()
+        console.refresh()
         seen.poll()
         expect(page.locator("#state")).to_have_text("stopped")
         expect(page.locator("#events")).to_contain_text("ada asked to stop it: done.")
@@ -178,7 +178,7 @@ class TestActions:
             page.keyboard.press("Enter")
 
         expect(page.get_by_role("dialog")).to_be_hidden()
-        console.look()
+        console.refresh()
         seen.poll()
         expect(page.locator("#state")).to_have_text("deleted")
         # A turn between the two may have asked the runner of one that was just gone.

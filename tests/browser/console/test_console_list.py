@@ -54,7 +54,7 @@ def test_rows_are_renewed_in_place(console: FakeConsole, visit: Open) -> None:
     seen.page.evaluate("window.row = [...document.querySelectorAll('#processors tr')].at(-1)")
 
     console.runners.streams["fast-vehicles"] = stream(lag=987_654)
-    console.look()
+    console.refresh()
     seen.poll()
 
     expect(row).to_contain_text("987,654")
@@ -97,7 +97,7 @@ class TestFilter:
         expect(seen.page.locator("#nothing")).to_have_text("No processor fits the filter.")
 
         console.cluster.add(workload("new-one"))
-        console.look()
+        console.refresh()
         seen.poll()
 
         expect(seen.page.locator("#processors tbody th")).to_have_text("new-one")
@@ -131,7 +131,7 @@ class TestMany:
         for number in range(1000):
             console.cluster.add(workload(f"p-{number:04}", namespace="streams" if number % 2 else "more"))
             console.runners.streams[f"p-{number:04}"] = stream(lag=number)
-        console.look()
+        console.refresh()
         return console
 
     def test_a_thousand_rows_stay_usable(self, console: FakeConsole, visit: Open) -> None:
@@ -158,7 +158,7 @@ class TestMany:
         )
 
         console.runners.streams["p-0500"] = stream(lag=77_777)
-        console.look()
+        console.refresh()
         seen.poll()
 
         expect(seen.page.get_by_role("row", name="p-0500")).to_contain_text("77,777")
@@ -168,21 +168,21 @@ class TestMany:
 class TestSession:
     def test_without_authentication_the_table_is_there_at_once(self, visit: Open) -> None:
         console = FakeConsole()
-        console.look()
+        console.refresh()
 
         seen = visit(console)
 
         expect(seen.page.locator("#nothing")).to_have_text("There are no processors in these namespaces yet.")
         expect(seen.page.locator("#account")).to_be_hidden()
 
-    def test_a_token_is_asked_for_and_nothing_is_shown_before(self, console: FakeConsole, visit: Open) -> None:
+    def test_nothing_is_shown_before_the_log_in(self, console: FakeConsole, visit: Open) -> None:
         seen = visit(console)
 
         expect(seen.page.get_by_label("Token")).to_be_focused()
         expect(seen.page.locator("#list")).to_be_hidden()
         assert not [address for address in seen.asked if "/streams" in address]
 
-    def test_a_wrong_one_is_told(self, console: FakeConsole, visit: Open) -> None:
+    def test_a_wrong_token_is_reported(self, console: FakeConsole, visit: Open) -> None:
         seen = visit(console)
 
         seen.page.get_by_label("Token").fill("wrong")
@@ -192,7 +192,7 @@ class TestSession:
         assert any("401" in complaint for complaint in seen.complaints)
         seen.complaints.clear()
 
-    def test_who_looks_is_shown_until_they_log_out(self, console: FakeConsole, visit: Open) -> None:
+    def test_the_user_is_shown_until_the_log_out(self, console: FakeConsole, visit: Open) -> None:
         seen = visit(console)
         seen.log_in("eve")
         expect(seen.page.locator("#who")).to_have_text("eve · viewer")
@@ -242,7 +242,7 @@ class TestSession:
         expect(seen.page.locator("#processors tbody tr")).to_have_count(10)
 
         (tmp_path / "tokens").write_text("")
-        console.look()
+        console.refresh()
         seen.poll()
 
         expect(seen.page.get_by_label("Token")).to_be_visible()
@@ -250,9 +250,9 @@ class TestSession:
         seen.complaints.clear()
 
 
-def test_a_namespace_that_cannot_be_read_is_told(console: FakeConsole, visit: Open) -> None:
+def test_a_namespace_that_cannot_be_read_is_reported(console: FakeConsole, visit: Open) -> None:
     console.cluster.refused.add(("workloads", "more"))
-    console.look()
+    console.refresh()
     seen = visit(console)
     seen.log_in()
 
@@ -270,7 +270,7 @@ def test_what_comes_from_outside_is_text_and_never_markup(visit: Open, tmp_path:
     console.runners.streams["x"] = stream(topics=topics, state="failed", reason={"message": evil})
     nodes = [{"id": "n", "kind": evil, "label": evil, "detail": evil}]
     console.runners.others["/topology"] = (200, {"nodes": nodes, "edges": [], "plan": evil})
-    console.look()
+    console.refresh()
     seen = visit(console)
     seen.log_in()
 

@@ -44,16 +44,16 @@ def test_every_route_of_the_table_is_served_and_no_other_but_the_files_of_the_pa
 
 
 class TestStream:
-    def test_tells_the_program_and_who_runs_it(self) -> None:
+    def test_reports_the_program_and_who_runs_it(self) -> None:
         body = body_of(client_in("running").get("/stream"))
 
         assert body["sql"].startswith("SET defaults.topic.autocreate=true;")
         assert body["consumerGroupId"] == "fast-vehicles"
         assert body["username"] == "ada"
         assert body["runners"] == 1
-        assert body["deliveryGuarantee"] == "exactly_once"
+        assert body["deliveryGuarantee"] == "at_least_once"
 
-    def test_tells_position_end_and_lag_of_each_partition_and_their_sum(self) -> None:
+    def test_reports_position_end_and_lag_of_each_partition_and_their_sum(self) -> None:
         body = body_of(client_in("running").get("/stream"))
 
         assert [o["partition"] for o in body["offsets"]] == [0, 1, 2, 3, 4, 5]
@@ -83,7 +83,7 @@ class TestStream:
         assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", time) for time in times)
         assert body["startedAt"] == "2026-11-21T09:23:00Z"
 
-    def test_failed_tells_the_code_the_values_and_the_way_out(self) -> None:
+    def test_failed_reports_the_code_the_values_and_the_way_out(self) -> None:
         body = body_of(client_in("failed").get("/stream"))
 
         assert body["state"] == "failed"
@@ -92,7 +92,7 @@ class TestStream:
         assert body["reason"]["wayOut"].endswith("Then POST /start.")
         assert body["nextRestartAt"] is None
 
-    def test_restarting_tells_when_it_is_tried_again(self) -> None:
+    def test_restarting_reports_when_it_is_tried_again(self) -> None:
         body = body_of(client_in("restarting").get("/stream"))
 
         assert body["state"] == "restarting"
@@ -104,7 +104,7 @@ class TestStream:
         assert body["state"] == "starting"
         assert (body["topics"], body["offsets"], body["lastBatch"], body["watermark"]) == ([], [], None, None)
 
-    def test_late_records_batches_and_rates_are_told(self) -> None:
+    def test_late_records_batches_and_rates_are_reported(self) -> None:
         body = body_of(client_in("running").get("/stream"))
 
         assert body["lateRecordsDropped"] == 41
@@ -133,7 +133,7 @@ class TestHealth:
 
         assert found == [health, live, ready, startup]
 
-    def test_not_well_says_why_in_a_word_and_a_sentence(self) -> None:
+    def test_an_unhealthy_processor_gives_a_code_and_a_sentence(self) -> None:
         body = body_of(client_in("jvm-gone").get("/health"))
 
         assert body["status"] == "failing"
@@ -168,7 +168,7 @@ class TestStores:
         assert response.status_code == 501
         assert body_of(response)["code"] == "STORE_NOT_QUERYABLE"
 
-    def test_a_store_that_is_none_is_not_found(self) -> None:
+    def test_an_unknown_store_is_not_found(self) -> None:
         response = client_in("running").get("/metadata/vehicles")
 
         assert response.status_code == 404
@@ -208,7 +208,7 @@ class TestStopAndStart:
         ("header", "who"),
         [("grace", "grace"), ("", "127.0.0.1"), ("x" * 129, "127.0.0.1"), ("a\tb", "127.0.0.1")],
     )
-    def test_who_asked_is_the_user_of_the_proxy_or_the_address(self, header: str, who: str) -> None:
+    def test_the_log_names_the_user_of_the_proxy_or_the_address(self, header: str, who: str) -> None:
         processor = SCENARIOS["running"]()
 
         client_of(processor).post("/stop", headers={"X-Forwarded-User": header})
@@ -249,8 +249,27 @@ class TestTheRest:
         assert (response.status_code, response.data) == (200, b"")
         assert response.headers["Content-Type"] == "application/json"
 
-    def test_options_tells_the_methods(self) -> None:
+    def test_options_reports_the_methods(self) -> None:
         response = client_in("running").options("/stop")
 
         assert response.status_code == 200
         assert set(response.headers["Allow"].split(", ")) == {"POST", "OPTIONS"}
+
+
+class TestHistory:
+    def test_it_has_a_sample_for_each_ten_seconds_since_the_process_began(self) -> None:
+        processor = SCENARIOS["starting"]()
+        processor.plan()
+        processor.go(Trigger.RUN)
+        for _ in range(15):
+            processor.batch(seconds=2.0)
+
+        body = body_of(client_of(processor).get("/history"))
+
+        assert body["intervalSeconds"] == 10
+        assert [sample["at"][11:19] for sample in body["samples"]] == ["09:23:10", "09:23:20", "09:23:30"]
+        assert all(sample["recordsInPerSecond"] > 1000 for sample in body["samples"][1:])
+        assert all(sample["lag"] > 0 and sample["batchMs"] > 100 for sample in body["samples"])
+
+    def test_it_is_empty_when_the_process_begins(self) -> None:
+        assert body_of(client_in("starting").get("/history"))["samples"] == []

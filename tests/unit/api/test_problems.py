@@ -53,7 +53,7 @@ def problem(client: FlaskClient, method: str, path: str) -> dict[str, Any]:
         ("POST", "/", 405, "METHOD_NOT_ALLOWED"),
     ],
 )
-def test_what_is_not_there_is_told_as_a_problem(method: str, path: str, status: int, code: str) -> None:
+def test_what_is_not_there_is_reported_as_a_problem(method: str, path: str, status: int, code: str) -> None:
     body = problem(client_of(running()), method, path)
 
     assert (body["status"], body["code"]) == (status, code)

@@ -30,7 +30,7 @@ def test_every_vendored_script_is_listed_and_has_its_licence() -> None:
 
 
 @pytest.mark.parametrize("file", OWN, ids=lambda f: f.name)
-def test_own_files_fit_in_a_head_and_name_no_other_host(file: Path) -> None:
+def test_own_files_are_short_and_name_no_other_host(file: Path) -> None:
     text = file.read_text()
 
     assert len(text.splitlines()) < 400

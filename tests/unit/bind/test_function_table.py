@@ -10,7 +10,7 @@ import pytest
 
 from lsql_runner.bind.functions.lowering import Arg, Lambda, Lowering, Native, Rest, To
 from lsql_runner.bind.functions.match import Mismatch, choose, match
-from lsql_runner.bind.functions.spec import Aggregate, Function, Match, signature
+from lsql_runner.bind.functions.spec import AggregateFunction, Function, Match, signature
 from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, ROWS, near_names
 from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import Cursor
@@ -53,7 +53,7 @@ AGGREGATE_NAMES = """
 ALL_ROWS = [variant for row in ROWS for variant in (row, *row.variants)]
 
 
-def title(row: Function | Aggregate) -> str:
+def title(row: Function | AggregateFunction) -> str:
     return row.signature.text.partition(" ->")[0]
 
 
@@ -61,7 +61,7 @@ each_row = pytest.mark.parametrize("row", ALL_ROWS, ids=title)
 each_aggregate = pytest.mark.parametrize("row", AGGREGATES.values(), ids=title)
 
 
-def calls_in(expr: ast.Expr) -> Iterator[str]:
+def calls_in(expr: ast.Expression) -> Iterator[str]:
     if isinstance(expr, ast.Call):
         yield expr.name.upper()
     for child in children(expr):
@@ -149,10 +149,10 @@ def test_a_doc_line_is_one_sentence_or_two_that_end_with_a_full_stop(row: Functi
 def test_an_example_calls_the_function_with_literals_only(row: Function) -> None:
     expr = read_expression(Cursor(row.example))
     assert row.name in set(calls_in(expr))
-    assert not any(isinstance(node, ast.Path) for node in nodes_of(expr))
+    assert not any(isinstance(node, ast.NamePath) for node in nodes_of(expr))
 
 
-def nodes_of(expr: ast.Expr) -> Iterator[ast.Expr]:
+def nodes_of(expr: ast.Expression) -> Iterator[ast.Expression]:
     yield expr
     for child in children(expr):
         yield from nodes_of(child)
@@ -177,24 +177,26 @@ def test_forms_are_of_parameters_that_the_row_has(row: Function) -> None:
 
 
 @each_aggregate
-def test_an_aggregate_takes_a_value_and_at_most_a_limit_and_its_doc_ends_with_a_full_stop(row: Aggregate) -> None:
+def test_an_aggregate_takes_a_value_and_at_most_a_limit_and_its_doc_ends_with_a_full_stop(
+    row: AggregateFunction,
+) -> None:
     assert [p.name for p in row.signature.parameters] in (["value"], ["value", "limit"])
     assert [p.constant for p in row.signature.parameters[1:]] == [True] * len(row.forms)
     assert row.doc.endswith(".")
 
 
 @each_aggregate
-def test_an_aggregate_with_a_limit_gives_an_array_and_never_null(row: Aggregate) -> None:
+def test_an_aggregate_with_a_limit_gives_an_array_and_never_null(row: AggregateFunction) -> None:
     limited = len(row.signature.parameters) == 2
     assert row.signature.result.startswith("array<") == limited
     assert row.never_null or not limited
 
 
 @each_aggregate
-def test_the_example_of_an_aggregate_is_a_call_of_it_over_x(row: Aggregate) -> None:
+def test_the_example_of_an_aggregate_is_a_call_of_it_over_x(row: AggregateFunction) -> None:
     expr = read_expression(Cursor(row.example))
     assert isinstance(expr, ast.Call)
-    assert (expr.name, expr.args[0]) == (row.name, ast.Path(ast.Ident("x")))
+    assert (expr.name, expr.args[0]) == (row.name, ast.NamePath(ast.Ident("x")))
     json.loads(row.result)
 
 

@@ -2,13 +2,15 @@
 
 import pytest
 
-from lsql_runner.bind.kafka_keys import CONSUMER_KEYS, IGNORED_KEYS, OWNED_KEYS, PRODUCER_KEYS, TOPIC_KEYS
+from lsql_runner.bind.kafka_keys import CONSUMER_KEYS, IGNORED_KEYS, PRODUCER_KEYS, TOPIC_KEYS
 from lsql_runner.bind.rocksdb_keys import ROCKSDB_IGNORED, ROCKSDB_KEYS
-from lsql_runner.bind.settings import ProgramSettings, TopicSettings, bind_settings
+from lsql_runner.bind.settings import ProgramSettings, bind_settings
+from lsql_runner.bind.topic_settings import TopicSettings
 from lsql_runner.engine.state_options import SPARK_OPTIONS
 from lsql_runner.errors import LsqlError
 from lsql_runner.sql.ast import SetStatement
 from lsql_runner.sql.parser import parse
+from lsql_runner.sql.unsupported import KEYS_OF_ENGINE
 
 
 def statements(sets: str) -> tuple[SetStatement, ...]:
@@ -57,11 +59,11 @@ def test_a_key_without_a_meaning_changes_nothing_and_is_told(key: str) -> None:
     assert found == ProgramSettings(warnings=(warning,))
 
 
-@pytest.mark.parametrize("key", sorted(OWNED_KEYS))
+@pytest.mark.parametrize("key", sorted(KEYS_OF_ENGINE))
 def test_a_key_that_has_another_home_is_refused_with_that(key: str) -> None:
     error = refused(f"SET `{key}`='x'")
 
-    assert (error.code, error.params["instead"]) == ("FEATURE_UNSUPPORTED", OWNED_KEYS[key])
+    assert (error.code, error.params["instead"]) == ("FEATURE_UNSUPPORTED", KEYS_OF_ENGINE[key])
 
 
 @pytest.mark.parametrize(
@@ -145,7 +147,7 @@ def test_a_value_that_the_client_would_refuse_is_refused_before(key: str, value:
 def test_no_key_is_in_two_tables() -> None:
     tables = [
         CONSUMER_KEYS | PRODUCER_KEYS,
-        set(OWNED_KEYS),
+        set(KEYS_OF_ENGINE),
         set(IGNORED_KEYS),
         set(ROCKSDB_KEYS),
         set(ROCKSDB_IGNORED),

@@ -17,8 +17,8 @@ from lsql_runner.cases.prepare import prepare_case
 from lsql_runner.cases.registry import MemoryRegistry
 from lsql_runner.cases.wanted import wanted_subjects, wanted_topics
 from lsql_runner.errors import LsqlError
-from lsql_runner.kafka import brokers as kafka
-from lsql_runner.kafka.brokers import TopicRequest
+from lsql_runner.kafka import ports
+from lsql_runner.kafka.ports import TopicRequest
 
 TOPICS = """
 topics:
@@ -97,7 +97,7 @@ class Brokers:
 
 
 def leftovers(brokers: Brokers, registry: MemoryRegistry | None = None) -> Leftovers:
-    found = Leftovers(Path("x"), cast(kafka.Brokers, brokers), registry)
+    found = Leftovers(Path("x"), cast(ports.Brokers, brokers), registry)
     found.groups, found.topics, found.subjects = ["g"], ["t", "u"], ["t-value"]
     return found
 

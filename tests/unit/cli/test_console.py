@@ -74,12 +74,12 @@ class TestRecover:
         assert code == 1
         assert "CONSOLE_CONFIG_INVALID" in output
 
-    def test_is_2_for_what_is_no_option(self) -> None:
+    def test_is_2_for_an_unknown_option(self) -> None:
         assert run("recover", "--colour", "red")[0] == 2
 
 
 class TestToken:
-    def test_makes_a_line_that_the_file_of_tokens_takes(self, tmp_path: Path) -> None:
+    def test_prints_a_line_for_the_file_of_tokens(self, tmp_path: Path) -> None:
         code, output = run("token", "ada", "--role", "operator")
 
         token, line = (text.partition(":")[2].strip() for text in output.splitlines())
@@ -127,7 +127,7 @@ class TestServe:
         assert status(port, "/") == 200
         assert status(port, "/api/v1/streams") == 502
         assert server.stop() == 0
-        assert "the cluster cannot be looked at" in server.output()
+        assert "the cluster cannot be read" in server.output()
         assert "Traceback" not in server.output()
 
 

@@ -1,4 +1,4 @@
-"""The command line as people run it: what wrong input prints, where it points, and the exit code."""
+"""The command line in a process: what it prints for valid and invalid input, and the exit code."""
 
 from __future__ import annotations
 
@@ -25,10 +25,21 @@ def insert(rest: str) -> str:
     return f"SET autocreate=true; INSERT INTO fast SELECT STREAM {rest}"
 
 
-def test_a_program_that_is_right_is_said_to_be() -> None:
+def test_a_valid_program_is_ok() -> None:
     result = lsql("validate", sql=insert("* FROM cars WHERE speed > 1"))
 
-    assert (result.returncode, result.stdout, result.stderr) == (0, "ok: cars -> fast\n", "")
+    assert (result.returncode, result.stdout.splitlines()[0], result.stderr) == (0, "ok: cars -> fast", "")
+
+
+def test_what_a_first_start_changes_is_listed() -> None:
+    result = lsql("validate", sql=insert("name FROM cars").replace("INTO fast", "INTO fast STORE VALUE AS AVRO"))
+
+    assert result.stdout.splitlines()[1:] == [
+        "A first start, where nothing of this exists yet, will:",
+        "- register the AVRO schema of subject fast-value",
+        "- create topic fast",
+        "- write program.json for generation 1",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +62,7 @@ def test_a_program_that_is_right_is_said_to_be() -> None:
         pytest.param(insert(f"{'(' * 10_000}speed{')' * 10_000} AS s FROM cars"), "SQL_TOO_DEEP", None, id="brackets"),
     ],
 )
-def test_a_wrong_program_is_shown_where_it_is_wrong(sql: str, code: str, marked: str | None) -> None:
+def test_an_invalid_program_is_shown_with_its_place(sql: str, code: str, marked: str | None) -> None:
     result = lsql("validate", sql=sql)
 
     lines = result.stderr.splitlines()
@@ -114,21 +125,21 @@ def test_functions_are_listed_and_one_is_shown() -> None:
     assert (every.returncode, one.returncode, none.returncode) == (0, 0, 1)
 
 
-def test_a_fault_of_ours_is_told_without_its_trace() -> None:
+def test_an_internal_error_is_printed_without_its_trace() -> None:
     source = """
 from unittest import mock
 import lsql_runner.runtime.offline as offline
 from lsql_runner.cli.lsql import main
 import logging, sys
 sys.argv = ["lsql", "validate"]
-with mock.patch.object(offline, "plan_from_environment", side_effect=ZeroDivisionError("of ours")):
+with mock.patch.object(offline, "validate", side_effect=ZeroDivisionError("internal")):
     main()
 """
     result = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=50, check=False)
 
     assert result.returncode == 3
     assert result.stderr.startswith("INTERNAL: ")
-    assert "ZeroDivisionError: of ours" in result.stderr
+    assert "ZeroDivisionError: internal" in result.stderr
     assert "Traceback" not in result.stderr
 
 

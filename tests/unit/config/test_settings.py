@@ -1,4 +1,4 @@
-"""The environment as a user writes it: what is taken, what is refused, and in which words."""
+"""The environment: what is valid, what is refused, and with which message."""
 
 import json
 from pathlib import Path
@@ -52,7 +52,7 @@ def test_brokers_are_needed() -> None:
 @pytest.mark.parametrize(
     ("name", "near"), [("SQL_APPID", "SQL_APP_ID"), ("LSQL_THREAD", "LSQL_THREADS"), ("SQL_STATE_DIR", "SQL_STATE")]
 )
-def test_an_unknown_name_of_ours_is_refused_with_near_ones(name: str, near: str) -> None:
+def test_an_unknown_name_with_our_prefix_is_refused_with_near_names(name: str, near: str) -> None:
     error = refused(**{name: "x"})
 
     assert error.code == "ENV_UNKNOWN"
@@ -60,7 +60,7 @@ def test_an_unknown_name_of_ours_is_refused_with_near_ones(name: str, near: str)
     assert near in str(error.params["near"])
 
 
-def test_names_of_others_are_let_alone() -> None:
+def test_other_variables_are_ignored() -> None:
     assert settings(HOME="/home/me", PATH="/bin", SQLITE_HOME="/x") == settings()
 
 
@@ -120,7 +120,7 @@ def test_addresses_may_name_the_protocol(servers: str, addresses: str, protocol:
 
 
 @pytest.mark.parametrize("servers", ["kafka", "kafka:", "HTTP://kafka:9092", "a:1;b:2", "a:1,,b:2", "kafka:9092/x"])
-def test_addresses_that_make_no_sense_are_refused(servers: str) -> None:
+def test_invalid_addresses_are_refused(servers: str) -> None:
     error = refused(SQL_BOOTSTRAP_SERVERS=servers)
 
     assert (error.code, error.params["value"]) == ("ENV_INVALID", servers)
@@ -159,7 +159,7 @@ def test_a_value_out_of_range_is_refused_by_name(name: str, value: str) -> None:
     assert error.exit_code == 1
 
 
-def test_levels_are_taken_in_any_case() -> None:
+def test_log_levels_may_have_any_case() -> None:
     assert settings(ROOT_LOG_LEVEL="debug").log_level == "DEBUG"
 
 
@@ -172,7 +172,7 @@ def test_a_refusal_never_shows_a_secret() -> None:
 
 
 @pytest.mark.parametrize("topics", ["{", "[]", '{"orders": {}}', '{"orders": {"value": {"format": "AVRO"}}}'])
-def test_topics_that_make_no_sense_are_refused(topics: str) -> None:
+def test_invalid_topics_are_refused(topics: str) -> None:
     with pytest.raises(LsqlError) as caught:
         settings(LSQL_TOPICS=topics).declared  # noqa: B018
 
@@ -180,7 +180,7 @@ def test_topics_that_make_no_sense_are_refused(topics: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "told"),
+    ("schema", "expected"),
     [
         ({"customer": {"country": 1}}, "orders.value.customer.country: a type as text"),
         ({"customer": ["string"]}, "orders.value.customer: a type as text"),
@@ -188,13 +188,13 @@ def test_topics_that_make_no_sense_are_refused(topics: str) -> None:
         (None, "orders.value: a type as text"),
     ],
 )
-def test_a_schema_that_makes_no_sense_is_refused_at_its_place(schema: object, told: str) -> None:
+def test_an_invalid_schema_is_refused_with_its_place(schema: object, expected: str) -> None:
     topics = {"orders": {"value": {"format": "JSON", "schema": schema}}}
 
     with pytest.raises(LsqlError) as caught:
         settings(LSQL_TOPICS=json.dumps(topics)).declared  # noqa: B018
 
-    assert told in str(caught.value.params["expected"])
+    assert expected in str(caught.value.params["expected"])
 
 
 def test_an_object_within_a_schema_is_a_struct() -> None:
@@ -239,7 +239,7 @@ def test_topics_are_declared_as_json() -> None:
     assert found["orders"].origin == "declared"
 
 
-def test_a_heap_is_derived_or_as_large_as_spark_asks() -> None:
+def test_a_heap_is_zero_or_as_large_as_spark_requires() -> None:
     assert settings().heap_mib == 0
     assert settings(LSQL_HEAP_MIB="320").heap_mib == 320
     assert refused(LSQL_HEAP_MIB="319").params["name"] == "LSQL_HEAP_MIB"
@@ -292,7 +292,7 @@ def test_a_sink_is_a_set_of_variables(tmp_path: Path) -> None:
         "redis://cache/zero",
     ],
 )
-def test_an_address_that_is_none_or_holds_credentials_is_refused(url: str) -> None:
+def test_an_invalid_address_or_one_with_credentials_is_refused(url: str) -> None:
     error = refused(LSQL_SINK_SHOP_URL=url)
 
     assert error.code == ("URL_WITH_CREDENTIALS" if "s3cret" in url else "ENV_INVALID" if url else "ENV_MISSING")
@@ -304,5 +304,5 @@ def test_a_password_without_an_address_is_refused() -> None:
     assert refused(LSQL_SINK_SHOP_PASSWORD="s3cret").code == "ENV_MISSING"
 
 
-def test_a_variable_of_a_sink_that_means_nothing_is_refused() -> None:
+def test_an_unknown_variable_of_a_sink_is_refused() -> None:
     assert refused(LSQL_SINK_SHOP_TABLE="x").code == "ENV_UNKNOWN"

@@ -23,7 +23,7 @@ def console(tmp_path: Path) -> FakeConsole:
     console = FakeConsole(token_settings(tmp_path, logs={"enabled": True, "lines": 3}))
     console.cluster.add(workload("a"))
     console.cluster.add(workload("b", namespace="more"), "StatefulSet")
-    console.look()
+    console.refresh()
     return console
 
 
@@ -57,7 +57,7 @@ def test_every_route_of_the_table_is_served_and_no_other_but_the_files_of_the_pa
 
 
 @pytest.mark.parametrize("route", [r for r in ROUTES if r.access != "anyone"], ids=lambda r: f"{r.method} {r.path}")
-def test_nobody_gets_in_without_a_token(console: FakeConsole, route: Any) -> None:
+def test_a_token_is_required(console: FakeConsole, route: Any) -> None:
     path = route.path.replace("<id>", console.id_of("a")).replace("<int:runners>", "2")
 
     response = client(console, "").open(path, method=route.method)
@@ -68,7 +68,7 @@ def test_nobody_gets_in_without_a_token(console: FakeConsole, route: Any) -> Non
 
 
 class TestList:
-    def test_tells_all_processors_without_their_programs(self, console: FakeConsole) -> None:
+    def test_reports_all_processors_without_their_programs(self, console: FakeConsole) -> None:
         body = get(console, "/streams")
 
         assert names(body) == ["b", "a"]
@@ -93,34 +93,34 @@ class TestList:
     )
     def test_is_filtered_by_its_parameters(self, console: FakeConsole, query: str, expected: list[str]) -> None:
         console.runners.streams["b"] = stream(state="failed", topics=[])
-        console.look()
+        console.refresh()
 
         assert names(get(console, f"/streams?{query}")) == expected
 
-    def test_a_parameter_that_is_none_is_refused(self, console: FakeConsole) -> None:
+    def test_an_unknown_parameter_is_refused(self, console: FakeConsole) -> None:
         response = client(console).get("/api/v1/streams?stat=running")
 
         assert response.status_code == 400
         assert "stat" in response.get_json(force=True)["detail"]
 
-    def test_is_sent_again_only_when_there_was_another_look(self, console: FakeConsole) -> None:
+    def test_is_sent_again_only_after_another_refresh(self, console: FakeConsole) -> None:
         asking = client(console)
         mark = asking.get("/api/v1/streams").headers["ETag"]
 
         assert asking.get("/api/v1/streams", headers={"If-None-Match": mark}).status_code == 304
-        console.look()
+        console.refresh()
         assert asking.get("/api/v1/streams", headers={"If-None-Match": mark}).status_code == 200
 
-    def test_namespaces_that_cannot_be_read_are_told(self, console: FakeConsole) -> None:
+    def test_namespaces_that_cannot_be_read_are_reported(self, console: FakeConsole) -> None:
         console.cluster.refused.add(("workloads", "more"))
-        console.look()
+        console.refresh()
 
         body = get(console, "/streams")
 
         assert body["failures"] == [{"namespace": "more", "text": "forbidden"}]
         assert names(body) == ["b", "a"]
 
-    def test_before_the_first_look_it_says_so(self) -> None:
+    def test_before_the_first_refresh_it_is_reported(self) -> None:
         console = FakeConsole()
 
         response = client(console, "").get("/api/v1/streams")
@@ -137,7 +137,7 @@ class TestList:
 
 
 class TestOne:
-    def test_tells_everything_with_the_program(self, console: FakeConsole) -> None:
+    def test_reports_everything_with_the_program(self, console: FakeConsole) -> None:
         body = get(console, f"/streams/{console.id_of('a')}")
 
         assert (body["name"], body["namespace"], body["user"], body["pipeline"]) == ("a", "streams", "ada", "traffic")
@@ -147,7 +147,7 @@ class TestOne:
     def test_a_long_program_is_read_whole_from_its_workload(self, console: FakeConsole) -> None:
         sql = "SELECT 1 -- " + "x" * 100_000
         console.cluster.add(workload("long", sql=sql))
-        console.look()
+        console.refresh()
 
         body = get(console, f"/streams/{console.id_of('long')}")
 
@@ -179,7 +179,7 @@ class TestOne:
             {"name": "s", "keySchema": "", "valueSchema": "", "rows": 3, "bytes": None}
         ]
 
-    def test_a_runner_that_has_none_is_told(self, console: FakeConsole) -> None:
+    def test_a_runner_that_has_none_is_reported(self, console: FakeConsole) -> None:
         console.runners.others["/topology"] = (404, {})
 
         response = client(console).get(f"/api/v1/streams/{console.id_of('a')}/topology")
@@ -201,7 +201,7 @@ class TestOne:
     def test_logs_are_off_unless_they_are_on(self) -> None:
         console = FakeConsole()
         console.cluster.add(workload("a"))
-        console.look()
+        console.refresh()
 
         response = client(console, "").get(f"/api/v1/streams/{console.id_of('a')}/logs")
 
@@ -224,7 +224,7 @@ class TestActions:
         assert (response.status_code, response.get_json(force=True)) == (202, {"name": "a", "namespace": "streams"})
         assert console.runners.posted == [("a", action, "ada")]
 
-    def test_delete_takes_the_workload_and_tells_how_the_rest_goes(self, console: FakeConsole) -> None:
+    def test_delete_takes_the_workload_and_reports_how_the_rest_goes(self, console: FakeConsole) -> None:
         response = act(console, "DELETE", "")
 
         assert response.status_code == 202
@@ -246,7 +246,7 @@ class TestActions:
         assert (response.status_code, body["code"]) == (409, "SCALE_REFUSED")
         assert "no workers" in body["detail"]
 
-    def test_a_refusal_of_the_runner_is_told(self, console: FakeConsole) -> None:
+    def test_a_refusal_of_the_runner_is_reported(self, console: FakeConsole) -> None:
         console.runners.refusal = LsqlError("RUNNER_REFUSED", name="a", action="stop", reason="no", way_out="Wait.")
 
         response = act(console, "PUT", "/stop")
@@ -256,7 +256,7 @@ class TestActions:
     @pytest.mark.parametrize(
         ("method", "what"), [("PUT", "/stop"), ("PUT", "/start"), ("PUT", "/scale/2"), ("DELETE", "")]
     )
-    def test_a_viewer_may_do_nothing(self, console: FakeConsole, method: str, what: str) -> None:
+    def test_a_viewer_cannot_act(self, console: FakeConsole, method: str, what: str) -> None:
         response = act(console, method, what, token="t-eve")
 
         assert (response.status_code, response.get_json(force=True)["code"]) == (403, "PERMISSION_DENIED")
@@ -269,7 +269,7 @@ class TestActions:
     def test_what_is_not_switched_on_is_off_for_operators_too(self, tmp_path: Path, method: str, what: str) -> None:
         console = FakeConsole(token_settings(tmp_path, actions={}, logs={}))
         console.cluster.add(workload("a"))
-        console.look()
+        console.refresh()
 
         response = act(console, method, what)
 
@@ -278,7 +278,7 @@ class TestActions:
     @pytest.mark.parametrize(
         "headers", [{"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}]
     )
-    def test_a_page_of_another_site_may_do_nothing(self, console: FakeConsole, headers: dict[str, str]) -> None:
+    def test_requests_of_other_sites_are_refused(self, console: FakeConsole, headers: dict[str, str]) -> None:
         path = f"/api/v1/streams/{console.id_of('a')}/stop"
 
         response = client(console).put(path, headers=headers)
@@ -288,7 +288,7 @@ class TestActions:
 
 
 class TestAudit:
-    def test_an_action_is_logged_with_who_when_what_and_result(
+    def test_an_action_is_logged_with_user_time_action_and_result(
         self, console: FakeConsole, caplog: pytest.LogCaptureFixture
     ) -> None:
         with caplog.at_level(logging.INFO, "lsql_runner.audit"):
@@ -321,7 +321,7 @@ class TestAudit:
         )
         assert note.text == "ada asked to stop it: done."
 
-    def test_and_stands_among_the_events_of_the_processor(self, console: FakeConsole) -> None:
+    def test_and_is_among_the_events_of_the_processor(self, console: FakeConsole) -> None:
         act(console, "PUT", "/stop")
 
         assert get(console, f"/streams/{console.id_of('a')}/events")[0]["by"] == "ada"
@@ -377,7 +377,7 @@ class TestSession:
         ("body", "status"),
         [({"token": "wrong"}, 401), ({"token": ""}, 400), ({}, 400), ([], 400), ({"token": "x" * 1001}, 400)],
     )
-    def test_what_is_no_token_is_refused(self, console: FakeConsole, body: Any, status: int) -> None:
+    def test_an_invalid_token_is_refused(self, console: FakeConsole, body: Any, status: int) -> None:
         response = client(console, "").post("/api/v1/session", json=body)
 
         assert response.status_code == status
@@ -390,7 +390,7 @@ class TestSession:
 
         assert response.status_code == 403
 
-    def test_tells_who_asks_and_what_they_may(self, console: FakeConsole) -> None:
+    def test_shows_the_user_and_the_allowed_actions(self, console: FakeConsole) -> None:
         viewer = get(console, "/session", "t-eve")
         nobody = get(console, "/session", "")
 
@@ -410,7 +410,7 @@ class TestSession:
 @pytest.mark.parametrize(
     "path", ["/", "/static/main.js", "/static/theme.css", "/health/live", "/api/v1/streams", "/no"]
 )
-def test_every_answer_carries_the_strict_headers(console: FakeConsole, path: str) -> None:
+def test_every_response_carries_the_strict_headers(console: FakeConsole, path: str) -> None:
     with client(console).get(path) as response:
         assert response.headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self'")
         assert response.headers["X-Frame-Options"] == "DENY"

@@ -12,26 +12,26 @@ import pytest
 
 from devkit.console_fixtures import BEGIN
 from devkit.fake_cluster import FakeCluster, workload
-from lsql_runner.console.document import SQL_CHARS, Document, Entry, Live, identity, merge
+from lsql_runner.console.document import SQL_CHARS, Document, ProcessorEntry, RunnerReport, identity, merge
 from lsql_runner.console.storage import FILE, LIMIT_BYTES, decode, encode
-from lsql_runner.console.workloads import Processor, read_processor
+from lsql_runner.console.workloads import ProcessorWorkload, read_processor
 from lsql_runner.errors import LsqlError
 
 KEEP = timedelta(hours=24)
-RUNNING = Live(state="running", lag=3, topics_in=("vehicles",))
+RUNNING = RunnerReport(state="running", lag=3, topics_in=("vehicles",))
 
 
-def processor(name: str = "fast", **options: Any) -> Processor:
+def processor(name: str = "fast", **options: Any) -> ProcessorWorkload:
     return read_processor(FakeCluster().add(workload(name, **options)), "Deployment")
 
 
-def made(*known: Processor, former: Document | None = None, after_h: float = 0, **changes: Any) -> Document:
+def made(*known: ProcessorWorkload, former: Document | None = None, after_h: float = 0, **changes: Any) -> Document:
     options: dict[str, Any] = {"namespaces": ["streams"], "failures": {}, "keep": KEEP} | changes
     rows = [(p.id or p.uid, p, RUNNING) for p in known]
     return merge(rows, former, BEGIN + timedelta(hours=after_h), "0.1.0", **options)
 
 
-def only(document: Document) -> Entry:
+def only(document: Document) -> ProcessorEntry:
     [entry] = document.processors
     return entry
 
@@ -42,12 +42,12 @@ class TestIdentity:
 
         assert identity(labelled, made(replace(labelled, id="b-2")).processors, set()) == "a-1"
 
-    def test_a_new_one_has_the_uid_of_its_workload(self) -> None:
+    def test_a_new_id_is_the_uid_of_the_workload(self) -> None:
         new = processor()
 
         assert identity(new, (), set()) == new.uid
 
-    def test_one_that_was_made_anew_under_its_name_has_its_former_id(self) -> None:
+    def test_a_workload_created_again_under_its_name_has_its_former_id(self) -> None:
         former = made(replace(processor(), id="a-1"))
 
         assert identity(processor(), former.processors, set()) == "a-1"
@@ -71,7 +71,7 @@ class TestIdentity:
 
 
 class TestMerge:
-    def test_tells_workload_and_runner(self) -> None:
+    def test_reports_workload_and_runner(self) -> None:
         entry = only(made(processor()))
 
         assert (entry.name, entry.state, entry.lag, entry.topics_in) == ("fast", "running", 3, ("vehicles",))
@@ -113,9 +113,9 @@ class TestMerge:
     def test_a_namespace_that_is_no_more_configured_is_forgotten(self) -> None:
         assert made(former=made(processor()), namespaces=["other"]).processors == ()
 
-    def test_of_one_that_does_not_answer_the_last_topics_are_kept(self) -> None:
+    def test_the_last_topics_of_an_unreachable_runner_are_kept(self) -> None:
         same = processor()
-        rows = [(same.uid, same, Live(state="unreachable", unreachable="silent"))]
+        rows = [(same.uid, same, RunnerReport(state="unreachable", unreachable="silent"))]
 
         entry = only(merge(rows, made(same), BEGIN, "0.1.0", ["streams"], {}, KEEP))
 
@@ -128,16 +128,16 @@ class TestMerge:
 
 
 class TestStorage:
-    def test_what_is_stored_is_read_again(self) -> None:
+    def test_a_stored_document_is_read_back(self) -> None:
         document = made(replace(processor(sql="SELECT '€ ü' -- $(x)"), id="a-1"))
 
         assert decode(encode(document)) == document
 
-    def test_nothing_stored_is_no_document(self) -> None:
+    def test_an_empty_config_map_has_no_document(self) -> None:
         assert decode({}) is None
 
     @pytest.mark.parametrize("content", [b"", b"no gzip", encode(made())[FILE][:-12], b"\x1f\x8b"])
-    def test_what_is_no_document_is_refused(self, content: bytes) -> None:
+    def test_an_invalid_document_is_refused(self, content: bytes) -> None:
         with pytest.raises(ValueError, match="no document"):
             decode({FILE: content})
 

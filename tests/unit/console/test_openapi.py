@@ -14,7 +14,7 @@ from devkit.fake_cluster import FakePod, workload
 from devkit.fake_program import DESCRIBED
 from devkit.openapi import BOUNDED, differences, path_of, schema_of
 from lsql_runner.console import openapi
-from lsql_runner.console.auth import Caller, TokenGate, Tokens, digest_of
+from lsql_runner.console.auth import Caller, TokenAuthenticator, Tokens, digest_of
 from lsql_runner.console.routes import ROUTES, Route
 
 HEADERS = {"Authorization": "Bearer t-ada"}
@@ -35,13 +35,13 @@ def filled() -> FakeConsole:
     """A console in which everything is switched on, over a processor that tells all."""
     auth = {"mode": "token", "token": {"file": "/not/read"}}
     configured = settings(auth=auth, actions=ALL_ON, logs={"enabled": True})
-    made = FakeConsole(configured, TokenGate(OneToken(), lambda: 0.0))
+    made = FakeConsole(configured, TokenAuthenticator(OneToken(), lambda: 0.0))
     made.cluster.add(workload("a"))
     selector = {"app.kubernetes.io/name": "lsql-runner", "app.kubernetes.io/instance": "a"}
     made.cluster.pods_of["streams", "a-0"] = FakePod(selector, ["batch 1 ended"])
     made.runners.others["/topology"] = (200, {**DESCRIBED.topology, "plan": DESCRIBED.plan})
     made.runners.others["/metadata"] = (200, [{"name": "a-window", "rows": 12, "bytes": 340}])
-    made.look()
+    made.refresh()
     return made
 
 
@@ -73,7 +73,7 @@ def test_document_has_every_route_of_the_table() -> None:
 
 def test_what_is_not_for_anyone_names_how_callers_are_known() -> None:
     operations = [o for path in openapi.document()["paths"].values() for o in path.values()]
-    guarded = {o["operationId"] for o in operations if "security" in o}
+    authenticated = {o["operationId"] for o in operations if "security" in o}
 
-    assert guarded == {route.name for route in ROUTES if route.access != "anyone"}
+    assert authenticated == {route.name for route in ROUTES if route.access != "anyone"}
     assert all("401" in o["responses"] for o in operations if "security" in o)

@@ -14,7 +14,7 @@ from devkit.fake_cluster import FakeCluster, workload
 from devkit.slow_runners import Answers, runners
 from lsql_runner.console.cluster import Conflict
 from lsql_runner.console.document import Document
-from lsql_runner.console.recover import Outcome, recover, summary
+from lsql_runner.console.recover import RecoveryResult, recover, summary
 from lsql_runner.console.runners import Limits, Runners
 from lsql_runner.console.storage import FILE, decode
 from lsql_runner.console.workloads import Kind
@@ -42,8 +42,8 @@ class Interrupted(FakeCluster):
 
 def once(
     cluster: FakeCluster, asking: FakeRunners | None = None, clock: Clock | None = None, **options: Any
-) -> Outcome:
-    return recover(cluster, (asking or FakeRunners()).ask_all, settings(**options), clock or Clock())
+) -> RecoveryResult:
+    return recover(cluster, (asking or FakeRunners()).fetch_reports, settings(**options), clock or Clock())
 
 
 def published(cluster: FakeCluster) -> Document:
@@ -77,7 +77,7 @@ def test_lists_once_for_each_namespace_and_kind() -> None:
 
 
 class TestIds:
-    def test_one_without_gets_one_on_its_own_labels_alone(self) -> None:
+    def test_a_workload_without_an_id_gets_one_on_its_own_labels_alone(self) -> None:
         cluster = FakeCluster()
         before = cluster.add(workload("a"))
 
@@ -87,7 +87,7 @@ class TestIds:
         assert after["metadata"]["labels"] == {**before["metadata"]["labels"], "lenses-id": before["metadata"]["uid"]}
         assert after["spec"] == before["spec"]
 
-    def test_one_is_never_changed(self) -> None:
+    def test_an_id_is_never_changed(self) -> None:
         cluster = FakeCluster()
         labels = {"lenses": "lenses-processor", "lenses-id": "by hand"}
         cluster.add(workload("a", labels=labels))
@@ -105,7 +105,7 @@ class TestIds:
         assert once(cluster).adopted == 0
         assert cluster.asked("label") == 1
 
-    def test_processors_of_the_old_chart_get_one_too(self) -> None:
+    def test_processors_of_the_old_chart_get_an_id_too(self) -> None:
         cluster = FakeCluster()
         cluster.add(workload("old", labels={"lenses.io/app.type": "sql"}))
 
@@ -138,7 +138,7 @@ class TestIds:
         assert once(cluster).complete
         assert "lenses-id" in cluster.labels("streams", "Deployment", "a")
 
-    def test_one_that_changes_all_the_time_is_told_and_the_rest_goes_on(self) -> None:
+    def test_one_that_changes_all_the_time_is_reported_and_the_rest_goes_on(self) -> None:
         cluster = Interrupted(lambda cluster, call: cluster.touch("streams", "Deployment", "a"))
         cluster.add(workload("a"))
         cluster.add(workload("b", namespace="more"))
@@ -149,7 +149,7 @@ class TestIds:
         found = {entry.name: [v.code for v in entry.violations] for entry in outcome.document.processors}
         assert found == {"a": ["id-unassigned"], "b": []}
 
-    def test_one_that_vanishes_in_between_is_left_out(self) -> None:
+    def test_a_workload_that_is_deleted_meanwhile_is_left_out(self) -> None:
         def uninstall(cluster: FakeCluster, call: int) -> None:
             if call == 0 and cluster.asked("delete_workload") == 0:
                 uid = cluster.workload("streams", "Deployment", "a")["metadata"]["uid"]
@@ -160,7 +160,7 @@ class TestIds:
 
         assert once(cluster).document.processors == ()
 
-    def test_one_that_was_made_anew_has_its_id_again(self) -> None:
+    def test_a_workload_that_is_created_again_has_its_former_id(self) -> None:
         cluster = FakeCluster()
         first = cluster.add(workload("a"))
         once(cluster)
@@ -174,7 +174,7 @@ class TestIds:
 
 
 class TestFailures:
-    def test_a_namespace_that_may_not_be_read_is_told_and_the_rest_is_published(self) -> None:
+    def test_a_namespace_that_may_not_be_read_is_reported_and_the_rest_is_published(self) -> None:
         cluster = FakeCluster()
         cluster.add(workload("a"))
         cluster.refused.add(("workloads", "more"))
@@ -185,14 +185,14 @@ class TestFailures:
         assert [entry.name for entry in outcome.document.processors] == ["a"]
         assert not outcome.complete
 
-    def test_labels_that_may_not_be_set_are_told(self) -> None:
+    def test_labels_that_may_not_be_set_are_reported(self) -> None:
         cluster = FakeCluster()
         cluster.add(workload("a"))
         cluster.refused.add(("label", "streams"))
 
         assert once(cluster).unassigned == 1
 
-    def test_runners_that_do_not_answer_are_told(self) -> None:
+    def test_runners_that_do_not_respond_are_reported(self) -> None:
         cluster = FakeCluster()
         cluster.add(workload("a"))
         cluster.add(workload("b"))
@@ -290,7 +290,7 @@ class TestThousandReleases:
             asking = Runners(Limits(timeout_s=4, parallel=32, pass_s=40), address_of)
             begun = time.monotonic()
 
-            outcome = recover(cluster, asking.ask_all, settings(), Clock())
+            outcome = recover(cluster, asking.fetch_reports, settings(), Clock())
 
             took_s = time.monotonic() - begun
             asking.close()

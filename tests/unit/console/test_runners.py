@@ -12,13 +12,13 @@ import pytest
 from devkit.fake_cluster import FakeCluster, workload
 from devkit.process import free_port
 from devkit.slow_runners import HEALTHY, Answers, runners, stream
-from lsql_runner.console.document import Live
-from lsql_runner.console.runners import Limits, Runners, Unanswered, read_live, service_address
-from lsql_runner.console.workloads import Processor, read_processor
+from lsql_runner.console.document import RunnerReport
+from lsql_runner.console.runners import Limits, Runners, RunnerUnavailable, read_live, service_address
+from lsql_runner.console.workloads import ProcessorWorkload, read_processor
 from lsql_runner.errors import LsqlError
 
 
-def processor(name: str = "fast-vehicles", **options: Any) -> Processor:
+def processor(name: str = "fast-vehicles", **options: Any) -> ProcessorWorkload:
     return read_processor(FakeCluster().add(workload(name, **options)), "Deployment")
 
 
@@ -32,16 +32,16 @@ def client(answers: Answers, limits: Limits = Limits()) -> Iterator[Runners]:  #
             asking.close()
 
 
-def asked(answers: Answers, limits: Limits = Limits()) -> Live:  # noqa: B008  # frozen
+def asked(answers: Answers, limits: Limits = Limits()) -> RunnerReport:  # noqa: B008  # frozen
     with client(answers, limits) as asking:
-        return asking.ask(processor())
+        return asking.fetch_report(processor())
 
 
 def test_a_runner_is_asked_where_its_service_is() -> None:
     assert service_address(processor(env={"SQL_PORT": "9999"})) == "http://fast-vehicles.streams.svc:9999"
 
 
-def test_a_running_one_tells_state_lag_rates_and_topics() -> None:
+def test_a_running_runner_gives_state_lag_rates_and_topics() -> None:
     found = asked(Answers())
 
     assert (found.state, found.healthy, found.lag, found.unreachable) == ("running", True, 7, None)
@@ -50,7 +50,7 @@ def test_a_running_one_tells_state_lag_rates_and_topics() -> None:
     assert found.runner_version == "0.1.0"
 
 
-def test_a_failing_one_tells_why() -> None:
+def test_a_failing_runner_gives_its_reason() -> None:
     reason = {"code": "QUERY_FAILED", "message": "The query stopped.", "wayOut": "Wait.", "params": {}}
     answers = Answers(
         {
@@ -77,11 +77,11 @@ def test_long_texts_are_cut() -> None:
     assert len(found.topics_in) == 100
 
 
-def test_nobody_is_asked_of_a_workload_without_replicas() -> None:
+def test_a_workload_without_replicas_gets_no_request() -> None:
     answers = Answers()
 
     with client(answers) as asking:
-        assert asking.ask(processor(replicas=0)).state == "scaled-down"
+        assert asking.fetch_report(processor(replicas=0)).state == "scaled-down"
 
     assert answers.asked == []
 
@@ -99,7 +99,7 @@ def test_nobody_is_asked_of_a_workload_without_replicas() -> None:
         ("health", 200, b"", "GET /health did not answer with JSON"),
     ],
 )
-def test_an_answer_that_is_none_makes_it_unreachable(path: str, status: int, body: Any, why: str) -> None:
+def test_an_invalid_response_makes_it_unreachable(path: str, status: int, body: Any, why: str) -> None:
     found = asked(Answers({f"/fast-vehicles/{path}": (status, body)}))
 
     assert (found.state, found.unreachable) == ("unreachable", why)
@@ -120,7 +120,7 @@ def test_one_that_does_not_exist_is_unreachable() -> None:
     port = free_port()
     asking = Runners(Limits(), lambda p: f"http://127.0.0.1:{port}")
 
-    found = asking.ask(processor())
+    found = asking.fetch_report(processor())
     asking.close()
 
     assert found.state == "unreachable"
@@ -134,7 +134,7 @@ class TestMany:
         begun = time.monotonic()
 
         with client(answers, Limits(timeout_s=4, parallel=32, pass_s=50)) as asking:
-            found = asking.ask_all(known)
+            found = asking.fetch_reports(known)
 
         # One after the other the silent ones would take 200 s; 32 at once take 8.
         assert time.monotonic() - begun < 40
@@ -143,13 +143,13 @@ class TestMany:
         assert {key for key, live in found.items() if live.state == "unreachable"} == silent
         assert 1 < answers.most_at_once <= 32
 
-    def test_when_the_time_of_the_pass_is_over_the_rest_is_told_so(self) -> None:
+    def test_when_the_time_of_the_pass_is_over_the_rest_is_reported_so(self) -> None:
         answers = Answers(silent=lambda name: True)
         known = [processor(f"p-{number}") for number in range(50)]
         begun = time.monotonic()
 
         with client(answers, Limits(timeout_s=0.5, parallel=2, pass_s=0.7)) as asking:
-            found = asking.ask_all(known)
+            found = asking.fetch_reports(known)
 
         assert time.monotonic() - begun < 5
         assert found[known[-1].key].unreachable == "it was not asked within 0.7 s"
@@ -157,7 +157,7 @@ class TestMany:
 
 
 class TestPost:
-    def test_goes_to_the_runner_with_the_name_of_who_asks(self) -> None:
+    def test_is_sent_to_the_runner_with_the_name_of_the_user(self) -> None:
         answers = Answers()
 
         with client(answers) as asking:
@@ -173,7 +173,7 @@ class TestPost:
 
         assert answers.asked[0][2] == "%C5%BDofie"
 
-    def test_a_refusal_is_told_with_the_runners_own_words(self) -> None:
+    def test_a_refusal_is_reported_with_the_runners_own_words(self) -> None:
         problem = {"detail": "The processor cannot stop while it is ended.", "wayOut": "Wait."}
         answers = Answers({"/fast-vehicles/stop": (409, problem)})
 
@@ -184,7 +184,7 @@ class TestPost:
         assert caught.value.params["reason"] == "The processor cannot stop while it is ended"
         assert caught.value.way_out == "Wait."
 
-    def test_silence_is_told(self) -> None:
+    def test_no_response_is_reported(self) -> None:
         with client(Answers(silent=lambda name: True), Limits(timeout_s=0.2)) as asking:
             error = _error(lambda: asking.post(processor(), "stop", "ada"))
 
@@ -197,7 +197,7 @@ class TestPost:
     def test_other_paths_of_a_silent_one_are_unanswered(self) -> None:
         with (
             client(Answers(silent=lambda name: True), Limits(timeout_s=0.2)) as asking,
-            pytest.raises(Unanswered),
+            pytest.raises(RunnerUnavailable),
         ):
             asking.get(processor(), "/topology")
 

@@ -25,7 +25,7 @@ def refused(folder: Path, text: str) -> LsqlError:
     return caught.value
 
 
-def test_little_is_enough_and_nothing_is_allowed_then(tmp_path: Path) -> None:
+def test_the_minimal_configuration_allows_no_action(tmp_path: Path) -> None:
     found = read_settings(written(tmp_path, LEAST))
 
     assert found.namespaces == ("streams",)
@@ -52,7 +52,7 @@ def test_a_wrong_place_is_named(tmp_path: Path, text: str, place: str) -> None:
     assert refused(tmp_path, text).params["place"] == place
 
 
-def test_actions_need_to_know_who_asks(tmp_path: Path) -> None:
+def test_actions_need_authentication(tmp_path: Path) -> None:
     error = refused(tmp_path, LEAST + "actions: {stop: true}")
 
     assert "auth.mode" in str(error.params["reason"])
@@ -64,7 +64,7 @@ def test_headers_need_proxies_that_are_trusted(tmp_path: Path) -> None:
     assert "trustedProxies" in str(error.params["reason"])
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(LsqlError) as caught:
         read_settings(tmp_path / "nothing.yaml")
 

@@ -14,7 +14,7 @@ OWN = sorted(file for file in STATIC.glob("*") if file.is_file())
 
 
 @pytest.mark.parametrize("file", OWN, ids=lambda file: file.name)
-def test_own_files_fit_in_a_head_and_name_no_other_host(file: Path) -> None:
+def test_own_files_are_short_and_name_no_other_host(file: Path) -> None:
     text = file.read_text()
 
     assert len(text.splitlines()) < 400

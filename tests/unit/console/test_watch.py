@@ -9,8 +9,8 @@ import pytest
 from devkit.console_fixtures import BEGIN, FakeConsole, settings
 from devkit.fake_cluster import workload
 from devkit.slow_runners import stream
-from lsql_runner.console.document import Entry
-from lsql_runner.console.history import EVENTS, POINTS, Happening
+from lsql_runner.console.document import ProcessorEntry
+from lsql_runner.console.history import EVENTS, POINTS, HistoryEvent
 from lsql_runner.console.recover import recover
 from lsql_runner.errors import LsqlError
 
@@ -19,18 +19,18 @@ from lsql_runner.errors import LsqlError
 def console() -> FakeConsole:
     console = FakeConsole()
     console.cluster.add(workload("a"))
-    console.look()
+    console.refresh()
     return console
 
 
-def entry(console: FakeConsole, name: str) -> Entry:
+def entry(console: FakeConsole, name: str) -> ProcessorEntry:
     return console.watch.entry(console.id_of(name))
 
 
-def test_what_is_new_is_seen_at_the_next_look(console: FakeConsole) -> None:
+def test_a_new_workload_is_seen_at_the_next_refresh(console: FakeConsole) -> None:
     console.cluster.add(workload("b", namespace="more"), "StatefulSet")
 
-    console.look()
+    console.refresh()
 
     assert console.watch.view is not None
     assert console.watch.view.number == 2
@@ -44,21 +44,21 @@ def test_it_writes_nothing(console: FakeConsole) -> None:
 def test_ids_do_not_change_when_the_job_assigns_them(console: FakeConsole) -> None:
     before = console.id_of("a")
 
-    recover(console.cluster, console.runners.ask_all, console.settings, console.clock)
-    console.look()
+    recover(console.cluster, console.runners.fetch_reports, console.settings, console.clock)
+    console.refresh()
 
     assert console.id_of("a") == before == console.cluster.labels("streams", "Deployment", "a")["lenses-id"]
 
 
 def test_what_vanishes_is_shown_as_deleted_at_once_and_stays_so(console: FakeConsole) -> None:
-    recover(console.cluster, console.runners.ask_all, console.settings, console.clock)
+    recover(console.cluster, console.runners.fetch_reports, console.settings, console.clock)
     identifier = console.id_of("a")
     uid = console.cluster.workload("streams", "Deployment", "a")["metadata"]["uid"]
     console.cluster.delete_workload("streams", "Deployment", "a", uid)
 
     for _ in range(2):
         console.clock.forward(minutes=1)
-        console.look()
+        console.refresh()
 
     found = console.watch.entry(identifier)
     assert found.state == "deleted"
@@ -69,11 +69,11 @@ def test_what_vanishes_is_shown_as_deleted_at_once_and_stays_so(console: FakeCon
     assert caught.value.code == "PROCESSOR_DELETED"
 
 
-def test_one_that_vanished_before_the_job_ever_saw_it_is_shown_too(console: FakeConsole) -> None:
+def test_a_workload_deleted_before_the_job_saw_it_is_shown(console: FakeConsole) -> None:
     identifier = console.id_of("a")
     console.cluster.delete_workload("streams", "Deployment", "a", identifier)
 
-    console.look()
+    console.refresh()
 
     assert console.watch.entry(identifier).state == "deleted"
 
@@ -81,14 +81,14 @@ def test_one_that_vanished_before_the_job_ever_saw_it_is_shown_too(console: Fake
 def test_while_the_api_server_is_away_the_last_view_stays_and_says_so(console: FakeConsole) -> None:
     console.cluster.down = True
 
-    console.look()
+    console.refresh()
 
     assert console.watch.view is not None
     assert (console.watch.view.number, console.watch.view.problem) == (2, "connection refused")
     assert entry(console, "a").state == "running"
 
     console.cluster.down = False
-    console.look()
+    console.refresh()
     assert console.watch.view.problem is None
 
 
@@ -100,26 +100,26 @@ def test_of_two_with_one_id_the_older_is_shown() -> None:
         manifest["metadata"]["labels"]["lenses-id"] = "a-1"
         console.cluster.add(manifest)
 
-    console.look()
+    console.refresh()
 
     assert console.watch.entry("a-1").name == "original"
     assert console.watch.view is not None
     assert len(console.watch.view.document.processors) == 2
 
 
-def test_an_unknown_one_is_told(console: FakeConsole) -> None:
+def test_an_unknown_one_is_reported(console: FakeConsole) -> None:
     with pytest.raises(LsqlError) as caught:
         console.watch.entry("nobody")
 
     assert caught.value.code == "PROCESSOR_UNKNOWN"
 
 
-def test_the_thread_looks_by_itself_and_at_once_when_asked() -> None:
+def test_the_thread_refreshes_periodically_and_at_once_after_an_action() -> None:
     console = FakeConsole(settings(pollSeconds=600))
     console.watch.start()
     _until(lambda: console.watch.view is not None and console.watch.view.number == 1)
 
-    console.watch.soon()
+    console.watch.refresh_soon()
 
     _until(lambda: console.watch.view is not None and console.watch.view.number == 2)
     assert console.watch.alive
@@ -132,7 +132,7 @@ class TestHistory:
         for minute in range(90):
             console.clock.forward(minutes=1)
             console.runners.streams["a"] = stream(lag=minute)
-            console.look()
+            console.refresh()
 
         points = console.history.points(identifier)
 
@@ -140,24 +140,24 @@ class TestHistory:
         assert points[-1].at_ms - points[0].at_ms == 3_600_000
         assert points[-1].records_in_per_second == 12.5
 
-    def test_what_was_not_told_is_a_gap(self, console: FakeConsole) -> None:
+    def test_a_missing_value_is_a_gap(self, console: FakeConsole) -> None:
         console.runners.streams["a"] = None
-        console.look()
+        console.refresh()
 
         assert [point.lag for point in console.history.points(console.id_of("a"))] == [7, None]
 
-    def test_is_bounded_however_often_it_looks(self, console: FakeConsole) -> None:
+    def test_is_bounded_after_many_refreshes(self, console: FakeConsole) -> None:
         assert console.watch.view is not None
         for _ in range(POINTS + 50):
             console.history.take(console.watch.view.document)
 
         assert len(console.history.points(console.id_of("a"))) == POINTS
 
-    def test_tells_changes_of_state_with_the_reason_newest_first(self, console: FakeConsole) -> None:
+    def test_reports_changes_of_state_with_the_reason_newest_first(self, console: FakeConsole) -> None:
         reason = {"code": "QUERY_FAILED", "message": "The query stopped."}
         console.runners.streams["a"] = stream(state="failed", reason=reason)
-        console.look()
-        console.look()
+        console.refresh()
+        console.refresh()
 
         events = console.history.events(console.id_of("a"))
 
@@ -166,7 +166,7 @@ class TestHistory:
     def test_keeps_the_last_events_only(self, console: FakeConsole) -> None:
         identifier = console.id_of("a")
         for number in range(EVENTS + 5):
-            console.history.note(identifier, Happening(at=BEGIN, kind="stop", text=str(number)))
+            console.history.note(identifier, HistoryEvent(at=BEGIN, kind="stop", text=str(number)))
 
         events = console.history.events(identifier)
 
@@ -175,14 +175,14 @@ class TestHistory:
     def test_forgets_what_the_document_forgets(self) -> None:
         console = FakeConsole(settings(deletedKeepHours=1))
         console.cluster.add(workload("a"))
-        console.look()
+        console.refresh()
         identifier = console.id_of("a")
         console.cluster.delete_workload("streams", "Deployment", "a", identifier)
 
-        console.look()
+        console.refresh()
         assert console.history.points(identifier)
         console.clock.forward(hours=2)
-        console.look()
+        console.refresh()
 
         assert (console.history.points(identifier), console.history.events(identifier)) == ([], [])
 

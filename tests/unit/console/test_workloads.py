@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devkit.fake_cluster import SQL, FakeCluster, workload
-from lsql_runner.console.workloads import Processor, compare, expand, is_processor, read_processor
+from lsql_runner.console.workloads import ProcessorWorkload, compare, expand, is_processor, read_processor
 
 
-def read(manifest: dict[str, Any]) -> Processor:
+def read(manifest: dict[str, Any]) -> ProcessorWorkload:
     return read_processor(FakeCluster().add(manifest), "Deployment")
 
 
@@ -122,7 +122,7 @@ class TestViolations:
 
         assert codes(manifest) == ["sql-elsewhere"]
 
-    def test_the_place_of_the_sql_is_told(self) -> None:
+    def test_the_address_of_its_service_is_reported(self) -> None:
         manifest = with_env("SQL", {"valueFrom": {"configMapKeyRef": {"name": "programs", "key": "x"}}})
 
         assert "configMapKeyRef" in read(manifest).violations[0].text
@@ -152,7 +152,7 @@ class TestViolations:
     def test_more_than_one_replica(self) -> None:
         assert codes(workload("fast-vehicles", replicas=2)) == ["replicas"]
 
-    def test_an_id_that_is_no_label(self) -> None:
+    def test_an_id_that_is_not_a_valid_label(self) -> None:
         manifest = workload("fast-vehicles")
         manifest["metadata"]["labels"]["lenses-id"] = "no/id"
 
@@ -191,7 +191,7 @@ class TestCreation:
 
         assert read(manifest).created_by == "kubectl"
 
-    def test_by_somebody(self) -> None:
+    def test_by_an_unknown_tool(self) -> None:
         found = read(workload("x", labels={"lenses": "lenses-processor"}, annotations={}))
 
         assert (found.created, found.created_by) == ("outside", "unknown")

@@ -1,4 +1,4 @@
-"""What a container may use, read from control groups of both versions, and the heap that follows."""
+"""The limits of a container in control groups of both versions, and the size of the heap."""
 
 import os
 from pathlib import Path
@@ -73,7 +73,7 @@ def test_the_kernels_kills_are_counted(tmp_path: Path, files: dict[str, str], ki
     assert memory_kills(groups(tmp_path, **files)) == kills
 
 
-def test_a_larger_limit_gives_a_larger_heap_and_room_beside_it() -> None:
+def test_a_larger_limit_gives_a_larger_heap_and_more_memory_beside_it() -> None:
     limits = [limit * MIB for limit in (512, 768, 1024, 2048, 8192)]
     heaps = [heap_mib(limit) for limit in limits]
 
@@ -82,7 +82,7 @@ def test_a_larger_limit_gives_a_larger_heap_and_room_beside_it() -> None:
     assert all(limit // MIB - heap >= 250 for limit, heap in list(zip(limits, heaps, strict=True))[1:])
 
 
-def test_what_runs_beside_takes_from_the_heap_and_never_from_its_least() -> None:
+def test_other_programs_make_the_heap_smaller_down_to_its_minimum() -> None:
     assert (heap_mib(768 * MIB), heap_mib(768 * MIB, BROKERS_JVM_MIB)) == (440, 344)
     assert heap_mib(640 * MIB, BROKERS_JVM_MIB) == SMALLEST_HEAP_MIB
     assert heap_mib(None, BROKERS_JVM_MIB) == heap_mib(None)

@@ -1,4 +1,4 @@
-"""Who goes first when memory runs out, and what is said of it."""
+"""Which process is killed first when memory runs out, and how that is reported."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lsql_runner.container.out_of_memory import Deaths, offer_to_the_kernel
+from lsql_runner.container.out_of_memory import ExitReasons, raise_oom_score
 
 
 def groups(folder: Path, *, kills: int, limit_mib: int) -> Path:
@@ -15,21 +15,21 @@ def groups(folder: Path, *, kills: int, limit_mib: int) -> Path:
     return folder
 
 
-def test_a_child_that_is_offered_goes_before_its_parent() -> None:
+def test_a_child_with_a_raised_score_is_killed_before_its_parent() -> None:
     own = int(Path("/proc/self/oom_score_adj").read_text())
 
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
-        offer_to_the_kernel(child.pid)
+        raise_oom_score(child.pid)
         offered = int(Path(f"/proc/{child.pid}/oom_score_adj").read_text())
 
     assert offered == min(1000, own + 100)
 
 
-def test_to_offer_a_process_that_is_gone_is_no_error() -> None:
+def test_raising_the_score_of_an_ended_process_is_no_error() -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as child:
         child.wait()
 
-    offer_to_the_kernel(child.pid)
+    raise_oom_score(child.pid)
 
 
 @pytest.mark.parametrize(
@@ -41,9 +41,9 @@ def test_to_offer_a_process_that_is_gone_is_no_error() -> None:
         (7, 1, "it exited with code 7"),
     ],
 )
-def test_the_kernels_kill_is_told_from_others(tmp_path: Path, code: int, kills: int, expected: str) -> None:
-    deaths = Deaths(groups(tmp_path, kills=4, limit_mib=640))
+def test_a_kill_by_the_kernel_differs_from_others(tmp_path: Path, code: int, kills: int, expected: str) -> None:
+    reasons = ExitReasons(groups(tmp_path, kills=4, limit_mib=640))
 
     groups(tmp_path, kills=4 + kills, limit_mib=640)
 
-    assert deaths.told(code) == expected
+    assert reasons.describe(code) == expected

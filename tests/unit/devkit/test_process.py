@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from devkit.process import Process, ProcessFailed, accepts_connections, free_port
+from devkit.process import POLL_S, Process, ProcessFailed, accepts_connections, free_port
 
 SERVER = """
 import socket, sys
@@ -62,6 +62,14 @@ def alive(pid: int) -> bool:
     """Whether a process runs; a zombie that nobody has waited for does not."""
     state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
     return bool(state.stdout.strip()) and not state.stdout.startswith("Z")
+
+
+def wait_until(condition: Callable[[], bool], what: str) -> None:
+    """A signal takes effect a little later; AssertionError if that is not within ten seconds."""
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline, f"not in time: {what}"
+        time.sleep(POLL_S)
 
 
 def test_it_is_ready_inside_the_block_and_gone_after_it() -> None:
@@ -140,13 +148,10 @@ def test_children_end_with_their_parent(tmp_path: Path, end: Callable[[Process],
     process = makes_file(PARENT, tmp_path).start()
     child = int((tmp_path / "ready").read_text())
     end(process)
-    deadline = time.monotonic() + 10
-    while alive(child) and time.monotonic() < deadline:  # a signal takes effect when the child is next scheduled
-        os.sched_yield()
-    assert not alive(child)
+    wait_until(lambda: not alive(child), "the child ends")
 
 
-def test_a_paused_program_does_not_answer_until_resumed() -> None:
+def test_a_paused_program_does_not_respond_until_resumed() -> None:
     port = free_port()
     with server(port) as process, socket.create_connection(("127.0.0.1", port), timeout=10) as first:
         assert first.recv(5) == b"hello"
@@ -193,18 +198,53 @@ def test_the_folder_goes_with_the_object() -> None:
     assert not folder.exists()
 
 
-def test_an_interpreter_that_ends_takes_its_programs_along(tmp_path: Path) -> None:
-    source = """
+STARTER = """
+import signal, sys
 from devkit.process import Process
-process = Process(["sleep", "600"], name="program", probe=lambda: True).start()
-print(process.pid, process.folder)
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+process = Process(sys.argv[1:], name="program", probe=lambda: True).start()
+print(process.pid, process.folder, flush=True)
+sys.stdin.readline()
 raise SystemExit(1)
 """
+
+
+@pytest.mark.parametrize("end", [None, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_an_interpreter_takes_its_programs_along_however_it_ends(tmp_path: Path, end: signal.Signals | None) -> None:
+    pid, folder = start_and_end(tmp_path, ["sleep", "600"], end)
+
+    wait_until(lambda: not alive(pid), "the program ends")
+    wait_until(lambda: not folder.exists(), "its folder is removed")
+
+
+def test_a_killed_interpreter_takes_programs_along_that_left_their_group(tmp_path: Path) -> None:
+    _, folder = start_and_end(tmp_path, ["sh", "-c", "setsid sleep 600 & wait"], signal.SIGKILL)
+
+    wait_until(lambda: processes_with(folder) == [], "all programs end")
+    wait_until(lambda: not folder.exists(), "their folder is removed")
+
+
+def start_and_end(tmp_path: Path, argv: list[str], end: signal.Signals | None) -> tuple[int, Path]:
+    """Pid and folder of a program that another interpreter started, which then ended: by a signal or by itself."""
     env = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[3])}
-    result = subprocess.run(python(source), env=env, capture_output=True, text=True, check=False)
-    pid, folder = result.stdout.split()
-    assert not alive(int(pid))
-    assert not Path(folder).exists()
+    command = python(STARTER, *argv)
+    with subprocess.Popen(command, env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as starter:
+        assert starter.stdout is not None
+        pid, folder = starter.stdout.readline().split()
+        if end is not None:
+            starter.send_signal(end)
+    assert starter.returncode == (1 if end is None else -end)
+    return int(pid), Path(folder)
+
+
+def processes_with(folder: Path) -> list[str]:
+    """The process ids of the programs that keep their temporary files in `folder`."""
+    found = []
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if f"TMPDIR={folder}".encode() in environment.read_bytes().split(b"\0"):
+                found.append(environment.parent.name)
+    return found
 
 
 def test_free_ports_are_below_those_of_outgoing_connections() -> None:

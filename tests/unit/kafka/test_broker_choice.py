@@ -1,4 +1,4 @@
-"""Which client asks the brokers, and what the small JVM is started with."""
+"""The choice of the client for the brokers, and the class path of the small JVM."""
 
 from contextlib import closing
 from fnmatch import fnmatch
@@ -9,10 +9,10 @@ import pytest
 from devkit.jars import jar_folder
 from lsql_runner.config.settings import read_settings
 from lsql_runner.errors import LsqlError
-from lsql_runner.kafka.brokers import KafkaBrokers
-from lsql_runner.kafka.choice import only_java_speaks, open_brokers
+from lsql_runner.kafka.choice import java_only_setting, open_brokers
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.java_brokers import BrokersJvm, class_path
+from lsql_runner.kafka.librdkafka import KafkaBrokers
 from lsql_runner.service import jvm_options
 
 SASL = {"security.protocol": "SASL_SSL"}
@@ -50,8 +50,8 @@ def connection(security: dict[str, str]) -> KafkaConnection:
         {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN", "ssl.truststore.location": "/trust.jks"},
     ],
 )
-def test_librdkafka_asks_what_it_can(security: dict[str, str]) -> None:
-    assert only_java_speaks(connection(security)) is None
+def test_librdkafka_is_used_where_it_supports_the_settings(security: dict[str, str]) -> None:
+    assert java_only_setting(connection(security)) is None
 
 
 @pytest.mark.parametrize(
@@ -71,11 +71,11 @@ def test_librdkafka_asks_what_it_can(security: dict[str, str]) -> None:
         (TLS | {"ssl.engine.factory.class": "c.F"}, "ssl.engine.factory.class"),
     ],
 )
-def test_java_asks_what_only_it_can(security: dict[str, str], key: str) -> None:
-    assert only_java_speaks(connection(security)) == key
+def test_java_is_used_for_settings_that_librdkafka_does_not_support(security: dict[str, str], key: str) -> None:
+    assert java_only_setting(connection(security)) == key
 
 
-def test_no_jvm_is_started_where_none_is_needed() -> None:
+def test_no_jvm_is_started_for_librdkafka() -> None:
     nowhere = BrokersJvm(Path("/nowhere"))
 
     with closing(open_brokers(connection({}), nowhere)) as brokers:
@@ -85,7 +85,7 @@ def test_no_jvm_is_started_where_none_is_needed() -> None:
     assert caught.value.code == "JARS_MISSING"
 
 
-def test_the_class_path_is_short_and_open_to_what_was_added(tmp_path: Path) -> None:
+def test_the_class_path_is_short_and_has_added_jars(tmp_path: Path) -> None:
     for jar in jar_folder("jars").glob("*.jar"):
         (tmp_path / jar.name).symlink_to(jar)
     (tmp_path / "aws-msk-iam-auth.jar").touch()
@@ -106,7 +106,7 @@ def test_the_image_keeps_every_jar_of_the_class_path() -> None:
 
 
 @pytest.mark.parametrize(("protocol", "heap_mib"), [("PLAINTEXT", 440), ("SASL_PLAINTEXT", 344)])
-def test_a_second_jvm_is_taken_from_the_heap_of_the_first(
+def test_a_second_jvm_makes_the_heap_of_the_first_smaller(
     monkeypatch: pytest.MonkeyPatch, protocol: str, heap_mib: int
 ) -> None:
     monkeypatch.setattr("lsql_runner.service.memory_limit_bytes", lambda: 768 << 20)

@@ -1,4 +1,4 @@
-"""A question that has to be asked again, as to a coordinator that is still settling."""
+"""Requests that are repeated, for example while a coordinator loads."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from lsql_runner.events.batches import Partition
-from lsql_runner.kafka.brokers import KafkaBrokers
 from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.librdkafka import KafkaBrokers
 
 
 class Settling:
@@ -29,7 +29,7 @@ class Settling:
         pass
 
 
-def test_a_question_that_is_asked_again_is_logged_and_not_printed(
+def test_a_repeated_request_is_logged_and_not_printed(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """What a command prints is its answer."""

@@ -1,10 +1,10 @@
-"""One description of the way to the brokers, in the words of both clients."""
+"""The connection to the brokers in the settings of both clients."""
 
 import pytest
 
 from lsql_runner.errors import LsqlError
-from lsql_runner.kafka.brokers import KafkaBrokers
 from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.librdkafka import KafkaBrokers
 
 SCRAM = {"security.protocol": "SASL_SSL", "sasl.mechanism": "SCRAM-SHA-512"}
 
@@ -21,14 +21,14 @@ def connection(security: dict[str, str]) -> KafkaConnection:
         ("SCRAM-SHA-512", "org.apache.kafka.common.security.scram.ScramLoginModule"),
     ],
 )
-def test_user_and_password_make_the_login_line(mechanism: str, module: str) -> None:
+def test_a_jaas_line_is_made_from_user_and_password(mechanism: str, module: str) -> None:
     found = connection({"sasl.mechanism": mechanism, "sasl.username": "app", "sasl.password": 'a"b\\c'}).spark()
 
     assert found["kafka.sasl.jaas.config"] == f'{module} required username="app" password="a\\"b\\\\c";'
     assert "kafka.sasl.password" not in found
 
 
-def test_a_given_login_line_stays_and_tells_librdkafka_user_and_password() -> None:
+def test_a_jaas_line_is_kept_and_gives_librdkafka_user_and_password() -> None:
     line = 'x.LoginModule required username="app" password="a\\"b\\\\c";'
     both = connection(SCRAM | {"sasl.jaas.config": line})
 
@@ -37,7 +37,7 @@ def test_a_given_login_line_stays_and_tells_librdkafka_user_and_password() -> No
     assert both.librdkafka()["sasl.password"] == 'a"b\\c'
 
 
-def test_oauth_is_told_to_each_client_in_its_own_words() -> None:
+def test_oauth_settings_have_the_names_of_each_client() -> None:
     oauth = {
         "sasl.mechanism": "OAUTHBEARER",
         "sasl.oauthbearer.token.endpoint.url": "https://id/token",
@@ -53,7 +53,7 @@ def test_oauth_is_told_to_each_client_in_its_own_words() -> None:
     assert (c["sasl.oauthbearer.method"], c["sasl.oauthbearer.client.secret"]) == ("oidc", "hush")
 
 
-def test_kerberos_is_told_by_principal_and_keytab() -> None:
+def test_kerberos_is_set_by_principal_and_keytab() -> None:
     kerberos = {
         "sasl.mechanism": "GSSAPI",
         "sasl.kerberos.service.name": "kafka",
@@ -92,14 +92,14 @@ def test_certificates_by_value_reach_both_clients() -> None:
     assert java["kafka.ssl.engine.factory.class"] == "com.lsqlrunner.kafka.PemSslEngineFactory"
 
 
-def test_a_given_maker_of_tls_engines_stays() -> None:
+def test_a_given_ssl_engine_factory_is_kept() -> None:
     given = {"ssl.keystore.key": "KEY", "ssl.engine.factory.class": "org.example.Mine"}
 
     assert connection(given).spark()["kafka.ssl.engine.factory.class"] == "org.example.Mine"
     assert "kafka.ssl.engine.factory.class" not in connection({"ssl.truststore.certificates": "CA"}).spark()
 
 
-def test_a_key_store_that_is_pem_holds_certificate_and_key_for_librdkafka() -> None:
+def test_a_pem_key_store_gives_librdkafka_certificate_and_key() -> None:
     c = connection({"ssl.keystore.type": "PEM", "ssl.keystore.location": "/tls.pem"}).librdkafka()
 
     assert (c["ssl.certificate.location"], c["ssl.key.location"]) == ("/tls.pem", "/tls.pem")
@@ -113,7 +113,7 @@ def test_a_key_store_that_is_pem_holds_certificate_and_key_for_librdkafka() -> N
         {"security.protocol": "SSL", "ssl.truststore.certificates": "no certificate"},
     ],
 )
-def test_settings_that_librdkafka_does_not_take_are_refused_by_it(security: dict[str, str]) -> None:
+def test_settings_that_librdkafka_does_not_support_are_refused(security: dict[str, str]) -> None:
     with pytest.raises(LsqlError) as caught:
         KafkaBrokers(connection(security))
 

@@ -1,4 +1,4 @@
-"""Which of librdkafka's errors are a no, and how they are told."""
+"""Which of librdkafka's errors are a refusal, and their message."""
 
 import pytest
 from confluent_kafka import KafkaError
@@ -26,30 +26,30 @@ UNVERIFIED = (
         (KafkaError._TIMED_OUT, "", False),
     ],
 )
-def test_a_no_is_told_from_silence(code: int, text: str, expected: bool) -> None:
+def test_a_refusal_differs_from_no_answer(code: int, text: str, expected: bool) -> None:
     assert is_refusal(KafkaError(code, text)) is expected
 
 
-def test_missing_rights_are_no_matter_of_the_handshake() -> None:
+def test_missing_rights_do_not_end_the_handshake() -> None:
     assert not ends_handshake(KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED, ""))
     assert ends_handshake(KafkaError(KafkaError._TRANSPORT, ALERT))
 
 
 def test_an_alert_names_the_variables_of_the_clients_certificate() -> None:
-    told = reason(KafkaError(KafkaError._TRANSPORT, ALERT))
+    message = reason(KafkaError(KafkaError._TRANSPORT, ALERT))
 
-    assert "`bad certificate`" in told
-    assert "SSL_KEYSTORE_CERTIFICATE_CHAIN" in told
+    assert "`bad certificate`" in message
+    assert "SSL_KEYSTORE_CERTIFICATE_CHAIN" in message
 
 
 def test_an_unverified_certificate_names_the_variable_of_the_authorities() -> None:
-    told = reason(KafkaError(KafkaError._SSL, UNVERIFIED))
+    message = reason(KafkaError(KafkaError._SSL, UNVERIFIED))
 
-    assert "SSL_TRUSTSTORE_CERTIFICATES" in told
-    assert "ssl.ca.location" not in told
+    assert "SSL_TRUSTSTORE_CERTIFICATES" in message
+    assert "ssl.ca.location" not in message
 
 
-def test_other_errors_are_told_as_they_are() -> None:
+def test_other_errors_are_reported_unchanged() -> None:
     assert reason(KafkaError(KafkaError._AUTHENTICATION, "Invalid username or password")) == (
         "Invalid username or password"
     )

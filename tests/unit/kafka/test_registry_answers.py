@@ -1,4 +1,4 @@
-"""What may answer in a schema registry's place, and what its answers may look like."""
+"""Answers of a schema registry, valid and invalid, and other servers in its place."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ def refusal(ask: Callable[[], object]) -> LsqlError:
     return caught.value
 
 
-def test_no_host_that_answers_is_told_with_each_reason(asking: Asking) -> None:
+def test_unreachable_hosts_are_named_with_their_reasons(asking: Asking) -> None:
     urls = [f"http://127.0.0.1:{free_port()}" for _ in range(2)]
 
     error = refusal(lambda: asking(*urls).latest("orders-value"))
@@ -44,7 +44,7 @@ def test_no_host_that_answers_is_told_with_each_reason(asking: Asking) -> None:
     assert all(url in str(error.params["reason"]) for url in urls)
 
 
-def test_a_deadline_is_kept_though_something_arrives_all_the_time(asking: Asking) -> None:
+def test_the_deadline_ends_an_answer_that_arrives_slowly(asking: Asking) -> None:
     with Drip(0.05) as place:
         began = time.monotonic()
         error = refusal(lambda: asking(place.url, answer_s=0.5).latest("orders-value"))
@@ -75,23 +75,23 @@ def test_a_registry_that_cannot_answer_now_is_unreachable(asking: Asking, status
     [b"", b"HTTP/1.1 200", b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"],
     ids=["nothing", "half-a-line", "half-a-body"],
 )
-def test_a_registry_that_breaks_off_is_unreachable(asking: Asking, words: bytes) -> None:
+def test_a_registry_that_closes_the_connection_is_unreachable(asking: Asking, words: bytes) -> None:
     with Banner(words) as place:
         assert refusal(lambda: asking(place.url).schema(1)).code == "REGISTRY_UNREACHABLE"
 
 
-def test_an_answer_without_end_is_no_registry(asking: Asking) -> None:
+def test_an_endless_answer_is_not_a_registrys(asking: Asking) -> None:
     with SomethingElse(200, " " * (ANSWER_LIMIT_BYTES + 1), "application/json") as place:
         assert refusal(lambda: asking(place.url).schema(1)).code == "REGISTRY_RESPONSE_INVALID"
 
 
-def test_null_stands_for_what_is_left_out(asking: Asking) -> None:
+def test_null_is_a_missing_field(asking: Asking) -> None:
     body = '{"schema": "\\"string\\"", "schemaType": null, "references": null, "guid": "x", "metadata": null}'
     with SomethingElse(200, body, "application/json") as place:
         assert asking(place.url).schema(7) == RegisteredSchema(7, "AVRO", '"string"')
 
 
-def test_a_kind_that_is_not_known_is_told(asking: Asking) -> None:
+def test_an_unknown_schema_type_is_refused(asking: Asking) -> None:
     with SomethingElse(200, '{"schema": "<xs/>", "schemaType": "XSD"}', "application/json") as place:
         error = refusal(lambda: asking(place.url).schema(7))
 
@@ -111,7 +111,7 @@ def test_a_kind_that_is_not_known_is_told(asking: Asking) -> None:
         ('{"is_compatible": false}', "is_compatible: false"),
     ],
 )
-def test_a_reason_is_told_in_the_words_of_each_registry(asking: Asking, body: str, reason: str | None) -> None:
+def test_the_reason_of_each_registry_is_reported(asking: Asking, body: str, reason: str | None) -> None:
     with SomethingElse(200, body, "application/json") as place:
         assert asking(place.url).incompatibility("orders-value", "AVRO", AVRO) == reason
 
@@ -132,7 +132,7 @@ def test_a_reason_is_told_in_the_words_of_each_registry(asking: Asking, body: st
     ],
     ids=range(10),
 )
-def test_something_else_at_the_address_is_no_registry(asking: Asking, status: int, body: str, kind: str) -> None:
+def test_another_server_at_the_address_is_refused(asking: Asking, status: int, body: str, kind: str) -> None:
     with SomethingElse(status, body, kind) as place:
         schemas = asking(f"{place.url}/somewhere")
         errors = [
@@ -147,7 +147,7 @@ def test_something_else_at_the_address_is_no_registry(asking: Asking, status: in
     assert place.url in str(errors[0])
 
 
-def test_what_speaks_no_http_is_no_registry(asking: Asking) -> None:
+def test_a_server_without_http_is_refused(asking: Asking) -> None:
     with Banner() as place:
         error = refusal(lambda: asking(place.url).latest("orders-value"))
 
@@ -155,12 +155,12 @@ def test_what_speaks_no_http_is_no_registry(asking: Asking) -> None:
 
 
 @pytest.mark.parametrize("code", [40401, 40404])
-def test_a_subject_that_is_gone_already_may_be_deleted(asking: Asking, code: int) -> None:
+def test_deleting_a_deleted_subject_is_no_error(asking: Asking, code: int) -> None:
     with SomethingElse(404, f'{{"error_code": {code}, "message": "deleted"}}', "application/json") as place:
         asking(place.url).delete("orders-value")
 
 
-def test_a_deletion_that_nobody_understands_is_no_deletion(asking: Asking) -> None:
+def test_a_registry_without_deletion_is_refused(asking: Asking) -> None:
     with SomethingElse(404, '{"message": "no such page"}', "application/json") as place:
         error = refusal(lambda: asking(place.url).delete("orders-value"))
 

@@ -1,4 +1,4 @@
-"""Addresses and certificates of a schema registry: what is taken, what is refused, and that no secret is shown."""
+"""Addresses and certificates of a schema registry: what is valid, what is refused, and that no secret is shown."""
 
 import pytest
 
@@ -42,7 +42,7 @@ def test_addresses_have_a_scheme_a_host_and_maybe_a_path(text: str, urls: tuple[
         "http://[::1",
     ],
 )
-def test_addresses_that_make_no_sense_are_refused(text: str) -> None:
+def test_invalid_addresses_are_refused(text: str) -> None:
     with pytest.raises(LsqlError) as caught:
         registry_urls(text)
 
@@ -64,7 +64,7 @@ def test_a_connection_does_not_show_its_secrets() -> None:
 
 
 @pytest.mark.parametrize("ca", ["no PEM", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----", "ü"])
-def test_an_authority_that_is_none_is_refused(ca: str) -> None:
+def test_an_authority_that_is_no_certificate_is_refused(ca: str) -> None:
     error = refused(RegistryTls(ca=ca))
 
     assert (error.code, error.params["name"]) == ("ENV_INVALID", "LSQL_SCHEMA_REGISTRY_CA")

@@ -1,63 +1,187 @@
-"""Which checkpoints a plan may go on with: pure, from the text of a program."""
+"""What a query's state depends on, and what it does not: pure, from the text of two programs."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
 from lsql_runner.pipeline import plan_text
-from lsql_runner.plan.fingerprint import Fingerprint, changes, fingerprint
-from lsql_runner.types import LONG, STRING, Field, Struct
-from tests.golden.catalog import CATALOG as GOLDEN
+from lsql_runner.plan.continuation import continue_from
+from lsql_runner.plan.fingerprint import VERSION, Fingerprint, OtherVersion, fingerprint
+from lsql_runner.plan.queries import Plan
+from lsql_runner.types import DOUBLE, LONG, STRING, Array, DataType, Field, Struct
 
-KIND = Struct((Field("g", STRING), Field("a", LONG)))
-CATALOG = Catalog({"t": TopicSchema("t", Serde(STRING_FORMAT, STRING), Serde(JSON_FORMAT, KIND))})
-INSERT = "INSERT INTO o SELECT STREAM SUM(a) AS s FROM t GROUP BY g HAVING SUM(a) > 1"
+COLUMNS: dict[str, DataType] = {"g": STRING, "a": LONG, "d": DOUBLE, "xs": Array(LONG), "ys": Array(LONG)}
+KIND = Struct(tuple(Field(name, kind, nullable=False) for name, kind in COLUMNS.items()))
+CATALOG = Catalog(
+    {name: TopicSchema(name, Serde(STRING_FORMAT, STRING), Serde(JSON_FORMAT, KIND)) for name in "tu"},
+    sinks={"shop": "postgresql"},
+)
 QUEUE = "SET dead.letter.queue='dead';"
 FAIL, CONTINUE, DLQ = "", "SET error.policy.write='continue';", f"SET error.policy.write='dlq'; {QUEUE}"
+INTO, BY_MINUTE = "INSERT INTO o SELECT STREAM", "WINDOW BY TUMBLE 1m GROUP"
+COUNT = "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t GROUP BY g"
+JOIN = "INSERT INTO o SELECT STREAM t.a AS a, u.d AS d FROM t INNER JOIN u ON t.g = u.g WITHIN 1m"
 
 
-def of(policies: str, insert: str = INSERT) -> Fingerprint:
-    return fingerprint(plan_text(f"SET autocreate=true; {policies} {insert}", CATALOG).plan)
+def planned(text: str) -> Plan:
+    return plan_text(f"SET autocreate=true; {text}", CATALOG).plan
+
+
+def fingerprinted(text: str) -> Fingerprint:
+    """As it comes back from the disk."""
+    return Fingerprint.from_json(json.loads(json.dumps(fingerprint(planned(text)).as_json())))
+
+
+def changes(old: str, new: str) -> list[str]:
+    """The kinds of changes by which the state of a program does not fit another."""
+    return [change.code.lower() for change in continue_from(planned(new), fingerprinted(old)).changes]
+
+
+SAME = {
+    "the text": (COUNT, "insert into o\nselect stream count(*) as `n` from t group by g -- the same"),
+    "the name of a result": (COUNT, "INSERT INTO o SELECT STREAM COUNT(*) AS other FROM t GROUP BY g"),
+    "the target": (COUNT, "INSERT INTO other SELECT STREAM COUNT(*) AS n FROM t GROUP BY g"),
+    "the order of the SELECT list": (
+        "INSERT INTO o SELECT STREAM SUM(a) AS s, COUNT(*) AS n, g FROM t GROUP BY g",
+        "INSERT INTO o SELECT STREAM g, COUNT(*) AS n, SUM(a) AS s FROM t GROUP BY g",
+    ),
+    "what is computed of results": (
+        "INSERT INTO o SELECT STREAM SUM(a) AS s, COUNT(*) AS n FROM t GROUP BY g",
+        "INSERT INTO o SELECT STREAM SUM(a) / COUNT(*) AS mean FROM t GROUP BY g",
+    ),
+    "an alias of the source": (COUNT, "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t AS x GROUP BY x.g"),
+    "a WITH between": (
+        COUNT,
+        f"WITH w AS (SELECT STREAM g AS k, a FROM t); {INTO} COUNT(*) AS n FROM w GROUP BY k",
+    ),
+    "the names and fields of a WITH": (
+        f"WITH w AS (SELECT STREAM g AS k, a + 1 AS b FROM t); {INTO} SUM(b) AS s FROM w GROUP BY k",
+        "WITH v AS (SELECT STREAM *, a + 1 AS c FROM t); INSERT INTO o SELECT STREAM SUM(c) AS s FROM v GROUP BY g",
+    ),
+    "the order of conditions": (
+        "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t WHERE a > 1 AND d > 2 GROUP BY g",
+        "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t WHERE d > 2 AND a > 1 GROUP BY g",
+    ),
+    "a condition in a WITH": (
+        "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t WHERE a > 1 AND d > 2 GROUP BY g",
+        f"WITH w AS (SELECT STREAM * FROM t WHERE a > 1); {INTO} COUNT(*) AS n FROM w WHERE d > 2 GROUP BY g",
+    ),
+    "the alias of a LATERAL": (
+        "INSERT INTO o SELECT STREAM SUM(x) AS s FROM t LATERAL xs AS x GROUP BY g",
+        "INSERT INTO o SELECT STREAM SUM(y) AS s FROM t LATERAL xs AS y GROUP BY g",
+    ),
+    "what is made of a join": (JOIN, JOIN.replace("t.a AS a", "t.a + t.a AS twice")),
+    "the aliases of a join": (JOIN, JOIN.replace("t.", "x.").replace("FROM t", "FROM t AS x")),
+    "the policy of reading": (COUNT, f"SET error.policy.read='dlq'; {QUEUE} {COUNT}"),
+}
+
+
+@pytest.mark.parametrize("texts", SAME.values(), ids=SAME)
+def test_state_goes_on_where_this_changes(texts: tuple[str, str]) -> None:
+    old, new = texts
+
+    assert changes(old, new) == []
+
+
+OTHER = {
+    "aggregates": (COUNT, "INSERT INTO o SELECT STREAM SUM(a) AS n FROM t GROUP BY g"),
+    "one more aggregate": (
+        COUNT,
+        "INSERT INTO o SELECT STREAM COUNT(*) AS n, SUM(a) AS s FROM t GROUP BY g",
+        "aggregates",
+    ),
+    "keys": (COUNT, "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t GROUP BY a"),
+    "filter": (COUNT, "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t WHERE a > 1 GROUP BY g"),
+    "another filter": (
+        "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t WHERE a > 1 GROUP BY g",
+        "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t WHERE a > 2 GROUP BY g",
+        "filter",
+    ),
+    "a field of a WITH": (
+        "WITH w AS (SELECT STREAM g, a + 1 AS b FROM t); INSERT INTO o SELECT STREAM SUM(b) AS s FROM w GROUP BY g",
+        "WITH w AS (SELECT STREAM g, a + 2 AS b FROM t); INSERT INTO o SELECT STREAM SUM(b) AS s FROM w GROUP BY g",
+        "aggregates",
+    ),
+    "lateral": (
+        "INSERT INTO o SELECT STREAM COUNT(*) AS s FROM t LATERAL xs AS x GROUP BY g",
+        "INSERT INTO o SELECT STREAM COUNT(*) AS s FROM t LATERAL ys AS x GROUP BY g",
+    ),
+    "event_time": (COUNT, COUNT.replace("FROM t", "FROM t EVENTTIME BY a")),
+    "window": (
+        COUNT.replace("GROUP", BY_MINUTE),
+        COUNT.replace("GROUP", "WINDOW BY TUMBLE 2m GROUP"),
+    ),
+    "grace": (
+        COUNT.replace("GROUP", BY_MINUTE),
+        COUNT.replace("GROUP", "WINDOW BY TUMBLE 1m GRACE BY 1h GROUP"),
+    ),
+    "final": (
+        COUNT.replace("GROUP", BY_MINUTE),
+        "SET emit='final'; " + COUNT.replace("GROUP", BY_MINUTE),
+    ),
+    "sources": (COUNT, COUNT.replace("FROM t", "FROM u")),
+    "operators": (COUNT, COUNT.replace("STREAM", "TABLE")),
+    "conditions": (f"{COUNT} HAVING COUNT(*) > 1", f"{COUNT} HAVING COUNT(*) > 2"),
+    "within": (JOIN, JOIN.replace("1m", "2m")),
+    "join_kind": (JOIN, JOIN.replace("INNER", "LEFT")),
+    "join_keys": (JOIN, JOIN.replace("t.g = u.g", "t.a = u.a"), "kept_fields", "join_keys"),
+    "kept_fields": (JOIN, JOIN.replace("u.d AS d", "u.a AS b")),
+    "removed": (COUNT, "INSERT INTO o SELECT STREAM a FROM t"),
+}
+
+
+@pytest.mark.parametrize("case", [(kind, *texts) for kind, texts in OTHER.items()], ids=lambda case: str(case[0]))
+def test_state_does_not_go_on_where_this_changes(case: tuple[str, ...]) -> None:
+    name, old, new, *kinds = case
+
+    assert sorted(changes(old, new)) == sorted(kinds or [name])
 
 
 @pytest.mark.parametrize(("old", "new"), [(FAIL, CONTINUE), (FAIL, DLQ), (CONTINUE, DLQ), (DLQ, CONTINUE), (DLQ, FAIL)])
-def test_another_policy_of_writing_does_not_go_on_from_the_groups(old: str, new: str) -> None:
-    assert changes(of(old), of(new)) == ("the aggregate of stateful-0 is another one",)
+def test_another_policy_of_writing_does_not_go_on(old: str, new: str) -> None:
+    assert changes(f"{old} {COUNT}", f"{new} {COUNT}") == ["error_policy"]
 
 
 @pytest.mark.parametrize("read", ["SET error.policy.read='continue';", f"SET error.policy.read='dlq'; {QUEUE}"])
 @pytest.mark.parametrize("write", ["", "SET error.policy.write='continue';"])
-def test_another_policy_of_reading_goes_on_from_the_groups(read: str, write: str) -> None:
-    assert changes(of(write), of(f"{read} {write}")) == ()
+def test_another_policy_of_reading_goes_on(read: str, write: str) -> None:
+    assert changes(f"{write} {COUNT}", f"{read} {write} {COUNT}") == []
 
 
 def test_a_program_without_state_may_change_its_policy() -> None:
     insert = "INSERT INTO o SELECT STREAM a FROM t"
 
-    assert changes(of(FAIL, insert), of(DLQ, insert)) == ()
+    assert changes(f"{FAIL} {insert}", f"{DLQ} {insert}") == []
 
 
-def test_groups_of_a_table_that_spark_itself_kept_do_not_fit() -> None:
-    """Its rows of a state would be read as buffers that they are not."""
-    kept_by_spark = [
-        "aggregate a table in store aggregate-0",
-        "by    currency = currency",
-        "agg_0 = COUNT(*) long",
-        "read payments",
-    ]
-    was = {"stateful-0": {"sources": ["payments"], "stores": {"aggregate-0": "\n".join(kept_by_spark)}}}
-    now = fingerprint(plan_text("INSERT INTO out SELECT TABLE COUNT(*) FROM payments GROUP BY currency", GOLDEN).plan)
+def test_a_change_says_which_insert_it_is_of_and_what_it_was() -> None:
+    (change,) = continue_from(planned(COUNT.replace("FROM t", "FROM u")), fingerprinted(COUNT)).changes
 
-    assert changes(Fingerprint.from_json(was), now) == ("the aggregate of stateful-0 is another one",)
-    assert [
-        line for line in now.as_json()["stateful-0"]["stores"]["aggregate-0"].split("\n") if line not in kept_by_spark
-    ] == ["groups with rows, each in one value"]
+    assert (change.code, change.params) == ("SOURCES", {"target": "o", "was": "t", "now": "u"})
+    assert str(change) == "INSERT INTO o reads u instead of t"
 
 
-def test_groups_of_a_stream_go_on_with_the_state_of_earlier_releases() -> None:
-    kept = "aggregate in store aggregate-0\nby    currency = currency\nagg_0 = COUNT(*) long\nread payments"
-    was = {"stateful-0": {"sources": ["payments"], "stores": {"aggregate-0": kept}}}
-    now = fingerprint(plan_text("INSERT INTO out SELECT STREAM COUNT(*) FROM payments GROUP BY currency", GOLDEN).plan)
+def test_another_layout_of_an_operator_does_not_go_on() -> None:
+    written = fingerprint(planned(COUNT)).as_json()
+    written["queries"][0]["state"]["of"]["layout"] = 0
 
-    assert changes(Fingerprint.from_json(was), now) == ()
+    (change,) = continue_from(planned(COUNT), Fingerprint.from_json(written)).changes
+
+    assert (change.code, change.params["operator"]) == ("LAYOUT", "aggregate")
+
+
+def test_a_fingerprint_of_before_the_versions_is_not_read() -> None:
+    prose = {"stateful-0": {"sources": ["t"], "stores": {"aggregate-0": "aggregate in store aggregate-0"}}}
+
+    with pytest.raises(OtherVersion) as caught:
+        Fingerprint.from_json(prose)
+
+    assert caught.value.version == 0
+
+
+def test_a_fingerprint_of_a_later_version_is_not_read() -> None:
+    with pytest.raises(OtherVersion):
+        Fingerprint.from_json({"version": VERSION + 1, "queries": []})

@@ -1,4 +1,4 @@
-"""What the person is told who must repair a record."""
+"""The explanation of a bad record for whoever repairs it."""
 
 import pytest
 
@@ -28,5 +28,5 @@ def test_a_bad_record_is_explained_with_its_place(data: bytes, said: str) -> Non
     assert diagnose_json(data, KIND) == said
 
 
-def test_a_good_record_has_nothing_wrong() -> None:
+def test_nothing_is_wrong_with_a_good_record() -> None:
     assert diagnose_json(b'{"id": 1, "name": {"any": 1}, "who": null, "new": 1}', KIND) is None

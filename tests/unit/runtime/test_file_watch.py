@@ -1,4 +1,4 @@
-"""Mounted secrets that change."""
+"""Changes of mounted secrets."""
 
 from pathlib import Path
 from queue import Empty, Queue
@@ -10,32 +10,32 @@ from lsql_runner.runtime.file_watch import FileWatch
 DEADLINE_S = 10
 
 
-def test_a_changed_file_is_told_once(tmp_path: Path) -> None:
+def test_a_changed_file_is_reported_once(tmp_path: Path) -> None:
     kept, changed = tmp_path / "kept", tmp_path / "changed"
     kept.write_text("a")
     changed.write_text("b")
-    told: Queue[Path] = Queue()
+    changes: Queue[Path] = Queue()
 
-    watch = FileWatch([kept, changed], told.put, period_s=0.01)
+    watch = FileWatch([kept, changed], changes.put, period_s=0.01)
     changed.write_text("c")
 
-    assert told.get(timeout=DEADLINE_S) == changed
+    assert changes.get(timeout=DEADLINE_S) == changed
     changed.write_text("d")
     with pytest.raises(Empty):
-        told.get(timeout=0.2)
+        changes.get(timeout=0.2)
     watch.close()
 
 
-def test_a_file_that_is_away_for_a_moment_has_not_changed(tmp_path: Path) -> None:
+def test_a_file_that_is_missing_for_a_moment_has_not_changed(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("a")
-    told: Queue[Path] = Queue()
+    changes: Queue[Path] = Queue()
 
-    watch = FileWatch([secret], told.put, period_s=0.01)
+    watch = FileWatch([secret], changes.put, period_s=0.01)
     secret.unlink()
     with pytest.raises(Empty):
-        told.get(timeout=0.2)
+        changes.get(timeout=0.2)
     secret.write_text("a")
     with pytest.raises(Empty):
-        told.get(timeout=0.2)
+        changes.get(timeout=0.2)
     watch.close()

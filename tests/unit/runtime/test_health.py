@@ -1,4 +1,4 @@
-"""When a processor is well, and the one word for each way it is not."""
+"""When a processor is healthy, and the code for each way it is not."""
 
 from dataclasses import replace
 
@@ -31,7 +31,7 @@ def codes(status: Status, now_ms: int = 0) -> list[str]:
 @pytest.mark.parametrize(
     "state", [State.STARTING, State.WAITING, State.RUNNING, State.STOPPING, State.STOPPED, State.ENDED]
 )
-def test_these_states_are_well_however_long_they_last(state: State) -> None:
+def test_these_states_are_healthy_however_long_they_last(state: State) -> None:
     assert assess(Status(state=state), 10**12, STUCK_AFTER_MS).ok
 
 
@@ -48,13 +48,13 @@ def test_these_states_are_well_however_long_they_last(state: State) -> None:
         (Status(state=State.RESTARTING), "query-died", "the query died"),
     ],
 )
-def test_not_well_has_a_word_and_a_sentence(status: Status, code: str, text: str) -> None:
+def test_an_unhealthy_status_has_a_code_and_a_sentence(status: Status, code: str, text: str) -> None:
     (reason,) = assess(status, 0, STUCK_AFTER_MS).reasons
 
     assert (reason.code, reason.text) == (code, text)
 
 
-def test_all_reasons_are_told() -> None:
+def test_all_reasons_are_reported() -> None:
     assert codes(Status(state=State.FAILED, jvm_error=GONE, broker_error=LOST)) == [
         "jvm-gone",
         "broker-unreachable",
@@ -69,21 +69,21 @@ class TestStuck:
         assert reason.code == "query-stuck"
         assert reason.text == "no batch ended for 60 s while the lag grew to 15 records"
 
-    def test_not_yet_at_the_limit(self) -> None:
+    def test_before_the_limit_it_is_not_stuck(self) -> None:
         assert codes(running(end=25), STUCK_AFTER_MS) == []
 
     def test_an_idle_topic_is_not_stuck(self) -> None:
         assert codes(running(), 10**12) == []
 
-    def test_a_lag_that_only_stands_is_not_stuck(self) -> None:
+    def test_a_constant_lag_is_not_stuck(self) -> None:
         assert codes(running(end=25, lag_at_progress=15), 10**12) == []
 
     @pytest.mark.parametrize("state", [s for s in State if s is not State.RUNNING], ids=lambda s: s.value)
-    def test_only_what_runs_can_be_stuck(self, state: State) -> None:
+    def test_only_a_running_processor_can_be_stuck(self, state: State) -> None:
         stuck = replace(running(end=25), state=state)
 
         assert is_stuck(stuck, 10**12, STUCK_AFTER_MS)
         assert "query-stuck" not in codes(stuck, 10**12)
 
-    def test_a_lost_broker_explains_it_already(self) -> None:
+    def test_with_a_lost_broker_it_is_not_also_stuck(self) -> None:
         assert codes(replace(running(end=25), broker_error=LOST), 10**12) == ["broker-unreachable"]

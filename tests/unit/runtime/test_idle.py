@@ -1,4 +1,4 @@
-"""Time that goes on while no record comes: pure, the wall clock is a number."""
+"""The event time of idle topics: pure, the wall clock is a number."""
 
 from lsql_runner.events.batches import BatchEnded, StoreReport
 from lsql_runner.pipeline import plan_text
@@ -26,7 +26,7 @@ def test_time_stands_still_before_the_first_record() -> None:
     assert clocks().due(1_000_000) == ()
 
 
-def test_time_goes_on_from_the_newest_record_as_fast_as_the_clock() -> None:
+def test_time_advances_from_the_newest_record_with_the_clock() -> None:
     idle = clocks()
     idle.batch_ended(batch(at_ms=50_000, newest_ms=7_000))
 
@@ -35,7 +35,7 @@ def test_time_goes_on_from_the_newest_record_as_fast_as_the_clock() -> None:
     assert idle.due(150_000) == (Step("aggregate-0", 107_000),)
 
 
-def test_a_step_is_the_newest_time_of_the_next() -> None:
+def test_the_next_step_starts_at_the_last_one() -> None:
     idle = clocks()
     idle.batch_ended(batch(at_ms=50_000, newest_ms=7_000))
     [step] = idle.due(54_000)
@@ -45,7 +45,7 @@ def test_a_step_is_the_newest_time_of_the_next() -> None:
     assert idle.due(64_100) == (Step("aggregate-0", step.time_ms + 10_000),)
 
 
-def test_older_records_do_not_turn_time_back() -> None:
+def test_older_records_do_not_move_time_back() -> None:
     idle = clocks()
     idle.batch_ended(batch(at_ms=50_000, newest_ms=9_000))
     idle.batch_ended(batch(at_ms=51_000, newest_ms=4_000))
@@ -60,7 +60,7 @@ def test_without_an_open_window_there_is_nothing_to_do() -> None:
     assert idle.due(500_000) == ()
 
 
-def test_a_start_on_a_checkpoint_goes_on_from_what_that_knows() -> None:
+def test_a_start_continues_at_the_time_of_the_checkpoint() -> None:
     idle = clocks({"stateful-0": 9_000}, now_ms=100_000)
 
     assert idle.due(104_000) == (Step("aggregate-0", 13_000),)

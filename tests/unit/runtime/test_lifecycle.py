@@ -1,4 +1,4 @@
-"""The moves of a processor, against a model that is stated in other words than the table."""
+"""The transitions of a processor, against a model that is not a table."""
 
 import pytest
 from hypothesis import settings
@@ -10,11 +10,11 @@ from lsql_runner.events.state import State
 from lsql_runner.runtime.lifecycle import IDEMPOTENT, TRANSITIONS, Trigger, move
 
 WITH_QUERY = {State.STARTING, State.RUNNING, State.STOPPING}
-"""There may be a query in these states: it is coming up, it runs, or its last batch is under way."""
+"""States with a query: it starts, it runs, or its last batch runs."""
 
 
 def model(state: State, trigger: Trigger) -> State | None:
-    """The state that people expect, told by trigger instead of by state; None where it must be refused."""
+    """The state that people expect, by trigger instead of by state; None where it must be refused."""
     if state is State.ENDED:
         return State.ENDED if trigger is Trigger.END else None
     query = state in WITH_QUERY
@@ -60,7 +60,7 @@ def test_move_is_what_the_model_expects(state: State, trigger: Trigger) -> None:
     assert moved(state, trigger) is model(state, trigger)
 
 
-def test_requests_for_what_already_is_are_no_rows_of_the_table() -> None:
+def test_idempotent_requests_are_no_transitions() -> None:
     assert not IDEMPOTENT & TRANSITIONS.keys()
 
 
@@ -69,7 +69,7 @@ def test_every_state_can_be_reached_from_the_start() -> None:
 
 
 @pytest.mark.parametrize("state", [s for s in State if s is not State.ENDED], ids=lambda s: s.value)
-def test_whatever_happened_it_can_run_again_unless_the_process_ends(state: State) -> None:
+def test_from_every_state_but_ended_it_can_run_again(state: State) -> None:
     assert State.RUNNING in reachable(state)
 
 

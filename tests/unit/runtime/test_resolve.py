@@ -1,15 +1,15 @@
-"""Who is asked first for a topic's schema: the program, what is declared, what was pinned, the registry, a sample."""
+"""The order of sources for a topic's schema: program, LSQL_TOPICS, pinned schema, registry, sample."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from devkit.fake_brokers import FakeBrokers
 from devkit.fake_registry import FakeRegistry
 from lsql_runner.errors import LsqlError
-from lsql_runner.events.batches import Partition
 from lsql_runner.formats.avro_schema import avro_serde
 from lsql_runner.formats.catalog import (
     AVRO_FORMAT,
@@ -24,9 +24,8 @@ from lsql_runner.formats.catalog import (
 )
 from lsql_runner.formats.proto_schema import proto_serde
 from lsql_runner.formats.text_formats import text_serde
-from lsql_runner.kafka.brokers import RawRecord, TopicLimits, TopicRequest
 from lsql_runner.kafka.registry import SchemaReference
-from lsql_runner.runtime.resolve import Knowledge, resolve_catalog
+from lsql_runner.runtime.resolve import KnownSchemas, resolve_catalog
 from lsql_runner.sql.parser import parse
 from lsql_runner.types import BYTES, STRING, describe, parse_type
 
@@ -36,53 +35,12 @@ PROTO_NEW = 'syntax = "proto3"; message X { int32 x = 1; } message A { message B
 PROGRAM = "INSERT INTO target SELECT STREAM * FROM orders"
 
 
-class FakeBrokers:
-    """Topics with their records as (key, value); `asked` lists the topics that were sampled."""
-
-    def __init__(self, **topics: list[tuple[bytes | None, bytes | None]]) -> None:
-        self._records = topics
-        self.asked: list[str] = []
-
-    def topics(self) -> dict[str, int]:
-        return dict.fromkeys(self._records, 3)
-
-    def sample(self, topic: str, limit: int) -> list[RawRecord]:
-        self.asked.append(topic)
-        records = [
-            RawRecord(Partition(topic, 0), offset, key, value)
-            for offset, (key, value) in enumerate(self._records[topic])
-        ]
-        return records[-limit:]
-
-    def create(self, request: TopicRequest) -> bool:
-        raise NotImplementedError
-
-    def delete_topic(self, name: str) -> None:
-        raise NotImplementedError
-
-    def delete_group(self, group: str) -> None:
-        raise NotImplementedError
-
-    def limits(self, topics: Iterable[str]) -> dict[str, TopicLimits]:
-        raise NotImplementedError
-
-    def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        raise NotImplementedError
-
-    def begins(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        raise NotImplementedError
-
-    def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        raise NotImplementedError
-
-    def commit(self, group: str, positions: Mapping[Partition, int]) -> None:
-        raise NotImplementedError
-
-    def record(self, partition: Partition, offset: int) -> RawRecord | None:
-        raise NotImplementedError
-
-    def close(self) -> None:
-        raise NotImplementedError
+def brokers_with(*records: tuple[bytes | None, bytes | None]) -> FakeBrokers:
+    """Brokers with the topic `orders`, whose first partition of three holds the records."""
+    brokers = FakeBrokers()
+    brokers.add_topic("orders", 3)
+    brokers.produce("orders", *records)
+    return brokers
 
 
 def known(schema: str, origin: Origin) -> dict[str, TopicSchema]:
@@ -97,50 +55,48 @@ def resolved(
     pinned: Mapping[str, TopicSchema] | None = None,
     registry: FakeRegistry | None = None,
 ) -> TopicSchema:
-    knowledge = Knowledge(declared or {}, pinned or {}, sample_records=2, registry=registry)
+    knowledge = KnownSchemas(declared or {}, pinned or {}, sample_records=2, registry=registry)
     return resolve_catalog(parse(program), brokers, knowledge).schemas["orders"]
 
 
-def test_a_sample_is_taken_where_nothing_is_known() -> None:
-    schema = resolved(FakeBrokers(orders=[(b"k", b'{"id": 1}')]))
+def test_an_unknown_topic_is_sampled() -> None:
+    schema = resolved(brokers_with((b"k", b'{"id": 1}')))
 
     assert (str(schema.key.format), describe(schema.value.type)) == ("STRING", "struct<id: long>")
     assert (schema.origin, schema.partitions) == ("sampled", 3)
 
 
-def test_what_is_declared_is_not_sampled() -> None:
-    brokers = FakeBrokers(orders=[(b"k", b'{"id": 1}')])
+def test_a_declared_topic_is_not_sampled() -> None:
+    brokers = brokers_with((b"k", b'{"id": 1}'))
 
     schema = resolved(brokers, declared=known("struct<id: string>", "declared"))
 
     assert describe(schema.value.type) == "struct<id: string>"
-    assert (schema.origin, schema.partitions, brokers.asked) == ("declared", 3, [])
+    assert (schema.origin, schema.partitions, brokers.sampled) == ("declared", 3, [])
 
 
-def test_what_is_declared_goes_before_what_is_pinned() -> None:
+def test_a_declared_schema_replaces_a_pinned_one() -> None:
     declared, pinned = known("struct<id: string>", "declared"), known("struct<id: long>", "declared")
 
-    assert (
-        describe(resolved(FakeBrokers(orders=[]), declared=declared, pinned=pinned).value.type) == "struct<id: string>"
-    )
+    assert describe(resolved(brokers_with(), declared=declared, pinned=pinned).value.type) == "struct<id: string>"
 
 
-def test_what_is_pinned_keeps_its_types_and_takes_new_fields() -> None:
-    brokers = FakeBrokers(orders=[(b"k", b'{"id": "text", "color": "red"}')])
+def test_a_pinned_schema_keeps_its_types_and_adds_new_fields() -> None:
+    brokers = brokers_with((b"k", b'{"id": "text", "color": "red"}'))
 
     schema = resolved(brokers, pinned=known("struct<id: long>", "declared"))
 
     assert (schema.origin, describe(schema.value.type)) == ("pinned", "struct<id: long, color: string>")
 
 
-def test_what_is_pinned_holds_for_an_empty_topic() -> None:
-    schema = resolved(FakeBrokers(orders=[]), pinned=known("struct<id: long>", "declared"))
+def test_a_pinned_schema_is_used_for_an_empty_topic() -> None:
+    schema = resolved(brokers_with(), pinned=known("struct<id: long>", "declared"))
 
     assert (schema.origin, describe(schema.value.type)) == ("pinned", "struct<id: long>")
 
 
-def test_a_format_in_the_program_goes_before_all() -> None:
-    brokers = FakeBrokers(orders=[(b"k", b'{"id": 1}')])
+def test_a_format_in_the_program_comes_first() -> None:
+    brokers = brokers_with((b"k", b'{"id": 1}'))
     program = f"{PROGRAM} WHERE _ktype = BYTES AND _vtype = STRING"
     declared, pinned = known("struct<id: string>", "declared"), known("struct<id: long>", "declared")
 
@@ -153,15 +109,15 @@ def test_a_format_in_the_program_goes_before_all() -> None:
 def test_a_format_in_the_program_that_agrees_changes_nothing() -> None:
     declared = known("struct<id: string>", "declared")
 
-    schema = resolved(FakeBrokers(orders=[]), f"{PROGRAM} WHERE _vtype = JSON", declared)
+    schema = resolved(brokers_with(), f"{PROGRAM} WHERE _vtype = JSON", declared)
 
     assert schema.origin == "declared"
 
 
 @pytest.mark.parametrize("name", ["CSV", "XML"])
-def test_a_format_that_says_nothing_of_its_schema_must_be_declared(name: str) -> None:
+def test_a_format_without_a_schema_must_be_declared(name: str) -> None:
     with pytest.raises(LsqlError) as caught:
-        resolved(FakeBrokers(orders=[(b"k", b"1,2")]), f"{PROGRAM} WHERE _vtype = {name}")
+        resolved(brokers_with((b"k", b"1,2")), f"{PROGRAM} WHERE _vtype = {name}")
 
     assert (caught.value.code, caught.value.params) == ("SCHEMA_UNDECLARED", {"topic": "orders", "format": name})
 
@@ -170,25 +126,28 @@ def test_a_pinned_schema_without_a_declaration_stays() -> None:
     value = text_serde(Format("CSV"), parse_type("struct<a: int>"), {"delimiter": ";"})
     pinned = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value, "declared")}
 
-    schema = resolved(FakeBrokers(orders=[(b"k", b'{"b": 1}')]), f"{PROGRAM} WHERE _vtype = CSV", pinned=pinned)
+    schema = resolved(brokers_with((b"k", b'{"b": 1}')), f"{PROGRAM} WHERE _vtype = CSV", pinned=pinned)
 
     assert (schema.value, schema.origin) == (value, "pinned")
 
 
 @pytest.mark.parametrize("records", [[], [(b"k", None)]])
-def test_a_topic_that_says_nothing_is_waited_for(records: list[tuple[bytes | None, bytes | None]]) -> None:
+def test_a_topic_without_values_is_waited_for(records: list[tuple[bytes | None, bytes | None]]) -> None:
     with pytest.raises(LsqlError) as caught:
-        resolved(FakeBrokers(orders=records))
+        resolved(brokers_with(*records))
 
     assert (caught.value.code, caught.value.params) == ("TOPIC_EMPTY", {"topic": "orders"})
 
 
 def test_keys_that_are_all_null_pass_through() -> None:
-    assert resolved(FakeBrokers(orders=[(None, b'{"id": 1}')])).key == Serde(STRING_FORMAT, STRING)
+    assert resolved(brokers_with((None, b'{"id": 1}'))).key == Serde(STRING_FORMAT, STRING)
 
 
 def test_a_missing_topic_is_left_to_the_binder() -> None:
-    catalog = resolve_catalog(parse(PROGRAM), FakeBrokers(other=[]), Knowledge({}, {}))
+    brokers = FakeBrokers()
+    brokers.add_topic("other")
+
+    catalog = resolve_catalog(parse(PROGRAM), brokers, KnownSchemas({}, {}))
 
     assert (dict(catalog.schemas), catalog.existing) == ({}, frozenset({"other"}))
 
@@ -216,7 +175,7 @@ class TestRegistry:
         registry.register("orders-value", "AVRO", avro(ID, COLOR))
         registry.register("orders-key", "AVRO", '"string"')
 
-        schema = resolved(FakeBrokers(orders=[]), registry=registry)
+        schema = resolved(brokers_with(), registry=registry)
 
         assert (str(schema.key.format), describe(schema.key.type)) == ("AVRO", "string")
         assert describe(schema.value.type) == "struct<id: long not null, color: string>"
@@ -226,26 +185,26 @@ class TestRegistry:
         registry = FakeRegistry()
         registry.register("orders-value", "AVRO", avro(ID))
 
-        schema = resolved(FakeBrokers(orders=[(b"k", with_id(1))]), registry=registry)
+        schema = resolved(brokers_with((b"k", with_id(1))), registry=registry)
 
         assert (str(schema.key.format), str(schema.value.format)) == ("STRING", "AVRO")
 
-    def test_without_a_subject_the_id_in_the_records_says_it(self) -> None:
+    def test_without_a_subject_the_id_in_the_records_names_the_schema(self) -> None:
         registry = FakeRegistry()
         known_id = registry.register("elsewhere-value", "AVRO", avro(ID))
 
-        schema = resolved(FakeBrokers(orders=[(b"k", None), (b"k", with_id(known_id))]), registry=registry)
+        schema = resolved(brokers_with((b"k", None), (b"k", with_id(known_id))), registry=registry)
 
         assert (str(schema.value.format), describe(schema.value.type)) == ("AVRO", "struct<id: long not null>")
 
     @pytest.mark.parametrize("record", [with_id(99), b"\0\0\0", b"\0"])
-    def test_bytes_that_only_look_like_it_are_bytes(self, record: bytes) -> None:
-        schema = resolved(FakeBrokers(orders=[(b"k", record)]), registry=FakeRegistry())
+    def test_bytes_that_only_look_like_a_schema_id_are_bytes(self, record: bytes) -> None:
+        schema = resolved(brokers_with((b"k", record)), registry=FakeRegistry())
 
         assert schema.value.format == BYTES_FORMAT
 
     def test_json_with_a_registry_beside_it_is_json(self) -> None:
-        schema = resolved(FakeBrokers(orders=[(b"k", b'{"id": 1}')]), registry=FakeRegistry())
+        schema = resolved(brokers_with((b"k", b'{"id": 1}')), registry=FakeRegistry())
 
         assert (schema.value.format, schema.origin) == (JSON_FORMAT, "sampled")
 
@@ -253,49 +212,49 @@ class TestRegistry:
         registry = FakeRegistry()
         registry.register("orders-value", "AVRO", avro(ID))
 
-        schema = resolved(FakeBrokers(orders=[]), f"{PROGRAM} WHERE _vtype = BYTES", registry=registry)
+        schema = resolved(brokers_with(), f"{PROGRAM} WHERE _vtype = BYTES", registry=registry)
 
         assert schema.value == Serde(BYTES_FORMAT, BYTES)
 
     def test_avro_without_a_registry_is_refused(self) -> None:
         with pytest.raises(LsqlError) as caught:
-            resolved(FakeBrokers(orders=[]), f"{PROGRAM} WHERE _vtype = AVRO")
+            resolved(brokers_with(), f"{PROGRAM} WHERE _vtype = AVRO")
 
         assert (caught.value.code, caught.value.params) == ("REGISTRY_MISSING", {"topic": "orders"})
 
-    def test_a_declared_schema_needs_a_registry_for_those_that_the_records_name(self) -> None:
+    def test_a_declared_schema_needs_a_registry_for_the_schemas_of_the_records(self) -> None:
         value = avro_serde(AVRO_FORMAT, avro(ID))
         declared = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value)}
 
         with pytest.raises(LsqlError) as caught:
-            resolved(FakeBrokers(orders=[]), declared=declared)
+            resolved(brokers_with(), declared=declared)
 
         assert caught.value.code == "REGISTRY_MISSING"
-        assert resolved(FakeBrokers(orders=[]), declared=declared, registry=FakeRegistry()).value == value
+        assert resolved(brokers_with(), declared=declared, registry=FakeRegistry()).value == value
 
-    def test_avro_of_which_nothing_is_known_is_waited_for(self) -> None:
+    def test_avro_without_subject_and_records_is_waited_for(self) -> None:
         with pytest.raises(LsqlError) as caught:
-            resolved(FakeBrokers(orders=[]), f"{PROGRAM} WHERE _vtype = AVRO", registry=FakeRegistry())
+            resolved(brokers_with(), f"{PROGRAM} WHERE _vtype = AVRO", registry=FakeRegistry())
 
         assert caught.value.code == "TOPIC_EMPTY"
 
-    def test_a_registry_that_is_away_is_no_other_format(self) -> None:
+    def test_an_unreachable_registry_is_an_error_and_not_another_format(self) -> None:
         registry = FakeRegistry()
         registry.outage = LsqlError("REGISTRY_UNREACHABLE", urls="u", reason="w")
 
         with pytest.raises(LsqlError) as caught:
-            resolved(FakeBrokers(orders=[(b"k", b'{"id": 1}')]), registry=registry)
+            resolved(brokers_with((b"k", b'{"id": 1}')), registry=registry)
 
         assert caught.value.code == "REGISTRY_UNREACHABLE"
 
-    def test_what_a_schema_refers_to_is_put_into_it(self) -> None:
+    def test_referenced_schemas_are_included(self) -> None:
         registry = FakeRegistry()
         registry.register("money", "AVRO", avro({"name": "amount", "type": "double"}, name="Money"))
         refers = [SchemaReference("com.shop.Money", "money", 1)]
         total = {"name": "total", "type": "com.shop.Money"}
         registry.register("orders-value", "AVRO", avro(total), refers)
 
-        schema = resolved(FakeBrokers(orders=[]), registry=registry)
+        schema = resolved(brokers_with(), registry=registry)
 
         assert describe(schema.value.type) == "struct<total: struct<amount: double not null> not null>"
 
@@ -303,7 +262,7 @@ class TestRegistry:
         registry = FakeRegistry()
         registry.register("orders-value", "JSON", json_schema(id="integer", color="string"))
 
-        schema = resolved(FakeBrokers(orders=[]), registry=registry)
+        schema = resolved(brokers_with(), registry=registry)
 
         assert schema.value == Serde(JSON_FORMAT, parse_type("struct<id: long, color: string>"), has_head=True)
         assert schema.origin == "registry"
@@ -323,7 +282,7 @@ class TestRegistry:
         registry = FakeRegistry()
         registry.register("orders-value", "JSON", json_schema(id="integer"))
 
-        schema = resolved(FakeBrokers(orders=[(b"k", value) for value in records]), registry=registry)
+        schema = resolved(brokers_with(*((b"k", value) for value in records)), registry=registry)
 
         assert (schema.value.has_head, describe(schema.value.type)) == (headed, "struct<id: long>")
 
@@ -331,7 +290,7 @@ class TestRegistry:
         registry = FakeRegistry()
         known_id = registry.register("elsewhere", "JSON", json_schema(id="integer"))
 
-        schema = resolved(FakeBrokers(orders=[(b"k", with_id(known_id))]), registry=registry)
+        schema = resolved(brokers_with((b"k", with_id(known_id))), registry=registry)
 
         assert schema.value == Serde(JSON_FORMAT, parse_type("struct<id: long>"), has_head=True)
 
@@ -340,17 +299,17 @@ class TestRegistry:
         known_id = registry.register("orders-value", "JSON", '{"type": "object"}')
         record = with_id(known_id).removesuffix(b"body") + b'{"id": 1}'
 
-        schema = resolved(FakeBrokers(orders=[(b"k", record)]), registry=registry)
+        schema = resolved(brokers_with((b"k", record)), registry=registry)
 
         assert schema.value == Serde(JSON_FORMAT, parse_type("struct<id: long>"), has_head=True)
 
-    def test_what_a_json_schema_refers_to_gives_its_type(self) -> None:
+    def test_a_referenced_json_schema_gives_the_type(self) -> None:
         registry = FakeRegistry()
         registry.register("money", "JSON", json_schema(cents="integer"))
         whole = json.dumps({"type": "object", "properties": {"total": {"$ref": "money.json"}}})
         registry.register("orders-value", "JSON", whole, [SchemaReference("money.json", "money", 1)])
 
-        schema = resolved(FakeBrokers(orders=[]), f"{PROGRAM} WHERE _vtype = JSON", registry=registry)
+        schema = resolved(brokers_with(), f"{PROGRAM} WHERE _vtype = JSON", registry=registry)
 
         assert describe(schema.value.type) == "struct<total: struct<cents: long>>"
 
@@ -359,7 +318,7 @@ class TestRegistry:
         registry.register("orders-value", "JSON", '{"$ref": "#/nowhere"}')
 
         with pytest.raises(LsqlError) as caught:
-            resolved(FakeBrokers(orders=[]), registry=registry)
+            resolved(brokers_with(), registry=registry)
 
         assert (caught.value.code, caught.value.params["schema"]) == (
             "SCHEMA_UNREADABLE",
@@ -372,7 +331,7 @@ class TestRegistry:
         registry = FakeRegistry()
         registry.register("orders-value", "JSON", json_schema(id="string", color="string"))
 
-        schema = resolved(FakeBrokers(orders=[]), pinned=pinned, registry=registry)
+        schema = resolved(brokers_with(), pinned=pinned, registry=registry)
 
         assert schema.value == replace(value, type=parse_type("struct<id: long, color: string>"))
 
@@ -382,16 +341,16 @@ class TestRegistry:
         text = 'syntax = "proto3"; import "c.proto"; message Order { c.Money total = 1; }'
         registry.register("orders-value", "PROTOBUF", text, [SchemaReference("c.proto", "money", 1)])
 
-        schema = resolved(FakeBrokers(orders=[]), registry=registry)
+        schema = resolved(brokers_with(), registry=registry)
 
         assert (schema.origin, str(schema.value.format)) == ("registry", "PROTOBUF")
         assert describe(schema.value.type) == "struct<total: struct<cents: long not null>>"
 
-    def test_of_several_messages_that_of_the_newest_record_is_read(self) -> None:
+    def test_the_message_of_the_newest_record_is_read(self) -> None:
         registry = FakeRegistry()
         registry.register("orders-value", "PROTOBUF", PROTO_OLD)
         registry.register("orders-value", "PROTOBUF", PROTO_NEW)
-        brokers = FakeBrokers(orders=[(b"k", with_id(1)[:5] + b"\x04\0\0")])
+        brokers = brokers_with((b"k", with_id(1)[:5] + b"\x04\0\0"))
 
         schema = resolved(brokers, registry=registry)
 
@@ -400,13 +359,13 @@ class TestRegistry:
             "struct<b: int not null, c: int not null>",
         )
 
-    def test_a_pinned_message_stays_the_one_that_is_read(self) -> None:
+    def test_a_pinned_message_is_kept(self) -> None:
         value = proto_serde(PROTOBUF_FORMAT, PROTO_OLD, "A.B")
         pinned = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value, "registry")}
         registry = FakeRegistry()
         registry.register("orders-value", "PROTOBUF", PROTO_NEW)
 
-        schema = resolved(FakeBrokers(orders=[]), pinned=pinned, registry=registry)
+        schema = resolved(brokers_with(), pinned=pinned, registry=registry)
 
         assert (schema.origin, describe(schema.value.type)) == ("pinned", "struct<b: int not null, c: int not null>")
 
@@ -415,7 +374,7 @@ class TestRegistry:
         registry.register("orders-value", "AVRO", avro({"name": "next", "type": ["null", "com.shop.Order"]}))
 
         with pytest.raises(LsqlError) as caught:
-            resolved(FakeBrokers(orders=[]), registry=registry)
+            resolved(brokers_with(), registry=registry)
 
         assert (caught.value.code, caught.value.params["schema"]) == (
             "SCHEMA_UNREADABLE",
@@ -431,12 +390,12 @@ class TestRegistry:
         ],
         ids=["a new field is there", "a field that went stays", "a type that changed stays"],
     )
-    def test_what_is_pinned_takes_the_newer_schema_that_says_the_same(self, newer: str, kind: str) -> None:
+    def test_a_newer_schema_with_all_pinned_fields_is_used(self, newer: str, kind: str) -> None:
         value = avro_serde(AVRO_FORMAT, avro(ID))
         pinned = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value, "registry")}
         registry = FakeRegistry()
         registry.register("orders-value", "AVRO", newer)
 
-        schema = resolved(FakeBrokers(orders=[(b"k", with_id(1))]), pinned=pinned, registry=registry)
+        schema = resolved(brokers_with((b"k", with_id(1))), pinned=pinned, registry=registry)
 
         assert (schema.origin, describe(schema.value.type)) == ("pinned", kind)

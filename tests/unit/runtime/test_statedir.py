@@ -1,4 +1,4 @@
-"""The processor's directory: one owner, whole files, generations."""
+"""The processor's directory: one owner, atomic files, generations."""
 
 import json
 import subprocess
@@ -21,10 +21,22 @@ ORDERS = TopicSchema(
 )
 PINNED = Pinned(
     "INSERT INTO ...",
-    Fingerprint((("stateless", QueryFingerprint(("orders",), (("count", "how"),))),)),
+    Fingerprint(
+        (
+            QueryFingerprint(
+                name="stateful-0",
+                targets=("out",),
+                sources=("orders",),
+                stores=("aggregate-0",),
+                state={"of": [1, "x"]},
+            ),
+            QueryFingerprint(name="stateless", targets=("copy",), sources=("orders",)),
+        )
+    ),
     {"orders": ORDERS},
     3,
     {"pyspark": "4.2.0"},
+    ("stateful-0",),
 )
 
 HOLD = "import sys; from pathlib import Path; from lsql_runner.runtime.statedir import StateDir\n"
@@ -53,7 +65,7 @@ def test_two_processors_share_a_root(tmp_path: Path) -> None:
     other.close()
 
 
-def test_a_file_in_its_place_is_told(tmp_path: Path) -> None:
+def test_a_file_in_its_place_is_refused(tmp_path: Path) -> None:
     (tmp_path / "root").write_text("")
 
     with pytest.raises(LsqlError) as caught:
@@ -64,21 +76,35 @@ def test_a_file_in_its_place_is_told(tmp_path: Path) -> None:
 
 def test_what_was_pinned_comes_back(tmp_path: Path) -> None:
     state = StateDir(tmp_path, "app")
-    assert state.pinned() is None
+    assert state.saved().pinned is None
 
     state.pin(PINNED)
 
-    assert state.pinned() == PINNED
+    assert state.saved().pinned == PINNED
     state.close()
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"sql": 1, "fingerprint": 2}', "null", '{"sql": "", "x": 1}'])
-def test_a_pinned_program_that_makes_no_sense_is_told(tmp_path: Path, text: str) -> None:
+def test_an_unreadable_program_json_is_refused(tmp_path: Path, text: str) -> None:
     state = StateDir(tmp_path, "app")
     (state.path / "program.json").write_text(text)
 
     with pytest.raises(LsqlError) as caught:
-        state.pinned()
+        state.saved()
+
+    assert caught.value.code == "STATE_UNREADABLE"
+    state.close()
+
+
+def test_a_fingerprint_of_before_the_versions_is_named(tmp_path: Path) -> None:
+    state = StateDir(tmp_path, "app")
+    state.pin(PINNED)
+    file = state.path / "program.json"
+    prose = {"stateful-0": {"sources": ["orders"], "stores": {"aggregate-0": "aggregate in store aggregate-0"}}}
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"fingerprint": prose}))
+
+    with pytest.raises(LsqlError) as caught:
+        state.saved()
 
     assert caught.value.code == "STATE_UNREADABLE"
     state.close()
@@ -118,12 +144,12 @@ def test_a_checkpoint_counts_once_a_batch_was_planned(tmp_path: Path) -> None:
     offsets = state.checkpoints(1) / "query" / "offsets"
     offsets.mkdir(parents=True)
     (offsets / ".0.crc").touch()
-    assert not state.has_checkpoint(1, "query")
+    assert state.saved().checkpoints == frozenset()
+    assert state.saved().generations == {1}
 
     (offsets / "0").touch()
 
-    assert state.has_checkpoint(1, "query")
-    assert not state.has_checkpoint(2, "query")
+    assert state.saved().checkpoints == {(1, "query")}
     state.close()
 
 

@@ -1,4 +1,4 @@
-"""The Status as a fold: what each event leaves behind."""
+"""The Status: what each event changes."""
 
 from threading import Thread
 
@@ -16,12 +16,11 @@ from lsql_runner.events.processor import (
     LagMeasured,
     LateRecordsDropped,
     Partition,
-    Planned,
+    ProgramPlanned,
     QueryDied,
     StateChanged,
     StoreReport,
     TopicUse,
-    Warned,
 )
 from lsql_runner.events.state import State
 from lsql_runner.runtime.status import IDLE_AFTER_MS, Status, StatusBoard, advance
@@ -62,7 +61,7 @@ class TestState:
 
         assert (status.state, status.since_ms, status.reason) == (State.FAILED, 7, DIED)
 
-    def test_a_reason_goes_with_the_next_move(self) -> None:
+    def test_the_next_move_clears_the_reason(self) -> None:
         status = fold(StateChanged(7, State.STARTING, State.FAILED, DIED), to(State.STARTING, State.FAILED))
 
         assert status.reason is None
@@ -84,12 +83,12 @@ class TestState:
         assert restarting.restart_at_ms == 3_500
         assert fold(to(State.STARTING, State.RESTARTING), status=restarting).restart_at_ms is None
 
-    def test_a_death_that_only_a_person_can_mend_has_no_next_try(self) -> None:
+    def test_a_final_error_has_no_next_try(self) -> None:
         status = fold(QueryDied(1_000, DIED, retry_in_s=None))
 
         assert (status.restart_at_ms, status.last_error, status.last_error_at_ms) == (None, DIED, 1_000)
 
-    def test_last_error_outlives_the_restart(self) -> None:
+    def test_the_last_error_is_kept_after_a_restart(self) -> None:
         status = fold(QueryDied(1_000, DIED, 1.0), to(State.STARTING, State.RESTARTING), to(State.RUNNING))
 
         assert status.last_error == DIED
@@ -104,15 +103,26 @@ class TestOffsets:
 
         assert status.committed == {P0: 10, P1: 25}
 
-    def test_lag_counts_only_partitions_of_which_both_sides_are_known(self) -> None:
+    def test_lag_counts_only_partitions_with_known_position_and_end(self) -> None:
         status = fold(batch(1, positions={P0: 10}), LagMeasured(2, {P0: 14, P1: 99}))
 
         assert (status.lags, status.lag) == ({P0: 4}, 4)
 
-    def test_an_end_that_was_measured_before_the_batch_ended_gives_no_negative_lag(self) -> None:
+    def test_an_end_measured_before_the_batch_ended_gives_no_negative_lag(self) -> None:
         status = fold(LagMeasured(1, {P0: 5}), batch(2, positions={P0: 10}))
 
         assert status.lag == 0
+
+    def test_an_end_is_never_less_than_the_position_of_a_query(self) -> None:
+        behind, ahead = Partition("t", 0), Partition("t", 1)
+        measured = LagMeasured(1, {behind: 100, ahead: 100})
+
+        read_on = fold(measured, batch(2, positions={behind: 90, ahead: 130}))
+        measured_late = fold(batch(1, positions={behind: 90, ahead: 130}), measured)
+
+        for status in (read_on, measured_late):
+            assert status.ends == {behind: 100, ahead: 130}
+            assert status.lags == {behind: 10, ahead: 0}
 
     @given(
         dictionaries(integers(0, 3), integers(0, 100)),
@@ -141,22 +151,22 @@ class TestRates:
 
         assert (status.records_in_per_s, status.records_out_per_s) == (25, 2.5)
 
-    def test_queries_are_counted_apart_and_summed_up(self) -> None:
+    def test_rates_are_per_query_and_added_up(self) -> None:
         status = fold(batch(1_000, "a"), batch(1_000, "b"), batch(3_000, "a"), batch(3_001, "b"))
 
         assert status.records_in_per_s == pytest.approx(100, rel=0.01)
 
-    def test_a_batch_that_just_ended_keeps_its_rate_though_nothing_is_left_to_read(self) -> None:
+    def test_the_rate_of_a_recent_batch_is_kept_without_lag(self) -> None:
         status = fold(batch(1_000, positions={P0: 10}), LagMeasured(2_000, {P0: 10}))
 
         assert status.records_in_per_s == 200
 
-    def test_rate_is_zero_when_there_was_nothing_to_read_for_a_while(self) -> None:
+    def test_rate_is_zero_after_a_while_without_lag(self) -> None:
         status = fold(batch(1_000, positions={P0: 10}), LagMeasured(1_000 + IDLE_AFTER_MS, {P0: 10}))
 
         assert (status.records_in_per_s, status.records_out_per_s) == (0, 0)
 
-    def test_the_batch_after_a_rest_is_not_thinned_by_the_rest(self) -> None:
+    def test_an_idle_time_does_not_lower_the_rate_of_the_next_batch(self) -> None:
         status = fold(batch(1_000, positions={P0: 10}), LagMeasured(100_000, {P0: 10}), batch(200_000))
 
         assert status.records_in_per_s == 200
@@ -183,7 +193,7 @@ class TestTotals:
 
 
 class TestTroubles:
-    def test_a_broker_that_is_found_again_is_no_trouble(self) -> None:
+    def test_a_broker_that_is_found_again_is_no_error(self) -> None:
         assert fold(BrokerLost(1, LOST)).broker_error == LOST
         assert fold(BrokerLost(1, LOST), BrokerFound(2)).broker_error is None
 
@@ -195,8 +205,8 @@ class TestTroubles:
 
     def test_the_same_warning_is_kept_once(self) -> None:
         topics = (TopicUse("t", "source", "STRING", "JSON", "string", "string", "declared"),)
-        planned = Planned(1, topics, (), generation=2, stateful=True, warnings=("x", "y"))
-        status = fold(Warned(1, "x"), planned, planned, Warned(2, "y"))
+        planned = ProgramPlanned(1, topics, (), generation=2, stateful=True, warnings=("x", "y"))
+        status = fold(planned, planned)
 
         assert status.warnings == ("x", "y")
         assert (status.topics, status.generation, status.stateful) == (topics, 2, True)
@@ -208,17 +218,17 @@ class TestProgress:
 
         assert (status.progress_at_ms, status.lag_at_progress) == (2, 20)
 
-    def test_having_nothing_to_do_is_progress(self) -> None:
+    def test_no_lag_is_progress(self) -> None:
         status = fold(batch(2, positions={P0: 10}), LagMeasured(9, {P0: 10}))
 
         assert (status.progress_at_ms, status.lag_at_progress) == (9, 0)
 
-    def test_a_growing_lag_is_none(self) -> None:
+    def test_a_growing_lag_is_no_progress(self) -> None:
         status = fold(batch(2, positions={P0: 10}), LagMeasured(9, {P0: 11}))
 
         assert (status.progress_at_ms, status.lag_at_progress) == (2, 0)
 
-    def test_time_counts_anew_when_it_comes_to_run(self) -> None:
+    def test_time_without_progress_starts_when_it_runs(self) -> None:
         status = fold(
             batch(2, positions={P0: 10}),
             LagMeasured(3, {P0: 500}),
@@ -229,7 +239,7 @@ class TestProgress:
         assert (status.progress_at_ms, status.lag_at_progress) == (100_000, 490)
 
 
-def test_the_board_loses_no_event_of_several_threads() -> None:
+def test_the_board_keeps_every_event_of_several_threads() -> None:
     board = StatusBoard(Status())
 
     def tell() -> None:
@@ -245,6 +255,6 @@ def test_the_board_loses_no_event_of_several_threads() -> None:
     assert board.now.late_records_dropped == 2_000
 
 
-def test_what_is_no_event_is_refused() -> None:
+def test_an_unknown_event_is_a_type_error() -> None:
     with pytest.raises(TypeError, match="no such event"):
         advance("hello", Status())  # type: ignore[arg-type]  # on purpose

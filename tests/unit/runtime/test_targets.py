@@ -1,4 +1,4 @@
-"""The topics that a program makes."""
+"""The topics that a program creates."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COMPACT = (("cleanup.policy", "compact"),)
         ("INSERT INTO o SELECT TABLE g FROM t; INSERT INTO o SELECT STREAM g FROM t", ()),
     ],
 )
-def test_of_a_table_it_is_compacted_if_the_program_does_not_say_otherwise(
+def test_the_topic_of_a_table_is_compacted_unless_the_program_sets_another_policy(
     program: str, config: tuple[tuple[str, str], ...]
 ) -> None:
     planned = plan_text(f"SET autocreate=true; {program}", CATALOG)

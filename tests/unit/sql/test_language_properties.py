@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lsql_runner.errors import LsqlError
-from lsql_runner.pipeline import Planned, plan_text
+from lsql_runner.pipeline import PlannedProgram, plan_text
 from lsql_runner.sql.parser import parse
 from lsql_runner.sql.printer import print_program
 from tests.golden.catalog import CATALOG
@@ -104,4 +104,4 @@ WORDS = st.sampled_from(
 @settings(deadline=None, max_examples=500)
 def test_no_heap_of_words_crashes_any_stage(text: str) -> None:
     found = outcome(lambda: plan_text("INSERT INTO t SELECT " + text, CATALOG))
-    assert isinstance(found, Planned | LsqlError)
+    assert isinstance(found, PlannedProgram | LsqlError)

@@ -65,8 +65,8 @@ class TinyServer(Process):
         self._env |= {"HOME": str(self.home), "XDG_RUNTIME_DIR": str(self.home)}
 
     def get(self, path: str) -> str:
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as answer:
-            return str(answer.read().decode())
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as problem_response:
+            return str(problem_response.read().decode())
 
     @property
     def worker_pid(self) -> int:
@@ -164,7 +164,7 @@ def test_app_that_cannot_be_made_ends_the_process_and_is_not_tried_again(mode: s
     assert "bye" not in server.output()
 
 
-def test_on_exit_that_hangs_is_cut_at_the_graceful_timeout_and_told_by_the_code() -> None:
+def test_on_exit_that_hangs_is_cut_at_the_graceful_timeout_and_reported_by_the_code() -> None:
     with TinyServer("hangs") as server:
         os.kill(server.pid, signal.SIGTERM)
 
@@ -179,7 +179,7 @@ def test_on_exit_that_fails_is_logged_and_does_not_keep_the_process() -> None:
         assert "the end was not clean" in server.output()
 
 
-def test_port_in_use_is_told_before_anything_is_started() -> None:
+def test_port_in_use_is_reported_before_anything_is_started() -> None:
     def make_app() -> Flask:
         raise AssertionError("must not be called")
 
@@ -201,9 +201,9 @@ def test_port_that_cannot_be_is_an_error_of_the_setting() -> None:
 def test_what_is_not_http_is_answered_with_a_problem() -> None:
     with TinyServer() as server, socket.create_connection(("127.0.0.1", server.port), timeout=5) as client:
         client.sendall(b"this is no HTTP\r\n\r\n")
-        answer = b"".join(iter(lambda: client.recv(4096), b""))
+        problem_response = b"".join(iter(lambda: client.recv(4096), b""))
 
-    head, _, body = answer.partition(b"\r\n\r\n")
+    head, _, body = problem_response.partition(b"\r\n\r\n")
     assert b"400 Bad Request" in head
     assert b"application/problem+json" in head
     assert json.loads(body)["code"] == "REQUEST_NOT_HTTP"

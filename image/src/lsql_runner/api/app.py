@@ -56,11 +56,11 @@ def _views(processor: Processor, render_metrics: RenderMetrics, now_ms: Callable
         views.store_rows(processor, name)
 
     def stop() -> Response:
-        processor.stop(_asker())
+        processor.stop(_requester())
         return _json(views.state(processor), 202)
 
     def start() -> Response:
-        processor.start(_asker())
+        processor.start(_requester())
         return _json(views.state(processor), 202)
 
     return {
@@ -73,6 +73,7 @@ def _views(processor: Processor, render_metrics: RenderMetrics, now_ms: Callable
         "stores": lambda: _json(views.stores(processor)),
         "store_rows": store_rows,
         "stream": lambda: _json(views.stream(processor, now_ms())),
+        "history": lambda: _json(views.history(processor, now_ms())),
         "stop": stop,
         "start": start,
         "topology": lambda: _json(views.topology(processor)),
@@ -88,8 +89,8 @@ def _health(report: HealthReport) -> Response:
     return _json(report, 200 if report.status == "ok" else 503)
 
 
-def _asker() -> str:
-    """Who asks, for the log: the user that a proxy names, else the address."""
+def _requester() -> str:
+    """Who sent the request, for the log: the user that a proxy names, else the address."""
     user = request.headers.get("X-Forwarded-User", "").strip()
     if user and len(user) <= 128 and user.isprintable():
         return user

@@ -1,4 +1,4 @@
-"""What the REST API answers, as pydantic models.
+"""The responses of the REST API, as pydantic models.
 
 Field names are camelCase on the wire, times are RFC 3339 in UTC. The models are the contract:
 docs/reference/openapi.json is made from them.
@@ -47,14 +47,14 @@ class HealthReason(Model):
 
 
 class HealthReport(Model):
-    """Healthy, or the reasons why not. Waiting for a first record and being stopped are healthy."""
+    """Healthy, or the reasons why not. A processor that waits for a first record or was stopped is healthy."""
 
     status: Literal["ok", "failing"]
     state: StateName
     reasons: list[HealthReason]
 
 
-class Store(Model):
+class StateStore(Model):
     """A state store of the program."""
 
     name: str
@@ -66,12 +66,14 @@ class Store(Model):
 
 
 class Offsets(Model):
-    """Where the processor stands in one source partition."""
+    """Position, end and lag of one source partition."""
 
     topic: str
     partition: Count
     position: Count | None = Field(description="Next offset to read; null before the first batch.")
-    end: Count | None = Field(description="Offset behind the last record; null until the brokers told it.")
+    end: Count | None = Field(
+        description="Offset behind the last record; null before it is measured. Never less than the position."
+    )
     lag: Count | None
 
 
@@ -98,20 +100,20 @@ class Sink(Model):
 
     sink: str = Field(description="Name of the configured sink.")
     kind: Literal["postgresql", "redis"]
-    table: str = Field(description="What it is called in the sink; in redis, what its keys begin with.")
+    table: str = Field(description="Its name in the sink; in Redis, the prefix of its keys.")
     mode: Literal["insert", "upsert"]
-    key: list[str] = Field(description="Columns that tell rows apart.")
+    key: list[str] = Field(description="Columns of the primary key.")
     columns: list[SinkColumn]
     deletes: bool = Field(
         description="Whether rows are deleted: by tombstones, or as rows of a table that are there no more."
     )
     delivery: Literal["exactly_once", "idempotent"] = Field(
-        description="What a batch that is written again does: nothing, by a mark beside the rows or by their key."
+        description="How a repeated batch changes nothing: by a mark beside the rows, or by their key."
     )
     url: str = Field(description="Where its server is.")
 
 
-class Rates(Model):
+class ProcessorRates(Model):
     """Records per second in the last batch; 0 while there is nothing to read."""
 
     records_in_per_second: float = Field(ge=0)
@@ -130,19 +132,19 @@ class Batch(Model):
     phases_ms: dict[str, int]
 
 
-class Caught(Model):
-    """Records of one topic that were caught for one reason, since the process began. `code` is one of the errors'."""
+class CaughtRecords(Model):
+    """Records of one topic that had one error, since the process began. `code` is a key of the error catalogue."""
 
-    fate: Literal["dead", "skipped"] = Field(description="Whether they went to the dead letter queue or were left out.")
+    fate: Literal["dead", "skipped"] = Field(description="Whether they went to the dead letter queue or were skipped.")
     topic: str
     code: str
     records: Count
 
 
 class StreamReport(Model):
-    """The processor: its program, where it stands and what ails it."""
+    """The processor: its program, position, lag, health and errors."""
 
-    at: datetime = Field(description="The moment of this answer, by the processor's clock.")
+    at: datetime = Field(description="Time of this response, by the processor's clock.")
     app_id: str
     version: str
     sql: str
@@ -159,7 +161,7 @@ class StreamReport(Model):
     warnings: list[str]
     restarts: Count
     next_restart_at: datetime | None
-    generation: Count = Field(description="Which life of the state this is; 0 before there is one.")
+    generation: Count = Field(description="Number of the state's generation; 0 before there is one.")
     stateful: bool
     topics: list[Topic]
     sinks: list[Sink]
@@ -167,32 +169,50 @@ class StreamReport(Model):
     lag: Count = Field(description="Over all partitions of which position and end are known.")
     records_in: Count = Field(description="Since the process began.")
     records_out: Count = Field(description="Since the process began.")
-    rates: Rates
+    rates: ProcessorRates
     batches: Count
     last_batch: Batch | None
-    watermark: datetime | None = Field(description="The least over the queries that have one.")
+    watermark: datetime | None = Field(description="The lowest of all queries.")
     late_records_dropped: Count
     dead_letters: Count = Field(description="Records with an error that went to the dead letter queue.")
     skipped_records: Count = Field(
-        description="Records that were left out, because of an error or as rows of a table without a key."
+        description="Records that were skipped: they had an error, or were rows of a table without a key."
     )
-    caught: list[Caught] = Field(description="The same by topic and error code.")
+    caught: list[CaughtRecords] = Field(description="The same by topic and error code.")
+
+
+class HistorySample(Model):
+    """What the processor did in one interval."""
+
+    at: datetime = Field(description="When the interval ended.")
+    records_in_per_second: float = Field(ge=0)
+    records_out_per_second: float = Field(ge=0)
+    lag: Count | None = Field(description="As last measured in the interval; null where it was not.")
+    batch_ms: float | None = Field(description="Mean duration of the batches that ended in it; null where none did.")
+
+
+class HistoryReport(Model):
+    """The last hour of the processor, from when its process began."""
+
+    at: datetime = Field(description="Time of this response, by the processor's clock.")
+    interval_seconds: float = Field(gt=0)
+    samples: list[HistorySample] = Field(description="Oldest first; the interval that is not over is left out.")
 
 
 class StateReport(Model):
-    """The state just after a request was taken; GET /stream shows how it goes on."""
+    """The state just after a request was accepted; GET /stream shows what follows."""
 
     state: StateName
 
 
-class Node(Model):
+class TopologyNode(Model):
     id: str
     kind: str
     label: str
     detail: str
 
 
-class Edge(Model):
+class TopologyEdge(Model):
     from_: str = Field(alias="from")
     to: str
 
@@ -200,16 +220,16 @@ class Edge(Model):
 class Topology(Model):
     """The program as a graph, and its plan as `lsql explain` prints it. Empty until topics are known."""
 
-    nodes: list[Node]
-    edges: list[Edge]
+    nodes: list[TopologyNode]
+    edges: list[TopologyEdge]
     plan: str
 
 
 def topology_model(graph: dict[str, Any], plan: str) -> Topology:
-    """The graph of runtime.port.Described; keys that this version does not know are left out."""
+    """The graph of runtime.port.ProgramDescription; keys that this version does not know are left out."""
     nodes = [
-        Node(id=str(n["id"]), kind=str(n["kind"]), label=str(n["label"]), detail=str(n.get("detail") or ""))
+        TopologyNode(id=str(n["id"]), kind=str(n["kind"]), label=str(n["label"]), detail=str(n.get("detail") or ""))
         for n in graph.get("nodes", ())
     ]
-    edges = [Edge.model_validate({"from": str(e["from"]), "to": str(e["to"])}) for e in graph.get("edges", ())]
+    edges = [TopologyEdge.model_validate({"from": str(e["from"]), "to": str(e["to"])}) for e in graph.get("edges", ())]
     return Topology(nodes=nodes, edges=edges, plan=plan)

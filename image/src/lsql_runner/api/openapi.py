@@ -11,9 +11,9 @@ from lsql_runner.api.routes import ROUTES
 from lsql_runner.web import openapi
 
 INTRODUCTION = (
-    "Shows and steers one LSQL processor. Every error is `application/problem+json` with a stable `code` and "
-    "a `wayOut`. Field names are camelCase; times are RFC 3339 in UTC. POST requests need no body; those of "
-    "other sites' pages are refused. `X-Forwarded-User` of a proxy names who asked."
+    "Shows and controls one LSQL processor. Every error is `application/problem+json` with a stable `code` and "
+    "a `wayOut`. Field names are camelCase; times are RFC 3339 in UTC. POST requests need no body; those from "
+    "pages of other sites are refused. `X-Forwarded-User`, set by a proxy, names the user in the log."
 )
 
 

@@ -4,70 +4,72 @@ from __future__ import annotations
 
 from typing import Any
 
-from lsql_runner.api.models import HealthReport, StateReport, Store, StreamReport, Topology
-from lsql_runner.web.openapi import Answer, Operation, problem
+from lsql_runner.api.models import HealthReport, HistoryReport, StateReport, StateStore, StreamReport, Topology
+from lsql_runner.web.openapi import ApiOperation, ResponseSpec, problem
 
 PLAIN_METRICS = "text/plain"
 OPEN_METRICS = "application/openmetrics-text"
 
 
-def _health(healthy: str) -> tuple[Answer, ...]:
-    return Answer(200, healthy, HealthReport), Answer(503, "It is not; the reasons say why.", HealthReport)
+def _health(healthy: str) -> tuple[ResponseSpec, ...]:
+    return ResponseSpec(200, healthy, HealthReport), ResponseSpec(503, "It is not; `reasons` says why.", HealthReport)
 
 
 REFUSED = (
-    Answer(202, "Taken. It is carried out in the background.", StateReport),
-    problem(403, "A page of another site asked for it."),
-    problem(409, "It does not go together with the present state."),
+    ResponseSpec(202, "Accepted. It is carried out in the background.", StateReport),
+    problem(403, "The request came from a page of another site."),
+    problem(409, "The present state does not allow it."),
 )
 
-ROUTES: tuple[Operation, ...] = (
-    Operation("GET", "/", "page", "page", "The processor's page", (Answer(200, "The page.", str, ("text/html",)),)),
-    Operation("GET", "/health", "health", "health", "Is the processor well?", _health("It is.")),
-    Operation(
+ROUTES: tuple[ApiOperation, ...] = (
+    ApiOperation(
+        "GET", "/", "page", "page", "The processor's page", (ResponseSpec(200, "The page.", str, ("text/html",)),)
+    ),
+    ApiOperation("GET", "/health", "health", "health", "Is the processor healthy?", _health("It is.")),
+    ApiOperation(
         "GET",
         "/health/live",
         "live",
         "health",
-        "Do the process and its JVM live?",
-        _health("They do."),
-        "For a liveness probe: fails only where nothing but a new process helps.",
+        "Are the process and its JVM alive?",
+        _health("They are."),
+        "For a liveness probe: fails only when a new process is needed.",
     ),
-    Operation(
+    ApiOperation(
         "GET",
         "/health/ready",
         "ready",
         "health",
-        "Is the processor well and past its start?",
+        "Is the processor healthy and has it started?",
         _health("It is."),
-        "For a readiness probe. One that a person stopped, or that waits for a first record, is ready.",
+        "For a readiness probe. A processor that was stopped, or that waits for a first record, is ready.",
     ),
-    Operation(
+    ApiOperation(
         "GET",
         "/health/startup",
         "startup",
         "health",
-        "Has the processor once come past its start?",
+        "Has the processor started once?",
         _health("It has."),
         "For a startup probe.",
     ),
-    Operation(
+    ApiOperation(
         "GET",
         "/metrics",
         "metrics",
         "metrics",
         "Metrics for Prometheus",
-        (Answer(200, "The metrics; OpenMetrics where `Accept` names it.", str, (PLAIN_METRICS, OPEN_METRICS)),),
+        (ResponseSpec(200, "The metrics; OpenMetrics where `Accept` names it.", str, (PLAIN_METRICS, OPEN_METRICS)),),
     ),
-    Operation(
+    ApiOperation(
         "GET",
         "/metadata",
         "stores",
         "state",
         "The state stores",
-        (Answer(200, "All stores of the program.", list[Store]),),
+        (ResponseSpec(200, "All stores of the program.", list[StateStore]),),
     ),
-    Operation(
+    ApiOperation(
         "GET",
         "/metadata/<name>",
         "store_rows",
@@ -77,48 +79,57 @@ ROUTES: tuple[Operation, ...] = (
             problem(404, "The program has no store of this name."),
             problem(501, "The store exists; reading it is not supported in this version."),
         ),
-        "Reserved: this version always answers with a problem.",
+        "Reserved: this version always responds with a problem.",
     ),
-    Operation(
+    ApiOperation(
         "GET",
         "/stream",
         "stream",
         "processor",
         "The processor: program, state, offsets, lag, errors",
-        (Answer(200, "The processor as it is now.", StreamReport),),
+        (ResponseSpec(200, "The processor as it is now.", StreamReport),),
     ),
-    Operation(
+    ApiOperation(
+        "GET",
+        "/history",
+        "history",
+        "processor",
+        "The last hour: rates, lag and batches in samples of ten seconds",
+        (ResponseSpec(200, "The samples.", HistoryReport),),
+        "The process keeps it in memory; a new process begins with none.",
+    ),
+    ApiOperation(
         "POST",
         "/stop",
         "stop",
         "processor",
         "Stop the processor",
         REFUSED,
-        "The batch under way ends; position and state are kept, also over a restart of the process.",
+        "The running batch ends first. Position and state are kept; a restart of the process keeps it stopped.",
     ),
-    Operation(
+    ApiOperation(
         "POST",
         "/start",
         "start",
         "processor",
         "Start the processor after a stop or a failure",
         REFUSED,
-        "It goes on at the position it has kept.",
+        "It continues at its position.",
     ),
-    Operation(
+    ApiOperation(
         "GET",
         "/topology",
         "topology",
         "processor",
         "The program as a graph, and its plan",
-        (Answer(200, "The graph; empty until the topics are known.", Topology),),
+        (ResponseSpec(200, "The graph; empty until the topics are known.", Topology),),
     ),
-    Operation(
+    ApiOperation(
         "GET",
         "/openapi.json",
         "openapi",
         "page",
         "This document",
-        (Answer(200, "OpenAPI 3.1.", dict[str, Any]),),
+        (ResponseSpec(200, "OpenAPI 3.1.", dict[str, Any]),),
     ),
 )

@@ -1,4 +1,4 @@
-"""From the processor to the answers of the API: pure functions, no Flask."""
+"""From the processor to the responses of the API: pure functions, no Flask."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from typing import Any, NoReturn, cast
 
 from lsql_runner.api.models import (
     Batch,
-    Caught,
+    CaughtRecords,
     DatedError,
     Error,
     HealthReason,
     HealthReport,
+    HistoryReport,
+    HistorySample,
     Offsets,
     Place,
-    Rates,
+    ProcessorRates,
     Sink,
     SinkColumn,
     StateName,
     StateReport,
-    Store,
+    StateStore,
     StreamReport,
     Topic,
     Topology,
@@ -29,6 +31,7 @@ from lsql_runner.errors import ErrorReport, LsqlError
 from lsql_runner.events.processor import SinkUse, TopicUse
 from lsql_runner.events.state import State
 from lsql_runner.runtime.health import Health, Reason
+from lsql_runner.runtime.last_hour import INTERVAL_MS
 from lsql_runner.runtime.port import Processor
 from lsql_runner.runtime.status import Status
 
@@ -36,7 +39,9 @@ from lsql_runner.runtime.status import Status
 def stream(processor: Processor, now_ms: int) -> StreamReport:
     """GET /stream."""
     identity, status = processor.identity, processor.status()
-    rates = Rates(records_in_per_second=status.records_in_per_s, records_out_per_second=status.records_out_per_s)
+    rates = ProcessorRates(
+        records_in_per_second=status.records_in_per_s, records_out_per_second=status.records_out_per_s
+    )
     return StreamReport(
         at=moment(now_ms),
         app_id=identity.app_id,
@@ -71,28 +76,46 @@ def stream(processor: Processor, now_ms: int) -> StreamReport:
         dead_letters=status.records_caught("dead"),
         skipped_records=status.records_caught("skipped"),
         caught=[
-            Caught(fate=cast(Any, fate), topic=topic, code=code, records=records)
+            CaughtRecords(fate=cast(Any, fate), topic=topic, code=code, records=records)
             for (fate, topic, code), records in sorted(status.caught.items())
         ],
     )
 
 
+def history(processor: Processor, now_ms: int) -> HistoryReport:
+    """GET /history."""
+    return HistoryReport(
+        at=moment(now_ms),
+        interval_seconds=INTERVAL_MS / 1000,
+        samples=[
+            HistorySample(
+                at=moment(sample.at_ms),
+                records_in_per_second=sample.records_in_per_s,
+                records_out_per_second=sample.records_out_per_s,
+                lag=sample.lag,
+                batch_ms=sample.batch_ms,
+            )
+            for sample in processor.last_hour(now_ms)
+        ],
+    )
+
+
 def health(processor: Processor) -> HealthReport:
-    """GET /health: is it well?"""
+    """GET /health."""
     return _health(processor.status(), processor.health())
 
 
 def live(processor: Processor) -> HealthReport:
-    """GET /health/live: would only a new process help? So for a JVM that is gone, and for nothing else."""
+    """GET /health/live: failing only when a new process is needed, because the JVM is gone."""
     status = processor.status()
     reasons = tuple(r for r in processor.health().reasons if r.code == "jvm-gone")
     if status.state is State.ENDED:
-        reasons += (Reason("ended", "the process is going"),)
+        reasons += (Reason("ended", "the process is ending"),)
     return _health(status, Health(reasons))
 
 
 def ready(processor: Processor) -> HealthReport:
-    """GET /health/ready: well, and past its start."""
+    """GET /health/ready: healthy, and started."""
     status = processor.status()
     reasons = processor.health().reasons
     if status.state in (State.STARTING, State.ENDED):
@@ -101,20 +124,20 @@ def ready(processor: Processor) -> HealthReport:
 
 
 def startup(processor: Processor) -> HealthReport:
-    """GET /health/startup: has it once come past its start? A later restart is no new start."""
+    """GET /health/startup: has it started once? A later restart does not count."""
     status = processor.status()
     begun = status.state is not State.STARTING or status.restarts > 0 or status.batches > 0
     return _health(status, Health(() if begun else (Reason("starting", "the processor is starting"),)))
 
 
-def stores(processor: Processor) -> list[Store]:
+def stores(processor: Processor) -> list[StateStore]:
     """GET /metadata."""
     reports = processor.status().stores
     found = []
-    for info in processor.described.stores:
+    for info in processor.description.stores:
         seen = reports.get(info.query, {}).get(info.name)
         found.append(
-            Store(
+            StateStore(
                 name=info.name,
                 query=info.query,
                 key_schema=info.key_type,
@@ -127,24 +150,24 @@ def stores(processor: Processor) -> list[Store]:
 
 
 def store_rows(processor: Processor, name: str) -> NoReturn:
-    """GET /metadata/<name>: what a store holds cannot be read yet.
+    """GET /metadata/<name>: reading a store is not supported yet.
 
     Raises:
         LsqlError: STORE_NOT_QUERYABLE for a store of this program, NOT_FOUND for any other name.
     """
-    if any(info.name == name for info in processor.described.stores):
+    if any(info.name == name for info in processor.description.stores):
         raise LsqlError("STORE_NOT_QUERYABLE", store=name)
     raise LsqlError("NOT_FOUND", path=f"/metadata/{name}")
 
 
 def topology(processor: Processor) -> Topology:
     """GET /topology."""
-    described = processor.described
-    return topology_model(described.topology, described.plan)
+    description = processor.description
+    return topology_model(description.topology, description.plan)
 
 
 def state(processor: Processor) -> StateReport:
-    """The answer to a stop or a start."""
+    """The response to a stop or a start."""
     return StateReport(state=_name(processor.status().state))
 
 

@@ -13,11 +13,11 @@ from lsql_runner.types import DataType
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """The part of the record as it came, byte for byte."""
+    """The unchanged part of the source record, byte for byte."""
 
 
 @dataclass(frozen=True, slots=True)
-class Single:
+class UnnamedValue:
     """One value without a name: `AS _value`, `AS _key`; a constant null is a tombstone."""
 
     expr: Expr
@@ -31,17 +31,17 @@ class Fields:
     extends: bool = False
 
 
-Part = Whole | Single | Fields
+Part = Whole | UnnamedValue | Fields
 
 
 def keeps_source(part: Part) -> bool:
-    """Whether the source's own part is in it, with fields that its type need not name."""
+    """Whether the part contains the part of the source, including fields that its type does not name."""
     return isinstance(part, Whole) or (isinstance(part, Fields) and part.extends)
 
 
 def part_exprs(part: Part) -> tuple[Expr, ...]:
     match part:
-        case Single(expr):
+        case UnnamedValue(expr):
             return (expr,)
         case Fields(fields):
             return tuple(expr for _, expr in fields)
@@ -50,18 +50,18 @@ def part_exprs(part: Part) -> tuple[Expr, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The records that a SELECT gives: its two parts, and which facets (`topic`, `offset` ...) still mean something."""
+    """The records of a SELECT: their key and value, and which facets (`topic`, `offset` ...) they still have."""
 
     key: Serde
     value: Serde
     facets: frozenset[str]
     """Of `topic`, `partition`, `offset`, `ts`, `headers`; `raw_key` while the key is the source's own bytes."""
     exempt: frozenset[str] = frozenset()
-    """Of `key`, `value`: those whose fields nobody declared. They may be null, and nobody could say that one is not."""
+    """`key` or `value` if its fields are not declared. A field may then be null without an error."""
 
 
 _UNDECLARED = (JSON_FORMAT, windowed(JSON_FORMAT))
-"""Formats whose fields are only known from a sample, where they are not declared."""
+"""Formats whose undeclared fields are known only from a sample."""
 
 ALL_FACETS = frozenset({"topic", "partition", "offset", "ts", "headers", "raw_key"})
 
@@ -82,9 +82,9 @@ class WindowSpec:
         return self.kind == "SESSION"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
-    """What an aggregate SELECT groups by and computes. Where no field is named the record's raw key is the group."""
+    """The groups and aggregates of a SELECT. Without GROUP BY fields, records are grouped by their raw key."""
 
     keys: tuple[tuple[str, Expr], ...]
     window: WindowSpec | None
@@ -92,7 +92,7 @@ class Grouping:
     calls: tuple[tuple[str, AggregateCall], ...]
     """The aggregates, each with the column that it goes to."""
     final: bool
-    """A window has one result, when it is over, and not one after each change."""
+    """A window has one result, when it ends, instead of one after each change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ JoinKind = OneOf["INNER", "LEFT", "RIGHT", "FULL"]
 
 
 Values = tuple[Expr, ...]
-"""What one side of a join is joined by, over its columns."""
+"""The values that one side is joined by, over its columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,19 +121,19 @@ class RowKey:
     expr: Expr
     serde: Serde
     columns: frozenset[str]
-    """All columns that hold it; none where it has to be computed."""
+    """All columns that contain it; empty if it is computed."""
 
     def is_joined_by(self, values: Values) -> bool:
-        """Whether it is this key, as it is, that rows are joined by."""
+        """Whether rows are joined by exactly this key."""
         match values:
-            case (ColumnRef(column, ()),):
-                return column in self.columns
+            case (ColumnRef(path=()) as ref,):
+                return ref.name in self.columns
         return values == (self.expr,)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BoundJoin:
-    """Two sources side by side. The columns of the n-th source of a FROM, from 0, are called `<column>_<n>`."""
+    """Two joined sources. The columns of the n-th source of a FROM, from 0, are called `<column>_<n>`."""
 
     left: BoundTopic | BoundSelect | BoundJoin
     right: BoundTopic | BoundSelect
@@ -142,20 +142,20 @@ class BoundJoin:
     right_table: bool
     left_keys: Values
     right_keys: Values
-    """What must be equal, pair by pair and of the same types; over the columns of its own side."""
+    """Equal in pairs of the same type; each over the columns of its own side."""
     by_left_key: bool
     by_right_key: bool
-    """Whether that is the key of that side's rows, as it is."""
+    """Whether the side is joined by exactly the key of its rows."""
     residual: Expr | None
-    """What must hold besides, over the columns of both; of an inner join only."""
+    """The rest of the condition, over the columns of both sides; for inner joins only."""
     within_ms: int | None
-    """Of two streams: how far apart the times of two records may be."""
+    """For two streams: the largest difference between the times of two joined records."""
     grace_ms: int
-    """Of two streams: how late a record may be."""
+    """For two streams: how late a record may be."""
     number: int
-    """Which source of the FROM the right one is."""
+    """The position of the right source in the FROM."""
     key: RowKey
-    """The key of what comes out."""
+    """The key of the result."""
 
     @property
     def is_table(self) -> bool:
@@ -163,29 +163,29 @@ class BoundJoin:
 
     @property
     def waits(self) -> bool:
-        """Whether a record that nothing fits goes out alone, which is known when its time is over."""
+        """Whether a record without a match is emitted, which is known when its time has passed."""
         return self.within_ms is not None and self.kind != "INNER"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BoundSelect:
     source: BoundTopic | BoundSelect | BoundJoin
     laterals: tuple[tuple[str, Expr], ...]
     where: Expr | None
     grouping: Grouping | None
     event_time: Expr
-    """LONG, milliseconds since 1970 UTC: what windows go by, and the timestamp of the output record."""
+    """LONG, milliseconds since 1970 UTC: the time for windows, and the timestamp of the output record."""
     key: Part
     value: Part
     shape: Shape
     reads_table: bool = False
-    """The source counts as a table: its newest row for each key, and not each row as an event."""
+    """The source is read as a table: the newest row of each key counts, instead of each row as an event."""
     having: Expr | None = None
     """Over the columns of the groups."""
 
     @property
     def is_table(self) -> bool:
-        """Whether the result is one: of every aggregate, and of what only reads a table."""
+        """Whether the result is a table: that of an aggregate, or of a SELECT that reads a table."""
         return self.grouping is not None or self.reads_table
 
 
@@ -197,9 +197,9 @@ class BoundInsert:
     select: BoundSelect
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SinkTarget:
-    """What an INSERT writes to outside of Kafka."""
+    """The target of an INSERT outside of Kafka."""
 
     sink: str
     """Name of the configured sink."""
@@ -208,22 +208,22 @@ class SinkTarget:
     name: str
     """The target as the program writes it."""
     table: str
-    """What it is called in the sink: a table, or what the keys begin with."""
+    """Its name in the sink: a table, or the prefix of the keys."""
     mode: OneOf["insert", "upsert"]
     columns: tuple[tuple[str, DataType], ...]
     key: tuple[str, ...]
-    """The columns that tell rows apart; empty where none do."""
+    """The columns that identify a row; empty if none do."""
     deletes: bool
-    """Whether rows are deleted: by tombstones whose key is the row's, or because a table has the row no more."""
+    """Whether rows are deleted: by tombstones, or because the table no longer has them."""
     creates: bool
-    """Whether a missing table is made."""
+    """Whether a missing table is created."""
     batch_rows: int
     store: str
-    """How the sink stores a row, where it has several ways."""
+    """The storage type of rows, for sinks that have several."""
 
     @property
     def delivery(self) -> str:
-        """What a batch that is written again does: `exactly_once` by a mark beside the rows, or `idempotent` by key."""
+        """The effect of writing a batch twice: `exactly_once` by a mark beside the rows, `idempotent` by key."""
         return "exactly_once" if self.mode == "insert" else "idempotent"
 
 

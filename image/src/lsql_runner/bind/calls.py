@@ -1,22 +1,18 @@
-"""Calls: functions and aggregates through their table, headers by name."""
+"""Calls of functions and aggregates with bound arguments, and of headers."""
 
 from __future__ import annotations
-
-from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from lsql_runner.bind import operators
 from lsql_runner.bind.expr import AggregateCall, Apply, Const, Convert, Expr, HeaderValue
 from lsql_runner.bind.functions.lowering import Native
-from lsql_runner.bind.functions.match import Mismatch, choose, match
-from lsql_runner.bind.functions.spec import Aggregate, Function
+from lsql_runner.bind.functions.match import Mismatch, match
+from lsql_runner.bind.functions.spec import AggregateFunction, Function
 from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, near_names
+from lsql_runner.bind.join_scope import JoinScope
+from lsql_runner.bind.scope import Scope
 from lsql_runner.errors import LsqlError
 from lsql_runner.sql import ast
 from lsql_runner.types import DOUBLE, INT, LONG, SCALARS, STRING, DataType, describe
-
-if TYPE_CHECKING:
-    from lsql_runner.bind.expressions import Binder
 
 _HEADER_FUNCTIONS: dict[str, DataType] = {
     "HEADERASSTRING": STRING,
@@ -26,33 +22,26 @@ _HEADER_FUNCTIONS: dict[str, DataType] = {
 }
 
 
-def bind_call(binder: Binder, expr: ast.Call) -> Expr:
-    """A function, an aggregate or a header's value.
+def is_header_call(expr: ast.Call) -> bool:
+    """Whether a call reads headers, which are not arguments."""
+    return expr.name.upper() in _HEADER_FUNCTIONS or expr.name.upper() == "HEADERKEYS"
+
+
+def called(expr: ast.Call) -> Function | AggregateFunction:
+    """The row of what is called. A name that both have is an aggregate of one argument, and a function of several.
 
     Raises:
-        LsqlError: FUNCTION_UNKNOWN, ARGUMENT_*, AGGREGATE_MISPLACED, STAR_MISPLACED, HEADER_NOT_CONSTANT.
+        LsqlError: FUNCTION_UNKNOWN.
     """
     name = expr.name.upper()
-    if name in _HEADER_FUNCTIONS or name == "HEADERKEYS":
-        return _header_call(binder, expr, name)
-    one_argument = len(expr.args) <= 1
-    if name in AGGREGATES and (one_argument or name not in FUNCTIONS):
-        return _aggregate(binder, expr, AGGREGATES[name])
+    if name in AGGREGATES and (len(expr.args) <= 1 or name not in FUNCTIONS):
+        return AGGREGATES[name]
     if name not in FUNCTIONS:
         raise LsqlError("FUNCTION_UNKNOWN", expr.span, name=expr.name, near=", ".join(near_names(name)) or "none")
-    return _scalar(binder, expr, FUNCTIONS[name])
+    return FUNCTIONS[name]
 
 
-def _arguments(binder: Binder, expr: ast.Call) -> list[Expr]:
-    bound: list[Expr] = []
-    for arg in expr.args:
-        if isinstance(arg, ast.Star):
-            raise LsqlError("STAR_MISPLACED", arg.span)
-        bound.append(binder.bind(arg))
-    return bound
-
-
-def _matched(expr: ast.Call, row: Function | Aggregate, args: list[Expr]) -> tuple[tuple[Expr, ...], DataType]:
+def _matched(expr: ast.Call, row: Function | AggregateFunction, args: list[Expr]) -> tuple[tuple[Expr, ...], DataType]:
     found = match(row.signature, [arg.type for arg in args])
     if isinstance(found, Mismatch):
         if found.position is None:
@@ -84,13 +73,13 @@ def _matched(expr: ast.Call, row: Function | Aggregate, args: list[Expr]) -> tup
     return converted, found.result
 
 
-def _signatures(row: Function | Aggregate) -> str:
+def _signatures(row: Function | AggregateFunction) -> str:
     variants = row.variants if isinstance(row, Function) else ()
     return " or ".join(each.signature.text for each in (row, *variants))
 
 
-def _check_forms(expr: ast.Call, row: Function | Aggregate, args: list[Expr]) -> None:
-    """Literals that must have a form (a pattern, a JSON path, a limit) are looked at now, not on a record."""
+def _check_forms(expr: ast.Call, row: Function | AggregateFunction, args: list[Expr]) -> None:
+    """Check literals that must have a form (a pattern, a JSON path, a limit) before any record is read."""
     names = [parameter.name for parameter in row.signature.parameters]
     for form in row.forms:
         position = names.index(form.parameter)
@@ -110,13 +99,18 @@ def _check_forms(expr: ast.Call, row: Function | Aggregate, args: list[Expr]) ->
             )
 
 
-def _scalar(binder: Binder, expr: ast.Call, row: Function) -> Expr:
-    arguments = _arguments(binder, expr)
-    row = choose(row, [arg.type for arg in arguments])
+def function_call(expr: ast.Call, row: Function, arguments: list[Expr]) -> Apply:
+    """The call of a function.
+
+    Args:
+        expr: the call, for places.
+        row: the variant that takes the arguments.
+        arguments: as they are written, bound.
+
+    Raises:
+        LsqlError: ARGUMENT_*.
+    """
     args, result = _matched(expr, row, arguments)
-    if not row.takes_nulls:
-        for argument, source in zip(arguments, expr.args, strict=True):
-            binder.refuse_null(argument, row.name, source.span)
     given = len(args)
     defaults = tuple(
         operators.convert(operators.constant(p.default), SCALARS[p.kind])
@@ -132,21 +126,28 @@ def _scalar(binder: Binder, expr: ast.Call, row: Function) -> Expr:
         "always": True,
         "custom": all(a.nullable for a in args),
     }[row.nulls]
-    return Apply(row.name, row.lowering, args + defaults, result, nullable, row.nulls)
+    return Apply(
+        function=row.name, lowering=row.lowering, args=args + defaults, type=result, nullable=nullable, nulls=row.nulls
+    )
 
 
-def _aggregate(binder: Binder, expr: ast.Call, row: Aggregate) -> Expr:
-    if binder.aggregates_in is not None:
-        raise LsqlError("AGGREGATE_MISPLACED", expr.span, function=row.name, clause=binder.aggregates_in)
-    if row.name == "COUNT" and len(expr.args) == 1 and isinstance(expr.args[0], ast.Star):
-        return AggregateCall("COUNT", None, LONG, nullable=False)
-    inner = replace(binder, aggregates_in=f"the argument of {row.name}")
-    args, result = _matched(expr, row, _arguments(inner, expr))
-    return AggregateCall(row.name, args[0], result, args[0].nullable and not row.never_null, _limit(row, args))
+def is_count_of_rows(expr: ast.Call, row: AggregateFunction) -> bool:
+    """Whether it is COUNT(*)."""
+    return row.name == "COUNT" and len(expr.args) == 1 and isinstance(expr.args[0], ast.Star)
 
 
-def _limit(row: Aggregate, args: tuple[Expr, ...]) -> int | None:
-    """How many values an aggregate keeps; None for those that are not asked."""
+COUNT_OF_ROWS = AggregateCall(function="COUNT", arg=None, type=LONG, nullable=False)
+
+
+def aggregate_call(expr: ast.Call, row: AggregateFunction, arguments: list[Expr]) -> AggregateCall:
+    """The call of an aggregate; as `function_call`."""
+    args, result = _matched(expr, row, arguments)
+    nullable = args[0].nullable and not row.never_null
+    return AggregateCall(function=row.name, arg=args[0], type=result, nullable=nullable, limit=_limit(row, args))
+
+
+def _limit(row: AggregateFunction, args: tuple[Expr, ...]) -> int | None:
+    """How many values an aggregate keeps; None for aggregates without a limit."""
     if len(row.signature.parameters) < 2:
         return None
     found = args[1].value if len(args) > 1 and isinstance(args[1], Const) else row.signature.parameters[1].default
@@ -154,12 +155,20 @@ def _limit(row: Aggregate, args: tuple[Expr, ...]) -> int | None:
     return found
 
 
-def _header_call(binder: Binder, expr: ast.Call, name: str) -> Expr:
+def header_call(expr: ast.Call, scope: Scope | JoinScope) -> Expr:
+    """The value of a header, or the names of all.
+
+    Raises:
+        LsqlError: ARGUMENT_COUNT, HEADER_NOT_CONSTANT, FIELD_UNKNOWN.
+    """
+    name = expr.name.upper()
     if name == "HEADERKEYS":
         if expr.args:
             raise LsqlError("ARGUMENT_COUNT", expr.span, function=name, found=len(expr.args), signature="HEADERKEYS()")
-        headers = operators.headers(binder.scope, expr.span)
-        return Apply(name, Native("header_keys", ()), (headers,), operators.STRINGS, nullable=False)
+        headers = operators.headers(scope, expr.span)
+        return Apply(
+            function=name, lowering=Native("header_keys", ()), args=(headers,), type=operators.STRINGS, nullable=False
+        )
     if len(expr.args) != 1:
         raise LsqlError(
             "ARGUMENT_COUNT",
@@ -171,9 +180,17 @@ def _header_call(binder: Binder, expr: ast.Call, name: str) -> Expr:
     arg = expr.args[0]
     if not isinstance(arg, ast.StringLiteral):
         raise LsqlError("HEADER_NOT_CONSTANT", arg.span)
-    operators.headers(binder.scope, expr.span)
+    operators.headers(scope, expr.span)
     kind = _HEADER_FUNCTIONS[name]
     text = Convert(HeaderValue(arg.value), STRING)
     return (
-        text if kind == STRING else Apply(name, operators.HEADER_NUMBERS[kind], (HeaderValue(arg.value),), kind, True)
+        text
+        if kind == STRING
+        else Apply(
+            function=name,
+            lowering=operators.HEADER_NUMBERS[kind],
+            args=(HeaderValue(arg.value),),
+            type=kind,
+            nullable=True,
+        )
     )

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Literal as OneOf
 
 from lsql_runner.bind.decoders import readable_format, source_topics
-from lsql_runner.bind.expressions import type_named
 from lsql_runner.bind.settings import bind_settings
+from lsql_runner.bind.type_names import type_named
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.avro_schema import AvroSchemaError, avro_serde, write_avro
 from lsql_runner.formats.catalog import (

@@ -30,13 +30,13 @@ class SourceFormats:
     value: Format | None = None
 
 
-def decoder_conditions(where: ast.Expr | None) -> list[Decoder]:
+def decoder_conditions(where: ast.Expression | None) -> list[Decoder]:
     """The decoders among the AND-ed conditions of a WHERE."""
     found = [_decoder(condition) for condition in _conditions(where)]
     return [decoder for decoder in found if decoder is not None]
 
 
-def without_decoders(where: ast.Expr | None) -> ast.Expr | None:
+def without_decoders(where: ast.Expression | None) -> ast.Expression | None:
     """The WHERE with its decoders taken out; None if nothing is left."""
     left = tuple(c for c in _conditions(where) if _decoder(c) is None)
     if not left:
@@ -44,17 +44,17 @@ def without_decoders(where: ast.Expr | None) -> ast.Expr | None:
     return left[0] if len(left) == 1 else ast.Logical("AND", left, left[0].span.to(left[-1].span))
 
 
-def _conditions(where: ast.Expr | None) -> tuple[ast.Expr, ...]:
+def _conditions(where: ast.Expression | None) -> tuple[ast.Expression, ...]:
     if where is None:
         return ()
     return where.operands if isinstance(where, ast.Logical) and where.op == "AND" else (where,)
 
 
-def _decoder(condition: ast.Expr) -> Decoder | None:
+def _decoder(condition: ast.Expression) -> Decoder | None:
     match condition:
-        case ast.Binary("=", ast.Path(head, ()), right) if head.name.lower() in _WORDS and not head.quoted:
+        case ast.Binary("=", ast.NamePath(head, ()), right) if head.name.lower() in _WORDS and not head.quoted:
             match right:
-                case ast.Path(word, ()):
+                case ast.NamePath(word, ()):
                     return Decoder(head.name.lower(), word.name.upper(), condition.span)
                 case ast.StringLiteral(text):
                     return Decoder(head.name.lower(), text.upper(), condition.span)

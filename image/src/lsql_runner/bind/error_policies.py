@@ -1,4 +1,4 @@
-"""SET error.policy and its kin: what becomes of a record that the program cannot take, or not write."""
+"""SET error.policy: what happens to a record that cannot be read or written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lsql_runner.spans import Span
 from lsql_runner.sql.ast import SetStatement
 
 Policy = OneOf["fail", "continue", "dlq"]
-"""The processor stops; the record is left out and counted; it goes to the dead letter queue, and is counted."""
+"""Stop the processor; skip the record and count it; send it to the dead letter queue and count it."""
 
 _ALL, _READ, _WRITE = "error.policy", "error.policy.read", "error.policy.write"
 _QUEUE = "dead.letter.queue"
@@ -26,17 +26,17 @@ _TOPIC = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")
 
 @dataclass(frozen=True, slots=True)
 class ErrorPolicies:
-    """Of reading a record (decoding it, and evaluating the program on it), and of writing what came out."""
+    """The policies for reading a record (decoding it and evaluating the program) and for writing the result."""
 
     read: Policy = "fail"
     write: Policy = "fail"
     queue: str | None = None
-    """The topic of dead letters; there is one exactly where a policy is `dlq`."""
+    """The topic of dead letters; set if and only if a policy is `dlq`."""
     queue_span: Span | None = field(default=None, compare=False)
 
     @property
     def catches(self) -> bool:
-        """Whether any error does not stop the processor."""
+        """Whether some errors do not stop the processor."""
         return (self.read, self.write) != ("fail", "fail")
 
     def __str__(self) -> str:
@@ -69,7 +69,7 @@ def bind_error_policies(statements: Mapping[str, SetStatement]) -> tuple[ErrorPo
 
 
 def check_queue(policies: ErrorPolicies, used: Collection[str]) -> None:
-    """Whether dead letters have a topic of their own.
+    """Check that dead letters have a topic of their own.
 
     Raises:
         LsqlError: DEAD_LETTER_QUEUE_USED, at the name.

@@ -1,35 +1,48 @@
-"""Typed expressions: every name resolved, every conversion explicit. The engine turns them into columns."""
+"""Typed expressions: every name resolved, every conversion explicit. The engine compiles them to columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 from lsql_runner.bind.functions.lowering import Lowering
 from lsql_runner.bind.functions.spec import Nulls
 from lsql_runner.types import BYTES, DataType, Field, Struct
 
-Scalar = str | int | float | bool | None
+ScalarValue = str | int | float | bool | None
+
+
+def source_column(column: str, source: int) -> str:
+    """The name that a column of the n-th source has above a join, beside those of other sources."""
+    return f"{column}_{source}"
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnRef:
-    """A column of the relation below, and steps into it: names into structs, numbers into arrays."""
+    """A column of the input, and a path into it: names into structs and maps, numbers into arrays."""
 
     column: str
     path: tuple[str | int, ...]
     type: DataType
+    source: int | None = None
+    """Above a join, which source of the FROM has the column, from 0; None for a column of the relation itself."""
+    _: KW_ONLY
     nullable: bool = field(default=True, compare=False)
     """Whether it may be null in a record that has a key and a value."""
     exempt: bool = field(default=False, compare=False)
-    """Nobody declared it: that it may be null is no error."""
+    """It is not declared: being null is no error."""
     present: bool = field(default=False, compare=False)
     """It is never null, not even in a tombstone."""
+
+    @property
+    def name(self) -> str:
+        """The name of the column in the relation."""
+        return self.column if self.source is None else source_column(self.column, self.source)
 
 
 @dataclass(frozen=True, slots=True)
 class Const:
-    value: Scalar
+    value: ScalarValue
     type: DataType
 
     @property
@@ -38,7 +51,7 @@ class Const:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class OperatorCall:
     """An operator by its symbol: arithmetic, comparison, AND, OR, NOT, IS NULL, IN, LIKE, NEG."""
 
     op: str
@@ -47,7 +60,7 @@ class Operation:
     nullable: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Apply:
     """A scalar function of the table."""
 
@@ -86,7 +99,7 @@ class Choose:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A struct put together from expressions."""
+    """A struct of expressions."""
 
     fields: tuple[tuple[str, Expr], ...]
 
@@ -114,9 +127,9 @@ class HeaderValue:
         return True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AggregateCall:
-    """An aggregate over the records of a group; only beneath a projection of a grouped SELECT."""
+    """An aggregate over the records of a group; only in the projections of a grouped SELECT."""
 
     function: str
     arg: Expr | None
@@ -127,12 +140,12 @@ class AggregateCall:
     """How many values are kept, for those that keep some."""
 
 
-Expr = ColumnRef | Const | Operation | Apply | Convert | Choose | Record | HeaderValue | AggregateCall
+Expr = ColumnRef | Const | OperatorCall | Apply | Convert | Choose | Record | HeaderValue | AggregateCall
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
     match expr:
-        case Operation(args=args) | Apply(args=args):
+        case OperatorCall(args=args) | Apply(args=args):
             return args
         case Convert(operand):
             return (operand,)
@@ -146,12 +159,12 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 
 def rewrite(expr: Expr, visit: Callable[[Expr], Expr | None]) -> Expr:
-    """The expression with parts replaced: `visit` gives a replacement, or None to look inside instead."""
+    """The expression with parts replaced: `visit` returns a replacement, or None to look inside instead."""
     replaced = visit(expr)
     if replaced is not None:
         return replaced
     match expr:
-        case Operation(args=args) | Apply(args=args):
+        case OperatorCall(args=args) | Apply(args=args):
             return replace(expr, args=tuple(rewrite(arg, visit) for arg in args))
         case Convert(operand):
             return replace(expr, operand=rewrite(operand, visit))

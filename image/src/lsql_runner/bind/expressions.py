@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import singledispatch
 
-from lsql_runner.bind import operators
-from lsql_runner.bind.calls import bind_call
-from lsql_runner.bind.expr import Choose, ColumnRef, Const, Expr, Operation
+from lsql_runner.bind import calls, operators
+from lsql_runner.bind.expr import Choose, ColumnRef, Const, Expr, OperatorCall
+from lsql_runner.bind.functions.match import choose
+from lsql_runner.bind.functions.spec import AggregateFunction, Function
 from lsql_runner.bind.join_scope import JoinScope
 from lsql_runner.bind.nulls import known_by, named, null_source
 from lsql_runner.bind.scope import Scope
+from lsql_runner.bind.type_names import type_named
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
@@ -20,7 +22,6 @@ from lsql_runner.types import (
     INT,
     LONG,
     NULL,
-    SCALARS,
     STRING,
     DataType,
     Decimal,
@@ -50,7 +51,7 @@ class Binder:
         """The same where these fields are known not to be null."""
         return replace(self, scope=self.scope.knowing(known))
 
-    def operand(self, expr: ast.Expr, op: str) -> Expr:
+    def operand(self, expr: ast.Expression, op: str) -> Expr:
         """The typed operand of an operator.
 
         Raises:
@@ -72,7 +73,7 @@ class Binder:
         if source is not None:
             raise LsqlError("NULL_OPERAND", span, op=op, field=named(source))
 
-    def bind(self, expr: ast.Expr) -> Expr:
+    def bind(self, expr: ast.Expression) -> Expr:
         """The typed expression.
 
         Raises:
@@ -82,7 +83,7 @@ class Binder:
         """
         return _bind(expr, self)
 
-    def condition(self, expr: ast.Expr, clause: str) -> Expr:
+    def condition(self, expr: ast.Expression, clause: str) -> Expr:
         """A boolean expression for WHERE, WHEN, AND ...
 
         Raises:
@@ -95,7 +96,7 @@ class Binder:
 
 
 @singledispatch
-def _bind(expr: ast.Expr, binder: Binder) -> Expr:
+def _bind(expr: ast.Expression, binder: Binder) -> Expr:
     raise TypeError(f"no such expression: {type(expr).__name__}")
 
 
@@ -103,7 +104,7 @@ def _bind(expr: ast.Expr, binder: Binder) -> Expr:
 
 
 @_bind.register
-def _path(expr: ast.Path, binder: Binder) -> Expr:
+def _path(expr: ast.NamePath, binder: Binder) -> Expr:
     return binder.scope.resolve(expr)
 
 
@@ -147,7 +148,7 @@ def _unary(expr: ast.Unary, binder: Binder) -> Expr:
     if expr.op == "NOT":
         operand = binder.condition(expr.operand, "NOT")
         binder.refuse_null(operand, "NOT", expr.operand.span)
-        return Operation("NOT", (operand,), BOOLEAN, operand.nullable)
+        return OperatorCall("NOT", (operand,), BOOLEAN, operand.nullable)
     return operators.negate(binder.operand(expr.operand, "-"), expr.operand.span)
 
 
@@ -165,12 +166,12 @@ def _logical(expr: ast.Logical, binder: Binder) -> Expr:
         binder.refuse_null(bound, expr.op, operand.span)
         binder = binder.knowing(known_by(bound, expr.op == "AND"))
         args.append(bound)
-    return Operation(expr.op, tuple(args), BOOLEAN, any(a.nullable for a in args))
+    return OperatorCall(expr.op, tuple(args), BOOLEAN, any(a.nullable for a in args))
 
 
 @_bind.register
 def _is_null(expr: ast.IsNull, binder: Binder) -> Expr:
-    return Operation("IS NOT NULL" if expr.negated else "IS NULL", (binder.bind(expr.operand),), BOOLEAN, False)
+    return OperatorCall("IS NOT NULL" if expr.negated else "IS NULL", (binder.bind(expr.operand),), BOOLEAN, False)
 
 
 @_bind.register
@@ -178,7 +179,7 @@ def _between(expr: ast.Between, binder: Binder) -> Expr:
     operand, low_end, high_end = (binder.operand(part, "BETWEEN") for part in (expr.operand, expr.low, expr.high))
     low = operators.binary(">=", operand, low_end, expr.span)
     high = operators.binary("<=", operand, high_end, expr.span)
-    return _negated(expr.negated, Operation("AND", (low, high), BOOLEAN, low.nullable or high.nullable))
+    return _negated(expr.negated, OperatorCall("AND", (low, high), BOOLEAN, low.nullable or high.nullable))
 
 
 @_bind.register
@@ -198,7 +199,7 @@ def _in_list(expr: ast.InList, binder: Binder) -> Expr:
             )
         kind = common
     args = tuple(operators.convert(part, kind) for part in bound)
-    return _negated(expr.negated, Operation("IN", args, BOOLEAN, any(a.nullable for a in args)))
+    return _negated(expr.negated, OperatorCall("IN", args, BOOLEAN, any(a.nullable for a in args)))
 
 
 @_bind.register
@@ -210,15 +211,15 @@ def _like(expr: ast.Like, binder: Binder) -> Expr:
             raise LsqlError("OPERAND_TYPE", part.span, op="LIKE", expected="string", found=describe(bound.type))
         binder.refuse_null(bound, "LIKE", part.span)
         args.append(operators.convert(bound, STRING))
-    return _negated(expr.negated, Operation("LIKE", tuple(args), BOOLEAN, any(a.nullable for a in args)))
+    return _negated(expr.negated, OperatorCall("LIKE", tuple(args), BOOLEAN, any(a.nullable for a in args)))
 
 
-def _negated(negated: bool, condition: Operation) -> Expr:
-    return Operation("NOT", (condition,), BOOLEAN, condition.nullable) if negated else condition
+def _negated(negated: bool, condition: OperatorCall) -> Expr:
+    return OperatorCall("NOT", (condition,), BOOLEAN, condition.nullable) if negated else condition
 
 
 @_bind.register
-def _case(expr: ast.Case, binder: Binder) -> Expr:
+def _case(expr: ast.CaseExpression, binder: Binder) -> Expr:
     conditions: list[Expr] = []
     values: list[Expr] = []
     for when, then in expr.branches:
@@ -248,7 +249,7 @@ def _case(expr: ast.Case, binder: Binder) -> Expr:
     return Choose(tuple(zip(conditions, thens, strict=True)), otherwise, kind)
 
 
-def _when(operand: ast.Expr | None, when: ast.Expr, binder: Binder) -> Expr:
+def _when(operand: ast.Expression | None, when: ast.Expression, binder: Binder) -> Expr:
     """The condition of a branch: what is written, or that the operand is equal to it."""
     if operand is None:
         return binder.condition(when, "WHEN")
@@ -264,29 +265,40 @@ def _cast(expr: ast.Cast, binder: Binder) -> Expr:
     return operators.convert(operand, target)
 
 
-def type_named(name: ast.TypeName, decimal: Decimal) -> DataType:
-    """The type that a name stands for; `decimal` is what a bare `decimal` is.
-
-    Raises:
-        LsqlError: TYPE_UNKNOWN.
-    """
-    if name.name == "decimal":
-        if not name.parameters:
-            return decimal
-        precision, scale = name.parameters[0], name.parameters[1] if len(name.parameters) > 1 else 0
-        if len(name.parameters) <= 2 and 1 <= precision <= 38 and scale <= precision:
-            return Decimal(precision, scale)
-    found = SCALARS.get(
-        {"integer": "int", "bigint": "long", "varchar": "string", "bool": "boolean"}.get(name.name, name.name)
-    )
-    if found is None or name.parameters:
-        raise LsqlError("TYPE_UNKNOWN", name.span, name=name.name, known=", ".join([*SCALARS, "decimal(p,s)"]))
-    return found
-
-
 # --- calls ---
 
 
 @_bind.register
 def _call(expr: ast.Call, binder: Binder) -> Expr:
-    return bind_call(binder, expr)
+    if calls.is_header_call(expr):
+        return calls.header_call(expr, binder.scope)
+    row = calls.called(expr)
+    return _aggregate(expr, row, binder) if isinstance(row, AggregateFunction) else _function(expr, row, binder)
+
+
+def _function(expr: ast.Call, row: Function, binder: Binder) -> Expr:
+    arguments = _arguments(expr, binder)
+    row = choose(row, [argument.type for argument in arguments])
+    call = calls.function_call(expr, row, arguments)
+    if not row.takes_nulls:
+        for argument, source in zip(arguments, expr.args, strict=True):
+            binder.refuse_null(argument, row.name, source.span)
+    return call
+
+
+def _aggregate(expr: ast.Call, row: AggregateFunction, binder: Binder) -> Expr:
+    if binder.aggregates_in is not None:
+        raise LsqlError("AGGREGATE_MISPLACED", expr.span, function=row.name, clause=binder.aggregates_in)
+    if calls.is_count_of_rows(expr, row):
+        return calls.COUNT_OF_ROWS
+    inner = replace(binder, aggregates_in=f"the argument of {row.name}")
+    return calls.aggregate_call(expr, row, _arguments(expr, inner))
+
+
+def _arguments(expr: ast.Call, binder: Binder) -> list[Expr]:
+    bound: list[Expr] = []
+    for argument in expr.args:
+        if isinstance(argument, ast.Star):
+            raise LsqlError("STAR_MISPLACED", argument.span)
+        bound.append(binder.bind(argument))
+    return bound

@@ -33,7 +33,7 @@ def _formal(tables: tuple[ast.CommonTable, ...], bodies: list[ast.Select]) -> fr
     return frozenset(names)
 
 
-def _sources_without_time(select: ast.Select) -> Iterator[ast.Source]:
+def _sources_without_time(select: ast.Select) -> Iterator[ast.SourceName]:
     if select.join_window is not None:
         return
     for number, join in enumerate(select.joins):

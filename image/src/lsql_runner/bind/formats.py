@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lsql_runner.bind.bound import Part, Whole, WindowSpec
-from lsql_runner.bind.settings import PartSettings
+from lsql_runner.bind.topic_settings import PartSettings
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.avro_schema import AvroSchemaError, write_avro
 from lsql_runner.formats.catalog import (

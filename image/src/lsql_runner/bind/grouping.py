@@ -1,10 +1,10 @@
-"""The SELECT list of an aggregate, split into what is computed per group and what is made of the results."""
+"""The SELECT list of an aggregate, split into the aggregates and the expressions over their results."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from lsql_runner.bind.bound import Fields, Part, Single, WindowSpec
+from lsql_runner.bind.bound import Fields, Part, UnnamedValue, WindowSpec
 from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, rewrite
 from lsql_runner.bind.expressions import Binder
 from lsql_runner.bind.nulls import may_come_out_null, null_source
@@ -13,8 +13,8 @@ from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 
 
-def window_spec(window: ast.Window | None) -> WindowSpec | None:
-    """The window of a SELECT; a SLIDING one does not get here."""
+def window_spec(window: ast.WindowClause | None) -> WindowSpec | None:
+    """The window of a SELECT. SLIDING windows are refused before."""
     if window is None:
         return None
     assert window.kind != "SLIDING"
@@ -23,7 +23,7 @@ def window_spec(window: ast.Window | None) -> WindowSpec | None:
     return WindowSpec(window.kind, size, advance)
 
 
-def bind_group_keys(binder: Binder, exprs: tuple[ast.Expr, ...]) -> tuple[tuple[str, Expr], ...]:
+def bind_group_keys(binder: Binder, exprs: tuple[ast.Expression, ...]) -> tuple[tuple[str, Expr], ...]:
     """The named group expressions.
 
     Raises:
@@ -38,8 +38,8 @@ def bind_group_keys(binder: Binder, exprs: tuple[ast.Expr, ...]) -> tuple[tuple[
     return tuple(keys.items())
 
 
-def _key_name(expr: ast.Expr, position: int) -> str:
-    if isinstance(expr, ast.Path):
+def _key_name(expr: ast.Expression, position: int) -> str:
+    if isinstance(expr, ast.NamePath):
         names = [step.name for step in (expr.head, *expr.steps) if isinstance(step, ast.Ident)]
         return names[-1]
     return f"key{position}"
@@ -47,7 +47,7 @@ def _key_name(expr: ast.Expr, position: int) -> str:
 
 @dataclass(slots=True)
 class Regrouping:
-    """Rewrites projected expressions over records into expressions over groups, and collects the aggregates."""
+    """Rewrites expressions over records into expressions over groups, and collects the aggregates."""
 
     keys: tuple[tuple[str, Expr], ...]
     calls: dict[AggregateCall, str] = field(default_factory=dict)
@@ -59,8 +59,8 @@ class Regrouping:
             LsqlError: NOT_GROUPED, STAR_WITH_AGGREGATE.
         """
         match part:
-            case Single(expr):
-                return Single(self._over_groups(expr, span))
+            case UnnamedValue(expr):
+                return UnnamedValue(self._over_groups(expr, span))
             case Fields(fields, False):
                 return Fields(tuple((name, self._over_groups(expr, span)) for name, expr in fields))
         raise LsqlError("STAR_WITH_AGGREGATE", span)
@@ -80,7 +80,7 @@ class Regrouping:
                     return group_ref(name, key)
             if isinstance(part, AggregateCall):
                 slot = self.calls.setdefault(part, f"agg_{len(self.calls)}")
-                return ColumnRef(slot, (), part.type, part.nullable, _is_exempt(part), not may_come_out_null(part))
+                return _result_ref(slot, part)
             if isinstance(part, ColumnRef):
                 raise LsqlError(
                     "NOT_GROUPED", span, name=".".join(str(step) for step in part.path) or f"_{part.column}"
@@ -95,15 +95,21 @@ class Regrouping:
 
 
 def group_column(name: str) -> str:
-    """The column that holds a group key."""
+    """The column with a group key."""
     return f"group_{name}"
 
 
 def group_ref(name: str, key: Expr) -> ColumnRef:
-    """A group key behind the grouping."""
-    return ColumnRef(group_column(name), (), key.type, key.nullable, _is_exempt(key), not may_come_out_null(key))
+    """The reference to a group key above the grouping."""
+    return _result_ref(group_column(name), key)
+
+
+def _result_ref(column: str, expr: Expr) -> ColumnRef:
+    """The reference above the grouping to the value of an expression below it."""
+    present = not may_come_out_null(expr)
+    return ColumnRef(column, (), expr.type, nullable=expr.nullable, exempt=_is_exempt(expr), present=present)
 
 
 def _is_exempt(expr: Expr) -> bool:
-    """Whether it may be null, and only for what nobody declared."""
+    """Whether it may be null only because of undeclared fields."""
     return expr.nullable and null_source(expr) is None

@@ -1,4 +1,4 @@
-"""What the rows of a source, and of a join, are known by."""
+"""The keys of the rows of sources and joins."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lsql_runner.bind import operators
 from lsql_runner.bind.bound import JoinKind, RowKey, Values
-from lsql_runner.bind.expr import Choose, ColumnRef, Expr, Operation, Record
+from lsql_runner.bind.expr import Choose, ColumnRef, Expr, OperatorCall, Record
 from lsql_runner.bind.formats import default_format, fits
 from lsql_runner.bind.join_scope import Side
 from lsql_runner.errors import LsqlError
@@ -19,14 +19,14 @@ from lsql_runner.types import BOOLEAN, STRING, describe
 
 def key_of_source(side: Side) -> RowKey:
     """The key of a source of the FROM."""
-    expr = side.resolve(ast.Path(ast.Ident("_key")))
+    expr = side.resolve(ast.NamePath(ast.Ident("_key")))
     assert isinstance(expr, ColumnRef)
-    return RowKey(expr, side.scope.shape.key, frozenset({expr.column}))
+    return RowKey(expr, side.scope.shape.key, frozenset({expr.name}))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class On:
-    """What two sides are joined by, pair by pair, and the keys of their rows."""
+    """The values that two sides are joined by, in pairs, and the keys of their rows."""
 
     kind: JoinKind
     left: Values
@@ -44,14 +44,14 @@ class On:
 
 
 def key_of_tables(on: On) -> RowKey:
-    """The key of two joined tables: a common one, or that of the table that is joined by a field."""
+    """The key of two joined tables: their common key, or the key of the table that is joined by a field."""
     if on.by_left_key and on.by_right_key:
         return _common(on)
     return on.left_key if on.by_right_key else on.right_key
 
 
 def key_of_values(on: On, sides: Sequence[Side], is_legacy: bool, span: Span) -> RowKey:
-    """The key of rows that are joined by values: these; in the legacy generation as text, if they are no key itself.
+    """The key of rows that are joined by values: these values; in the legacy generation as text, unless they are a key.
 
     Raises:
         LsqlError: FORMAT_MISMATCH.
@@ -79,7 +79,7 @@ def key_of_values(on: On, sides: Sequence[Side], is_legacy: bool, span: Span) ->
 
 
 def _common(on: On) -> RowKey:
-    """Both sides have it: the one of the side whose rows all stay, of either where all of both do."""
+    """The key that both sides have: that of the side whose rows are all kept, or of either side in a full join."""
     match on.kind:
         case "FULL":
             expr = _either(on.left[0], on.right[0])
@@ -100,8 +100,8 @@ def _named(values: Values) -> tuple[tuple[str, Expr], ...]:
 
 
 def _either(one: Expr, other: Expr) -> Expr:
-    """The one that is there."""
-    return Choose(((Operation("IS NOT NULL", (one,), BOOLEAN, False), one),), other, one.type)
+    """The first value that is not null."""
+    return Choose(((OperatorCall("IS NOT NULL", (one,), BOOLEAN, False), one),), other, one.type)
 
 
 def _name(expr: Expr, place: int) -> str:

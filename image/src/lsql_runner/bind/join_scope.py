@@ -1,4 +1,4 @@
-"""What a name means where several sources are joined: `payments.amount`, or `amount` where only one has it."""
+"""The meaning of names in a SELECT with joins: `payments.amount`, or `amount` if only one source has it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,6 @@ from lsql_runner.sql import ast
 from lsql_runner.types import DataType, Struct
 
 
-def side_column(column: str, number: int) -> str:
-    """The name that a source's column has beside those of other sources."""
-    return f"{column}_{number}"
-
-
 @dataclass(frozen=True, slots=True)
 class Side:
     """One source of a join, by its place in the FROM."""
@@ -25,15 +20,15 @@ class Side:
     scope: Scope
     number: int
     optional: bool = False
-    """An outer join may have no record of it."""
+    """In an outer join the source may have no matching record."""
 
-    def resolve(self, path: ast.Path) -> Expr:
+    def resolve(self, path: ast.NamePath) -> Expr:
         found = self.scope.resolve(path)
         if not isinstance(found, ColumnRef):  # a header: they belong to one record
             raise LsqlError("HEADERS_IN_JOIN", path.span, source=self.scope.name)
         return replace(
             found,
-            column=side_column(found.column, self.number),
+            source=self.number,
             nullable=found.nullable or self.optional,
             present=found.present and not self.optional,
         )
@@ -42,16 +37,16 @@ class Side:
         value = self.scope.shape.value.type
         return isinstance(value, Struct) and value.field(name) is not None
 
-    def fields(self, place: ast.Path) -> tuple[tuple[str, Expr], ...]:
+    def fields(self, place: ast.NamePath) -> tuple[tuple[str, Expr], ...]:
         """Every field of the value."""
         value = self.scope.shape.value.type
         names = value.names if isinstance(value, Struct) else ()
         return tuple(
-            (name, self.resolve(ast.Path(ast.Ident(name, True, place.span), (), place.span))) for name in names
+            (name, self.resolve(ast.NamePath(ast.Ident(name, True, place.span), (), place.span))) for name in names
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JoinScope:
     """The sources of a join with their names, the joined record's own key and time, and the LATERAL aliases so far."""
 
@@ -59,9 +54,9 @@ class JoinScope:
     shape: Shape
     laterals: Mapping[str, DataType] = field(default_factory=dict)
     known: frozenset[ColumnRef] = frozenset()
-    """Fields that are not null here, since a condition says so."""
+    """Fields that are not null here because a condition excludes it."""
     in_condition: bool = False
-    """In an ON: there is no joined record yet."""
+    """Names are those of an ON condition, where there is no joined record yet."""
 
     @property
     def name(self) -> str:
@@ -72,18 +67,18 @@ class JoinScope:
         return frozenset().union(*(side.scope.aliases for side in self.sides))
 
     def knowing(self, known: frozenset[ColumnRef]) -> JoinScope:
-        """The same where these are known not to be null."""
+        """The same scope with more fields known not to be null."""
         return replace(self, known=self.known | known)
 
     def with_lateral(self, alias: str, element: DataType) -> JoinScope:
         return replace(self, laterals={**self.laterals, alias: element})
 
-    def is_qualifier(self, path: ast.Path) -> bool:
+    def is_qualifier(self, path: ast.NamePath) -> bool:
         """Whether the first name of a path is a source's."""
         head = path.head.name
         return head in self.aliases and head not in self.laterals and bool(path.steps)
 
-    def resolve(self, path: ast.Path) -> Expr:
+    def resolve(self, path: ast.NamePath) -> Expr:
         """The expression that a path stands for.
 
         Raises:
@@ -94,13 +89,13 @@ class JoinScope:
             return replace(found, nullable=False, present=True)
         return found
 
-    def _resolve(self, path: ast.Path) -> Expr:
+    def _resolve(self, path: ast.NamePath) -> Expr:
         head = path.head.name
         if head in self.laterals:
             return resolve_lateral(lateral_column(head), self.laterals[head], "value" in self.shape.exempt, path)
         if self.is_qualifier(path) and isinstance(path.steps[0], ast.Ident):
             side = next(side for side in self.sides if head in side.scope.aliases)
-            return side.resolve(ast.Path(path.steps[0], path.steps[1:], path.span))
+            return side.resolve(ast.NamePath(path.steps[0], path.steps[1:], path.span))
         if not path.head.quoted and head in FACET_WORDS:
             return self._own_facet(path)
         having = [side for side in self.sides if side.has_field(head)]
@@ -112,17 +107,17 @@ class JoinScope:
         known = sorted({name for side in self.sides for name, _ in side.fields(path)})
         raise LsqlError("FIELD_UNKNOWN", path.span, name=head, source=self.name, known=", ".join(known[:12]) or "none")
 
-    def _own_facet(self, path: ast.Path) -> Expr:
-        """`_key` and `_ts` of the joined record; all others are those of one source."""
-        own = Scope(self.name, self.shape, frozenset())
+    def _own_facet(self, path: ast.NamePath) -> Expr:
+        """`_key` and `_ts` of the joined record; all other facets belong to one source."""
+        own = Scope(name=self.name, shape=self.shape, aliases=frozenset())
         if path.head.name in ("_key", "_ts") and not self.in_condition:
             return own.resolve(path)
         names = ", ".join(f"{side.scope.name}.{path.head.name}" for side in self.sides)
         raise LsqlError("FIELD_AMBIGUOUS", path.span, name=path.head.name, known=names)
 
     def starred(self, star: ast.Star) -> tuple[tuple[str, Expr], ...] | None:
-        """The fields of `*`, or of `payments.*`; None for the star of something else."""
-        place = star.qualifier or ast.Path(ast.Ident("*", True, star.span), (), star.span)
+        """The fields of `*` or of `payments.*`; None if the star has another qualifier."""
+        place = star.qualifier or ast.NamePath(ast.Ident("*", True, star.span), (), star.span)
         if star.qualifier is None:
             return tuple(found for side in self.sides for found in side.fields(place))
         if star.qualifier.steps or star.qualifier.head.name in self.laterals:

@@ -65,39 +65,6 @@ def expected(key: str, value: str) -> Detail | None:
     return None if is_whole else EXPECTED("INTEGER")
 
 
-OWNED_KEYS: dict[str, str] = {
-    "application.id": "set SQL_APP_ID",
-    "group.id": "set SQL_APP_ID",
-    "bootstrap.servers": "set SQL_BOOTSTRAP_SERVERS",
-    "schema.registry.url": "set SQL_SCHEMA_REGISTRY_URL",
-    "state.dir": "set SQL_STATE_STORE_DIR",
-    "state.onLoss": "set LSQL_STATE_ON_LOSS",
-    "enable.auto.commit": "leave it out: the position is committed after each batch",
-    "allow.auto.create.topics": "SET defaults.topic.autocreate=true, for targets; sources must be there",
-    "enable.idempotence": "leave it out: the producer always is idempotent",
-    "acks": "leave it out: the producer always waits for all in-sync replicas",
-    "key.deserializer": "write STORE KEY AS or declare the topic in LSQL_TOPICS",
-    "value.deserializer": "write STORE VALUE AS or declare the topic in LSQL_TOPICS",
-    "key.serializer": "write STORE KEY AS <format>",
-    "value.serializer": "write STORE VALUE AS <format>",
-    "default.key.serde": "write STORE KEY AS or declare the topic in LSQL_TOPICS",
-    "default.value.serde": "write STORE VALUE AS or declare the topic in LSQL_TOPICS",
-    "default.timestamp.extractor": "write EVENTTIME BY <field>",
-    "partitioner.class": "leave it out: a record goes by the hash of its key",
-    "interceptor.classes": "leave it out: the engine sets its own",
-    "metric.reporters": "leave it out: metrics are on GET /metrics",
-    "security.providers": "leave it out: set SSL_* and SASL_* in the environment",
-    "transactional.id": "leave it out: there are no transactions in this version",
-    "transaction.timeout.ms": "leave it out: there are no transactions in this version",
-    "default.deserialization.exception.handler": "SET error.policy='fail', 'continue' or 'dlq'",
-    "deserialization.exception.handler": "SET error.policy='fail', 'continue' or 'dlq'",
-    "default.production.exception.handler": "SET error.policy='fail', 'continue' or 'dlq'",
-    "production.exception.handler": "SET error.policy='fail', 'continue' or 'dlq'",
-    "processing.exception.handler": "SET error.policy='fail', 'continue' or 'dlq'",
-    "rocksdb.config.setter": "SET the rocksdb.* keys that are taken here",
-}
-"""Keys that have another home here, with what to do instead."""
-
 _NO_GROUP = "each query reads the partitions it is told to; no group is joined"
 
 IGNORED_KEYS: dict[str, str] = {

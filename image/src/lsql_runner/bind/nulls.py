@@ -1,11 +1,10 @@
-"""Where nulls come from, where they go, and what a condition says of them."""
+"""Which expressions may be null, and what conditions tell about it."""
 
 from __future__ import annotations
 
-import re
 from functools import reduce
 
-from lsql_runner.bind.bound import Fields, Part, Single
+from lsql_runner.bind.bound import Fields, Part, UnnamedValue
 from lsql_runner.bind.expr import (
     AggregateCall,
     Apply,
@@ -15,21 +14,19 @@ from lsql_runner.bind.expr import (
     Convert,
     Expr,
     HeaderValue,
-    Operation,
+    OperatorCall,
     Record,
 )
 from lsql_runner.bind.functions.table import AGGREGATES
 from lsql_runner.types import DataType, Field, Struct
 
-_OF_SIDE = re.compile(r"^(key|value)_\d+$")
-"""The column of one source of a join."""
 _PRESENCE = ("IS NULL", "IS NOT NULL")
 _SAYS_NULL = ("IS NULL", "ISNULL")
 _SAYS_NOT_NULL = ("IS NOT NULL", "ISNOTNULL", "EXISTS")
 
 
 def null_source(expr: Expr) -> Expr | None:
-    """The part of an expression by which it may be null; None if it is not, or only by what nobody declared."""
+    """The part because of which an expression may be null; None if there is none, or only undeclared fields."""
     match expr:
         case ColumnRef():
             return expr if expr.nullable and not expr.exempt else None
@@ -37,7 +34,7 @@ def null_source(expr: Expr) -> Expr | None:
             return expr if value is None else None
         case HeaderValue():
             return expr
-        case Operation(op=op, args=args):
+        case OperatorCall(op=op, args=args):
             return None if op in _PRESENCE else _first_source(args)
         case Convert(operand):
             return null_source(operand)
@@ -60,7 +57,7 @@ def _first_source(exprs: tuple[Expr, ...]) -> Expr | None:
 
 
 def may_come_out_null(expr: Expr) -> bool:
-    """Whether it may be null for some record, those without a key or value among them."""
+    """Whether it may be null for some record, including records without a key or value."""
     match expr:
         case ColumnRef():
             return not expr.present
@@ -68,7 +65,7 @@ def may_come_out_null(expr: Expr) -> bool:
             return value is None
         case HeaderValue():
             return True
-        case Operation(op=op, args=args):
+        case OperatorCall(op=op, args=args):
             return op not in _PRESENCE and any(may_come_out_null(arg) for arg in args)
         case Convert(operand):
             return may_come_out_null(operand)
@@ -92,7 +89,7 @@ def written_type(part: Part, kind: DataType) -> DataType:
         kind: the type that its expressions have.
     """
     match part:
-        case Single(expr):
+        case UnnamedValue(expr):
             return _written(expr)
         case Fields(fields) if isinstance(kind, Struct):
             new = {name: Field(name, _written(expr), may_come_out_null(expr)) for name, expr in fields}
@@ -107,17 +104,16 @@ def _written(expr: Expr) -> DataType:
 
 
 def named(expr: Expr) -> str:
-    """What may be null, as the program says it, or nearly."""
+    """The name of a part that may be null, close to how the program writes it."""
     match expr:
         case ColumnRef(column, path):
             steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-            column = _OF_SIDE.sub(r"\1", column)
             if column == "value":
                 return steps.removeprefix(".") or "_value"
             return ("_key" if column == "key" else column.removeprefix("lateral_")) + steps
         case HeaderValue(name):
             return f"_header.{name}"
-        case Apply(function, _, args):
+        case Apply(function=function, lowering=_, args=args):
             return f"{function}({', '.join(named(arg) for arg in args)})"
         case Convert(operand):
             return named(operand)
@@ -131,15 +127,15 @@ def named(expr: Expr) -> str:
 def known_by(condition: Expr, holds: bool) -> frozenset[ColumnRef]:
     """The fields that are not null where a condition is true, or where it is not (false or null)."""
     match condition:
-        case Operation("IS NULL" | "IS NOT NULL" as op, (operand,)):
+        case OperatorCall("IS NULL" | "IS NOT NULL" as op, (operand,)):
             return _known(op, operand, holds)
-        case Apply(function, _, (operand,)):
+        case Apply(function=function, lowering=_, args=(operand,)):
             return _known(function, operand, holds)
         case Convert(operand):
             return known_by(operand, holds)
-        case Operation("NOT", (operand,)) if holds or not may_come_out_null(operand):
+        case OperatorCall("NOT", (operand,)) if holds or not may_come_out_null(operand):
             return known_by(operand, not holds)
-        case Operation("AND" | "OR" as op, args):
+        case OperatorCall("AND" | "OR" as op, args):
             each = [known_by(arg, holds) for arg in args]
             return frozenset().union(*each) if (op == "AND") == holds else reduce(frozenset.intersection, each)
     return frozenset()

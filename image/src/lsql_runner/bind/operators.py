@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lsql_runner.bind.expr import ColumnRef, Const, Convert, Expr, Operation, Scalar
+from lsql_runner.bind.expr import ColumnRef, Const, Convert, Expr, OperatorCall, ScalarValue
 from lsql_runner.bind.functions.lowering import Arg, Lowering, native
 from lsql_runner.bind.join_scope import JoinScope
 from lsql_runner.bind.scope import Scope
@@ -48,7 +48,7 @@ HEADER_NUMBERS: dict[DataType, Lowering] = {
 COMPARISONS = frozenset({"=", "!=", "<", "<=", ">", ">="})
 
 
-def constant(value: Scalar) -> Const:
+def constant(value: ScalarValue) -> Const:
     """A constant with the type that its Python value has."""
     match value:
         case None:
@@ -108,7 +108,7 @@ def binary(op: str, left: Expr, right: Expr, span: Span) -> Expr:
         right.type if left.type == NULL else left.type if right.type == NULL else wider_numeric(left.type, right.type)
     )
     args = (convert(left, kind), convert(right, kind))
-    return Operation(op, args, _arithmetic_type(op, kind), left.nullable or right.nullable)
+    return OperatorCall(op, args, _arithmetic_type(op, kind), left.nullable or right.nullable)
 
 
 def _arithmetic_type(op: str, kind: DataType) -> DataType:
@@ -125,7 +125,7 @@ def negate(operand: Expr, span: Span) -> Expr:
         return Const(-operand.value, operand.type)
     if not _numeric_or_null(operand):
         raise LsqlError("OPERAND_TYPE", span, op="-", expected="number", found=describe(operand.type))
-    return Operation("NEG", (operand,), operand.type, operand.nullable)
+    return OperatorCall("NEG", (operand,), operand.type, operand.nullable)
 
 
 def _numeric_or_null(expr: Expr) -> bool:
@@ -137,7 +137,7 @@ def _compare(op: str, left: Expr, right: Expr, span: Span) -> Expr:
     ordered = op not in ("=", "!=")
     if kind is None or isinstance(kind, Map) or (ordered and isinstance(kind, Struct | Array)) or kind == DURATION:
         raise _misfit(op, left, right, span)
-    return Operation(op, (convert(left, kind), convert(right, kind)), BOOLEAN, left.nullable or right.nullable)
+    return OperatorCall(op, (convert(left, kind), convert(right, kind)), BOOLEAN, left.nullable or right.nullable)
 
 
 def _shift(op: str, left: Expr, right: Expr, span: Span) -> Expr:
@@ -151,8 +151,8 @@ def _shift(op: str, left: Expr, right: Expr, span: Span) -> Expr:
     assert isinstance(right, Const)
     length = Const(right.value, LONG)
     if left.type == LONG:
-        return Operation(op, (left, length), LONG, left.nullable)
-    return convert(Operation(op, (convert(left, LONG), length), LONG, left.nullable), TIMESTAMP)
+        return OperatorCall(op, (left, length), LONG, left.nullable)
+    return convert(OperatorCall(op, (convert(left, LONG), length), LONG, left.nullable), TIMESTAMP)
 
 
 def _misfit(op: str, left: Expr, right: Expr, span: Span) -> LsqlError:

@@ -1,4 +1,4 @@
-"""Program and Catalog to BoundProgram: the second stage of the line. No clock, no net, no Spark."""
+"""Program and Catalog to BoundProgram: the second stage of the pipeline. No clock, network or Spark."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from lsql_runner.bind.sinks import bind_sink_insert, sink_of
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import Catalog
 from lsql_runner.sql import ast
+from lsql_runner.sql.unsupported import unsupported
 
 
 def bind_program(program: ast.Program, catalog: Catalog) -> BoundProgram:
-    """Give every name a meaning and every expression a type.
+    """Resolve every name and give every expression a type.
 
     Raises:
         LsqlError: each with its place; see docs/reference/errors.md.
@@ -118,12 +119,7 @@ def _bind_insert(
     select = context.bind(insert.select, tables, inside_insert=bool(insert.tables))
     if sink is not None:
         if context.settings.errors.catches:
-            raise LsqlError(
-                "FEATURE_UNSUPPORTED",
-                insert.target.span,
-                feature="SET error.policy other than fail with a sink",
-                instead="write to a topic, and from that to the sink in a second processor",
-            )
+            raise unsupported("error policy of sink", insert.target.span)
         return bind_sink_insert(insert, sink, select, context.settings)
     span = insert.select.projections[0].span.to(insert.select.projections[-1].span)
     key_type = written_type(select.key, select.shape.key.type)
@@ -139,7 +135,7 @@ def _bind_insert(
     return BoundInsert(insert.target.name, key, value, select)
 
 
-def _source(tables: Mapping[str, BoundSelect], catalog: Catalog, source: ast.Source) -> BoundTopic | BoundSelect:
+def _source(tables: Mapping[str, BoundSelect], catalog: Catalog, source: ast.SourceName) -> BoundTopic | BoundSelect:
     name = source.name.name
     if name in tables:
         return tables[name]

@@ -1,10 +1,10 @@
-"""The SELECT list to the two parts of the output record."""
+"""The SELECT list to the key and value of the output record."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from lsql_runner.bind.bound import Fields, Part, Single, Whole
+from lsql_runner.bind.bound import Fields, Part, UnnamedValue, Whole
 from lsql_runner.bind.expr import ColumnRef, Expr, Record
 from lsql_runner.bind.expressions import Binder
 from lsql_runner.bind.join_scope import JoinScope
@@ -20,7 +20,7 @@ Tree = dict[str, "Tree | Expr"]
 
 @dataclass(slots=True)
 class _PartBuilder:
-    """Collects what is projected to the key or to the value."""
+    """Collects the projections of the key or of the value."""
 
     name: str
     single: Expr | None = None
@@ -55,9 +55,9 @@ class _PartBuilder:
         self.whole = True
 
     def build(self) -> Part | None:
-        """The part; None if the SELECT list says nothing of it."""
+        """The part; None if the SELECT list does not mention it."""
         if self.single is not None:
-            return Single(self.single)
+            return UnnamedValue(self.single)
         if self.tree:
             return Fields(tuple((name, _expression(value)) for name, value in self.tree.items()), extends=self.whole)
         return Whole() if self.whole else None
@@ -92,7 +92,7 @@ def bind_projections(binder: Binder, items: tuple[ast.Projection, ...]) -> tuple
 
 
 def _projectable(expr: Expr) -> Expr:
-    """A bare NULL goes out as a null string, a length of time as milliseconds."""
+    """A bare NULL is written as a null string, a duration as milliseconds."""
     if expr.type == NULL:
         return convert(expr, STRING)
     return convert(expr, LONG) if expr.type == DURATION else expr
@@ -141,7 +141,7 @@ def _output_path(item: ast.Projection, scope: Scope | JoinScope) -> tuple[str, .
 
 def _own_path(item: ast.Projection, scope: Scope | JoinScope) -> tuple[str, ...]:
     match item.expr:
-        case ast.Path(head, steps) if all(isinstance(step, ast.Ident) for step in steps):
+        case ast.NamePath(head, steps) if all(isinstance(step, ast.Ident) for step in steps):
             names = (head.name, *(step.name for step in steps if isinstance(step, ast.Ident)))
             if head.name in FACET_WORDS and not head.quoted:
                 return ("_value", names[-1])  # `_key.id` becomes the field `id`; only AS sets the key
@@ -154,7 +154,7 @@ def part_type(part: Part, whole: DataType) -> DataType:
     match part:
         case Whole():
             return whole
-        case Single(expr):
+        case UnnamedValue(expr):
             return expr.type
         case Fields(fields, extends):
             new = Record(fields).type.fields

@@ -1,4 +1,4 @@
-"""What a name means inside one SELECT.
+"""The meaning of names in a SELECT.
 
 The relation below offers columns: `key`, `value`, `topic`, `partition`, `offset`, `ts` (milliseconds),
 `headers`, and one column for each LATERAL alias. A bare name is a field of the value.
@@ -33,29 +33,29 @@ FACET_WORDS = frozenset({"_key", "_value", "_meta", "_header", *_FACETS})
 
 
 def lateral_column(alias: str) -> str:
-    """The name of the column that holds a LATERAL's element."""
+    """The name of the column with the element of a LATERAL."""
     return f"lateral_{alias}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """One source with its names, and the LATERAL aliases so far."""
+    """One source with its names, and the LATERAL aliases defined so far."""
 
     name: str
     shape: Shape
     aliases: frozenset[str]
     laterals: Mapping[str, DataType] = field(default_factory=dict)
     known: frozenset[ColumnRef] = frozenset()
-    """Fields that are not null here, since a condition says so."""
+    """Fields that are not null here because a condition excludes it."""
 
     def knowing(self, known: frozenset[ColumnRef]) -> Scope:
-        """The same where these are known not to be null."""
+        """The same scope with more fields known not to be null."""
         return replace(self, known=self.known | known)
 
     def with_lateral(self, alias: str, element: DataType) -> Scope:
         return replace(self, laterals={**self.laterals, alias: element})
 
-    def resolve(self, path: ast.Path) -> Expr:
+    def resolve(self, path: ast.NamePath) -> Expr:
         """The expression that a path stands for.
 
         Raises:
@@ -66,18 +66,18 @@ class Scope:
             return replace(found, nullable=False, present=True)
         return found
 
-    def _resolve(self, path: ast.Path) -> Expr:
+    def _resolve(self, path: ast.NamePath) -> Expr:
         head = path.head.name
         if not path.head.quoted and head in FACET_WORDS:
             return self._resolve_facet(path)
         if head in self.laterals:
             return resolve_lateral(lateral_column(head), self.laterals[head], "value" in self.shape.exempt, path)
         if self.is_qualifier(path) and isinstance(path.steps[0], ast.Ident):
-            return self.resolve(ast.Path(path.steps[0], path.steps[1:], path.span))
+            return self.resolve(ast.NamePath(path.steps[0], path.steps[1:], path.span))
         return _inside(self._whole_value(path.span), (path.head, *path.steps), self.name)
 
-    def is_qualifier(self, path: ast.Path) -> bool:
-        """Whether the first name of a path is the source's own and not a field's: `payments.amount`."""
+    def is_qualifier(self, path: ast.NamePath) -> bool:
+        """Whether the first name of a path is that of the source, and not of a field: `payments.amount`."""
         head = path.head.name
         named = head in self.aliases and head not in self.laterals and not self._is_field(head)
         return named and bool(path.steps) and isinstance(path.steps[0], ast.Ident)
@@ -89,7 +89,7 @@ class Scope:
     def _whole_value(self, span: Span) -> ColumnRef:
         return _root("value", self.shape.value.type, "value" in self.shape.exempt)
 
-    def _resolve_facet(self, path: ast.Path) -> Expr:
+    def _resolve_facet(self, path: ast.NamePath) -> Expr:
         head, steps = path.head.name, path.steps
         match head:
             case "_key":
@@ -133,11 +133,11 @@ class Scope:
 
 
 def _root(column: str, kind: DataType, exempt: bool) -> ColumnRef:
-    """A whole key, value or element of an array: it counts as there, whatever is null inside."""
+    """A whole key, value or element of an array: it counts as not null, whatever is null inside."""
     return ColumnRef(column, (), kind, nullable=False, exempt=exempt)
 
 
-def resolve_lateral(column: str, element: DataType, exempt: bool, path: ast.Path) -> ColumnRef:
+def resolve_lateral(column: str, element: DataType, exempt: bool, path: ast.NamePath) -> ColumnRef:
     """What a path into the element of a LATERAL stands for; `exempt` as that of `ColumnRef`.
 
     Raises:

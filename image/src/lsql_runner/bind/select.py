@@ -1,4 +1,4 @@
-"""One SELECT: clauses in the order in which they act."""
+"""One SELECT: its clauses in the order of evaluation."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from lsql_runner.bind import operators
 from lsql_runner.bind.bound import (
     ALL_FACETS,
-    BoundJoin,
     BoundSelect,
-    BoundTopic,
     Grouping,
     Part,
     Shape,
-    Single,
+    UnnamedValue,
     Whole,
     part_exprs,
 )
@@ -29,11 +27,12 @@ from lsql_runner.bind.nulls import known_by
 from lsql_runner.bind.projections import bind_projections, part_type
 from lsql_runner.bind.scope import Scope
 from lsql_runner.bind.settings import ProgramSettings
-from lsql_runner.bind.supported import refuse_unsupported
+from lsql_runner.bind.sources import BoundSource, has_windows, is_aggregated, waits_for_time
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import Serde
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
+from lsql_runner.sql.unsupported import unsupported
 from lsql_runner.types import DATE, LONG, TIMESTAMP, Array, Decimal, Struct, describe, is_integer
 
 RECORD_TIME = ColumnRef("ts", (), LONG, nullable=False, present=True)
@@ -53,9 +52,12 @@ def bind_select(
     Raises:
         LsqlError: each with its place.
     """
-    refuse_unsupported(select)
+    if select.window is not None and select.window.kind == "SLIDING" and not select.joins:
+        raise unsupported("sliding aggregate", select.window.span)
     source, scope, is_table = _from(select, find, settings, generation)
-    context = _Context(select, source, scope.shape, settings, generation, is_table)
+    context = _Context(
+        select=select, source=source, shape=scope.shape, settings=settings, generation=generation, is_table=is_table
+    )
     scope, laterals = context.laterals(scope)
     where = context.where(scope)
     if where is not None:
@@ -72,32 +74,26 @@ def bind_select(
 
 
 AnyScope = Scope | JoinScope
-Source = BoundTopic | BoundSelect | BoundJoin
 Laterals = tuple[tuple[str, Expr], ...]
 
 
 def _from(
     select: ast.Select, find: Find, settings: ProgramSettings, generation: Generation
-) -> tuple[Source, AnyScope, bool]:
+) -> tuple[BoundSource, AnyScope, bool]:
     """What a SELECT reads, the names in it, and whether it is a table."""
     if select.joins:
         grace_ms = settings.grace_ms if select.grace is None else select.grace.milliseconds
-        # A null is equal to nothing, so such a record joins none: no operator has to make something of it.
+        # NULL keys never match, so no operator has to handle them.
         joined, joint = bind_joins(
             select, find, generation == "legacy", grace_ms, lambda scope: _binder(scope, settings, "ON", "legacy")
         )
-        if _waits(joined) and _is_aggregated(joined):
-            raise LsqlError(
-                "FEATURE_UNSUPPORTED",
-                select.joins[0].span,
-                feature="An outer join of streams with an aggregate of a stream",
-                instead="write the aggregate to a topic, and join that topic in a second processor",
-            )
+        if waits_for_time(joined) and is_aggregated(joined):
+            raise unsupported("outer join with aggregate", select.joins[0].span)
         return joined, joint, joined.is_table
     written = select.source
     found = find(written)
     names = {written.name.name} | ({written.alias.name} if written.alias else set())
-    return found, Scope(written.name.name, found.shape, frozenset(names)), reads_table(select, found)
+    return found, Scope(name=written.name.name, shape=found.shape, aliases=frozenset(names)), reads_table(select, found)
 
 
 def _binder(scope: AnyScope, settings: ProgramSettings, clause: str | None, generation: Generation) -> Binder:
@@ -106,57 +102,23 @@ def _binder(scope: AnyScope, settings: ProgramSettings, clause: str | None, gene
 
 
 def _aggregates(part: Part | None) -> bool:
-    """Whether an aggregate stands anywhere in a part."""
+    """Whether a part contains an aggregate."""
     exprs = () if part is None else part_exprs(part)
     return any(isinstance(inner, AggregateCall) for expr in exprs for inner in walk(expr))
 
 
-def _has_windows(source: Source) -> bool:
-    """Whether a source's records are results of a windowed aggregate, however far below."""
-    match source:
-        case BoundSelect():
-            own = source.grouping is not None and source.grouping.window is not None
-            return own or _has_windows(source.source)
-        case BoundJoin():
-            return _has_windows(source.left) or _has_windows(source.right)
-    return False
-
-
-def _waits(source: Source) -> bool:
-    """Whether a source's records come of an outer join of streams, however far below.
-
-    Spark runs such a join in append mode only, and the aggregates of a stream in update mode.
-    """
-    match source:
-        case BoundSelect():
-            return _waits(source.source)
-        case BoundJoin():
-            return source.waits or _waits(source.left) or _waits(source.right)
-    return False
-
-
-def _is_aggregated(source: Source) -> bool:
-    """Whether a source's records are results of an aggregate, however far below."""
-    match source:
-        case BoundSelect():
-            return source.grouping is not None or _is_aggregated(source.source)
-        case BoundJoin():
-            return _is_aggregated(source.left) or _is_aggregated(source.right)
-    return False
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Context:
     select: ast.Select
-    source: Source
+    source: BoundSource
     shape: Shape
     settings: ProgramSettings
     generation: Generation
     is_table: bool
 
     @property
-    def window(self) -> ast.Window | None:
-        """The window of the groups; a SLIDING one is the join's."""
+    def window(self) -> ast.WindowClause | None:
+        """The window of the groups; a SLIDING window belongs to the join."""
         return self.select.window if self.select.join_window is None else None
 
     @property
@@ -171,12 +133,7 @@ class _Context:
         bound: list[tuple[str, Expr]] = []
         for lateral in self.select.laterals:
             if self.is_table:
-                raise LsqlError(
-                    "FEATURE_UNSUPPORTED",
-                    lateral.span,
-                    feature="LATERAL over a table",
-                    instead="write SELECT STREAM; the elements of a row have no key of their own",
-                )
+                raise unsupported("lateral of table", lateral.span)
             array = self.binder(scope, "LATERAL").bind(lateral.array)
             if not isinstance(array.type, Array):
                 raise LsqlError("NOT_AN_ARRAY", lateral.array.span, found=describe(array.type))
@@ -217,16 +174,21 @@ class _Context:
         if value is None:
             raise LsqlError("VALUE_MISSING", self._list_span)
         if self.is_table and key is not None:
-            raise LsqlError(
-                "FEATURE_UNSUPPORTED",
-                self._list_span,
-                feature="another key for the rows of a table",
-                instead="write SELECT STREAM; or join or group the table by what is to be the key",
-            )
+            raise unsupported("key of table", self._list_span)
         facets = self.shape.facets if key is None else self.shape.facets - {"raw_key"}
         out = Shape(self._key_serde(key), self._value_serde(value), facets, self._exempt(key, value))
         time = self.event_time(scope)
-        return BoundSelect(self.source, laterals, where, None, time, key or Whole(), value, out, self.is_table)
+        return BoundSelect(
+            source=self.source,
+            laterals=laterals,
+            where=where,
+            grouping=None,
+            event_time=time,
+            key=key or Whole(),
+            value=value,
+            shape=out,
+            reads_table=self.is_table,
+        )
 
     def grouped(
         self,
@@ -242,12 +204,7 @@ class _Context:
         self._check_groups()
         keys = bind_group_keys(self.binder(scope, "GROUP BY"), select.group_by)
         if not keys and select.window is not None and self.shape.key.format.is_windowed:
-            raise LsqlError(
-                "FEATURE_UNSUPPORTED",
-                select.window.span,
-                feature=f"A window around a key that has one ({self.shape.key.format})",
-                instead="GROUP BY _key, the key inside the window",
-            )
+            raise unsupported("window of windowed key", select.window.span, format=str(self.shape.key.format))
         if not keys and "raw_key" not in self.shape.facets:
             keys = (("key", ColumnRef("key", (), self.shape.key.type)),)
         regrouping = Regrouping(keys)
@@ -257,7 +214,9 @@ class _Context:
         having = self.having(scope, regrouping)
         window = window_spec(self.window)
         grace_ms = self.settings.grace_ms if select.grace is None else select.grace.milliseconds
-        grouping = Grouping(keys, window, grace_ms, regrouping.slots(), self.settings.emits_final)
+        grouping = Grouping(
+            keys=keys, window=window, grace_ms=grace_ms, calls=regrouping.slots(), final=self.settings.emits_final
+        )
         new_key, key_serde = self._group_key(keys)
         value_type = part_type(new_value, self.shape.value.type)
         out = Shape(
@@ -267,16 +226,16 @@ class _Context:
             self._exempt(new_key, new_value),
         )
         return BoundSelect(
-            self.source,
-            laterals,
-            where,
-            grouping,
-            self.event_time(scope),
-            new_key,
-            new_value,
-            out,
-            self.is_table,
-            having,
+            source=self.source,
+            laterals=laterals,
+            where=where,
+            grouping=grouping,
+            event_time=self.event_time(scope),
+            key=new_key,
+            value=new_value,
+            shape=out,
+            reads_table=self.is_table,
+            having=having,
         )
 
     def _check_groups(self) -> None:
@@ -284,28 +243,12 @@ class _Context:
         if self.settings.emits_final and self.window is None:
             raise LsqlError("FINAL_WITHOUT_WINDOW", place)
         if self.is_table and self.window is not None:
-            raise LsqlError(
-                "FEATURE_UNSUPPORTED",
-                self.window.span,
-                feature="a window over a table (a SELECT without STREAM reads a table)",
-                instead="write SELECT STREAM; every record then counts as an event",
-            )
-        if _waits(self.source):
-            raise LsqlError(
-                "FEATURE_UNSUPPORTED",
-                place,
-                feature="An aggregate of an outer join of streams",
-                instead="write the join to a topic, and aggregate that topic in a second processor",
-            )
-        if _has_windows(self.source) or (not self.is_table and _is_aggregated(self.source)):
-            # How often a group goes out follows from how records fall into batches: nothing to count.
-            raise LsqlError(
-                "FEATURE_UNSUPPORTED",
-                place,
-                feature="An aggregate of the changes of an aggregate",
-                instead="read that as a table, SELECT TABLE, where it has no window; or write it to a topic, and "
-                "aggregate that in a second processor",
-            )
+            raise unsupported("window of table", self.window.span)
+        if waits_for_time(self.source):
+            raise unsupported("aggregate of outer join", place)
+        if has_windows(self.source) or (not self.is_table and is_aggregated(self.source)):
+            # The number of results of a group depends on the batches: it cannot be counted.
+            raise unsupported("aggregate of aggregate", place)
 
     def having(self, scope: AnyScope, regrouping: Regrouping) -> Expr | None:
         """The condition on groups, over their columns."""
@@ -315,7 +258,7 @@ class _Context:
         return regrouping.condition(condition, self.select.place_of("HAVING"))
 
     def _group_key(self, keys: tuple[tuple[str, Expr], ...]) -> tuple[Part, Serde]:
-        """The key of the groups: the record's own, one value, or a struct of several."""
+        """The key of the groups: that of the records, one value, or a struct of several."""
         columns = [(name, group_ref(name, expr)) for name, expr in keys]
         if not columns:
             return Whole(), self.shape.key
@@ -330,10 +273,10 @@ class _Context:
                 format=str(form),
                 suggested="JSON",
             )
-        return Single(expr), Serde(form, expr.type)
+        return UnnamedValue(expr), Serde(form, expr.type)
 
     def _exempt(self, key: Part | None, value: Part) -> frozenset[str]:
-        """The parts of the result whose fields nobody declared; what is computed of such a part is such a part."""
+        """The parts of the result whose fields are not declared, or are computed from such a part."""
         parts = {"key": key or Whole(), "value": value}
         exempt = self.shape.exempt
         return frozenset(name for name, part in parts.items() if (name in exempt if part == Whole() else exempt))

@@ -11,58 +11,26 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from lsql_runner.bind.error_policies import POLICIES, ErrorPolicies, bind_error_policies
-from lsql_runner.bind.expected import EXPECTED
 from lsql_runner.bind.kafka_keys import (
     CONSUMER_KEYS,
     IGNORED_KEYS,
-    OWNED_KEYS,
     PRODUCER_KEYS,
     TOPIC_KEYS,
     environment_name,
     expected,
 )
 from lsql_runner.bind.rocksdb_keys import ROCKSDB_IGNORED, ROCKSDB_KEYS
-from lsql_runner.errors import Detail, LsqlError
-from lsql_runner.sql.ast import UNIT_MS, SetStatement
+from lsql_runner.bind.setting_values import duration_ms, invalid, multiple_of, one_of, whole_number
+from lsql_runner.bind.topic_settings import TOPIC_WORDS, TopicSettings, topic_override, with_override
+from lsql_runner.errors import LsqlError
+from lsql_runner.sql.ast import SetStatement
+from lsql_runner.sql.unsupported import KEYS_OF_ENGINE, unsupported
 
 DEFAULT_GRACE_MS = 24 * 3_600_000
 """How late a record may be, where the program does not say; the value that Kafka Streams had."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartSettings:
-    """What a part of a target is written with."""
-
-    record: str = ""
-    """AVRO: the name of its record; empty takes one from the topic's."""
-    namespace: str = ""
-    message: str = ""
-    """PROTOBUF: the name of its message; empty takes one from the topic's."""
-    package: str = ""
-    json_schema: bool | None = None
-    """JSON: whether records begin with the id of a schema that is registered; None is as the source's do."""
-
-    def named(self, name: str) -> PartSettings:
-        """The same, with a name where none is set."""
-        return replace(self, record=self.record or name, message=self.message or name)
-
-
-@dataclass(frozen=True, slots=True)
-class TopicSettings:
-    """How a missing target topic is made. None and the empty tuple leave the choice to the brokers."""
-
-    autocreate: bool = False
-    partitions: int | None = None
-    replication: int | None = None
-    config: tuple[tuple[str, str], ...] = ()
-    key: PartSettings = PartSettings()
-    value: PartSettings = PartSettings()
-
-    def with_config(self, key: str, value: str) -> TopicSettings:
-        return replace(self, config=tuple(sorted((dict(self.config) | {key: value}).items())))
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramSettings:
     """All SETs of a program, understood."""
 
@@ -113,7 +81,7 @@ def bind_settings(statements: Iterable[SetStatement]) -> ProgramSettings:
             )
         if statement.key in POLICIES:
             policies[statement.key] = statement  # one depends on the other
-        elif _topic_override(statement.key):
+        elif topic_override(statement.key):
             later.append(statement)  # an override starts from the defaults, wherever these are set
         else:
             settings = _apply(settings, statement)
@@ -129,7 +97,7 @@ _LEGACY_KEYS = frozenset({"autocreate", "partitions", "replication", "_ktype", "
 def is_legacy(statements: Iterable[SetStatement]) -> bool:
     """Whether the SETs are of the legacy generation: some have a name that only it has, and none one of the modern."""
     keys = [statement.key for statement in statements]
-    modern = any(key.startswith("defaults.topic.") or _topic_override(key) for key in keys)
+    modern = any(key.startswith("defaults.topic.") or topic_override(key) for key in keys)
     topics = (key.removeprefix("topic.") for key in keys if key.startswith("topic."))
     legacy = any(key in _LEGACY_KEYS for key in keys) or any(key in TOPIC_KEYS for key in topics)
     return legacy and not modern
@@ -141,15 +109,15 @@ def _apply(settings: ProgramSettings, statement: SetStatement) -> ProgramSetting
         if key.startswith(prefix) and key.removeprefix(prefix) in TOPIC_KEYS:
             return replace(settings, topics=settings.topics.with_config(key.removeprefix(prefix), statement.value))
     name = key.removeprefix("defaults.topic.")
-    if name in _TOPIC_WORDS:
-        return replace(settings, topics=_TOPIC_WORDS[name](settings.topics, statement))
+    if name in TOPIC_WORDS:
+        return replace(settings, topics=TOPIC_WORDS[name](settings.topics, statement))
     if key in _WORDS:
         return _WORDS[key](settings, statement)
     if key in ROCKSDB_KEYS:
-        return replace(settings, rocksdb=(*settings.rocksdb, (key, _multiple(statement, ROCKSDB_KEYS[key][0]))))
+        return replace(settings, rocksdb=(*settings.rocksdb, (key, multiple_of(statement, ROCKSDB_KEYS[key][0]))))
     if key in _IGNORED:
-        told = f"SET {key} has no meaning here and is ignored: {_IGNORED[key]}"
-        return replace(settings, warnings=(*settings.warnings, told))
+        warning = f"SET {key} has no meaning here and is ignored: {_IGNORED[key]}"
+        return replace(settings, warnings=(*settings.warnings, warning))
     return _apply_client(settings, statement)
 
 
@@ -161,16 +129,17 @@ def _apply_client(settings: ProgramSettings, statement: SetStatement) -> Program
     key = statement.key
     bare = key.removeprefix("consumer.") if key.startswith("consumer.") else key.removeprefix("producer.")
     name = environment_name(bare)
-    instead = OWNED_KEYS.get(bare) if name is None else f"set {name}, in the environment of the processor"
-    if instead is not None:
-        raise LsqlError("FEATURE_UNSUPPORTED", statement.key_span, feature=f"SET {key}", instead=instead)
+    if name is not None:
+        raise unsupported("key of environment", statement.key_span, key=key, name=name)
+    if bare in KEYS_OF_ENGINE:
+        raise unsupported(bare, statement.key_span, key=key)
     consumer = bare in CONSUMER_KEYS and not key.startswith("producer.")
     producer = bare in PRODUCER_KEYS and not key.startswith("consumer.")
     if not consumer and not producer:
         raise LsqlError("SETTING_UNKNOWN", statement.key_span, key=key, near=_near(key))
     wanted = expected(bare, statement.value)
     if wanted is not None:
-        raise _invalid(statement, wanted)
+        raise invalid(statement, wanted)
     if consumer:
         settings = replace(settings, consumer=(*settings.consumer, (bare, statement.value)))
     if producer:
@@ -182,141 +151,40 @@ def _near(key: str) -> str:
     known = [
         *_WORDS,
         *POLICIES,
-        *_TOPIC_WORDS,
-        *(f"defaults.topic.{word}" for word in (*_TOPIC_WORDS, *TOPIC_KEYS)),
+        *TOPIC_WORDS,
+        *(f"defaults.topic.{word}" for word in (*TOPIC_WORDS, *TOPIC_KEYS)),
         *CONSUMER_KEYS,
         *PRODUCER_KEYS,
         *ROCKSDB_KEYS,
         *_IGNORED,
     ]
     if found := re.match(r"topic\.[^.]+\.", key):
-        known += [found.group() + word for word in (*_TOPIC_WORDS, *TOPIC_KEYS)]
+        known += [found.group() + word for word in (*TOPIC_WORDS, *TOPIC_KEYS)]
     near = get_close_matches(key.lower(), dict.fromkeys(known), n=4, cutoff=0.5)
     return ", ".join(near) or "autocreate, partitions, replication, grace"
 
 
-# --- topics ---
-
-
-def _topic_override(key: str) -> tuple[str, str] | None:
-    """The topic and the key of `topic.<name>.<key>`; the name may hold dots, so the longest known key wins."""
-    if not key.startswith("topic.") or key.removeprefix("topic.") in TOPIC_KEYS:
-        return None
-    rest = key.removeprefix("topic.")
-    for word in sorted((*TOPIC_KEYS, *_TOPIC_WORDS), key=len, reverse=True):
-        if rest.endswith("." + word):
-            return rest[: -len(word) - 1], word
-    return None
-
-
 def _apply_override(settings: ProgramSettings, statement: SetStatement) -> ProgramSettings:
-    found = _topic_override(statement.key)
+    found = topic_override(statement.key)
     assert found is not None
     topic, word = found
-    before = settings.topic(topic)
-    after = _TOPIC_WORDS[word](before, statement) if word in _TOPIC_WORDS else before.with_config(word, statement.value)
+    after = with_override(settings.topic(topic), word, statement)
     return replace(settings, overrides=tuple({**dict(settings.overrides), topic: after}.items()))
 
 
-_TOPIC_WORDS: dict[str, Callable[[TopicSettings, SetStatement], TopicSettings]] = {
-    "autocreate": lambda topics, s: replace(topics, autocreate=_boolean(s)),
-    "partitions": lambda topics, s: replace(topics, partitions=_whole(s, 1, 100_000)),
-    "replication": lambda topics, s: replace(topics, replication=_whole(s, 1, 1_000)),
-    "key.avro.record": lambda topics, s: replace(topics, key=_record(topics.key, s)),
-    "key.avro.namespace": lambda topics, s: replace(topics, key=_namespace(topics.key, s)),
-    "key.json.schema": lambda topics, s: replace(topics, key=replace(topics.key, json_schema=_boolean(s))),
-    "key.protobuf.message": lambda topics, s: replace(topics, key=_message(topics.key, s)),
-    "key.protobuf.package": lambda topics, s: replace(topics, key=_package(topics.key, s)),
-    "value.avro.record": lambda topics, s: replace(topics, value=_record(topics.value, s)),
-    "value.avro.namespace": lambda topics, s: replace(topics, value=_namespace(topics.value, s)),
-    "value.protobuf.message": lambda topics, s: replace(topics, value=_message(topics.value, s)),
-    "value.protobuf.package": lambda topics, s: replace(topics, value=_package(topics.value, s)),
-    "value.json.schema": lambda topics, s: replace(topics, value=replace(topics.value, json_schema=_boolean(s))),
-}
-
-# --- values ---
-
-
-def _invalid(statement: SetStatement, expected: Detail) -> LsqlError:
-    return LsqlError(
-        "SETTING_INVALID", statement.value_span, key=statement.key, value=statement.value, expected=expected
-    )
-
-
-def _boolean(statement: SetStatement) -> bool:
-    if statement.value.lower() not in ("true", "false"):
-        raise _invalid(statement, EXPECTED("BOOLEAN"))
-    return statement.value.lower() == "true"
-
-
-def _whole(statement: SetStatement, least: int, most: int) -> int:
-    if not re.fullmatch(r"\d{1,9}", statement.value) or not least <= int(statement.value) <= most:
-        raise _invalid(statement, EXPECTED("INTEGER_RANGE", least=least, most=most))
-    return int(statement.value)
-
-
-def _record(part: PartSettings, statement: SetStatement) -> PartSettings:
-    return replace(part, record=_name(statement, dotted=False))
-
-
-def _namespace(part: PartSettings, statement: SetStatement) -> PartSettings:
-    return replace(part, namespace=_name(statement, dotted=True))
-
-
-def _message(part: PartSettings, statement: SetStatement) -> PartSettings:
-    return replace(part, message=_name(statement, dotted=False))
-
-
-def _package(part: PartSettings, statement: SetStatement) -> PartSettings:
-    return replace(part, package=_name(statement, dotted=True))
-
-
-def _multiple(statement: SetStatement, unit: int) -> int:
-    found = re.fullmatch(r"\d{1,15}", statement.value, re.ASCII)
-    if not found or not int(statement.value) or int(statement.value) % unit:
-        raise _invalid(statement, EXPECTED("POSITIVE_INTEGER") if unit == 1 else EXPECTED("BYTES_MULTIPLE", unit=unit))
-    return int(statement.value)
-
-
-def _name(statement: SetStatement, dotted: bool) -> str:
-    part = r"[A-Za-z_][A-Za-z0-9_]*"
-    if not re.fullmatch(rf"{part}(\.{part})*" if dotted else part, statement.value):
-        raise _invalid(statement, EXPECTED("DOTTED_NAME") if dotted else EXPECTED("NAME"))
-    return statement.value
-
-
-def _duration_ms(statement: SetStatement) -> int:
-    found = re.fullmatch(r"(\d{1,12})\s*(ms|s|m|h|d)", statement.value.strip().lower())
-    if not found:
-        raise _invalid(statement, EXPECTED("DURATION"))
-    return int(found[1]) * UNIT_MS[found[2]]
-
-
-def _one_of(statement: SetStatement, *words: str) -> str:
-    if statement.value.lower() not in words:
-        raise _invalid(statement, EXPECTED("ONE_OF", known=", ".join(words)))
-    return statement.value.lower()
-
-
-def _only(word: str, *planned: str) -> Callable[[ProgramSettings, SetStatement], ProgramSettings]:
-    """A key that has one value in this version and others that are refused by name."""
-
-    def apply(settings: ProgramSettings, statement: SetStatement) -> ProgramSettings:
-        if _one_of(statement, word, *planned) != word:
-            feature = f"SET {statement.key}='{statement.value}'"
-            raise LsqlError("FEATURE_UNSUPPORTED", statement.value_span, feature=feature, instead=f"use {word}")
-        return settings
-
-    return apply
+def _guarantee(settings: ProgramSettings, statement: SetStatement) -> ProgramSettings:
+    if one_of(statement, "at_least_once", "exactly_once", "exactly_once_beta", "exactly_once_v2") != "at_least_once":
+        raise unsupported("guarantee", statement.value_span, value=statement.value)
+    return settings
 
 
 _WORDS: dict[str, Callable[[ProgramSettings, SetStatement], ProgramSettings]] = {
-    "grace": lambda settings, s: replace(settings, grace_ms=_duration_ms(s)),
-    "auto.offset.reset": lambda settings, s: replace(settings, auto_offset_reset=_one_of(s, "earliest", "latest")),
-    "decimal.precision": lambda settings, s: replace(settings, decimal_precision=_whole(s, 1, 38)),
-    "decimal.scale": lambda settings, s: replace(settings, decimal_scale=_whole(s, 0, 38)),
+    "grace": lambda settings, s: replace(settings, grace_ms=duration_ms(s)),
+    "auto.offset.reset": lambda settings, s: replace(settings, auto_offset_reset=one_of(s, "earliest", "latest")),
+    "decimal.precision": lambda settings, s: replace(settings, decimal_precision=whole_number(s, 1, 38)),
+    "decimal.scale": lambda settings, s: replace(settings, decimal_scale=whole_number(s, 0, 38)),
     "_ktype": lambda settings, s: replace(settings, key_decoder=s.value.upper()),
     "_vtype": lambda settings, s: replace(settings, value_decoder=s.value.upper()),
-    "emit": lambda settings, s: replace(settings, emits_final=_one_of(s, "changes", "final") == "final"),
-    "processing.guarantee": _only("at_least_once", "exactly_once", "exactly_once_beta", "exactly_once_v2"),
+    "emit": lambda settings, s: replace(settings, emits_final=one_of(s, "changes", "final") == "final"),
+    "processing.guarantee": _guarantee,
 }

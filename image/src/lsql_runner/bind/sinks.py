@@ -1,4 +1,4 @@
-"""Sinks: what an INSERT of the connector language, or one into a configured sink, writes where."""
+"""INSERTs into sinks: what is written, and where."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal as OneOf
 from lsql_runner.bind.bound import BoundJoin, BoundSelect, BoundSinkInsert, Fields, SinkTarget
 from lsql_runner.bind.expr import ColumnRef, Expr, walk
 from lsql_runner.bind.settings import ProgramSettings
-from lsql_runner.bind.table_rows import identity, is_identity, rows_go
+from lsql_runner.bind.table_rows import can_delete_rows, identity, is_identity
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import Catalog
 from lsql_runner.spans import Span
@@ -19,29 +19,43 @@ from lsql_runner.types import Struct, describe
 DEFAULT_BATCH_ROWS = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SinkKind:
-    """What a kind of sink can do. What it cannot is refused before anything runs."""
+    """The capabilities of a kind of sink. Everything else is refused before anything runs."""
 
     name: str
     schemes: tuple[str, ...]
-    """What its addresses begin with."""
+    """The schemes of its addresses."""
     example: str
     needs_key: bool
-    """Whether a row has no place without one."""
+    """Whether rows must have a key."""
     creates: bool
-    """Whether it has tables that can be made."""
+    """Whether it has tables that can be created."""
     stores: tuple[str, ...] = ()
-    """What STOREAS may say; the first is the default."""
+    """The values of STOREAS; the first is the default."""
     formats: tuple[str, ...] = ()
-    """What WITHFORMAT may say."""
+    """The values of WITHFORMAT."""
 
 
 KINDS: dict[str, SinkKind] = {
     kind.name: kind
     for kind in (
-        SinkKind("postgresql", ("jdbc:postgresql://",), "jdbc:postgresql://db:5432/shop", False, True),
-        SinkKind("redis", ("redis://", "rediss://"), "redis://cache:6379", True, False, ("STRING", "HASH"), ("JSON",)),
+        SinkKind(
+            name="postgresql",
+            schemes=("jdbc:postgresql://",),
+            example="jdbc:postgresql://db:5432/shop",
+            needs_key=False,
+            creates=True,
+        ),
+        SinkKind(
+            name="redis",
+            schemes=("redis://", "rediss://"),
+            example="redis://cache:6379",
+            needs_key=True,
+            creates=False,
+            stores=("STRING", "HASH"),
+            formats=("JSON",),
+        ),
     )
 }
 """By name, as `GET /stream` and case files say it."""
@@ -49,7 +63,7 @@ KINDS: dict[str, SinkKind] = {
 
 @dataclass(frozen=True, slots=True)
 class NamedSink:
-    """A configured sink that a target leads to, and what is named inside it."""
+    """A configured sink, and the name of the target inside it."""
 
     name: str
     kind: SinkKind
@@ -121,7 +135,7 @@ def bind_sink_insert(
         )
     store = kcql.store_as.name.upper() if kcql.store_as else next(iter(sink.kind.stores), "")
     mode: OneOf["insert", "upsert"] = "upsert" if kcql.upsert or sink.kind.needs_key else "insert"
-    if rows_go(select):
+    if can_delete_rows(select):
         _check_going(insert, kcql, key, mode, select)
     target = SinkTarget(
         sink=sink.name,
@@ -131,7 +145,7 @@ def bind_sink_insert(
         mode=mode,
         columns=tuple((f.name, f.type) for f in kind.fields),
         key=key,
-        deletes=mode == "upsert" and (rows_go(select) or _is_of_record_key(key, select)),
+        deletes=mode == "upsert" and (can_delete_rows(select) or _is_of_record_key(key, select)),
         creates=sink.kind.creates and (kcql.autocreate or settings.topic(insert.target.name).autocreate),
         batch_rows=kcql.batch or DEFAULT_BATCH_ROWS,
         store=store,
@@ -140,7 +154,7 @@ def bind_sink_insert(
 
 
 def _check_clauses(insert: ast.Insert, kcql: ast.Kcql, sink: NamedSink) -> None:
-    """Refuse what the kind of sink cannot do: nothing is ignored."""
+    """Refuse clauses that the kind of sink does not support."""
 
     def place_of(clause: str) -> Span:
         place = next((place for name, place in insert.clauses if name == clause), None)
@@ -190,7 +204,7 @@ def _key(insert: ast.Insert, kcql: ast.Kcql, columns: tuple[str, ...]) -> tuple[
 def _check_going(
     insert: ast.Insert, kcql: ast.Kcql, key: tuple[str, ...], mode: OneOf["insert", "upsert"], select: BoundSelect
 ) -> None:
-    """Refuse a table whose rows could not be taken away again, or whose rows would take away one another."""
+    """Refuse a table whose rows could not be deleted, or could overwrite each other."""
     wanted = identity(select)
     if wanted is None:
         raise LsqlError("SINK_ROW_IDENTITY_MISSING", insert.target.span, target=insert.target.name)
@@ -203,7 +217,7 @@ def _check_going(
 
 
 def _is_of_record_key(key: tuple[str, ...], select: BoundSelect) -> bool:
-    """Whether the key's columns are computed from the record's key alone: then a tombstone says which row goes."""
+    """Whether the key columns are computed from the record key alone: then a tombstone identifies the row to delete."""
     if select.is_table or isinstance(select.source, BoundJoin) or not isinstance(select.value, Fields):
         return False
     exprs = dict(select.value.fields)

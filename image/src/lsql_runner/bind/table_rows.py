@@ -1,4 +1,4 @@
-"""Rows of a table in a sink: whether any of them goes again, and which columns tell them apart."""
+"""Rows of a table in a sink: whether rows can be deleted, and which columns identify them."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
-    """A part of what a row is known by: a key, or a value that it is grouped by."""
+class RowIdentity:
+    """A part of the identity of a row: its key, or a value that it is grouped by."""
 
     columns: frozenset[str]
-    """The columns below the projection that hold it; any of them will do."""
+    """The columns below the projection that contain it, each of them alone."""
     type: DataType
     name: str
-    """As a program writes it."""
+    """Its name in a program."""
 
 
-def rows_go(select: BoundSelect) -> bool:
-    """Whether a row of the result may be taken away after it came."""
+def can_delete_rows(select: BoundSelect) -> bool:
+    """Whether a row of the result can be deleted."""
     group = select.grouping
     if group is not None:
         is_session = group.window is not None and group.window.is_session
@@ -34,41 +34,41 @@ def rows_go(select: BoundSelect) -> bool:
     source = select.source
     if not isinstance(source, BoundSelect) or not source.is_table:
         return True
-    return select.where is not None or rows_go(source)
+    return select.where is not None or can_delete_rows(source)
 
 
-def identity(select: BoundSelect) -> tuple[Identity, ...] | None:
-    """What the rows of a table are told apart by; None where no column holds it, as the window of a key."""
+def identity(select: BoundSelect) -> tuple[RowIdentity, ...] | None:
+    """The identity of the rows of a table; None if no column contains it, as for the window of a key."""
     group = select.grouping
     if group is None:
         return _key_of(select.source)
     if group.window is not None:
         return None
-    keys = (Identity(frozenset({group_column(name)}), expr.type, name) for name, expr in group.keys)
+    keys = (RowIdentity(frozenset({group_column(name)}), expr.type, name) for name, expr in group.keys)
     return tuple(keys) or None
 
 
-def is_identity(wanted: tuple[Identity, ...], key: tuple[str, ...], select: BoundSelect) -> bool:
-    """Whether the columns of a key are all of an identity, as it is, and nothing else."""
+def is_identity(wanted: tuple[RowIdentity, ...], key: tuple[str, ...], select: BoundSelect) -> bool:
+    """Whether the columns of a key are exactly an identity."""
     fields = dict(select.value.fields) if isinstance(select.value, Fields) else {}
     exprs = [fields.get(column) for column in key]
     refs = [expr for expr in exprs if isinstance(expr, ColumnRef)]
-    if len(refs) < len(exprs) or any(not any(ref.column in part.columns for part in wanted) for ref in refs):
+    if len(refs) < len(exprs) or any(not any(ref.name in part.columns for part in wanted) for ref in refs):
         return False
     return all(
-        any(ref.column in part.columns and leaf[: len(ref.path)] == ref.path for ref in refs)
+        any(ref.name in part.columns and leaf[: len(ref.path)] == ref.path for ref in refs)
         for part in wanted
         for leaf in _leaves(part.type)
     )
 
 
-def _key_of(source: BoundTopic | BoundSelect | BoundJoin) -> tuple[Identity, ...] | None:
+def _key_of(source: BoundTopic | BoundSelect | BoundJoin) -> tuple[RowIdentity, ...] | None:
     match source:
         case BoundJoin():
-            return (Identity(source.key.columns | {"key"}, source.key.serde.type, "_key"),)
+            return (RowIdentity(source.key.columns | {"key"}, source.key.serde.type, "_key"),)
         case _ if source.shape.key.format.is_windowed:
             return None
-    return (Identity(frozenset({"key"}), source.shape.key.type, "_key"),)
+    return (RowIdentity(frozenset({"key"}), source.shape.key.type, "_key"),)
 
 
 def _leaves(kind: DataType) -> tuple[Path, ...]:

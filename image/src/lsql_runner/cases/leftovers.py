@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from lsql_runner.errors import LsqlError
-from lsql_runner.kafka.brokers import Brokers
+from lsql_runner.kafka.ports import Brokers
 from lsql_runner.kafka.registry import SchemaRegistry
 
 _GONE_S = 30.0

@@ -29,9 +29,11 @@ from lsql_runner.errors import LsqlError, render
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.declared import as_declaration
 from lsql_runner.jvm.spark_jvm import short_lived
-from lsql_runner.kafka.brokers import Brokers, TopicRequest
+from lsql_runner.kafka.ports import Brokers, TopicRequest
 from lsql_runner.kafka.registry import SchemaRegistry
-from lsql_runner.runtime.preparation import brokers_of, registry_of, source_partitions
+from lsql_runner.plan.tree import watermark_delay_ms
+from lsql_runner.runtime.connections import brokers_of, registry_of
+from lsql_runner.runtime.preparation import source_partitions
 from lsql_runner.runtime.supervisor import Supervisor
 from lsql_runner.service import processor_on
 
@@ -286,7 +288,7 @@ class KafkaCases:
 
 def _delays_ms(prepared: PreparedCase) -> dict[str, int]:
     """By query with final results, how far its watermark is behind the newest time."""
-    return {query.name: node.delay_ms for query in prepared.plan.queries for node in query.final_groups}
+    return {query.name: watermark_delay_ms(node) for query in prepared.plan.queries for node in query.final_groups}
 
 
 def _begins_at_the_end(prepared: PreparedCase) -> bool:

@@ -15,12 +15,12 @@ from lsql_runner.cases.values import Writer, encode_value, guess_format
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import PROTOBUF_FORMAT, Format, Serde, TopicSchema
-from lsql_runner.kafka.brokers import Brokers, RawRecord
+from lsql_runner.kafka.ports import RawRecord, TopicReader
 from lsql_runner.kafka.registry import SchemaKind, SchemaRegistry
-from lsql_runner.pipeline import Planned, plan_parsed
+from lsql_runner.pipeline import PlannedProgram, plan_parsed
 from lsql_runner.plan.queries import Plan
 from lsql_runner.runtime.registered import registered, subject_of
-from lsql_runner.runtime.resolve import Knowledge, resolve_catalog
+from lsql_runner.runtime.resolve import KnownSchemas, resolve_catalog
 from lsql_runner.sql import ast
 from lsql_runner.sql.parser import parse
 
@@ -43,7 +43,7 @@ Batches = tuple[tuple[EncodedRecord, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class PreparedCase:
-    planned: Planned
+    planned: PlannedProgram
     batches: Batches
     registry: MemoryRegistry
     """Knows every schema of the case and of the plan, which has the ids of those that it writes with."""
@@ -62,8 +62,8 @@ def prepare_case(case: Case) -> PreparedCase:
     program = parse(case.sql)
     registry = MemoryRegistry()
     batches = encode_batches(case, program, register_writers(case, registry))
-    brokers = cast(Brokers, _CaseBrokers(case, batches))  # resolving a catalog asks for topics and samples only
-    catalog = resolve_catalog(program, brokers, Knowledge(case.declared, {}, registry=registry, sinks=case.sinks))
+    brokers = cast(TopicReader, _CaseBrokers(case, batches))  # resolving a catalog asks for topics and samples only
+    catalog = resolve_catalog(program, brokers, KnownSchemas(case.declared, {}, registry=registry, sinks=case.sinks))
     planned = plan_parsed(program, catalog)
     return PreparedCase(replace(planned, plan=registered(planned.plan, registry)), batches, registry)
 

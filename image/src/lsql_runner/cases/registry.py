@@ -41,6 +41,10 @@ class MemoryRegistry:
             raise LsqlError("SUBJECT_UNKNOWN", subject=subject)
         return tuple(self._subjects[subject])
 
+    def registered_id(self, subject: str, kind: SchemaKind, text: str) -> int | None:
+        known = (self._schemas[schema_id] for schema_id in self._subjects.get(subject, ()))
+        return next((s.id for s in known if (s.kind, s.text, s.references) == (kind, text, ())), None)
+
     def register(self, subject: str, kind: SchemaKind, text: str, references: Iterable[SchemaReference] = ()) -> int:
         references = tuple(references)
         self.incompatibility(subject, kind, text, references)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from lsql_runner.cases.model import Case
 from lsql_runner.cases.prepare import PreparedCase, declared_schemas
 from lsql_runner.errors import LsqlError
-from lsql_runner.kafka.brokers import TopicRequest
+from lsql_runner.kafka.ports import TopicRequest
 from lsql_runner.runtime.registered import subject_of
 from lsql_runner.runtime.targets import target_request
 

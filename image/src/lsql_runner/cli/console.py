@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lsql_runner.cli.ending import ends_with_a_code
+from lsql_runner.cli.exit_codes import exits_with_code
 from lsql_runner.errors import RUNTIME, LsqlError, render
 
 if TYPE_CHECKING:
     from flask import Flask
 
     from lsql_runner.console.lightkube_cluster import LightkubeCluster
-    from lsql_runner.console.settings import Settings
+    from lsql_runner.console.settings import ConsoleSettings
 
 CONFIG = Path("/etc/lsql-console/config.yaml")
 LOG = logging.getLogger("lsql_runner.console")
@@ -35,7 +35,7 @@ def cli() -> None:
     """Finds the processors of a cluster's namespaces, publishes what they do, and shows it."""
 
 
-_reports_errors = ends_with_a_code(render)
+_reports_errors = exits_with_code(render)
 
 _config = click.option(
     "--config",
@@ -62,7 +62,7 @@ def recover(path: Path) -> int:
         cluster = _cluster(stack)
         runners = Runners(settings.limits)
         stack.callback(runners.close)
-        outcome = run_pass(cluster, runners.ask_all, settings, _now)
+        outcome = run_pass(cluster, runners.fetch_reports, settings, _now)
     document = outcome.document
     fields = {"processors": len(document.processors), "states": summary(document), "adopted": outcome.adopted}
     broken = sum(bool(entry.violations) for entry in document.processors)
@@ -74,7 +74,7 @@ def recover(path: Path) -> int:
 @_config
 @_reports_errors
 def serve(path: Path) -> int:
-    """Serve the page and the API until told to end."""
+    """Serve the page and the API until a signal ends it."""
     from lsql_runner.web.server import serve as run_server
 
     settings = _configured(path)
@@ -97,7 +97,7 @@ def token(name: str, role: str) -> int:
     return 0
 
 
-def _configured(path: Path) -> Settings:
+def _configured(path: Path) -> ConsoleSettings:
     from lsql_runner.console.settings import read_settings
     from lsql_runner.observe.logs import configure
 
@@ -119,23 +119,23 @@ def _cluster(stack: ExitStack) -> LightkubeCluster:
     return cluster
 
 
-def _app(settings: Settings, stack: ExitStack) -> Flask:
+def _app(settings: ConsoleSettings, stack: ExitStack) -> Flask:
     """The app at work; `stack` ends what it used."""
     from lsql_runner.console.actions import Operations
-    from lsql_runner.console.app import Parts, create_app
-    from lsql_runner.console.auth import open_gate
+    from lsql_runner.console.app import ConsoleParts, create_app
+    from lsql_runner.console.auth import open_authenticator
     from lsql_runner.console.history import History
     from lsql_runner.console.runners import Runners
-    from lsql_runner.console.watch import Watch
+    from lsql_runner.console.watch import ClusterWatch
 
-    gate = open_gate(settings.auth)
+    authenticator = open_authenticator(settings.auth)
     cluster = _cluster(stack)
     runners = Runners(settings.limits)
     stack.callback(runners.close)
     history = History()
-    watch = Watch(cluster, runners.ask_all, settings, history, _now)
+    watch = ClusterWatch(cluster, runners.fetch_reports, settings, history, _now)
     operations = Operations(cluster, runners, watch, settings.actions, history, _now)
-    app = create_app(Parts(settings, cluster, runners, watch, history, operations, gate))
+    app = create_app(ConsoleParts(settings, cluster, runners, watch, history, operations, authenticator))
     watch.start()
     stack.callback(watch.close)
     return app

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lsql_runner.cli.ending import ends_with_a_code
+from lsql_runner.cli.exit_codes import exits_with_code
 from lsql_runner.errors import render
 from lsql_runner.jvm.java import CLASS_ARCHIVE, JARS_DIR
 
@@ -46,7 +46,7 @@ def _program_text(environment: Mapping[str, str]) -> str | None:
     return text
 
 
-_reports_errors = ends_with_a_code(lambda error: render(error, _program_text(os.environ)))
+_reports_errors = exits_with_code(lambda error: render(error, _program_text(os.environ)))
 
 _file = click.option(
     "--file",
@@ -69,7 +69,7 @@ def _environment(path: str | None) -> dict[str, str]:
 @_file
 @_reports_errors
 def run(path: str | None) -> int:
-    """Run the processor until it is told to end; REST API on SQL_PORT."""
+    """Run the processor until a signal ends it; REST API on SQL_PORT."""
     from lsql_runner.service import run as run_service
 
     return run_service(_environment(path))
@@ -79,15 +79,23 @@ def run(path: str | None) -> int:
 @_file
 @_reports_errors
 def validate(path: str | None) -> int:
-    """Check the program: against the brokers if SQL_BOOTSTRAP_SERVERS is set, else against LSQL_TOPICS."""
-    from lsql_runner.runtime.offline import plan_from_environment
+    """Check the program, and list what a start changes; nothing is changed.
 
-    planned = plan_from_environment(_environment(path))
-    for warning in planned.bound.warnings:
+    Against the brokers if SQL_BOOTSTRAP_SERVERS is set, else against LSQL_TOPICS.
+    """
+    from lsql_runner.runtime.actions import describe
+    from lsql_runner.runtime.offline import validate as validate_program
+
+    found = validate_program(_environment(path))
+    planned = found.planned
+    for warning in (*planned.bound.warnings, *found.decision.warnings):
         click.echo(f"warning: {warning}", err=True)
     sources = ", ".join(source.topic for source in planned.plan.sources)
     targets = ", ".join((*planned.plan.targets, *(sink.name for sink in planned.plan.row_sinks)))
     click.echo(f"ok: {sources} -> {targets}")
+    click.echo("A start now will:" if found.on_brokers else "A first start, where nothing of this exists yet, will:")
+    for action in found.decision.actions:
+        click.echo(f"- {describe(action)}")
     return 0
 
 

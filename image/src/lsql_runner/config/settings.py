@@ -1,33 +1,28 @@
-"""The environment contract: one frozen Settings. This table gives names, defaults, checks and the reference page."""
+"""The settings in the environment. The fields of Settings give names, defaults, checks and the reference page."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from lsql_runner.config.addresses import broker_addresses
 from lsql_runner.config.sink_connection import SinkConnection
-from lsql_runner.config.sink_settings import SINK_VARIABLE, read_sinks
+from lsql_runner.config.sink_settings import read_sinks
+from lsql_runner.config.variables import sort_variables
 from lsql_runner.container.limits import SMALLEST_HEAP_MIB
-from lsql_runner.errors import Detail, DetailTable, LsqlError, file_error
+from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.formats.declared import DeclarationError, declared_topics
 from lsql_runner.jvm.java import CLASS_ARCHIVE, JARS_DIR
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTls, registry_urls
 
-PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-_SERVER = re.compile(r"(?:(?P<protocol>[A-Za-z_]+)://)?(?P<address>[^\s,/:]+:\d{1,5})\Z")
 _APP_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,248}\Z")
-_PASSED_ON = ("SASL_", "SSL_")
-_OPENSSL = ("SSL_CERT_FILE", "SSL_CERT_DIR")
-"""Variables of OpenSSL itself that many images set; they are no Kafka client keys."""
-_OURS = ("SQL_", "LSQL_")
 _MASKED = ("PASSWORD", "SECRET", "JAAS", "TOKEN")
 
 
@@ -50,7 +45,7 @@ def _heap(value: int) -> int:
 
 
 class Settings(BaseModel):
-    """Everything that the environment says. Field descriptions are the reference page's."""
+    """All settings of a processor."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
@@ -201,22 +196,9 @@ class Settings(BaseModel):
         Raises:
             LsqlError: ENV_MISSING, ENV_INVALID.
         """
-        if not self.bootstrap_servers.strip():
-            raise LsqlError("ENV_MISSING", name="SQL_BOOTSTRAP_SERVERS", example="kafka:9092")
-        addresses: list[str] = []
-        protocols: set[str] = {*self.security_protocol.split()}
-        for server in self.bootstrap_servers.split(","):
-            found = _SERVER.match(server.strip())
-            protocol = (found["protocol"] or "").upper() if found else ""
-            if not found or (protocol and protocol not in PROTOCOLS):
-                raise _server_error(self.bootstrap_servers, _EXPECTED("SERVERS", protocols=", ".join(PROTOCOLS)))
-            addresses.append(found["address"])
-            protocols |= {protocol} - {""}
-        if len(protocols) > 1:
-            found_protocols = ", ".join(sorted(protocols))
-            raise _server_error(self.bootstrap_servers, _EXPECTED("ONE_PROTOCOL", found=found_protocols))
-        security = {"security.protocol": next(iter(protocols), "PLAINTEXT")} | dict(self.client_keys)
-        return KafkaConnection(",".join(addresses), tuple(security.items()))
+        addresses, protocol = broker_addresses(self.bootstrap_servers, self.security_protocol)
+        security = {"security.protocol": protocol} | dict(self.client_keys)
+        return KafkaConnection(addresses, tuple(security.items()))
 
     @property
     def registry(self) -> RegistryConnection | None:
@@ -251,18 +233,6 @@ class Settings(BaseModel):
             raise LsqlError("ENV_INVALID", name="LSQL_TOPICS", value=self.topics[:60], expected=str(error)) from None
 
 
-_EXPECTED = DetailTable(
-    {
-        "SERVERS": "[PROTO://]host:port, several separated by commas, where PROTO is one of {protocols}",
-        "ONE_PROTOCOL": "the same protocol for all brokers instead of {found}",
-    }
-)
-
-
-def _server_error(value: str, expected: Detail) -> LsqlError:
-    return LsqlError("ENV_INVALID", name="SQL_BOOTSTRAP_SERVERS", value=value, expected=expected)
-
-
 NAMES = {field.alias: name for name, field in Settings.model_fields.items() if field.alias}
 """Environment names and the fields that they fill."""
 
@@ -273,48 +243,22 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     Raises:
         LsqlError: ENV_UNKNOWN, ENV_INVALID, ENV_MISSING, URL_WITH_CREDENTIALS, FILE_UNREADABLE, FILE_NOT_UTF8.
     """
-    values: dict[str, Any] = {}
-    sinks: dict[str, str] = {}
-    client_keys: dict[str, str] = {}
-    files: list[Path] = []
-    for name, value in environment.items():
-        if name in _OPENSSL:
-            continue
-        base = name.removesuffix("_FILE")
-        from_file = base != name and (base in NAMES or base.startswith(_PASSED_ON)) and name not in NAMES
-        target = base if from_file else name
-        if from_file:
-            files.append(Path(value))
-        if target in NAMES:
-            # Bytes of a program that are no UTF-8 come as they do in a variable: the parser says where they are.
-            errors = "surrogateescape" if target == "SQL" else "strict"
-            values[target] = _content(value, errors) if from_file else value
-        elif target.startswith(_PASSED_ON):
-            client_keys[target.lower().replace("_", ".")] = _content(value) if from_file else value
-        elif SINK_VARIABLE.fullmatch(name):
-            if name.endswith("_FILE"):
-                files.append(Path(value))
-            sinks[name.removesuffix("_FILE")] = _content(value) if name.endswith("_FILE") else value
-        elif name.startswith(_OURS):
-            near = get_close_matches(name, NAMES, n=4, cutoff=0.5)
-            raise LsqlError("ENV_UNKNOWN", name=name, near=", ".join(near) or ", ".join(NAMES))
-    if "SQL" not in values:
+    found = sort_variables(environment, NAMES)
+    if "SQL" not in found.settings:
         raise LsqlError(
             "ENV_MISSING",
             name="SQL",
             example="INSERT INTO target SELECT STREAM * FROM source",
         )
     try:
-        return Settings(**values, sinks=read_sinks(sinks), client_keys=tuple(client_keys.items()), files=tuple(files))
+        return Settings(
+            **cast(dict[str, Any], found.settings),
+            sinks=read_sinks(found.sinks),
+            client_keys=tuple(found.client_keys.items()),
+            files=tuple(found.files),
+        )
     except ValidationError as error:
-        raise _invalid(error, values) from None
-
-
-def _content(path: str, errors: str = "strict") -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8", errors=errors).rstrip("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise file_error(path, error) from None
+        raise _invalid(error, found.settings) from None
 
 
 def _invalid(error: ValidationError, values: Mapping[str, Any]) -> LsqlError:

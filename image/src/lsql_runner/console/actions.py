@@ -1,4 +1,4 @@
-"""Stop, start, scale, delete: may they, do it, and leave a trace of who, when, what and how it ended."""
+"""Stop, start, scale, delete: check the right, act, and write an audit record."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from datetime import datetime
 from typing import Protocol
 
 from lsql_runner.console.auth import Caller
-from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing, Note, refused
-from lsql_runner.console.history import Happening, History
+from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing, WorkloadEvent, refused
+from lsql_runner.console.history import History, HistoryEvent
 from lsql_runner.console.settings import Action, Actions
-from lsql_runner.console.watch import Watch
-from lsql_runner.console.workloads import Processor
+from lsql_runner.console.watch import ClusterWatch
+from lsql_runner.console.workloads import ProcessorWorkload
 from lsql_runner.errors import LsqlError
 
 AUDIT = logging.getLogger("lsql_runner.audit")
@@ -22,27 +22,27 @@ LOG = logging.getLogger(__name__)
 _DONE: dict[Action, str] = {"stop": "Stopped", "start": "Started", "scale": "Scaled", "delete": "Deleted"}
 
 
-class Poster(Protocol):
-    def post(self, processor: Processor, action: str, by: str) -> None:
+class RunnerActions(Protocol):
+    def post(self, processor: ProcessorWorkload, action: str, by: str) -> None:
         """Stop or start; see Runners.post."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Who asks, from where."""
+class Requester:
+    """The user of a request, and the address."""
 
     caller: Caller
     address: str
 
 
 class Operations:
-    """What an operator may do to a processor. Each attempt is audited, also one that is refused."""
+    """The actions of an operator. Each attempt is audited, also a refused one."""
 
     def __init__(
         self,
         cluster: Cluster,
-        runners: Poster,
-        watch: Watch,
+        runners: RunnerActions,
+        watch: ClusterWatch,
         allowed: Actions,
         history: History,
         now: Callable[[], datetime],
@@ -54,24 +54,28 @@ class Operations:
         self._history = history
         self._now = now
 
-    def stop(self, asked: Asked, identifier: str) -> Processor:
-        """The batch under way ends, position and state are kept. May raise what `_perform` does."""
-        return self._perform(asked, "stop", identifier, lambda p: self._runners.post(p, "stop", asked.caller.name))
+    def stop(self, requester: Requester, identifier: str) -> ProcessorWorkload:
+        """The running batch ends first; position and state are kept. May raise what `_perform` does."""
+        return self._perform(
+            requester, "stop", identifier, lambda p: self._runners.post(p, "stop", requester.caller.name)
+        )
 
-    def start(self, asked: Asked, identifier: str) -> Processor:
-        return self._perform(asked, "start", identifier, lambda p: self._runners.post(p, "start", asked.caller.name))
+    def start(self, requester: Requester, identifier: str) -> ProcessorWorkload:
+        return self._perform(
+            requester, "start", identifier, lambda p: self._runners.post(p, "start", requester.caller.name)
+        )
 
-    def delete(self, asked: Asked, identifier: str) -> Processor:
-        """The workload goes, and its pods; what else the release has stays."""
-        return self._perform(asked, "delete", identifier, self._delete)
+    def delete(self, requester: Requester, identifier: str) -> ProcessorWorkload:
+        """Delete the workload and its pods; the rest of the release stays."""
+        return self._perform(requester, "delete", identifier, self._delete)
 
-    def scale(self, asked: Asked, identifier: str, runners: int) -> Processor:
-        def refuse(processor: Processor) -> None:
+    def scale(self, requester: Requester, identifier: str, runners: int) -> ProcessorWorkload:
+        def refuse(processor: ProcessorWorkload) -> None:
             raise LsqlError("SCALE_REFUSED", name=processor.name, runners=runners)
 
-        return self._perform(asked, "scale", identifier, refuse)
+        return self._perform(requester, "scale", identifier, refuse)
 
-    def _delete(self, processor: Processor) -> None:
+    def _delete(self, processor: ProcessorWorkload) -> None:
         try:
             self._cluster.delete_workload(processor.namespace, processor.kind, processor.name, processor.uid)
         except (Missing, Conflict):
@@ -79,35 +83,42 @@ class Operations:
         except ClusterError as error:
             raise refused("delete", f"{processor.kind}/{processor.name}", error) from None
 
-    def _perform(self, asked: Asked, action: Action, identifier: str, do: Callable[[Processor], None]) -> Processor:
-        """Check, act, leave the trace.
+    def _perform(
+        self, requester: Requester, action: Action, identifier: str, do: Callable[[ProcessorWorkload], None]
+    ) -> ProcessorWorkload:
+        """Check the right, act, write the audit record.
 
         Raises:
             LsqlError: PERMISSION_DENIED, ACTION_DISABLED, PROCESSOR_UNKNOWN, PROCESSOR_DELETED, and what `do` raises.
         """
-        processor: Processor | None = None
+        processor: ProcessorWorkload | None = None
         try:
-            if asked.caller.role != "operator":
-                raise LsqlError("PERMISSION_DENIED", user=asked.caller.name, action=action, role="operator")
+            if requester.caller.role != "operator":
+                raise LsqlError("PERMISSION_DENIED", user=requester.caller.name, action=action, role="operator")
             if not self._allowed.allows(action):
                 raise LsqlError("ACTION_DISABLED", action=action, setting=f"actions.{action}")
             processor = self._watch.processor(identifier)
             do(processor)
         except LsqlError as error:
-            self._trace(asked, action, identifier, processor, error)
+            self._trace(requester, action, identifier, processor, error)
             raise
-        self._trace(asked, action, identifier, processor, None)
-        self._watch.soon()
+        self._trace(requester, action, identifier, processor, None)
+        self._watch.refresh_soon()
         return processor
 
     def _trace(
-        self, asked: Asked, action: Action, identifier: str, processor: Processor | None, error: LsqlError | None
+        self,
+        requester: Requester,
+        action: Action,
+        identifier: str,
+        processor: ProcessorWorkload | None,
+        error: LsqlError | None,
     ) -> None:
-        who = asked.caller.name
+        who = requester.caller.name
         fields = {
             "user": who,
-            "role": asked.caller.role,
-            "address": asked.address,
+            "role": requester.caller.role,
+            "address": requester.address,
             "action": action,
             "id": identifier[:80],
             "result": error.code if error else "done",
@@ -118,8 +129,8 @@ class Operations:
         if processor is None:
             return
         text = f"{who} asked to {action} it: {error.message if error else 'done.'}"
-        self._history.note(identifier, Happening(at=self._now(), kind=action, text=text, by=who))
-        note = Note(
+        self._history.note(identifier, HistoryEvent(at=self._now(), kind=action, text=text, by=who))
+        note = WorkloadEvent(
             namespace=processor.namespace,
             kind=processor.kind,
             name=processor.name,

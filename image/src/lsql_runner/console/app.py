@@ -1,4 +1,4 @@
-"""The Flask app of the console: each route of the table, behind the gate."""
+"""The Flask app of the console: each route of the table, behind the authenticator."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 
 from lsql_runner.console import openapi, views
-from lsql_runner.console.actions import Asked, Operations
-from lsql_runner.console.answers import Deleted, Health, LogIn, LogTail, Session, Streams, Taken
-from lsql_runner.console.auth import COOKIE, SESSION_S, Caller, Gate, TokenGate
+from lsql_runner.console.actions import Operations, Requester
+from lsql_runner.console.auth import COOKIE, SESSION_S, Authenticator, Caller, TokenAuthenticator
 from lsql_runner.console.cluster import Cluster, ClusterError, Missing, refused
 from lsql_runner.console.document import bounded
 from lsql_runner.console.history import History
+from lsql_runner.console.models import Accepted, ConsoleHealth, Deleted, LoginRequest, LogTail, Session, StreamList
 from lsql_runner.console.routes import ROUTES, Route
-from lsql_runner.console.runners import NO_ANSWER, Unanswered
-from lsql_runner.console.settings import ACTIONS, Settings
-from lsql_runner.console.watch import View, Watch
-from lsql_runner.console.workloads import Processor, read_processor
+from lsql_runner.console.runners import NO_ANSWER, RunnerUnavailable
+from lsql_runner.console.settings import ACTIONS, ConsoleSettings
+from lsql_runner.console.watch import ClusterView, ClusterWatch
+from lsql_runner.console.workloads import ProcessorWorkload, read_processor
 from lsql_runner.errors import LsqlError
 from lsql_runner.web.app import bare_app
 from lsql_runner.web.models import Model
@@ -31,53 +31,55 @@ from lsql_runner.web.openapi import JSON
 STATIC = Path(__file__).parent / "static"
 REQUEST_LIMIT_BYTES = 16 * 1024
 SQL_LIMIT_BYTES = 1024 * 1024
-"""How much of a program is shown on its page."""
+"""The most that is shown of a program."""
 
 
-class Asker(Protocol):
-    def get(self, processor: Processor, path: str) -> tuple[int, Any]:
+class RunnerReader(Protocol):
+    def get(self, processor: ProcessorWorkload, path: str) -> tuple[int, Any]:
         """Status and JSON of a GET; see Runners.get."""
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """What the app is made of."""
+class ConsoleParts:
+    """The parts that the app uses."""
 
-    settings: Settings
+    settings: ConsoleSettings
     cluster: Cluster
-    runners: Asker
-    watch: Watch
+    runners: RunnerReader
+    watch: ClusterWatch
     history: History
     operations: Operations
-    gate: Gate
+    authenticator: Authenticator
 
 
-def create_app(parts: Parts) -> Flask:
+def create_app(parts: ConsoleParts) -> Flask:
     """The console's API and page."""
     app = bare_app("lsql_runner.console", STATIC, REQUEST_LIMIT_BYTES)
     found = _Views(parts)
     for route in ROUTES:
-        view = _guarded(route, getattr(found, route.name), parts.gate)
+        view = _authenticated(route, getattr(found, route.name), parts.authenticator)
         app.add_url_rule(route.path, route.name, view, methods=[route.method])
     return app
 
 
-def _guarded(route: Route, view: Callable[..., Response], gate: Gate) -> Callable[..., Response]:
-    """The view, for those who may. What an operator alone may do is refused, and audited, where it is done."""
+def _authenticated(
+    route: Route, view: Callable[..., Response], authenticator: Authenticator
+) -> Callable[..., Response]:
+    """The view for authenticated callers. The role of an operator is checked, and audited, where the action is done."""
     if route.access == "anyone":
         return view
 
-    def guarded(**values: Any) -> Response:
-        g.caller = gate.caller(request)
+    def authenticated(**values: Any) -> Response:
+        g.caller = authenticator.caller(request)
         return view(**values)
 
-    return guarded
+    return authenticated
 
 
 class _Views:
     """One method for each route."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: ConsoleParts) -> None:
         self._parts = parts
         self._html = (STATIC / "index.html").read_bytes()
         self._openapi = to_json(openapi.document())
@@ -96,19 +98,19 @@ class _Views:
 
     def session(self) -> Response:
         try:
-            caller: Caller | None = self._parts.gate.caller(request)
+            caller: Caller | None = self._parts.authenticator.caller(request)
             why = ""
         except LsqlError as error:
             caller, why = None, error.message
         return self._session(caller, why)
 
     def log_in(self) -> Response:
-        gate = self._token_gate()
+        authenticator = self._token_authenticator()
         try:
-            body = LogIn.model_validate_json(request.get_data())
+            body = LoginRequest.model_validate_json(request.get_data())
         except ValidationError:
             raise LsqlError("REQUEST_BODY_INVALID", expected='{"token": "..."}') from None
-        session, caller = gate.log_in(body.token)
+        session, caller = authenticator.log_in(body.token)
         response = self._session(caller, "")
         response.set_cookie(
             COOKIE,
@@ -121,26 +123,26 @@ class _Views:
         return response
 
     def log_out(self) -> Response:
-        self._token_gate().log_out(request.cookies.get(COOKIE, ""))
+        self._token_authenticator().log_out(request.cookies.get(COOKIE, ""))
         response = self._session(None, "")
         response.delete_cookie(COOKIE, httponly=True, samesite="Strict")
         return response
 
     def streams(self) -> Response:
         view = self._view()
-        # A page that asks every few seconds gets a thousand rows only when there is something new.
+        # A page that polls every few seconds gets a thousand rows only when there is something new.
         mark = f"{view.number}-{view.problem is None}"
         if mark in request.if_none_match:
             return Response(status=304, headers={"ETag": f'"{mark}"', "Cache-Control": "private, no-cache"})
         found = views.matching(view.document.processors, request.args.to_dict())
         document = view.document
         response = _json(
-            Streams(
+            StreamList(
                 at=document.at,
                 namespaces=document.namespaces,
                 failures=document.failures,
                 problem=view.problem,
-                streams=tuple(found),  # written as the Summary that each Entry is
+                streams=tuple(found),  # each ProcessorEntry is written as a ProcessorSummary
             )
         )
         response.headers["ETag"] = f'"{mark}"'
@@ -169,12 +171,12 @@ class _Views:
     def topology(self, id: str) -> Response:
         processor = self._parts.watch.processor(id)
         try:
-            return _json(views.read_topology(self._ask(processor, "/topology")))
+            return _json(views.read_topology(self._fetch(processor, "/topology")))
         except ValueError:
             raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, reason=NO_ANSWER("NO_TOPOLOGY")) from None
 
     def stores(self, id: str) -> Response:
-        return _json(views.read_stores(self._ask(self._parts.watch.processor(id), "/metadata")))
+        return _json(views.read_stores(self._fetch(self._parts.watch.processor(id), "/metadata")))
 
     def logs(self, id: str) -> Response:
         settings = self._parts.settings.logs
@@ -190,25 +192,25 @@ class _Views:
         return _json(LogTail(pod=pod, lines=tuple(lines)))
 
     def stop(self, id: str) -> Response:
-        return self._taken(self._parts.operations.stop(_asked(), id))
+        return self._accepted(self._parts.operations.stop(_requester(), id))
 
     def start(self, id: str) -> Response:
-        return self._taken(self._parts.operations.start(_asked(), id))
+        return self._accepted(self._parts.operations.start(_requester(), id))
 
     def scale(self, id: str, runners: int) -> Response:
-        return self._taken(self._parts.operations.scale(_asked(), id, runners))
+        return self._accepted(self._parts.operations.scale(_requester(), id, runners))
 
     def delete(self, id: str) -> Response:
-        gone = self._parts.operations.delete(_asked(), id)
+        gone = self._parts.operations.delete(_requester(), id)
         if gone.release and gone.created_by != "kubectl":
             rest = f"helm uninstall {gone.release} --namespace {gone.namespace}"
         else:
             rest = f"kubectl get all,pvc --namespace {gone.namespace} --selector app={gone.name}"
-        told = Deleted(name=gone.name, namespace=gone.namespace, deleted=gone.kind, for_the_rest=rest)
-        return _json(told, 202)
+        deleted = Deleted(name=gone.name, namespace=gone.namespace, deleted=gone.kind, for_the_rest=rest)
+        return _json(deleted, 202)
 
-    def _taken(self, processor: Processor) -> Response:
-        return _json(Taken(name=processor.name, namespace=processor.namespace), 202)
+    def _accepted(self, processor: ProcessorWorkload) -> Response:
+        return _json(Accepted(name=processor.name, namespace=processor.namespace), 202)
 
     def _session(self, caller: Caller | None, why: str) -> Response:
         settings = self._parts.settings
@@ -225,18 +227,18 @@ class _Views:
             )
         )
 
-    def _token_gate(self) -> TokenGate:
-        if not isinstance(self._parts.gate, TokenGate):
+    def _token_authenticator(self) -> TokenAuthenticator:
+        if not isinstance(self._parts.authenticator, TokenAuthenticator):
             raise LsqlError("TOKENS_DISABLED", mode=self._parts.settings.auth.mode)
-        return self._parts.gate
+        return self._parts.authenticator
 
-    def _view(self) -> View:
+    def _view(self) -> ClusterView:
         view = self._parts.watch.view
         if view is None:
             raise LsqlError("CONSOLE_STARTING")
         return view
 
-    def _whole(self, processor: Processor) -> Processor:
+    def _whole(self, processor: ProcessorWorkload) -> ProcessorWorkload:
         """The processor as its workload is now."""
         try:
             found = self._parts.cluster.workload(processor.namespace, processor.kind, processor.name)
@@ -246,18 +248,18 @@ class _Views:
             raise refused("read", f"{processor.kind}/{processor.name}", error) from None
         return read_processor(found, processor.kind)
 
-    def _ask(self, processor: Processor, path: str) -> Any:
+    def _fetch(self, processor: ProcessorWorkload, path: str) -> Any:
         try:
             status, body = self._parts.runners.get(processor, path)
             if status != 200:
-                raise Unanswered(NO_ANSWER("STATUS", method="GET", path=path, status=status))
-        except Unanswered as error:
+                raise RunnerUnavailable(NO_ANSWER("STATUS", method="GET", path=path, status=status))
+        except RunnerUnavailable as error:
             raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, reason=error.reason) from None
         return body
 
 
-def _asked() -> Asked:
-    return Asked(g.caller, request.remote_addr or "unknown")
+def _requester() -> Requester:
+    return Requester(g.caller, request.remote_addr or "unknown")
 
 
 def _json(body: Model | Sequence[Model], status: int = 200) -> Response:
@@ -265,4 +267,4 @@ def _json(body: Model | Sequence[Model], status: int = 200) -> Response:
 
 
 def _health(ok: bool) -> Response:
-    return _json(Health(status="ok" if ok else "failing"), 200 if ok else 503)
+    return _json(ConsoleHealth(status="ok" if ok else "failing"), 200 if ok else 503)

@@ -1,4 +1,4 @@
-"""Who asks, and what they may: nobody known, a reverse proxy's headers, or tokens."""
+"""Authentication and roles: none, by a reverse proxy's headers, or by tokens."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _LINE = re.compile(r"(?P<name>\S+)\s+(?P<role>viewer|operator)\s+(?P<digest>[0-9
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Somebody who may look; an operator may also act."""
+    """The user of a request. A viewer may read; an operator may also act."""
 
     name: str
     role: Role
 
 
-class Gate(Protocol):
+class Authenticator(Protocol):
     def caller(self, incoming: Request) -> Caller:
-        """Who asks.
+        """The user of the request.
 
         Raises:
             LsqlError: AUTHENTICATION_REQUIRED, PROXY_UNTRUSTED, PROXY_USER_MISSING, TOKEN_INVALID,
@@ -45,28 +45,28 @@ class Gate(Protocol):
         """
 
 
-def open_gate(auth: Auth, clock: Callable[[], float] = time.monotonic) -> Gate:
-    """The gate that the configuration asks for.
+def open_authenticator(auth: Auth, clock: Callable[[], float] = time.monotonic) -> Authenticator:
+    """The authenticator of the configuration.
 
     Raises:
         LsqlError: FILE_UNREADABLE, TOKEN_FILE_INVALID: the file of tokens is wrong.
     """
     if auth.mode == "header":
-        return HeaderGate(auth.header)
+        return HeaderAuthenticator(auth.header)
     if auth.mode == "token":
-        return TokenGate(Tokens(auth.token.file), clock)
-    return NoGate()
+        return TokenAuthenticator(Tokens(auth.token.file), clock)
+    return NoAuthentication()
 
 
-class NoGate:
-    """Everybody may look and nobody may act."""
+class NoAuthentication:
+    """No authentication: every caller is a viewer."""
 
     def caller(self, incoming: Request) -> Caller:
         return Caller("anonymous", "viewer")
 
 
-class HeaderGate:
-    """The proxy says who asks. Whoever is no proxy is not believed."""
+class HeaderAuthenticator:
+    """A reverse proxy names the user. Requests from other addresses are refused."""
 
     def __init__(self, settings: HeaderAuth) -> None:
         self._settings = settings
@@ -76,7 +76,7 @@ class HeaderGate:
         if not self._is_trusted(incoming.remote_addr or ""):
             raise LsqlError("PROXY_UNTRUSTED")
         user = _header(incoming, self._settings.user_header)
-        # A second value is one that the proxy did not take away: nobody knows which one is its own.
+        # A second value may be the client's own: the proxy did not remove it.
         if not user or "," in user or len(user) > NAME_CHARS or not user.isprintable():
             raise LsqlError("PROXY_USER_MISSING")
         groups = {group.strip() for group in re.split(r"[,|]", _header(incoming, self._settings.groups_header))} - {""}
@@ -126,7 +126,7 @@ class Tokens:
             return self._known
 
     def find(self, digest: str) -> Caller | None:
-        """Who has the token of this hash. Every line is compared, in the same time."""
+        """The user of the token with this hash. Compares with every line, in constant time."""
         found = None
         for known, caller in self.known().items():
             if hmac.compare_digest(known, digest):
@@ -134,8 +134,8 @@ class Tokens:
         return found
 
 
-class TokenGate:
-    """A bearer token for programs; for the page a session, begun with a token and kept in a cookie."""
+class TokenAuthenticator:
+    """A bearer token for programs; for the page a session in a cookie, which begins with a token."""
 
     def __init__(self, tokens: Tokens, clock: Callable[[], float]) -> None:
         self._tokens = tokens
@@ -156,7 +156,7 @@ class TokenGate:
         return found
 
     def log_in(self, token: str) -> tuple[str, Caller]:
-        """A new session for whoever has the token: the cookie's value.
+        """A new session for the token's user: the value of the cookie.
 
         Raises:
             LsqlError: TOKEN_INVALID.
@@ -180,12 +180,12 @@ class TokenGate:
 
     def _from_session(self, session: str) -> Caller | None:
         digest, until = self._sessions.get(digest_of(session), ("", 0.0))
-        # A token that was taken out of the file takes its sessions with it.
+        # A token that was removed from the file ends its sessions.
         return self._tokens.find(digest) if until > self._clock() else None
 
 
 def digest_of(token: str) -> str:
-    """What the file holds of a token: tokens are long random texts, so a plain hash is enough."""
+    """The hash of a token, as in the file. Tokens are long and random, so a plain hash is enough."""
     return hashlib.sha256(token.encode(errors="surrogateescape")).hexdigest()
 
 
@@ -204,6 +204,6 @@ def _read_tokens(path: Path) -> dict[str, Caller]:
 
 
 def _header(incoming: Request, name: str) -> str:
-    """A header's value; proxies send UTF-8, which WSGI hands on as Latin-1."""
+    """A header's value; proxies send UTF-8, which WSGI decodes as Latin-1."""
     value = incoming.headers.get(name, "").strip()
     return value.encode("latin-1", "replace").decode("utf-8", "replace")

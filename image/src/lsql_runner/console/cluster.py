@@ -1,4 +1,4 @@
-"""What the console needs of Kubernetes, as a port: few verbs, plain data, three ways to fail.
+"""The console's port to Kubernetes: a few verbs, plain data, three errors.
 
 `lightkube_cluster` is the real one; devkit/fake_cluster.py its twin without a cluster. One suite of tests holds for
 both (tests/contract).
@@ -19,7 +19,7 @@ class Missing(Exception):
 
 
 class Conflict(Exception):
-    """Somebody else changed or created the object in between."""
+    """Another client changed or created the object meanwhile."""
 
 
 class ClusterError(Exception):
@@ -35,7 +35,7 @@ class Configuration:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class WorkloadEvent:
     """What becomes a Kubernetes Event on a workload."""
 
     namespace: str
@@ -79,10 +79,10 @@ class Cluster(Protocol):
         """Set values of a ConfigMap whose resourceVersion is `version`; None creates it.
 
         Raises:
-            Conflict: it was written, or created, by somebody else.
+            Conflict: another client wrote or created it.
         """
 
-    def note(self, note: Note) -> None:
+    def note(self, note: WorkloadEvent) -> None:
         """Create an Event."""
 
     def pods(self, namespace: str, labels: Mapping[str, str]) -> list[str]:

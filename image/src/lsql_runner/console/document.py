@@ -1,6 +1,6 @@
 """The one document: every processor of the configured namespaces, as the recovery job publishes it.
 
-    workloads, answers of their runners, the former document -> [ merge ] -> Document
+    workloads, reports of their runners, the former document -> [ merge ] -> Document
 
 Field names are camelCase in JSON, times RFC 3339 in UTC.
 """
@@ -13,14 +13,14 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from lsql_runner.console.workloads import Kind, Processor
+from lsql_runner.console.workloads import Kind, ProcessorWorkload
 from lsql_runner.web.models import Model
 
 FORMAT = 1
 SQL_CHARS = 16_384
-"""So much of a program is kept in the document; the workload has it whole."""
+"""The most that the document keeps of a program; the workload has all of it."""
 TOPICS = 100
-"""So many topics are kept in each direction."""
+"""The most topics that are kept in each direction."""
 
 State = Literal[
     "starting",
@@ -35,26 +35,26 @@ State = Literal[
     "unreachable",
     "deleted",
 ]
-"""The runner's own states, and three that only somebody else can see."""
+"""The states of a runner, and three that only the console can see."""
 
 Topic = Annotated[str, Field(max_length=249)]
 
 
-class Kept(Model):
-    """What is written by one version and read by another: keys that are not known are left out."""
+class StoredModel(Model):
+    """Written by one version and read by another: unknown keys are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
 
-class Breach(Kept):
+class ReportedViolation(StoredModel):
     """One way in which a workload breaks the contract."""
 
     code: str
     text: str
 
 
-class Trouble(Kept):
-    """An error that a runner tells of."""
+class RunnerError(StoredModel):
+    """An error that a runner reports."""
 
     code: str
     message: str
@@ -62,26 +62,26 @@ class Trouble(Kept):
     at: datetime | None = None
 
 
-class Live(Kept):
-    """What a runner says of itself, or why it says nothing."""
+class RunnerReport(StoredModel):
+    """The report of a runner, or why there is none."""
 
     state: State
     since: datetime | None = None
-    reason: Trouble | None = Field(default=None, description="Why it waits, restarts or has failed.")
-    healthy: bool | None = Field(default=None, description="Null where the runner did not tell.")
+    reason: RunnerError | None = Field(default=None, description="Why it waits, restarts or has failed.")
+    healthy: bool | None = Field(default=None, description="Null where the runner did not report it.")
     health_reasons: tuple[str, ...] = ()
     lag: int | None = Field(default=None, ge=0)
     records_in_per_second: float | None = None
     records_out_per_second: float | None = None
     topics_in: tuple[Topic, ...] = ()
     topics_out: tuple[Topic, ...] = ()
-    last_error: Trouble | None = None
+    last_error: RunnerError | None = None
     runner_version: str = ""
     unreachable: str | None = Field(default=None, description="Why the runner did not answer; null where it did.")
 
 
-class Summary(Live):
-    """A processor as lists show it."""
+class ProcessorSummary(RunnerReport):
+    """A processor without its program."""
 
     id: str = Field(description="The label lenses-id; never changes.")
     name: str
@@ -99,14 +99,14 @@ class Summary(Live):
     created_at: datetime | None = None
     legacy: bool = Field(default=False, description="A processor of the old public chart.")
     app_id: str = ""
-    runners: int = Field(default=1, description="Replicas that the workload asks for.")
-    violations: tuple[Breach, ...] = ()
+    runners: int = Field(default=1, description="Replicas in the workload's spec.")
+    violations: tuple[ReportedViolation, ...] = ()
     first_seen_at: datetime
     seen_at: datetime
     deleted_at: datetime | None = None
 
 
-class Entry(Summary):
+class ProcessorEntry(ProcessorSummary):
     """One processor, with its program."""
 
     bootstrap_servers: str = ""
@@ -119,32 +119,32 @@ class Entry(Summary):
         return (self.namespace, self.kind, self.name)
 
 
-class Failure(Kept):
-    """A part of the cluster that could not be read: what is said of it is old."""
+class NamespaceFailure(StoredModel):
+    """A namespace that could not be read: its entries are old."""
 
     namespace: str
     text: str
 
 
-class Document(Kept):
+class Document(StoredModel):
     format: int = FORMAT
     at: datetime = Field(description="When it was made.")
     version: str = Field(description="Of the program that made it.")
     namespaces: tuple[str, ...]
-    failures: tuple[Failure, ...] = ()
-    processors: tuple[Entry, ...] = ()
+    failures: tuple[NamespaceFailure, ...] = ()
+    processors: tuple[ProcessorEntry, ...] = ()
 
 
 def bounded(sql: str | None, chars: int = SQL_CHARS) -> tuple[str | None, bool]:
-    """At most so much of a program, and whether something was cut off."""
+    """The first `chars` characters of a program, and whether it is longer."""
     return (sql, False) if sql is None or len(sql) <= chars else (sql[:chars], True)
 
 
-def identity(processor: Processor, former: Iterable[Entry], living_ids: Collection[str]) -> str:
+def identity(processor: ProcessorWorkload, former: Iterable[ProcessorEntry], living_ids: Collection[str]) -> str:
     """The id of a processor: its label, else the one that it had before, else its workload's uid.
 
-    It had one before if its workload was made anew under the same name, with the same SQL_APP_ID: then its group, its
-    state and its history are the same.
+    It had one before if its workload was created again under the same name, with the same SQL_APP_ID: its group,
+    state and history are the same.
     """
     if processor.id is not None:
         return processor.id
@@ -156,7 +156,7 @@ def identity(processor: Processor, former: Iterable[Entry], living_ids: Collecti
 
 
 def merge(
-    processors: Iterable[tuple[str, Processor, Live]],
+    processors: Iterable[tuple[str, ProcessorWorkload, RunnerReport]],
     former: Document | None,
     at: datetime,
     version: str,
@@ -164,7 +164,7 @@ def merge(
     failures: Mapping[str, str],
     keep: timedelta,
 ) -> Document:
-    """The document of now. `processors` are an id, a workload and what its runner said, each.
+    """The document of now. `processors` are an id, a workload and its runner's report, each.
 
     What vanished is kept as deleted for `keep`; what stands in a namespace that could not be read is kept as it was.
     """
@@ -184,7 +184,9 @@ def merge(
         at=at,
         version=version,
         namespaces=tuple(sorted(namespaces)),
-        failures=tuple(Failure(namespace=namespace, text=text) for namespace, text in sorted(failures.items())),
+        failures=tuple(
+            NamespaceFailure(namespace=namespace, text=text) for namespace, text in sorted(failures.items())
+        ),
         processors=tuple(sorted(entries, key=lambda entry: (entry.namespace, entry.name, entry.kind, entry.id))),
     )
 
@@ -198,15 +200,17 @@ _SILENCE = {
     "records_in_per_second": None,
     "records_out_per_second": None,
 }
-"""What nobody can say of a processor that is gone."""
+"""Fields that are unknown for a deleted processor."""
 
 
-def _entry(identifier: str, p: Processor, live: Live, before: Entry | None, at: datetime) -> Entry:
+def _entry(
+    identifier: str, p: ProcessorWorkload, live: RunnerReport, before: ProcessorEntry | None, at: datetime
+) -> ProcessorEntry:
     sql, cut = bounded(p.sql)
     found = live.model_dump()
-    if live.unreachable is not None and before is not None:  # what it said last is better than nothing
+    if live.unreachable is not None and before is not None:  # the last report is better than none
         found |= {"topics_in": before.topics_in, "topics_out": before.topics_out, "last_error": before.last_error}
-    return Entry(
+    return ProcessorEntry(
         **found,
         id=identifier,
         name=p.name,
@@ -226,7 +230,7 @@ def _entry(identifier: str, p: Processor, live: Live, before: Entry | None, at: 
         app_id=p.app_id,
         bootstrap_servers=p.bootstrap_servers,
         runners=p.runners,
-        violations=tuple(Breach(code=v.code, text=v.text) for v in p.violations),
+        violations=tuple(ReportedViolation(code=v.code, text=v.text) for v in p.violations),
         sql=sql,
         sql_chars=p.sql_chars,
         sql_truncated=cut or p.sql_chars > len(p.sql or ""),

@@ -1,4 +1,4 @@
-"""What the console remembers of each processor, in memory and bounded: an hour of figures, the last events."""
+"""The last hour of each processor's lag and rates and its last events, in bounded memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Collection
 from datetime import datetime
 from threading import Lock
 
-from lsql_runner.console.document import Document, Entry
+from lsql_runner.console.document import Document, ProcessorEntry
 from lsql_runner.web.models import Model
 
 SPAN_MS = 3_600_000
@@ -19,7 +19,7 @@ _WIDTH = 4
 
 
 class Point(Model):
-    """Lag and rates at a moment; null where the runner did not tell."""
+    """Lag and rates at one time; null where the runner did not report them."""
 
     at_ms: int
     lag: float | None
@@ -27,8 +27,8 @@ class Point(Model):
     records_out_per_second: float | None
 
 
-class Happening(Model):
-    """Something that befell a processor, or that somebody did to it."""
+class HistoryEvent(Model):
+    """A change of a processor's state, or an action of a user."""
 
     at: datetime
     kind: str
@@ -37,16 +37,16 @@ class Happening(Model):
 
 
 class History:
-    """Figures and events by id. Safe to use from several threads."""
+    """Points and events by id. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._figures: dict[str, array[float]] = {}
-        self._events: dict[str, deque[Happening]] = {}
+        self._events: dict[str, deque[HistoryEvent]] = {}
         self._states: dict[str, str] = {}
 
     def take(self, document: Document) -> None:
-        """Note what a document says; what is in it no more is forgotten."""
+        """Add a document's figures; processors that it no longer holds are forgotten."""
         at_ms = int(document.at.timestamp() * 1000)
         with self._lock:
             for entry in document.processors:
@@ -54,14 +54,14 @@ class History:
                     _append(self._figures.setdefault(entry.id, array("d")), at_ms, entry)
                 before = self._states.get(entry.id)
                 if before != entry.state:
-                    self._note(entry.id, Happening(at=document.at, kind="state", text=_change(before, entry)))
+                    self._note(entry.id, HistoryEvent(at=document.at, kind="state", text=_change(before, entry)))
                 self._states[entry.id] = entry.state
             self._forget({entry.id for entry in document.processors})
 
-    def note(self, identifier: str, happening: Happening) -> None:
-        """Note what somebody did."""
+    def note(self, identifier: str, event: HistoryEvent) -> None:
+        """Add an action of a user."""
         with self._lock:
-            self._note(identifier, happening)
+            self._note(identifier, event)
 
     def points(self, identifier: str) -> list[Point]:
         """The figures of the last hour, oldest first."""
@@ -71,20 +71,20 @@ class History:
         return [
             Point(
                 at_ms=int(at),
-                lag=_told(lag),
-                records_in_per_second=_told(into),
-                records_out_per_second=_told(out),
+                lag=_number(lag),
+                records_in_per_second=_number(into),
+                records_out_per_second=_number(out),
             )
             for at, lag, into, out in rows
         ]
 
-    def events(self, identifier: str) -> list[Happening]:
+    def events(self, identifier: str) -> list[HistoryEvent]:
         """The events, newest first."""
         with self._lock:
             return list(reversed(self._events.get(identifier, ())))
 
-    def _note(self, identifier: str, happening: Happening) -> None:
-        self._events.setdefault(identifier, deque(maxlen=EVENTS)).append(happening)
+    def _note(self, identifier: str, event: HistoryEvent) -> None:
+        self._events.setdefault(identifier, deque(maxlen=EVENTS)).append(event)
 
     def _forget(self, known: Collection[str]) -> None:
         for kept in (self._figures, self._events, self._states):
@@ -92,19 +92,19 @@ class History:
                 del kept[identifier]
 
 
-def _append(figures: array[float], at_ms: int, entry: Entry) -> None:
-    told = (entry.lag, entry.records_in_per_second, entry.records_out_per_second)
-    figures.extend((at_ms, *(math.nan if value is None else value for value in told)))
+def _append(figures: array[float], at_ms: int, entry: ProcessorEntry) -> None:
+    values = (entry.lag, entry.records_in_per_second, entry.records_out_per_second)
+    figures.extend((at_ms, *(math.nan if value is None else value for value in values)))
     rows = len(figures) // _WIDTH
     old = next((row for row in range(rows) if figures[row * _WIDTH] >= at_ms - SPAN_MS), rows)
     del figures[: max(old, rows - POINTS) * _WIDTH]
 
 
-def _told(value: float) -> float | None:
+def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _change(before: str | None, entry: Entry) -> str:
+def _change(before: str | None, entry: ProcessorEntry) -> str:
     why = entry.unreachable or (entry.reason.message if entry.reason else "")
     text = f"It is {entry.state}." if before is None else f"From {before} to {entry.state}."
     return f"{text} {why}".strip()

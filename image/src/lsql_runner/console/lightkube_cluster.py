@@ -17,12 +17,12 @@ from lightkube.resources.apps_v1 import Deployment, StatefulSet
 from lightkube.resources.core_v1 import ConfigMap, Event, Pod
 from lightkube.types import PatchType
 
-from lsql_runner.console.cluster import ClusterError, Configuration, Conflict, Missing, Note
+from lsql_runner.console.cluster import ClusterError, Configuration, Conflict, Missing, WorkloadEvent
 from lsql_runner.console.workloads import Kind
 
 MANAGER = "lsql-console"
 PAGE = 100
-"""Workloads of one answer. One with a program of 100 kB has some 200 kB: an answer stays below 20 MB."""
+"""Workloads in one response. A workload with a program of 100 kB has some 200 kB: a response stays below 20 MB."""
 TIMEOUT_S = 15.0
 LOG_LINE_CHARS = 2_000
 _RESOURCES: dict[Kind, type[Deployment] | type[StatefulSet]] = {"Deployment": Deployment, "StatefulSet": StatefulSet}
@@ -77,7 +77,7 @@ class LightkubeCluster:
                 change = {"metadata": {"resourceVersion": version}, "binaryData": encoded}
                 self._client.patch(ConfigMap, name, change, namespace=namespace, patch_type=PatchType.MERGE)
 
-    def note(self, note: Note) -> None:
+    def note(self, note: WorkloadEvent) -> None:
         now = datetime.now(UTC)
         target = ObjectReference(
             apiVersion="apps/v1", kind=note.kind, namespace=note.namespace, name=note.name, uid=note.uid

@@ -14,8 +14,8 @@ from lsql_runner.web import openapi
 INTRODUCTION = (
     "Shows all LSQL processors of a cluster, and stops, starts and deletes them where that is switched on. "
     "Every error is `application/problem+json` with a stable `code` and a `wayOut`. Field names are camelCase; times "
-    "are RFC 3339 in UTC. Who asks is known by a token, by a session that began with one, or by what a trusted reverse "
-    "proxy says, as the console's configuration has it; without any, everybody may look and nobody may act."
+    "are RFC 3339 in UTC. Callers are authenticated by a token, by a session that began with one, or by a "
+    "trusted reverse proxy, as configured; without authentication every caller is a viewer."
 )
 SCHEMES: openapi.Json = {
     "token": {"type": "http", "scheme": "bearer", "description": "A token of the console's file."},

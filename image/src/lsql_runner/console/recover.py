@@ -1,6 +1,6 @@
-"""The recovery job, one pass: find all processors, give an id to those without, ask their runners, publish.
+"""The recovery job, one pass: find all processors, assign missing ids, fetch the reports of their runners, publish.
 
-list -> adopt -> ask -> publish
+list -> adopt -> fetch -> publish
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing, refused
+from lsql_runner.console.discovery import FetchReports, Listed, list_processors, make_document, read_document
 from lsql_runner.console.document import Document, identity
-from lsql_runner.console.settings import Settings
+from lsql_runner.console.settings import ConsoleSettings
 from lsql_runner.console.storage import encode
-from lsql_runner.console.survey import AskAll, Listed, list_processors, make_document, read_document
-from lsql_runner.console.workloads import ID_LABEL, Processor, read_processor
+from lsql_runner.console.workloads import ID_LABEL, ProcessorWorkload, read_processor
 from lsql_runner.errors import LsqlError
 
 ATTEMPTS = 5
-"""At a write that somebody else was faster with."""
+"""Of a write that conflicts with another client's."""
 LOG = logging.getLogger(__name__)
 
 Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a pass did."""
+class RecoveryResult:
+    """The result of a pass."""
 
     document: Document
     adopted: int
@@ -40,7 +40,9 @@ class Outcome:
         return not self.document.failures and not self.unassigned
 
 
-def recover(cluster: Cluster, ask_all: AskAll, settings: Settings, now: Callable[[], datetime]) -> Outcome:
+def recover(
+    cluster: Cluster, fetch_reports: FetchReports, settings: ConsoleSettings, now: Callable[[], datetime]
+) -> RecoveryResult:
     """One pass.
 
     Raises:
@@ -52,17 +54,17 @@ def recover(cluster: Cluster, ask_all: AskAll, settings: Settings, now: Callable
     except ClusterError as error:
         raise refused("read", resource, error) from None
     listed, adopted, unassigned = adopt(cluster, list_processors(cluster, settings.namespaces), former)
-    answers = ask_all(listed.processors)
+    reports = fetch_reports(listed.processors)
     at = now()
-    document = publish(cluster, settings, lambda known: make_document(listed, answers, known, settings, at, unassigned))
-    return Outcome(document, adopted, len(unassigned))
+    document = publish(cluster, settings, lambda known: make_document(listed, reports, known, settings, at, unassigned))
+    return RecoveryResult(document, adopted, len(unassigned))
 
 
 def adopt(cluster: Cluster, listed: Listed, former: Document | None) -> tuple[Listed, int, dict[Key, str]]:
-    """The same with an id on each processor; how many got one; and who could not be given one, with the reason."""
+    """The processors with ids; how many ids were assigned; the reason for each processor without one."""
     living = {p.id for p in listed.processors if p.id is not None}
     known = former.processors if former else ()
-    result: list[Processor] = []
+    result: list[ProcessorWorkload] = []
     adopted, unassigned = 0, {}
     for processor in listed.processors:
         if processor.id is not None:
@@ -85,8 +87,8 @@ def adopt(cluster: Cluster, listed: Listed, former: Document | None) -> tuple[Li
     return Listed(tuple(result), listed.failures), adopted, unassigned
 
 
-def _assign(cluster: Cluster, processor: Processor, wanted: str) -> str:
-    """The processor's id after this: `wanted`, or the one that somebody else set in between.
+def _assign(cluster: Cluster, processor: ProcessorWorkload, wanted: str) -> str:
+    """The processor's id after this: `wanted`, or the one that another client set meanwhile.
 
     The patch names the version in which the label was seen to be absent, so that two jobs cannot set two ids.
     """
@@ -104,8 +106,8 @@ def _assign(cluster: Cluster, processor: Processor, wanted: str) -> str:
     raise Conflict("the workload changes all the time")
 
 
-def publish(cluster: Cluster, settings: Settings, make: Callable[[Document | None], Document]) -> Document:
-    """Write the document that `make` makes of the present one; again if another job was faster.
+def publish(cluster: Cluster, settings: ConsoleSettings, make: Callable[[Document | None], Document]) -> Document:
+    """Write the document that `make` makes of the present one; try again after a conflict.
 
     Raises:
         LsqlError: CLUSTER_REFUSED, DOCUMENT_CONFLICT, DOCUMENT_TOO_LARGE.
@@ -132,5 +134,5 @@ def summary(document: Document) -> dict[str, int]:
     return dict(sorted(Counter(entry.state for entry in document.processors).items()))
 
 
-def _named(processor: Processor) -> dict[str, str]:
+def _named(processor: ProcessorWorkload) -> dict[str, str]:
     return {"namespace": processor.namespace, "kind": processor.kind, "processor": processor.name}

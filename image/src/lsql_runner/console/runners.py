@@ -1,4 +1,4 @@
-"""Asks runners what they are doing: many at once, each for a short time, all of them for a bounded one."""
+"""Fetches the reports of runners: in parallel, with a time limit for each and for all."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ import httpx2
 from pydantic import AwareDatetime, BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
 
-from lsql_runner.console.document import TOPICS, Live, State, Trouble
-from lsql_runner.console.workloads import Processor
+from lsql_runner.console.document import TOPICS, RunnerError, RunnerReport, State
+from lsql_runner.console.workloads import ProcessorWorkload
 from lsql_runner.errors import Detail, DetailTable, LsqlError
 
 ANSWER_LIMIT_BYTES = 4 * 1024 * 1024
 TEXT_CHARS = 500
 REASONS = 20
 
-AddressOf = Callable[[Processor], str]
+AddressOf = Callable[[ProcessorWorkload], str]
 
 _STATES: TypeAdapter[State] = TypeAdapter(State)
 
 
-def service_address(processor: Processor) -> str:
-    """Where a runner answers: the Service that has its workload's name."""
+def service_address(processor: ProcessorWorkload) -> str:
+    """The address of a runner: the Service with the name of its workload."""
     return f"http://{processor.name}.{processor.namespace}.svc:{processor.port}"
 
 
@@ -39,7 +39,7 @@ class Limits:
     """For one request, from connecting to the last byte."""
     parallel: int = 32
     pass_s: float = 60.0
-    """For all runners together; whoever was not asked by then is unreachable."""
+    """For all runners together; a runner whose turn has not come by then is unreachable."""
 
 
 NO_ANSWER = DetailTable(
@@ -56,7 +56,7 @@ NO_ANSWER = DetailTable(
 )
 
 
-class Unanswered(Exception):
+class RunnerUnavailable(Exception):
     """A runner gave no answer that can be used."""
 
     def __init__(self, reason: Detail) -> None:
@@ -74,7 +74,7 @@ class Runners:
             timeout=httpx2.Timeout(limits.timeout_s),
             limits=httpx2.Limits(max_connections=limits.parallel + 8, max_keepalive_connections=0),
             trust_env=False,
-            # Runners speak plain HTTP; a context that trusts nobody also spares loading all authorities.
+            # Runners speak plain HTTP; a context without authorities need not load them.
             verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
             follow_redirects=False,
         )
@@ -82,44 +82,46 @@ class Runners:
     def close(self) -> None:
         self._client.close()
 
-    def ask_all(self, processors: Iterable[Processor]) -> dict[tuple[str, str, str], Live]:
-        """What each runner says, by the processor's key."""
+    def fetch_reports(self, processors: Iterable[ProcessorWorkload]) -> dict[tuple[str, str, str], RunnerReport]:
+        """The report of each runner, by the processor's key."""
         known = list(processors)
         pool = ThreadPoolExecutor(self._limits.parallel, thread_name_prefix="ask")
-        asked: dict[tuple[str, str, str], Future[Live]] = {p.key: pool.submit(self.ask, p) for p in known}
+        pending: dict[tuple[str, str, str], Future[RunnerReport]] = {
+            p.key: pool.submit(self.fetch_report, p) for p in known
+        }
         try:
-            wait(asked.values(), self._limits.pass_s)
+            wait(pending.values(), self._limits.pass_s)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
         late = NO_ANSWER("NOT_ASKED", seconds=f"{self._limits.pass_s:g}")
         return {
             key: future.result() if future.done() and not future.cancelled() else unreachable(late)
-            for key, future in asked.items()
+            for key, future in pending.items()
         }
 
-    def ask(self, processor: Processor) -> Live:
-        """GET /stream and /health. A runner that does not answer is a state, not an exception."""
+    def fetch_report(self, processor: ProcessorWorkload) -> RunnerReport:
+        """GET /stream and /health. A runner that does not respond is a state, not an exception."""
         if processor.runners == 0:
-            return Live(state="scaled-down")
+            return RunnerReport(state="scaled-down")
         try:
             status, stream = self.get(processor, "/stream")
             if status != 200:
-                raise Unanswered(NO_ANSWER("STATUS", method="GET", path="/stream", status=status))
+                raise RunnerUnavailable(NO_ANSWER("STATUS", method="GET", path="/stream", status=status))
             _, health = self.get(processor, "/health")
             return read_live(stream, health)
-        except Unanswered as error:
+        except RunnerUnavailable as error:
             return unreachable(error.reason)
 
-    def get(self, processor: Processor, path: str) -> tuple[int, Any]:
+    def get(self, processor: ProcessorWorkload, path: str) -> tuple[int, Any]:
         """Status and JSON of a GET.
 
         Raises:
-            Unanswered
+            RunnerUnavailable
         """
         return self._request(processor, "GET", path, {})
 
-    def post(self, processor: Processor, action: str, by: str) -> None:
-        """Stop or start the processor, in somebody's name.
+    def post(self, processor: ProcessorWorkload, action: str, by: str) -> None:
+        """Stop or start the processor, in the name of a user.
 
         Raises:
             LsqlError: RUNNER_UNREACHABLE, RUNNER_REFUSED.
@@ -128,44 +130,46 @@ class Runners:
             # Header values are Latin-1: other names are quoted.
             who = by if by.isascii() else quote(by, safe=" @")
             status, body = self._request(processor, "POST", f"/{action}", {"X-Forwarded-User": who[:128]})
-        except Unanswered as error:
+        except RunnerUnavailable as error:
             raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, reason=error.reason) from None
         if status >= 400:
-            told = body if isinstance(body, Mapping) else {}
-            why = str(told.get("detail") or f"HTTP {status}").rstrip(".")[:TEXT_CHARS]
-            way_out = str(told.get("wayOut") or "GET /stream.")[:TEXT_CHARS]
+            problem = body if isinstance(body, Mapping) else {}
+            why = str(problem.get("detail") or f"HTTP {status}").rstrip(".")[:TEXT_CHARS]
+            way_out = str(problem.get("wayOut") or "GET /stream.")[:TEXT_CHARS]
             raise LsqlError("RUNNER_REFUSED", name=processor.name, action=action, reason=why, way_out=way_out)
 
-    def _request(self, processor: Processor, method: str, path: str, headers: Mapping[str, str]) -> tuple[int, Any]:
+    def _request(
+        self, processor: ProcessorWorkload, method: str, path: str, headers: Mapping[str, str]
+    ) -> tuple[int, Any]:
         deadline = time.monotonic() + self._limits.timeout_s
-        asked = {"method": method, "path": path}
-        late = NO_ANSWER("TIMEOUT", **asked, seconds=f"{self._limits.timeout_s:g}")
+        pending = {"method": method, "path": path}
+        late = NO_ANSWER("TIMEOUT", **pending, seconds=f"{self._limits.timeout_s:g}")
         content = bytearray()
         try:
             with self._client.stream(method, self._address_of(processor) + path, headers=dict(headers)) as response:
                 for part in response.iter_bytes():
                     content += part
                     if len(content) > ANSWER_LIMIT_BYTES:
-                        raise Unanswered(NO_ANSWER("TOO_LONG", **asked, limit_bytes=ANSWER_LIMIT_BYTES))
+                        raise RunnerUnavailable(NO_ANSWER("TOO_LONG", **pending, limit_bytes=ANSWER_LIMIT_BYTES))
                     if time.monotonic() > deadline:  # the library's limits are for each piece
-                        raise Unanswered(late)
+                        raise RunnerUnavailable(late)
             return response.status_code, json.loads(content)
         except httpx2.TimeoutException:
-            raise Unanswered(late) from None
+            raise RunnerUnavailable(late) from None
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
             reason = str(error)[:TEXT_CHARS] or type(error).__name__
-            raise Unanswered(NO_ANSWER("FAILED", **asked, reason=reason)) from None
+            raise RunnerUnavailable(NO_ANSWER("FAILED", **pending, reason=reason)) from None
         except (ValueError, RecursionError):
-            raise Unanswered(NO_ANSWER("NOT_JSON", **asked)) from None
+            raise RunnerUnavailable(NO_ANSWER("NOT_JSON", **pending)) from None
 
 
-def unreachable(why: str) -> Live:
-    """What is known of a runner that does not answer."""
-    return Live(state="unreachable", unreachable=why)
+def unreachable(why: str) -> RunnerReport:
+    """The report of a runner that does not respond."""
+    return RunnerReport(state="unreachable", unreachable=why)
 
 
 class _Lenient(BaseModel):
-    """Other versions of the runner may say more."""
+    """Other versions of the runner may have more fields."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
 
@@ -176,8 +180,8 @@ class _Error(_Lenient):
     way_out: str = ""
     at: AwareDatetime | None = None
 
-    def trouble(self) -> Trouble:
-        return Trouble(
+    def runner_error(self) -> RunnerError:
+        return RunnerError(
             code=self.code[:64], message=self.message[:TEXT_CHARS], way_out=self.way_out[:TEXT_CHARS], at=self.at
         )
 
@@ -212,33 +216,33 @@ class _Stream(_Lenient):
     rates: _Rates = _Rates()
 
 
-def read_live(stream: object, health: object) -> Live:
-    """From the bodies of /stream and /health to what the document says.
+def read_live(stream: object, health: object) -> RunnerReport:
+    """From the bodies of /stream and /health to the report.
 
     Raises:
-        Unanswered: this is no processor's answer.
+        RunnerUnavailable: this is not the response of a processor.
     """
     try:
-        said = _Stream.model_validate(stream)
-        state = _STATES.validate_python(said.state)
-        well = _Health.model_validate(health)
+        parsed = _Stream.model_validate(stream)
+        state = _STATES.validate_python(parsed.state)
+        parsed_health = _Health.model_validate(health)
     except ValidationError:
-        raise Unanswered(NO_ANSWER("NOT_A_RUNNER")) from None
-    return Live(
+        raise RunnerUnavailable(NO_ANSWER("NOT_A_RUNNER")) from None
+    return RunnerReport(
         state=state,
-        since=said.since,
-        reason=said.reason.trouble() if said.reason else None,
-        healthy={"ok": True, "failing": False}.get(well.status),
-        health_reasons=tuple(reason.text[:TEXT_CHARS] for reason in well.reasons[:REASONS]),
-        lag=max(0, said.lag) if said.lag is not None else None,
-        records_in_per_second=said.rates.records_in_per_second,
-        records_out_per_second=said.rates.records_out_per_second,
-        topics_in=_topics(said, "source"),
-        topics_out=_topics(said, "target"),
-        last_error=said.last_error.trouble() if said.last_error else None,
-        runner_version=said.version[:64],
+        since=parsed.since,
+        reason=parsed.reason.runner_error() if parsed.reason else None,
+        healthy={"ok": True, "failing": False}.get(parsed_health.status),
+        health_reasons=tuple(reason.text[:TEXT_CHARS] for reason in parsed_health.reasons[:REASONS]),
+        lag=max(0, parsed.lag) if parsed.lag is not None else None,
+        records_in_per_second=parsed.rates.records_in_per_second,
+        records_out_per_second=parsed.rates.records_out_per_second,
+        topics_in=_topics(parsed, "source"),
+        topics_out=_topics(parsed, "target"),
+        last_error=parsed.last_error.runner_error() if parsed.last_error else None,
+        runner_version=parsed.version[:64],
     )
 
 
-def _topics(said: _Stream, role: str) -> tuple[str, ...]:
-    return tuple(topic.topic[:249] for topic in said.topics if topic.role == role)[:TOPICS]
+def _topics(parsed: _Stream, role: str) -> tuple[str, ...]:
+    return tuple(topic.topic[:249] for topic in parsed.topics if topic.role == role)[:TOPICS]

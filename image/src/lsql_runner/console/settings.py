@@ -40,7 +40,7 @@ class RunnerLimits(_Part):
 
 
 class HeaderAuth(_Part):
-    """Who asks stands in headers that a reverse proxy sets."""
+    """A reverse proxy names the user in headers."""
 
     user_header: str = "X-Forwarded-User"
     groups_header: str = "X-Forwarded-Groups"
@@ -54,7 +54,7 @@ class HeaderAuth(_Part):
 
 
 class TokenAuth(_Part):
-    """Who asks has a token, of which a file holds the hash."""
+    """Users have tokens; a file holds their hashes."""
 
     file: Path = Path("/etc/lsql-tokens/tokens")
     secure_cookie: bool = True
@@ -87,7 +87,7 @@ class Logs(_Part):
     lines: int = Field(default=200, ge=1, le=2000)
 
 
-class Settings(_Part):
+class ConsoleSettings(_Part):
     namespaces: tuple[str, ...] = Field(min_length=1)
     document: DocumentPlace
     deleted_keep_hours: float = Field(default=168.0, ge=0)
@@ -107,15 +107,15 @@ class Settings(_Part):
 
     @property
     def limits(self) -> Limits:
-        asked = self.runners
-        return Limits(asked.timeout_seconds, asked.parallel, asked.pass_seconds)
+        configured = self.runners
+        return Limits(configured.timeout_seconds, configured.parallel, configured.pass_seconds)
 
     @property
     def keep(self) -> timedelta:
         return timedelta(hours=self.deleted_keep_hours)
 
 
-def read_settings(path: Path) -> Settings:
+def read_settings(path: Path) -> ConsoleSettings:
     """Read the file.
 
     Raises:
@@ -128,7 +128,7 @@ def read_settings(path: Path) -> Settings:
     except yaml.YAMLError as error:
         raise _invalid(path, "$", " ".join(str(error).split())[:200]) from None
     try:
-        return Settings.model_validate(content)
+        return ConsoleSettings.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(step) for step in first["loc"]) or "$"

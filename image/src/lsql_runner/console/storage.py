@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from pydantic import ValidationError
 
-from lsql_runner.console.document import SQL_CHARS, Document, Entry, bounded
+from lsql_runner.console.document import SQL_CHARS, Document, ProcessorEntry, bounded
 from lsql_runner.errors import LsqlError
 
 FILE = "processors.json.gz"
@@ -70,15 +70,15 @@ def _pack(document: Document) -> bytes:
     return packing.compress(document.model_dump_json(by_alias=True).encode()) + packing.flush()
 
 
-def _changed(document: Document, entries: tuple[Entry, ...]) -> Document:
+def _changed(document: Document, entries: tuple[ProcessorEntry, ...]) -> Document:
     return document.model_copy(update={"processors": entries})
 
 
-def _cut(entry: Entry, chars: int) -> Entry:
+def _cut(entry: ProcessorEntry, chars: int) -> ProcessorEntry:
     sql, cut = bounded(entry.sql, chars)
     return entry.model_copy(update={"sql": sql, "sql_truncated": True}) if cut else entry
 
 
-def _bare(entry: Entry) -> Entry:
+def _bare(entry: ProcessorEntry) -> ProcessorEntry:
     less = {"topics_in": (), "topics_out": (), "last_error": None, "reason": None, "health_reasons": ()}
     return _cut(entry, 0).model_copy(update=less)

@@ -1,11 +1,11 @@
-"""From what the console knows to the answers of its API: pure functions and models, no Flask."""
+"""From the console's view to the responses of its API: pure functions and models, no Flask."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from lsql_runner.console.document import Entry
+from lsql_runner.console.document import ProcessorEntry
 from lsql_runner.errors import LsqlError
 from lsql_runner.web.models import Model
 
@@ -15,22 +15,22 @@ _TEXT_CHARS = 4_000
 _NODES = 500
 
 
-class Node(Model):
+class ConsoleNode(Model):
     id: str
     kind: str
     label: str
     detail: str
 
 
-class Topology(Model):
+class ConsoleTopology(Model):
     """The program as a graph, and its plan; empty until the runner knows its topics."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[ConsoleNode, ...]
     edges: tuple[Mapping[str, str], ...]
     plan: str
 
 
-class Store(Model):
+class ConsoleStore(Model):
     name: str
     key_schema: str
     value_schema: str
@@ -38,8 +38,8 @@ class Store(Model):
     bytes: int | None
 
 
-def matching(entries: Iterable[Entry], wanted: Mapping[str, str]) -> list[Entry]:
-    """The entries that fit all parameters; several values of one are divided by commas.
+def matching(entries: Iterable[ProcessorEntry], wanted: Mapping[str, str]) -> list[ProcessorEntry]:
+    """The entries that match all parameters; commas separate several values of one.
 
     Raises:
         LsqlError: REQUEST_PARAMETER_UNKNOWN.
@@ -50,7 +50,7 @@ def matching(entries: Iterable[Entry], wanted: Mapping[str, str]) -> list[Entry]
     return [entry for entry in entries if all(_fits(entry, name, value) for name, value in wanted.items())]
 
 
-def _fits(entry: Entry, name: str, value: str) -> bool:
+def _fits(entry: ProcessorEntry, name: str, value: str) -> bool:
     if name == "q":
         return value.casefold() in _searched(entry)
     if name == "topic":
@@ -60,12 +60,12 @@ def _fits(entry: Entry, name: str, value: str) -> bool:
     return str(getattr(entry, name)) in value.split(",")
 
 
-def _searched(entry: Entry) -> str:
+def _searched(entry: ProcessorEntry) -> str:
     words = (entry.name, entry.namespace, entry.user, entry.pipeline, entry.release, entry.app_id, entry.id)
     return " ".join((*words, *entry.topics_in, *entry.topics_out)).casefold()
 
 
-def read_topology(body: Any) -> Topology:
+def read_topology(body: Any) -> ConsoleTopology:
     """A runner's /topology, checked piece by piece: it is shown to people who did not write it.
 
     Raises:
@@ -74,17 +74,17 @@ def read_topology(body: Any) -> Topology:
     if not isinstance(body, Mapping):
         raise ValueError("no topology")
     nodes = tuple(
-        Node(id=_text(n, "id"), kind=_text(n, "kind"), label=_text(n, "label"), detail=_text(n, "detail"))
+        ConsoleNode(id=_text(n, "id"), kind=_text(n, "kind"), label=_text(n, "label"), detail=_text(n, "detail"))
         for n in _mappings(body.get("nodes"))
     )
     edges = tuple({"from": _text(e, "from"), "to": _text(e, "to")} for e in _mappings(body.get("edges")))
-    return Topology(nodes=nodes, edges=edges, plan=str(body.get("plan") or "")[: _TEXT_CHARS * 25])
+    return ConsoleTopology(nodes=nodes, edges=edges, plan=str(body.get("plan") or "")[: _TEXT_CHARS * 25])
 
 
-def read_stores(body: Any) -> list[Store]:
+def read_stores(body: Any) -> list[ConsoleStore]:
     """A runner's /metadata, checked in the same way."""
     return [
-        Store(
+        ConsoleStore(
             name=_text(s, "name"),
             key_schema=_text(s, "keySchema"),
             value_schema=_text(s, "valueSchema"),

@@ -1,6 +1,6 @@
-"""The console's live view: a thread that looks at everything again and again and keeps the last look.
+"""The console's view of the cluster: a thread refreshes it every few seconds.
 
-every few seconds: [ list, ask, merge ] -> View -> API
+[ list, fetch reports, merge ] -> ClusterView -> API
 """
 
 from __future__ import annotations
@@ -13,43 +13,48 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from lsql_runner.console.cluster import Cluster, ClusterError
-from lsql_runner.console.document import Document, Entry
+from lsql_runner.console.discovery import FetchReports, list_processors, make_document, read_document
+from lsql_runner.console.document import Document, ProcessorEntry
 from lsql_runner.console.history import History
-from lsql_runner.console.settings import Settings
-from lsql_runner.console.survey import AskAll, list_processors, make_document, read_document
-from lsql_runner.console.workloads import Processor
+from lsql_runner.console.settings import ConsoleSettings
+from lsql_runner.console.workloads import ProcessorWorkload
 from lsql_runner.errors import LsqlError
 
 STALE_S = 120.0
-"""Beyond the time that a pass may take: then the thread hangs."""
+"""Added to the longest time of a refresh: after that the thread counts as stuck."""
 LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """The last look. `number` grows with each."""
+class ClusterView:
+    """The processors as last seen. `number` grows with each refresh."""
 
     number: int
     document: Document
-    entries: dict[str, Entry] = field(default_factory=dict)
-    processors: dict[str, Processor] = field(default_factory=dict)
+    entries: dict[str, ProcessorEntry] = field(default_factory=dict)
+    processors: dict[str, ProcessorWorkload] = field(default_factory=dict)
     """By id; those that live."""
     problem: str | None = None
-    """Why the cluster could not be looked at since."""
+    """Why the last refresh failed; None if it did not."""
 
 
-class Watch:
-    """Looks when `start` was called, until `close`. `look` is one pass, for tests."""
+class ClusterWatch:
+    """Refreshes the view from `start` until `close`. Tests call `refresh` themselves."""
 
     def __init__(
-        self, cluster: Cluster, ask_all: AskAll, settings: Settings, history: History, now: Callable[[], datetime]
+        self,
+        cluster: Cluster,
+        fetch_reports: FetchReports,
+        settings: ConsoleSettings,
+        history: History,
+        now: Callable[[], datetime],
     ) -> None:
         self._cluster = cluster
-        self._ask_all = ask_all
+        self._fetch_reports = fetch_reports
         self._settings = settings
         self._history = history
         self._now = now
-        self._view: View | None = None
+        self._view: ClusterView | None = None
         self._passing = threading.Lock()
         self._wake = threading.Event()
         self._ended = False
@@ -57,13 +62,13 @@ class Watch:
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
 
     @property
-    def view(self) -> View | None:
-        """The last look; None before the first."""
+    def view(self) -> ClusterView | None:
+        """The last view; None before the first refresh."""
         return self._view
 
     @property
     def alive(self) -> bool:
-        """Whether the thread gets its passes done."""
+        """Whether the thread still refreshes the view."""
         silent_s = time.monotonic() - self._alive_at
         return silent_s < self._settings.runners.pass_seconds + self._settings.poll_seconds + STALE_S
 
@@ -76,11 +81,11 @@ class Watch:
         if self._thread.is_alive():
             self._thread.join(self._settings.runners.timeout_seconds + 1)
 
-    def soon(self) -> None:
-        """Look again at once: somebody has just changed something."""
+    def refresh_soon(self) -> None:
+        """Refresh at once, after an action."""
         self._wake.set()
 
-    def entry(self, identifier: str) -> Entry:
+    def entry(self, identifier: str) -> ProcessorEntry:
         """The processor of that id as it was seen last.
 
         Raises:
@@ -91,7 +96,7 @@ class Watch:
             raise LsqlError("PROCESSOR_UNKNOWN", id=identifier[:80])
         return entry
 
-    def processor(self, identifier: str) -> Processor:
+    def processor(self, identifier: str) -> ProcessorWorkload:
         """The living processor of that id.
 
         Raises:
@@ -103,8 +108,8 @@ class Watch:
             raise LsqlError("PROCESSOR_DELETED", name=entry.name)
         return found
 
-    def look(self) -> None:
-        """One pass; where the cluster cannot be looked at, the last view stays and says so."""
+    def refresh(self) -> None:
+        """Refresh once. If the cluster cannot be read, the last view stays, with the problem."""
         with self._passing:
             try:
                 _, published = read_document(self._cluster, self._settings)
@@ -113,31 +118,31 @@ class Watch:
                 return
             own = self._view.document if self._view else None
             listed = list_processors(self._cluster, self._settings.namespaces)
-            answers = self._ask_all(listed.processors)
-            document = make_document(listed, answers, combined(published, own), self._settings, self._now())
+            reports = self._fetch_reports(listed.processors)
+            document = make_document(listed, reports, combined(published, own), self._settings, self._now())
             by_key = {p.key: p for p in listed.processors}
             number = self._view.number + 1 if self._view else 1
             entries = _by_id(document.processors)
             living = {e.id: by_key[e.key] for e in entries.values() if e.deleted_at is None and e.key in by_key}
-            self._view = View(number, document, entries, living)
+            self._view = ClusterView(number, document, entries, living)
             self._history.take(document)
 
     def _run(self) -> None:
         while not self._ended:
             self._wake.clear()
             try:
-                self.look()
+                self.refresh()
             except Exception as error:
-                LOG.error("the look at the cluster failed", exc_info=error)
+                LOG.error("the refresh of the cluster view failed", exc_info=error)
                 self._complain(f"{type(error).__name__}: {error}")
             self._alive_at = time.monotonic()
             self._wake.wait(self._settings.poll_seconds)
 
     def _complain(self, why: str) -> None:
-        LOG.warning("the cluster cannot be looked at", extra={"error": why})
+        LOG.warning("the cluster cannot be read", extra={"error": why})
         last = self._view
         if last is not None:
-            self._view = View(last.number + 1, last.document, last.entries, last.processors, why)
+            self._view = ClusterView(last.number + 1, last.document, last.entries, last.processors, why)
 
 
 def combined(published: Document | None, own: Document | None) -> Document | None:
@@ -152,9 +157,9 @@ def combined(published: Document | None, own: Document | None) -> Document | Non
     return published.model_copy(update={"processors": tuple(known.values())})
 
 
-def _by_id(entries: Iterable[Entry]) -> dict[str, Entry]:
+def _by_id(entries: Iterable[ProcessorEntry]) -> dict[str, ProcessorEntry]:
     """By id; of two with the same id the older workload, which had it first."""
-    found: dict[str, Entry] = {}
+    found: dict[str, ProcessorEntry] = {}
     for entry in entries:
         other = found.get(entry.id)
         if other is None or (entry.created_at and other.created_at and entry.created_at < other.created_at):

@@ -15,9 +15,9 @@ Kind = Literal["Deployment", "StatefulSet"]
 KINDS: tuple[Kind, ...] = ("Deployment", "StatefulSet")
 
 MARK = ("lenses", "lenses-processor")
-"""The label that makes a workload a processor, whoever made it."""
+"""The label that makes a workload a processor, whatever created it."""
 LEGACY_LABEL = "lenses.io/app.type"
-"""The public chart of old marked its processors so."""
+"""The label of the old public chart."""
 ID_LABEL = "lenses-id"
 CHART = "lsql-runner"
 PORT = 8083
@@ -32,22 +32,22 @@ _NEEDED = ("SQL_BOOTSTRAP_SERVERS", "SQL_APP_ID")
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One way in which a workload breaks the contract: a word for machines, a sentence for people."""
+    """One way in which a workload breaks the contract: a code and a sentence."""
 
     code: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Processor:
-    """What a workload says of the processor that it runs."""
+class ProcessorWorkload:
+    """A processor as its workload describes it."""
 
     name: str
     namespace: str
     kind: Kind
     uid: str
     version: str
-    """The workload's resourceVersion: a patch that names it fails if somebody else was faster."""
+    """The workload's resourceVersion: a patch that names it fails if another client changed it first."""
     id: str | None
     user: str
     pipeline: str
@@ -77,12 +77,12 @@ class Processor:
     def key(self) -> tuple[str, str, str]:
         return (self.namespace, self.kind, self.name)
 
-    def also(self, *found: Violation) -> Processor:
+    def also(self, *found: Violation) -> ProcessorWorkload:
         """The same with more violations."""
         return replace(self, violations=(*self.violations, *found))
 
-    def with_sql_of(self, chars: int) -> Processor:
-        """The same with at most so much of its program; `sql_chars` stays."""
+    def with_sql_of(self, chars: int) -> ProcessorWorkload:
+        """The same with the first `chars` characters of its program; `sql_chars` stays."""
         return self if self.sql is None or len(self.sql) <= chars else replace(self, sql=self.sql[:chars])
 
 
@@ -92,8 +92,8 @@ def is_processor(workload: Mapping[str, Any]) -> bool:
     return labels.get(MARK[0]) == MARK[1] or LEGACY_LABEL in labels
 
 
-def read_processor(workload: Mapping[str, Any], kind: Kind) -> Processor:
-    """What the workload says; parts that are missing or odd become violations, never exceptions."""
+def read_processor(workload: Mapping[str, Any], kind: Kind) -> ProcessorWorkload:
+    """The processor of a workload; missing or malformed parts become violations, never exceptions."""
     metadata, spec = _mapping(workload.get("metadata")), _mapping(workload.get("spec"))
     template = _mapping(spec.get("template"))
     labels, annotations = _labels(metadata), _strings(metadata.get("annotations"))
@@ -105,7 +105,7 @@ def read_processor(workload: Mapping[str, Any], kind: Kind) -> Processor:
     created_by = _created_by(labels, annotations, metadata, chart)
     legacy = labels.get(MARK[0]) != MARK[1]
     runners = spec.get("replicas")
-    found = Processor(
+    found = ProcessorWorkload(
         name=_text(metadata.get("name")),
         namespace=_text(metadata.get("namespace")),
         kind=kind,
@@ -136,8 +136,8 @@ def read_processor(workload: Mapping[str, Any], kind: Kind) -> Processor:
     return found.also(*_violations(found, labels, container, variables))
 
 
-def compare(processors: Iterable[Processor]) -> list[Processor]:
-    """The same, with what only shows beside the others: an id or an app id that two of them have."""
+def compare(processors: Iterable[ProcessorWorkload]) -> list[ProcessorWorkload]:
+    """The same, with violations between processors: a shared id or app id."""
     known = list(processors)
     ids = _shared((p.id, p) for p in known)
     groups = _shared(((p.app_id, p.bootstrap_servers) if p.app_id else None, p) for p in known if p.runners)
@@ -154,7 +154,7 @@ def compare(processors: Iterable[Processor]) -> list[Processor]:
 
 
 def expand(value: str, known: Mapping[str, str]) -> str:
-    """What a container sees of a value of its manifest: `$$` is `$`, `$(NAME)` is a variable known before it."""
+    """A value of the manifest as the container gets it: `$$` is `$`, `$(NAME)` an earlier variable."""
 
     def replaced(match: re.Match[str]) -> str:
         name = match["name"]
@@ -169,7 +169,7 @@ class _Variables:
     def __init__(self, env: object) -> None:
         self._values: dict[str, str] = {}
         self.referred: dict[str, str] = {}
-        """Names whose values stand elsewhere, with the kind of place."""
+        """Variables with `valueFrom`, and the kind of their source."""
         for item in _mappings(env):
             name = _text(item.get("name"))
             source = _mapping(item.get("valueFrom"))
@@ -190,7 +190,7 @@ class _Variables:
 
 
 def _violations(
-    p: Processor,
+    p: ProcessorWorkload,
     labels: Mapping[str, str],
     container: Mapping[str, Any],
     variables: _Variables,
@@ -224,9 +224,9 @@ def _violations(
         yield Violation("label-app", f"The label app is {labels.get('app') or 'missing'}, not {p.name}.")
 
 
-def _shared(pairs: Iterable[tuple[object, Processor]]) -> dict[tuple[str, str, str], str]:
-    """For each processor whose value is not its own alone: the names of (some of) the others."""
-    by_value: dict[object, list[Processor]] = {}
+def _shared(pairs: Iterable[tuple[object, ProcessorWorkload]]) -> dict[tuple[str, str, str], str]:
+    """For each processor that shares its value: the names of up to three others."""
+    by_value: dict[object, list[ProcessorWorkload]] = {}
     for value, processor in pairs:
         if value is not None:
             by_value.setdefault(value, []).append(processor)
@@ -264,7 +264,7 @@ def _created_by(
 ) -> str:
     by_helm = labels.get("app.kubernetes.io/managed-by") == "Helm" or "meta.helm.sh/release-name" in annotations
     if by_helm or labels.get("heritage") in ("Helm", "Tiller"):
-        # As a dependency under an alias the chart is called by the alias; its component stays.
+        # A dependency with an alias has the alias as its chart name; the component label stays.
         aliased = labels.get("app.kubernetes.io/component") == "processor" and labels.get(MARK[0]) == MARK[1]
         return CHART if chart == CHART or aliased else "helm"
     managers = [_text(entry.get("manager")) for entry in _mappings(metadata.get("managedFields"))]

@@ -1,6 +1,6 @@
-"""What the container may use: the memory and the cores of its control group, version 1 or 2.
+"""The limits of the container: memory and cores of its control group, version 1 or 2.
 
-Source: the kernel's documentation of control groups, `memory.max`, `cpu.max`, `memory.events` and their elders.
+Source: the kernel's documentation of control groups, `memory.max`, `cpu.max`, `memory.events` and those of version 1.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from pathlib import Path
 GROUPS = Path("/sys/fs/cgroup")
 
 SMALLEST_HEAP_MIB = 320
-"""Spark refuses less: one and a half times what it keeps for itself, with room for what a collector keeps free."""
+"""Spark's minimum: one and a half times what it reserves, plus what a collector keeps free."""
 UNLIMITED_HEAP_MIB = 512
 """Where nothing limits the memory: enough for stateless programs, and for small state."""
 
 _OUTSIDE_MIB = 288
 """Beside the heap, measured in the image: Python 95, classes and compiled code 130, buffers, threads, the collector."""
 _SHARE_OF_THE_REST = 0.75
-"""Of what a larger container has more than the smallest: the heap's part. The other is for the state stores."""
+"""The heap's part of the memory above the smallest limit. The rest is for the state stores."""
 _SMALLEST_LIMIT_MIB = SMALLEST_HEAP_MIB + _OUTSIDE_MIB
 _MIB = 1 << 20
 
 BROKERS_JVM_MIB = 128
-"""What the JVM takes that asks the brokers, for settings that librdkafka cannot speak (docs/decisions/0009)."""
+"""The memory of the JVM with Kafka's Java client, for settings that librdkafka does not support (decision 0009)."""
 
 
 def memory_limit_bytes(groups: Path = GROUPS) -> int | None:
@@ -61,7 +61,7 @@ def memory_kills(groups: Path = GROUPS) -> int:
 def heap_mib(limit_bytes: int | None, others_mib: int = 0) -> int:
     """The JVM's heap in MiB for a container that may use `limit_bytes`, so that everything else fits beside it.
 
-    `others_mib` is what further programs in the container take.
+    `others_mib` is the memory of further programs in the container.
     """
     if limit_bytes is None:
         return UNLIMITED_HEAP_MIB

@@ -9,7 +9,7 @@ from functools import singledispatch
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lsql_runner.bind.bound import Fields, Part, Single, Whole
+from lsql_runner.bind.bound import Fields, Part, UnnamedValue, Whole
 from lsql_runner.bind.scope import lateral_column
 from lsql_runner.engine.attempts import ORIGIN, Origin, fit, rules
 from lsql_runner.engine.conditions import failed, where
@@ -42,7 +42,7 @@ from lsql_runner.engine.serde import (
 from lsql_runner.engine.table_groups import compile_having, compile_table_aggregate
 from lsql_runner.engine.tables import with_keys
 from lsql_runner.formats.catalog import JSON_FORMAT, Format, Serde, TopicSchema
-from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, Node, Project, ReadTopic, Unnest, passed_through
+from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, PlanNode, Project, ReadTopic, Unnest, passed_through
 from lsql_runner.plan.queries import Query, Write, WriteSink, WriteTopic
 from lsql_runner.plan.usage import node_exprs
 from lsql_runner.types import DataType, Struct
@@ -102,7 +102,7 @@ def compile_query(query: Query, read: Reader, outlet: Outlet = Outlet()) -> Data
         for place, sink in enumerate(query.sinks)
         if isinstance(sink, WriteTopic)
     ]
-    for sink in query.letters_of:
+    for sink in query.dead_letters_of:
         frames += compile_letters(sink, source, outlet)
     result = frames[0]
     for frame in frames[1:]:
@@ -206,7 +206,7 @@ def _with_or_without_head(part: Undecoded, output: SchemaOutput | None) -> Undec
 
 
 @singledispatch
-def compile_node(node: Node, source: Source) -> Relation:
+def compile_node(node: PlanNode, source: Source) -> Relation:
     """The relation that a node gives."""
     raise TypeError(f"no such node: {type(node).__name__}")
 
@@ -313,7 +313,7 @@ def _with_part(
             return result.with_undecoded(name, raw)
         case Whole():
             return result.with_ready(name, below.ready[name])
-        case Single(expr):
+        case UnnamedValue(expr):
             return result.with_ready(name, column(expr, columns))
         case Fields(fields, extends):
             new = [(field, column(expr, columns)) for field, expr in fields]

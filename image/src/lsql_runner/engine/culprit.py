@@ -17,8 +17,9 @@ from lsql_runner.engine.sink_rows import sink_rows
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import Format, TopicSchema
-from lsql_runner.plan.nodes import Aggregate, Stateful, nodes
+from lsql_runner.plan.nodes import Aggregate, Stateful
 from lsql_runner.plan.queries import Plan, Write, WriteSink
+from lsql_runner.plan.tree import nodes
 
 Ranges = Mapping[Partition, Span]
 RangeReader = Callable[[Ranges], Reader]

@@ -20,8 +20,9 @@ from lsql_runner.engine.relation import Relation, Sift
 from lsql_runner.engine.schema import HEADERS, STRING
 from lsql_runner.engine.serde import encode
 from lsql_runner.formats.catalog import JSON_FORMAT
-from lsql_runner.plan.nodes import ReadTopic, nodes
+from lsql_runner.plan.nodes import ReadTopic
 from lsql_runner.plan.queries import Query, WriteTopic
+from lsql_runner.plan.tree import nodes
 
 HEADER = "lsql.error."
 """Before the names of the headers that a dead letter has."""
@@ -204,7 +205,7 @@ def counted(rows: DataFrame, query: Query) -> DataFrame:
 
 
 def _letter_counts(query: Query) -> Iterator[Column]:
-    topics = dict.fromkeys(topic for sink in query.letters_of for topic in _sources(sink))
+    topics = dict.fromkeys(topic for sink in query.dead_letters_of for topic in _sources(sink))
     return (_count(_FATES["dlq"], code, topic) for code in READ_CODES for topic in topics)
 
 

@@ -7,7 +7,8 @@ from pyspark.sql import functions as F
 
 from lsql_runner.engine.schema import LONG
 from lsql_runner.engine.ticks import with_ticks, without_ticks
-from lsql_runner.plan.nodes import Node, is_timed
+from lsql_runner.plan.nodes import PlanNode
+from lsql_runner.plan.tree import is_timed
 
 _FARTHEST_MS = 9_000_000_000_000_000
 """Spark counts microseconds in a LONG: it ends 223 million million milliseconds further: more than windows take."""
@@ -16,7 +17,9 @@ _UNDER_WATERMARK = "spark.watermarkDelayMs"
 """What Spark writes beside a column that a watermark is of."""
 
 
-def under_watermark(rows: DataFrame, column: str, delay_ms: int, below: Node, clock: str | None = None) -> DataFrame:
+def under_watermark(
+    rows: DataFrame, column: str, delay_ms: int, below: PlanNode, clock: str | None = None
+) -> DataFrame:
     """The rows, late by a TIMESTAMP column: once a time that is `delay_ms` larger has been seen.
 
     Spark has watermarks of sources. Rows that come of operators which know the time already, joins of streams, are late

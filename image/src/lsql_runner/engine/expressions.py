@@ -16,7 +16,7 @@ from lsql_runner.bind.expr import (
     Convert,
     Expr,
     HeaderValue,
-    Operation,
+    OperatorCall,
     Record,
 )
 from lsql_runner.engine.call import call
@@ -36,7 +36,7 @@ def column(expr: Expr, columns: Columns) -> Column:
 
 @column.register
 def _(expr: ColumnRef, columns: Columns) -> Column:
-    found = columns[expr.column]
+    found = columns[expr.name]
     for step in expr.path:
         # `get` gives null outside the array, where [] would stop the query.
         found = F.get(found, F.lit(step)) if isinstance(step, int) else found.getField(step)
@@ -66,7 +66,7 @@ _BINARY: dict[str, Callable[[Column, Column], Column]] = {
 
 
 @column.register
-def _(expr: Operation, columns: Columns) -> Column:
+def _(expr: OperatorCall, columns: Columns) -> Column:
     args = [column(arg, columns) for arg in expr.args]
     match expr.op:
         case "AND":

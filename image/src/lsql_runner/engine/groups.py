@@ -20,7 +20,8 @@ from lsql_runner.engine.progress import LATE_METRIC
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
 from lsql_runner.engine.schema import BINARY, LONG, STRING, spark_type
 from lsql_runner.engine.tables import arrival, identity_of
-from lsql_runner.plan.nodes import Aggregate, key_serde
+from lsql_runner.plan.nodes import Aggregate
+from lsql_runner.plan.tree import key_serde
 from lsql_runner.plan.usage import node_exprs
 
 
@@ -34,13 +35,17 @@ def compile_stream_aggregate(node: Aggregate, below: Relation, catches: bool = F
         return _sessions(node, below, catches)
     rows, keys = aggregate_input(node, below)
     found = _results(node, catches)
-    calls = [one.value.cast(one.kind).alias(slot) for slot, one in found.items()]
     groups = [F.col(f"`{name}`") for name in keys]
     if node.window is not None:
         groups.append(window_of(node))
-    grouped = rows.groupBy(*groups).agg(F.max("ts").alias("ts"), *calls)
-    ready = {name: F.col(f"`{name}`") for name in (*keys, "ts")}
-    ready |= {slot: one.of(F.col(slot)) for slot, one in found.items()}
+    # Packed, so that the state has all of them in this order. Spark leaves out what is not read above, and lays out the
+    # rest as it is read there: a state would be taken for another when a SELECT list changes.
+    results = {"ts": F.max("ts"), **{slot: one.value.cast(one.kind) for slot, one in found.items()}}
+    kinds = {"ts": LONG, **{slot: one.kind for slot, one in found.items()}}
+    grouped = rows.groupBy(*groups).agg(packed(results).alias("results"))
+    result = unpacked(F.col("results"), spark.StructType([spark.StructField(*kind) for kind in kinds.items()]))
+    ready = {name: F.col(f"`{name}`") for name in keys} | {"ts": result["ts"]}
+    ready |= {slot: one.of(result[slot]) for slot, one in found.items()}
     if node.window is not None:
         ready["window_start"] = F.unix_millis(F.col("window.start"))
     group = [ready[name] for name in (*keys, *(["window_start"] if node.window is not None else []))]

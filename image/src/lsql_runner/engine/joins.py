@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
-from lsql_runner.bind.join_scope import side_column
+from lsql_runner.bind.expr import source_column
 from lsql_runner.engine.event_time import under_watermark, within_reach
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.packed import packed, unpacked
@@ -26,8 +26,9 @@ from lsql_runner.engine.tables import (
     track,
     with_identity,
 )
-from lsql_runner.plan.nodes import Join, JoinSide, key_serde
+from lsql_runner.plan.nodes import Join, JoinSide
 from lsql_runner.plan.stores import is_tracked
+from lsql_runner.plan.tree import key_serde
 from lsql_runner.types import DOUBLE, FLOAT, DataType
 
 _AT = "at"
@@ -61,7 +62,7 @@ def compile_join(node: Join, left: Relation, right: Relation) -> Relation:
 
 
 def _side(side: JoinSide, relation: Relation) -> _Side:
-    named = relation if side.number is None else relation.renamed(side_column("", side.number))
+    named = relation if side.number is None else relation.renamed(source_column("", side.number))
     keys = named.columns_for(side.keys)
     values = [column(key, keys) for key in side.keys]
     has_all = values[0].isNotNull()

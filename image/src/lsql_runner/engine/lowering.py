@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from lsql_runner.bind.functions.lowering import Arg, Const, Lambda, Lowering, Native, Param, Rest, To
+from lsql_runner.bind.functions.lowering import Arg, ConstantPart, Lambda, Lowering, Native, Param, Rest, To
 from lsql_runner.engine.call import call
 from lsql_runner.engine.schema import spark_type
 from lsql_runner.engine.wire import be_double, be_int, be_long
@@ -52,7 +52,7 @@ class _Call:
         match node:
             case Arg(index):
                 return self._args[index]
-            case Const(value):
+            case ConstantPart(value):
                 return F.lit(value)
             case Param(name):
                 return names[name]

@@ -8,7 +8,7 @@ stores, watermarks, checkpoints.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,6 +40,9 @@ from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.jvm.spark_jvm import SparkJvm
 from lsql_runner.plan.queries import Plan, Query
 
+_POLLING_MS = 5
+"""A stream in memory is asked at no cost, and every batch waits for it."""
+
 
 @dataclass(frozen=True, slots=True)
 class OutputRecord:
@@ -64,12 +67,17 @@ class MemoryRun:
 class MemoryEngine:
     """One session for any number of runs, one at a time, in a JVM that is its own from now on.
 
+    Args:
+        jvm: ends when the engine is closed.
+        on_executed: is called with the physical plan of each query of a run, as Spark prints it, when the query stops.
+
     Raises:
         LsqlError: JVM_GONE when the session is first used.
     """
 
-    def __init__(self, jvm: SparkJvm) -> None:
+    def __init__(self, jvm: SparkJvm, on_executed: Callable[[str], None] | None = None) -> None:
         self._jvm = jvm
+        self._on_executed = on_executed
         self._session: SparkSession | None = None
 
     def __enter__(self) -> MemoryEngine:
@@ -85,7 +93,7 @@ class MemoryEngine:
         """The session, opened now if it is not yet."""
         if self._session is None:
             self._jvm.connect()
-            self._session = open_session(SessionOptions("memory", self._jvm.scratch, threads=1))
+            self._session = open_session(SessionOptions("memory", self._jvm.scratch, threads=1, polling_ms=_POLLING_MS))
         return self._session
 
     def run(
@@ -96,6 +104,8 @@ class MemoryEngine:
         restarts: Collection[int] = (),
         idle_ms: Mapping[int, int] | None = None,
         keyed: Collection[str] = (),
+        checkpoints: Path | None = None,
+        already_read: Sequence[Sequence[TopicRecord]] = (),
     ) -> MemoryRun:
         """Run a plan over micro-batches, each read as a whole before the next.
 
@@ -109,14 +119,18 @@ class MemoryEngine:
             restarts: behind these batches, counted from 0, all queries end and go on from their checkpoints.
             idle_ms: behind these batches no record comes for so long.
             keyed: targets that take no record without a key.
+            checkpoints: where the queries keep their checkpoints, each in a folder with its name; None for a folder
+                that goes with the run.
+            already_read: the batches that the checkpoints there have read.
         """
-        with tempfile.TemporaryDirectory(dir=self._jvm.scratch) as checkpoints:
+        with tempfile.TemporaryDirectory(dir=self._jvm.scratch) as scratch:
+            folder = checkpoints or Path(scratch)
             outlet, pauses = Outlet(keyed=frozenset(keyed)), idle_ms or {}
-            running = _Running(self.session, outlet)
+            running = _Running(self.session, outlet, self._on_executed)
             give_schemas(REGISTRY, schemas or {})
             reset(self.session)
             try:
-                running.start(plan, Path(checkpoints))
+                running.start(plan, folder, already_read)
                 for number, batch in enumerate(batches):
                     cause = running.feed(number, batch)
                     if cause is None and number in pauses:
@@ -125,7 +139,7 @@ class MemoryEngine:
                         read = [record for earlier in batches[: number + 1] for record in earlier]
                         return MemoryRun(running.written(), self._death(plan, str(cause), read, outlet))
                     if number in restarts:
-                        running.restart(plan, Path(checkpoints))
+                        running.restart(plan, folder)
                 return MemoryRun(running.written())
             except (PySparkException, Py4JError) as error:
                 return MemoryRun((), LsqlError("QUERY_FAILED", reason=classify(str(error)).reason))
@@ -158,16 +172,19 @@ class MemoryEngine:
 class _Running:
     """The queries of a plan, each over a stream of its own."""
 
-    def __init__(self, session: SparkSession, outlet: Outlet) -> None:
+    def __init__(self, session: SparkSession, outlet: Outlet, on_executed: Callable[[str], None] | None) -> None:
         self._session = session
         self._outlet = outlet
+        self._on_executed = on_executed
         self._rows = Rows(session)
         self._queries: list[_RunningQuery] = []
         self._written: list[OutputRecord] = []
 
-    def start(self, plan: Plan, checkpoints: Path) -> None:
+    def start(self, plan: Plan, checkpoints: Path, already_read: Sequence[Sequence[TopicRecord]] = ()) -> None:
         for query in plan.queries:
             stream = self._rows.stream()
+            for batch in already_read:  # the stream counts its batches: these are the offsets in a checkpoint
+                stream.addData(self._rows.sequence(batch))
             self._queries.append(self._start(query, stream, checkpoints / query.name))
 
     def restart(self, plan: Plan, checkpoints: Path) -> None:
@@ -225,6 +242,8 @@ class _Running:
     def stop(self) -> None:
         for query in self._queries:
             query.streaming.stop()
+            if self._on_executed is not None:
+                self._on_executed(str(query.streaming._jsq.explainInternal(False)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
+from threading import Thread
 from typing import TypeGuard
 
 from pyspark.sql import SparkSession
@@ -18,61 +19,53 @@ from lsql_runner.engine.culprit import record_error
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.groups import aggregate_input, window_of
 from lsql_runner.engine.offset_log import newest_batch, planned_batch
+from lsql_runner.engine.port import Job
 from lsql_runner.engine.query import Launch, RunningPlan
-from lsql_runner.engine.row_sink import RowSinks
-from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
-from lsql_runner.engine.sink import SinkOptions
-from lsql_runner.engine.source import SourceOptions, range_reader, stream_reader
+from lsql_runner.engine.session import SessionOptions, activate, forget_jvm, open_session
+from lsql_runner.engine.sink import outlet_of
+from lsql_runner.engine.source import range_reader, stream_reader
 from lsql_runner.engine.state_options import tune_state
 from lsql_runner.engine.ticks import advance
 from lsql_runner.engine.ticks import reset as reset_ticks
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
-from lsql_runner.kafka.registry_connection import RegistryConnection
-from lsql_runner.plan.nodes import Aggregate, Join, Node, keeps_state, nodes
-from lsql_runner.plan.queries import Plan
+from lsql_runner.plan.nodes import Aggregate, Join, PlanNode
+from lsql_runner.plan.tree import keeps_state, nodes, watermark_delay_ms
 
 LOG = logging.getLogger("lsql_runner.engine")
 
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A plan with all that it needs to run on Kafka."""
-
-    plan: Plan
-    source: SourceOptions
-    sink: SinkOptions
-    checkpoints: Path
-    on_batch: Callable[[BatchEnded], None]
-    registry: RegistryConnection | None = None
-    """The schema registry that records in AVRO are read by."""
-    rocksdb: tuple[tuple[str, int], ...] = ()
-    """What the program sets of its state stores: keys of ROCKSDB_KEYS."""
-    row_sinks: RowSinks = RowSinks()
+_OPENER_ENDS_S = 10.0
+"""How long the opening of a session takes to fail once its JVM was killed."""
 
 
 class SparkEngine:
-    """One JVM, one session, at most one running plan. The JVM starts with the object; the session when first needed."""
+    """One JVM, one session, at most one running plan. Both start with the object, while the program is planned."""
 
     def __init__(self, app_id: str, jvm: JvmOptions, threads: int = 0) -> None:
         self._jvm = SparkJvm(jvm)
         self._options = SessionOptions(app_id, self._jvm.scratch, threads or None)
-        self._session: SparkSession | None = None
+        self._opened: Future[SparkSession] = Future()
+        self._opener = Thread(target=self._open, name="session", daemon=True)
+        self._opener.start()
         self._running: RunningPlan | None = None
         self._job: Job | None = None
 
     @property
     def session(self) -> SparkSession:
-        """The session, opened now if it is not yet.
+        """The session, as soon as it is open.
 
         Raises:
             LsqlError: JVM_GONE, JAVA_MISSING, JARS_MISSING.
         """
-        if self._session is None:
+        return self._opened.result()
+
+    def _open(self) -> None:
+        try:
             self._jvm.connect()
-            self._session = open_session(self._options)
-        return self._session
+            self._opened.set_result(open_session(self._options))
+        except BaseException as error:
+            self._opened.set_exception(error)
 
     def jvm_death(self, within_s: float = 0.0) -> str | None:
         """How the JVM ended; None while it lives. `within_s` waits for an end that its sockets told of first."""
@@ -85,6 +78,7 @@ class SparkEngine:
             LsqlError: JVM_GONE, QUERY_FAILED; SINK_UNREACHABLE, SINK_REFUSED, SINK_TABLE_MISMATCH.
         """
         session = self.session
+        activate(session)
         if job.registry is not None:
             register_registry(REGISTRY, job.registry.java())
         tune_state(session, job.rocksdb)
@@ -116,7 +110,7 @@ class SparkEngine:
         assert self._job is not None
         kafka, limit = self._job.source.kafka, self._job.source.max_records_per_batch
         spans = {p: (at, min(ends[p], at + limit)) for p, at in positions.items() if p in ends}
-        outlet = self._job.sink.outlet
+        outlet = outlet_of(self._job.sink)
         error = record_error(self._job.plan, spans, lambda ranges: range_reader(self.session, kafka, ranges), outlet)
         return error or LsqlError("QUERY_FAILED", reason=failure.reason)
 
@@ -147,7 +141,7 @@ class SparkEngine:
         assert self._job is not None
         found: dict[str, int] = {}
         for query in self._job.plan.queries:
-            delays = [node.delay_ms for node in query.final_groups]
+            delays = [watermark_delay_ms(node) for node in query.final_groups]
             batch = newest_batch(self._job.checkpoints / query.name) if delays else None
             if batch is not None and batch.watermark_ms > 0:
                 found[query.name] = batch.watermark_ms + delays[0]
@@ -165,17 +159,18 @@ class SparkEngine:
 
     def close(self) -> None:
         """End everything: plan, session, JVM, temporary files."""
-        if self._session is None:
-            self._jvm.kill()  # it may still be starting; there is nothing in it to end in order
+        if not self._opened.done():
+            self._jvm.kill()  # it is still starting; there is nothing in it to end in order
+            self._opener.join(_OPENER_ENDS_S)
         else:
             with suppress(Exception):  # a JVM that dies meanwhile has nothing left to end
                 self.stop()
-                self._session.stop()
+                self.session.stop()
             self._jvm.close()
-            forget_jvm()
+        forget_jvm()
 
 
-def _drops_groups(node: Node) -> TypeGuard[Aggregate]:
+def _drops_groups(node: PlanNode) -> TypeGuard[Aggregate]:
     """Whether late records are Spark's matter: sessions count their own."""
     return isinstance(node, Aggregate) and node.window is not None and not node.window.is_session
 

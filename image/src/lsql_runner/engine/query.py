@@ -17,9 +17,10 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from lsql_runner.engine.compile import Reader, compile_query, shared
 from lsql_runner.engine.emission import output_mode, tune_emission
+from lsql_runner.engine.port import RowSinks, SinkOptions
 from lsql_runner.engine.progress import OUTPUT_METRIC, batch_ended
-from lsql_runner.engine.row_sink import RowSinks, row_writer
-from lsql_runner.engine.sink import SinkOptions, batch_writer, sink_records
+from lsql_runner.engine.row_sink import row_writer
+from lsql_runner.engine.sink import batch_writer, outlet_of, sink_records
 from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.engine.sink_rows import sink_rows
 from lsql_runner.errors import LsqlError
@@ -76,7 +77,7 @@ class RunningPlan:
         if sink is not None:
             records = sink_rows(sink, shared(launch.read))
         else:
-            records = sink_records(compile_query(query, launch.read, launch.sink.outlet), launch.sink.queue)
+            records = sink_records(compile_query(query, launch.read, outlet_of(launch.sink)), launch.sink.queue)
         writer = (
             records.observe(OUTPUT_METRIC, F.count(F.lit(1)).alias("records"))
             .writeStream.queryName(query.name)

@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-
 from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.sql import SparkSession
 
-from lsql_runner.config.sink_connection import SinkConnection
+from lsql_runner.engine.port import RowSinks
 from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.engine.sink_rows import row_columns
 from lsql_runner.plan.queries import WriteSink
-
-
-@dataclass(frozen=True, slots=True)
-class RowSinks:
-    """The sinks of a processor. `jars` holds their clients, which are opened with the first sink in use."""
-
-    connections: Mapping[str, SinkConnection] = field(default_factory=dict)
-    jars: Path = Path()
 
 
 def row_writer(spark: SparkSession, app_id: str, query: str, sink: WriteSink, sinks: RowSinks) -> JavaObject:

@@ -17,6 +17,7 @@ from lsql_runner.container.limits import cores
 from lsql_runner.engine.aggregates import EXACT_SUM, KEEP_VALUES, RETRACT_VALUES
 from lsql_runner.engine.attempts import ATTEMPT, FIT, NOT_NULL, ONCE
 from lsql_runner.engine.avro import DECODE_AVRO, ENCODE_AVRO
+from lsql_runner.engine.java_names import remember_java_names
 from lsql_runner.engine.packed import PACK_ROW, UNPACK_ROW
 from lsql_runner.engine.protobuf import DECODE_PROTOBUF, ENCODE_PROTOBUF
 from lsql_runner.engine.serde import DECODE_CSV, DECODE_JSON, DECODE_XML, ENCODE_JSON, EXTEND_JSON
@@ -51,9 +52,6 @@ _FIXED = {
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.adaptive.enabled": "false",  # micro-batches are too small to plan them twice
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",  # but see engine.emission
-    # How often an idle query asks for new records. Measured on 4 partitions: every 20 ms costs 15 % of a core here and
-    # 11 % at the broker, every 100 ms 6 % and 5.5 %.
-    "spark.sql.streaming.pollingDelay": "100ms",
     "spark.sql.streaming.metricsEnabled": "false",
     "spark.sql.streaming.stopTimeout": "30s",
     "spark.python.sql.dataFrameDebugging.enabled": "false",  # call sites of columns: a trip to the JVM for each
@@ -63,6 +61,11 @@ _FIXED = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
 }
+
+
+POLLING_MS = 100
+"""Measured on 4 partitions: asking every 20 ms costs 15 % of a core here and 11 % at the broker, every 100 ms 6 % and
+5.5 %."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +78,13 @@ class SessionOptions:
     """Task slots; None takes the cores that the process, or its container, may use."""
     partitions: int = 0
     """Partitions of state, fixed with the first checkpoint; 0 takes the number of threads."""
+    polling_ms: int = POLLING_MS
+    """How often an idle query asks for new records."""
 
 
 def open_session(options: SessionOptions) -> SparkSession:
     """Start Spark in the JVM that this process is connected to (or, in tests, in one that pyspark starts)."""
+    remember_java_names()
     threads = options.threads or cores()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     # It prints a stack trace for each failed record; what failed is reported from here, once and readably.
@@ -86,6 +92,7 @@ def open_session(options: SessionOptions) -> SparkSession:
     builder = SparkSession.builder.master(f"local[{threads}]").appName(options.app_id)
     settings = _FIXED | {
         "spark.sql.shuffle.partitions": str(options.partitions or threads),
+        "spark.sql.streaming.pollingDelay": f"{options.polling_ms}ms",
         "spark.local.dir": str(options.scratch),
         "spark.sql.warehouse.dir": str(options.scratch / "warehouse"),
     }
@@ -111,6 +118,12 @@ def open_session(options: SessionOptions) -> SparkSession:
     jvm.com.lsqlrunner.text.DecodeXml.register(session._jsparkSession, DECODE_XML)
     session.udf.registerJavaFunction(EXTEND_JSON, "com.lsqlrunner.json.ExtendJson", BinaryType())
     return session
+
+
+def activate(session: SparkSession) -> None:
+    """Make it the session of this thread in the JVM, as it is of the thread that opened it: settings depend on it."""
+    jvm: Any = session._jvm
+    SparkSession._get_j_spark_session_class(jvm).setActiveSession(session._jsparkSession)
 
 
 def forget_jvm() -> None:

@@ -7,19 +7,15 @@ again and sets as the timestamp: Spark's own sink cannot.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-
 from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lsql_runner.engine.attempts import room_of
 from lsql_runner.engine.dead_letters import Outlet
+from lsql_runner.engine.port import SinkOptions
 from lsql_runner.engine.schema import HEADERS
 from lsql_runner.engine.wire import long_be
-from lsql_runner.kafka.brokers import TopicLimits
-from lsql_runner.kafka.client import KafkaConnection
 
 BATCH_HEADER = "lsql.batch"
 """`<app id>/<query>/<batch id>`, UTF-8: BatchWriter in the JVM adds it."""
@@ -31,7 +27,7 @@ _BATCH_BYTES = 131_072
 _REQUEST = "max.request.size"
 _REQUEST_BYTES = 1_048_576
 """Kafka's own default, before compression."""
-_LETTER_BYTES = 32 * 1024 * 1024
+_DEAD_LETTER_BYTES = 32 * 1024 * 1024
 """What is larger arrives without its value."""
 _QUERY_BYTES = 40
 """The name of a query and the number of a batch, in the header that names them."""
@@ -48,41 +44,36 @@ FIXED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class SinkOptions:
-    kafka: KafkaConnection
-    app_id: str
-    producer: tuple[tuple[str, str], ...] = ()
-    queue: str | None = None
-    """The topic of dead letters."""
-    takes: Mapping[str, TopicLimits] = field(default_factory=dict)
-    """What the targets take, where the brokers tell."""
+def outlet_of(options: SinkOptions) -> Outlet:
+    """What dead letters are made with."""
+    sent = dict(options.producer)
+    request = int(sent.get(_REQUEST, _REQUEST_BYTES))
+    compression = sent.get("compression.type", _TUNED["kafka.compression.type"])
+    header = len(f"{BATCH_HEADER}{options.app_id}") + _QUERY_BYTES
+    rooms = {
+        topic: room_of(
+            limits.batch_bytes, _dead_letter_bytes(options) if topic == options.queue else request, header, compression
+        )
+        for topic, limits in options.limits.items()
+    }
+    compacted = frozenset(topic for topic, limits in options.limits.items() if limits.compacted)
+    return Outlet(options.app_id, rooms, compacted)
 
-    @property
-    def largest_batch(self) -> int | None:
-        """What every target takes at once. A batch that is larger is split by the producer into batches of its own
-        size: were that size too large as well, it would try for minutes, with the good records beside the bad."""
-        return min((takes.batch_bytes for takes in self.takes.values() if takes.batch_bytes is not None), default=None)
 
-    @property
-    def outlet(self) -> Outlet:
-        """What dead letters are made with."""
-        sent = dict(self.producer)
-        request = int(sent.get(_REQUEST, _REQUEST_BYTES))
-        compression = sent.get("compression.type", _TUNED["kafka.compression.type"])
-        header = len(f"{BATCH_HEADER}{self.app_id}") + _QUERY_BYTES
-        rooms = {
-            topic: room_of(
-                takes.batch_bytes, self.letter_bytes if topic == self.queue else request, header, compression
-            )
-            for topic, takes in self.takes.items()
-        }
-        return Outlet(self.app_id, rooms, frozenset(topic for topic, takes in self.takes.items() if takes.compacted))
+def _dead_letter_bytes(options: SinkOptions) -> int:
+    """The largest dead letter, before compression."""
+    return max(_DEAD_LETTER_BYTES, int(dict(options.producer).get(_REQUEST, 0)))
 
-    @property
-    def letter_bytes(self) -> int:
-        """The largest dead letter, before compression."""
-        return max(_LETTER_BYTES, int(dict(self.producer).get(_REQUEST, 0)))
+
+def _largest_batch(options: SinkOptions) -> int | None:
+    """The largest batch that every target accepts.
+
+    The producer splits a batch that is larger into batches of its own batch size. Were that size too large as well, it
+    would retry for minutes, and hold back the good records of the batch.
+    """
+    return min(
+        (limits.batch_bytes for limits in options.limits.values() if limits.batch_bytes is not None), default=None
+    )
 
 
 def sink_records(frame: DataFrame, queue: str | None = None) -> DataFrame:
@@ -106,11 +97,11 @@ def with_time(headers: Column, time_ms: Column) -> Column:
 
 def batch_writer(spark: SparkSession, query: str, options: SinkOptions) -> JavaObject:
     """A com.lsqlrunner.kafka.BatchWriter for the batches of a query."""
-    size = {"kafka.batch.size": str(min(_BATCH_BYTES, options.largest_batch or _BATCH_BYTES))}
+    size = {"kafka.batch.size": str(min(_BATCH_BYTES, _largest_batch(options) or _BATCH_BYTES))}
     set_here = {f"kafka.{key}": value for key, value in options.producer}
     if options.queue is not None:
         # What is too large for a target is found before it is sent; a dead letter is as large as a source allows.
-        set_here[f"kafka.{_REQUEST}"] = str(options.letter_bytes)
+        set_here[f"kafka.{_REQUEST}"] = str(_dead_letter_bytes(options))
     settings = _TUNED | size | set_here | options.kafka.spark() | FIXED
     jvm = spark._jvm
     assert jvm is not None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame, SparkSession
 
 from lsql_runner.engine.compile import Reader
+from lsql_runner.engine.port import SourceOptions
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.kafka.client import KafkaConnection
@@ -23,21 +23,6 @@ _TUNED = {
     # it. With Kafka's default of 500 ms that was half a second for each micro-batch. Nobody polls between batches.
     "kafka.fetch.max.wait.ms": "5",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class SourceOptions:
-    """How streams read. `starts` is used for an empty checkpoint only; partitions that it lacks begin at `reset`."""
-
-    kafka: KafkaConnection
-    app_id: str
-    reset: str = "earliest"
-    starts: Mapping[Partition, int] = field(default_factory=dict)
-    partitions: Mapping[str, int] = field(default_factory=dict)
-    """By topic: how many partitions there are at the start."""
-    max_records_per_batch: int = 1_000_000
-    continue_on_data_loss: bool = False
-    consumer: tuple[tuple[str, str], ...] = ()
 
 
 def stream_reader(spark: SparkSession, options: SourceOptions) -> Reader:

@@ -1,4 +1,4 @@
-"""What a micro-batch leaves behind: the words that the engine, the brokers' client and the runtime share."""
+"""What the engine reports after a micro-batch, and the data types that engine, brokers and runtime share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class StoreReport:
 
 @dataclass(frozen=True, slots=True)
 class Caught:
-    """Records of a topic that were not taken for one reason, in one batch: `dead` letters, or `skipped`."""
+    """Failed records of a topic in one batch by error code: dead letters (`dead`), or left out (`skipped`)."""
 
     fate: str
     topic: str
@@ -34,7 +34,7 @@ class Caught:
 
 @dataclass(frozen=True, slots=True)
 class BatchEnded:
-    """One micro-batch ended and its position is in the checkpoint.
+    """A micro-batch ended, and its position is in the checkpoint.
 
     `positions` is the next offset to read for each source partition; `phases_ms` names the phases as the
     engine does (`latestOffset`, `queryPlanning`, `addBatch`, `walCommit`, ...).
@@ -52,5 +52,5 @@ class BatchEnded:
     watermark_ms: int | None = None
     event_time_max_ms: int | None = None
     late_records: int = 0
-    """Those that came too late, as far as the engine's own operators counted them: sessions."""
+    """Late records as counted by the runner's own operators (sessions); Spark's are in `stores`."""
     caught: tuple[Caught, ...] = ()

@@ -1,4 +1,4 @@
-"""What happens to a processor, as frozen facts. Status, metrics and logs are readers of these."""
+"""What happens to a processor, as frozen data. Status, metrics and log are computed from these events."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from lsql_runner.events.batches import BatchEnded, Partition, StoreReport
 from lsql_runner.events.state import State
 
 __all__ = ["BatchEnded", "Partition", "StoreReport"]
-"""Not defined here, but events like the others to those who listen."""
+"""Defined elsewhere, but events like the others for listeners."""
 
 
 @dataclass(frozen=True, slots=True)
 class StateChanged:
-    """The processor moved. `reason` says why, where the new state needs one (waiting, restarting, failed)."""
+    """The processor changed its state. `reason` is the error behind it (waiting, restarting, failed)."""
 
     at_ms: int
     old: State
@@ -34,7 +34,7 @@ class LateRecordsDropped:
 
 @dataclass(frozen=True, slots=True)
 class LagMeasured:
-    """The end of each source partition, as the brokers tell it."""
+    """The end of each source partition on the brokers."""
 
     at_ms: int
     ends: dict[Partition, int]
@@ -53,7 +53,7 @@ class BrokerFound:
 
 @dataclass(frozen=True, slots=True)
 class QueryDied:
-    """A query ended by itself. `retry_in_s` is None where only a person can start it again."""
+    """A query or a start failed. `retry_in_s` is None where only a person can start it again."""
 
     at_ms: int
     error: ErrorReport
@@ -67,16 +67,8 @@ class JvmGone:
 
 
 @dataclass(frozen=True, slots=True)
-class Warned:
-    """Something the operator should know that stops nothing, as a setting without effect here."""
-
-    at_ms: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class TopicUse:
-    """One topic of the program as it was resolved."""
+    """One topic of the program with its formats and types."""
 
     topic: str
     role: str
@@ -104,14 +96,14 @@ class SinkUse:
     columns: tuple[tuple[str, str], ...]
     """Names and types."""
     deletes: bool
-    """Whether rows are deleted, by tombstones or as a table's that are there no more."""
+    """Whether rows are deleted, by tombstones or because a table no longer has them."""
     delivery: str
     """`exactly_once` or `idempotent`."""
     url: str
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class ProgramPlanned:
     """The program was bound to its topics."""
 
     at_ms: int
@@ -134,8 +126,7 @@ Event = (
     | BrokerFound
     | QueryDied
     | JvmGone
-    | Warned
-    | Planned
+    | ProgramPlanned
 )
 
 Listener = Callable[[Event], None]

@@ -1,4 +1,4 @@
-"""Where Java is, and Spark's jars: what every JVM of ours is started with, Spark's and the small one of the brokers."""
+"""The java program, Spark's jars, and options of both JVMs: Spark's driver and the small one with Kafka's client."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pathlib import Path
 from lsql_runner.errors import LsqlError
 
 OUT_OF_HEAP = 3
-"""What a JVM exits with under ExitOnOutOfMemoryError."""
+"""The exit code of a JVM that ran out of heap, under ExitOnOutOfMemoryError."""
 
 LOCALE = ("-Duser.language=en", "-Duser.country=US", "-Duser.variant=")
-"""Records do not depend on where the machine stands: in Turkish, the upper case of i is İ."""
+"""Results must not depend on the machine's locale: in Turkish, the upper case of i is İ."""
 
 
 JARS_DIR = Path(sys.prefix, "share", "lsql-runner", "jars")
@@ -23,7 +23,7 @@ CLASS_ARCHIVE = Path(sys.prefix, "share", "lsql-runner", "classes.jsa")
 
 
 def java() -> str:
-    """The program: of JAVA_HOME where that is set, else of the PATH.
+    """The path of the java program: in JAVA_HOME where that is set, else in PATH.
 
     Raises:
         LsqlError: JAVA_MISSING, JAVA_HOME_INVALID.

@@ -1,35 +1,36 @@
-"""Which client asks the brokers: librdkafka, which is in this process, or Kafka's own, which needs a JVM.
+"""Chooses the client for the brokers: librdkafka, which runs in this process, or Kafka's Java client in a small JVM.
 
-librdkafka wherever it can speak the settings: it is there at once and takes no memory worth counting.
+librdkafka wherever it supports the settings: it starts at once and needs little memory.
 """
 
 from __future__ import annotations
 
 import re
 
-from lsql_runner.kafka.brokers import Brokers, KafkaBrokers
 from lsql_runner.kafka.client import LOGINS, TOKEN_CALLBACKS, KafkaConnection, Security
 from lsql_runner.kafka.java_brokers import BrokersJvm, JavaBrokers
+from lsql_runner.kafka.librdkafka import KafkaBrokers
+from lsql_runner.kafka.ports import Brokers
 
 _MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
-"""What the wheels of librdkafka were built with."""
+"""The mechanisms that the wheels of confluent-kafka support."""
 
 _LOGIN_MODULE = re.compile(r"\s*([\w.$]+)\s")
 
 
 def open_brokers(connection: KafkaConnection, jvm: BrokersJvm, answer_s: float = 10.0) -> Brokers:
-    """The brokers, through the client that can speak the connection's settings. To be closed.
+    """The brokers, through the client that supports the connection's settings. To be closed.
 
     Raises:
-        LsqlError: KAFKA_SETTINGS_INVALID where neither can; JAVA_MISSING, JARS_MISSING where a JVM is needed.
+        LsqlError: KAFKA_SETTINGS_INVALID where neither does; JAVA_MISSING, JARS_MISSING where a JVM is needed.
     """
-    if only_java_speaks(connection) is None:
+    if java_only_setting(connection) is None:
         return KafkaBrokers(connection, answer_s)
     return JavaBrokers(connection, jvm, answer_s)
 
 
-def only_java_speaks(connection: KafkaConnection) -> str | None:
-    """A setting that librdkafka has no use for and Kafka's own client has; None where there is none."""
+def java_only_setting(connection: KafkaConnection) -> str | None:
+    """A setting that only Kafka's Java client supports; None where librdkafka supports all of them."""
     security = dict(connection.security)
     protocol = security.get("security.protocol", "PLAINTEXT").upper()
     found = [
@@ -47,7 +48,7 @@ def _of_sasl(security: Security) -> list[str]:
     if module is not None and module[1] not in LOGINS.values():
         found.append("sasl.jaas.config")
     if security.get("sasl.login.callback.handler.class", TOKEN_CALLBACKS[0]) not in TOKEN_CALLBACKS:
-        found.append("sasl.login.callback.handler.class")  # the like of the others is built into librdkafka
+        found.append("sasl.login.callback.handler.class")  # librdkafka has the other handlers built in
     return found
 
 

@@ -1,7 +1,7 @@
-"""How to reach the brokers, told once for both clients: librdkafka here and Kafka's own in the JVM.
+"""The connection to the brokers, for both clients: librdkafka in this process and Kafka's Java client in the JVM.
 
-The words are those of Kafka's own client (`sasl.mechanism`, `ssl.truststore.certificates`), and beside them the
-few that make a JAAS line unnecessary: user and password, OAuth's client, Kerberos' principal and keytab.
+Settings have the keys of the Java client (`sasl.mechanism`, `ssl.truststore.certificates`), and some keys that make a
+JAAS line unnecessary: user and password, OAuth's client, Kerberos' principal and keytab.
 Sources: the configuration references of Apache Kafka 3.9 and of librdkafka 2.
 """
 
@@ -30,7 +30,7 @@ class KafkaConnection:
         }
 
     def java(self) -> dict[str, str]:
-        """Configuration for Kafka's own client."""
+        """Configuration for Kafka's Java client."""
         return {"bootstrap.servers": self.servers, **_for_java(dict(self.security))}
 
     def spark(self) -> dict[str, str]:
@@ -56,21 +56,21 @@ _LOGIN_OPTIONS = {
     "sasl.kerberos.principal": "principal",
     "sasl.kerberos.keytab": "keyTab",
 }
-"""Keys that Kafka's own client knows only as options of its login module."""
+"""Keys that Kafka's Java client knows only as options of its login module."""
 
 _KERBEROS = 'useKeyTab="true" storeKey="true" '
 TOKEN_CALLBACKS = (
     "org.apache.kafka.common.security.oauthbearer.secured.OAuthBearerLoginCallbackHandler",
     "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler",
 )
-"""Fetches a token from `sasl.oauthbearer.token.endpoint.url`; the elder name first."""
+"""Classes that fetch a token from `sasl.oauthbearer.token.endpoint.url`; the older name first."""
 
 _ANY_KEY = "com.lsqlrunner.kafka.PemSslEngineFactory"
-"""Private keys in every form that librdkafka takes; Kafka's own client takes few of them."""
+"""Reads private keys in every form that librdkafka reads; the Java client reads few of them."""
 
 
 def _for_java(security: Security) -> Security:
-    """The keys of Kafka's own client; the login line is made from user, password and the like where none is given."""
+    """The keys of the Java client. Without a JAAS line one is made from user, password and the like."""
     keys = {key: value for key, value in security.items() if key not in _LOGIN_OPTIONS}
     mechanism = security.get("sasl.mechanism", "GSSAPI")
     given = {option: security[key] for key, option in _LOGIN_OPTIONS.items() if key in security}
@@ -110,7 +110,7 @@ _JAAS = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
 
 def _for_librdkafka(security: Security) -> Security:
-    """The keys in librdkafka's spelling; those that only the JVM has a use for are left out."""
+    """The keys by librdkafka's names, without those that only the Java client uses."""
     found = {key: security[key] for key in _SAME if key in security}
     found |= {new: security[old] for old, new in _RENAMED.items() if old in security}
     if (
@@ -124,7 +124,7 @@ def _for_librdkafka(security: Security) -> Security:
     if security.get("sasl.mechanism") == "OAUTHBEARER" and "sasl.oauthbearer.token.endpoint.url" in security:
         found["sasl.oauthbearer.method"] = "oidc"
     if found.get("ssl.endpoint.identification.algorithm") == "":
-        found["ssl.endpoint.identification.algorithm"] = "none"  # how librdkafka says that names are not checked
+        found["ssl.endpoint.identification.algorithm"] = "none"  # librdkafka's value for: do not check host names
     return found
 
 

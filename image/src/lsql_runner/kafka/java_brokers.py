@@ -1,6 +1,6 @@
-"""Questions to the brokers through Kafka's own client, in a small JVM: for settings that only it can use.
+"""Brokers through Kafka's Java client, in a small JVM: for settings that librdkafka does not support.
 
-Its other side is com.lsqlrunner.kafka.BrokerQuestions, which says what the lines hold.
+The JVM runs com.lsqlrunner.kafka.BrokerQuestions, which documents the lines of JSON that are exchanged.
 """
 
 from __future__ import annotations
@@ -16,23 +16,24 @@ from typing import Any
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.jvm.java import LOCALE, java, spark_home
-from lsql_runner.kafka.brokers import RawRecord, Sampling, Spans, TopicLimits, TopicRequest, leaderless
 from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.java_process import JavaGoneError, JavaProcess, JavaSilentError
+from lsql_runner.kafka.offset_ranges import OffsetRanges, RangeReader, missing_leader
+from lsql_runner.kafka.ports import RawRecord, TopicLimits, TopicRequest
 from lsql_runner.kafka.reasons import REASONS
 
 _START_S = 60.0
 _HEAP_MIB = 64
-"""A batch of records is held twice while it is read, and topics may be told to take batches of many MiB."""
+"""A batch of records is held twice while it is read, and topics may allow batches of many MiB."""
 
-_SPARKS = (
+_SPARK_JARS = (
     *("jackson-annotations", "jackson-core", "jackson-databind", "slf4j-api"),
     *("lz4-java", "snappy-java", "zstd-jni"),
 )
-"""Spark's jars that Kafka's client and our class use: JSON, the compressions, and a log that goes nowhere."""
-_OURS = ("kafka-clients", "lsql-jvm")
-_OF_SPARK_ONLY = ("spark-", "commons-pool2-")
-"""Of the folder of jars, what only Spark uses. The others may hold login modules, which somebody put there."""
+"""Jars of Spark that Kafka's client and our class use: JSON, compression, and the logging API without a logger."""
+_OWN_JARS = ("kafka-clients", "lsql-jvm")
+_SPARK_ONLY_PREFIXES = ("spark-", "commons-pool2-")
+"""Jars of the jar folder that only Spark uses. Other jars may hold login modules that a user has added."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +42,14 @@ class BrokersJvm:
 
     jars: Path
     java_options: tuple[str, ...] = ()
-    """Those of the processor's JVM; this one takes its system properties (`-D...`) and sizes itself."""
+    """Options of the processor's JVM. Only its system properties (`-D...`) are used; this JVM sizes its own heap."""
 
 
-class JavaBrokers(Sampling):
-    """Brokers, asked through Kafka's own client.
+class JavaBrokers(RangeReader):
+    """The Brokers port on Kafka's Java client.
 
-    One question at a time: two threads ask, each a few questions a second at the most, and one that waits for brokers
-    which do not answer keeps none waiting that would be answered.
+    One request at a time: two threads send at most a few requests a second, and while one waits for brokers that do
+    not answer, the other would get no answer either.
 
     Raises:
         LsqlError: KAFKA_SETTINGS_INVALID, JAVA_MISSING, JARS_MISSING when it is made; BROKER_UNREACHABLE or
@@ -58,13 +59,13 @@ class JavaBrokers(Sampling):
     def __init__(self, connection: KafkaConnection, jvm: BrokersJvm, answer_s: float = 10.0) -> None:
         self._connection = connection
         self._answer_s = answer_s
-        """Deadline of each question."""
+        """Deadline of each request."""
         self._jvm = BrokersJvm(jvm.jars, tuple(option for option in jvm.java_options if option.startswith("-D")))
         self._class_path = class_path(jvm.jars)
         self._lock = Lock()
         self._closed = False
         self._process: JavaProcess | None = None
-        with suppress(JavaGoneError):  # the first question starts another, or says why there is none
+        with suppress(JavaGoneError):  # the first request starts another JVM, or reports why it cannot
             self._running()
 
     @property
@@ -73,10 +74,16 @@ class JavaBrokers(Sampling):
         return None if self._process is None else self._process.pid
 
     def topics(self) -> dict[str, int]:
-        found: dict[str, int] = self._asked({"ask": "topics"})
+        found: dict[str, int] = self._request({"ask": "topics"})
         return found
 
+    def check_create(self, request: TopicRequest) -> None:
+        self._create(request, validate_only=True)
+
     def create(self, request: TopicRequest) -> bool:
+        return self._create(request)
+
+    def _create(self, request: TopicRequest, *, validate_only: bool = False) -> bool:
         answer = self._answer(
             {
                 "ask": "create",
@@ -84,6 +91,7 @@ class JavaBrokers(Sampling):
                 "partitions": request.partitions,
                 "replication": request.replication,
                 "config": dict(request.config),
+                "validate_only": validate_only,
             }
         )[-1]
         if answer.get("error") in (None, "exists"):
@@ -93,15 +101,15 @@ class JavaBrokers(Sampling):
         raise self._failed(answer)
 
     def delete_topic(self, name: str) -> None:
-        self._asked({"ask": "delete_topic", "name": name})
+        self._request({"ask": "delete_topic", "name": name})
 
     def delete_group(self, group: str) -> None:
-        self._asked({"ask": "delete_group", "name": group})
+        self._request({"ask": "delete_group", "name": group})
 
     def limits(self, topics: Iterable[str]) -> dict[str, TopicLimits]:
         with suppress(LsqlError):
-            told = self._asked({"ask": "limits", "topics": list(topics)})
-            return {topic: TopicLimits(largest, "compact" in cleanup) for topic, largest, cleanup in told}
+            rows = self._request({"ask": "limits", "topics": list(topics)})
+            return {topic: TopicLimits(largest, "compact" in cleanup) for topic, largest, cleanup in rows}
         return {}
 
     def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
@@ -114,8 +122,8 @@ class JavaBrokers(Sampling):
         asked = _places(partitions)
         if not asked:
             return {}
-        found = _by_partition(self._asked({"ask": "offsets", "at": at, "partitions": asked}))
-        if (why := leaderless(found)) is not None:
+        found = _by_partition(self._request({"ask": "offsets", "at": at, "partitions": asked}))
+        if (why := missing_leader(found)) is not None:
             raise self._unreachable(why)
         return found
 
@@ -123,23 +131,23 @@ class JavaBrokers(Sampling):
         asked = _places(partitions)
         if not asked:
             return {}
-        return _by_partition(self._asked({"ask": "positions", "group": group, "partitions": asked}))
+        return _by_partition(self._request({"ask": "positions", "group": group, "partitions": asked}))
 
     def commit(self, group: str, positions: Mapping[Partition, int]) -> None:
         rows = [[p.topic, p.partition, offset] for p, offset in positions.items()]
-        self._asked({"ask": "commit", "group": group, "positions": rows})
+        self._request({"ask": "commit", "group": group, "positions": rows})
 
     def close(self) -> None:
         self._closed = True
         if (process := self._process) is not None:
-            process.hang_up()  # a question under way ends with it
+            process.hang_up()  # ends a request in progress
         with self._lock:
-            self._end()
+            self._end_jvm()
 
-    def _read(self, spans: Spans) -> list[RawRecord]:
-        if not spans:
+    def _read(self, ranges: OffsetRanges) -> list[RawRecord]:
+        if not ranges:
             return []
-        rows = [[p.topic, p.partition, start, end] for p, (start, end) in spans.items()]
+        rows = [[p.topic, p.partition, start, end] for p, (start, end) in ranges.items()]
         *records, last = self._answer({"ask": "read", "spans": rows})
         if "error" in last:
             raise self._failed(last)
@@ -147,50 +155,50 @@ class JavaBrokers(Sampling):
 
     # --- the JVM ---
 
-    def _asked(self, question: Mapping[str, Any]) -> Any:
-        answer = self._answer(question)[-1]
+    def _request(self, request: Mapping[str, Any]) -> Any:
+        answer = self._answer(request)[-1]
         if "error" in answer:
             raise self._failed(answer)
         return answer["ok"]
 
-    def _answer(self, question: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The lines of an answer, from the JVM that runs or a new one."""
+    def _answer(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The lines of an answer, from the running JVM or a new one."""
         with self._lock:
             if self._closed:
                 raise self._unreachable(REASONS("CLOSED"))
             try:
-                return self._lines(question)
+                return self._ask(request)
             except JavaGoneError as gone:
-                self._end()
+                self._end_jvm()
                 raise self._unreachable(REASONS("JVM_GONE", reason=str(gone))) from None
 
-    def _lines(self, question: Mapping[str, Any]) -> list[dict[str, Any]]:
-        # The JVM keeps the deadline itself; twice of it means that it cannot, as when a login hangs.
+    def _ask(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
+        # The JVM enforces the deadline itself; after twice as long it is stuck, for example in a login.
         silence_s = self._answer_s * 2
         used = self._process is not None
         try:
-            return self._running().ask(question, silence_s)
+            return self._running().ask(request, silence_s)
         except JavaSilentError:
             raise
         except JavaGoneError:
             if self._closed or not used:
                 raise
-            self._end()  # it was dying since an earlier question: that is seen only now
-            return self._running().ask(question, silence_s)
+            self._end_jvm()  # it ended after an earlier request, which is noticed only now
+            return self._running().ask(request, silence_s)
 
     def _running(self) -> JavaProcess:
         if self._process is not None and self._process.runs:
             return self._process
-        self._end()
+        self._end_jvm()
         self._process = JavaProcess(self._command)
         first = {"settings": self._connection.java(), "answer_ms": int(self._answer_s * 1000)}
         answer = self._process.ask(first, _START_S + self._answer_s)[-1]
         if answer.get("error") == "settings":
-            self._end()
+            self._end_jvm()
             raise self._failed(answer)
-        return self._process  # whatever else went wrong, the next question tries again and tells
+        return self._process  # any other error is repeated, and reported, by the next request
 
-    def _end(self) -> None:
+    def _end_jvm(self) -> None:
         process, self._process = self._process, None
         if process is not None:
             process.close()
@@ -206,8 +214,9 @@ class JavaBrokers(Sampling):
             "-XX:+ExitOnOutOfMemoryError",
             "-XX:+PerfDisableSharedMem",
             "--enable-native-access=ALL-UNNAMED",
-            "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",  # Kafka tells Kerberos' errors apart
-            "-Dslf4j.internal.verbosity=ERROR",  # else it warns that nothing takes the log
+            # Kafka reads the errors of Kerberos by reflection.
+            "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
+            "-Dslf4j.internal.verbosity=ERROR",  # else it warns that there is no logger
             f"-Djava.io.tmpdir={scratch}",
             *self._jvm.java_options,
             *LOCALE,
@@ -231,14 +240,14 @@ class JavaBrokers(Sampling):
 
 
 def class_path(jars: Path) -> list[str]:
-    """The jars of the small JVM: as few of Spark's as do, and all of `jars` that is not for Spark alone.
+    """The jars of the small JVM: the few of Spark that it needs, and all of `jars` that is not for Spark alone.
 
     Raises:
         LsqlError: JARS_MISSING.
     """
     sparks = spark_home() / "jars"
-    found = [path for path in sorted(jars.glob("*.jar")) if not path.name.startswith(_OF_SPARK_ONLY)]
-    for folder, name in [*((jars, name) for name in _OURS), *((sparks, name) for name in _SPARKS)]:
+    found = [path for path in sorted(jars.glob("*.jar")) if not path.name.startswith(_SPARK_ONLY_PREFIXES)]
+    for folder, name in [*((jars, name) for name in _OWN_JARS), *((sparks, name) for name in _SPARK_JARS)]:
         named = sorted(folder.glob(f"{name}-[0-9]*.jar"))
         if not named:
             raise LsqlError("JARS_MISSING", path=str(folder))

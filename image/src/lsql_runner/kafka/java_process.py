@@ -1,7 +1,7 @@
-"""A Java program that is asked by lines of JSON, and lives no longer than this process.
+"""A child process in Java with requests and responses as lines of JSON. It ends with this process.
 
-Its input is a pipe that only this process holds: it closes when this process ends, however that comes, and the program
-ends when it closes.
+Its input is a pipe that only this process has open: it closes when this process ends, whatever the cause, and the
+program ends when its input closes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class JavaGoneError(Exception):
 
 
 class JavaSilentError(JavaGoneError):
-    """The program said nothing in time and was ended."""
+    """The program did not answer in time and was killed."""
 
 
 class JavaProcess:
@@ -48,7 +48,7 @@ class JavaProcess:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=None,
-                start_new_session=True,  # Ctrl-C is for us, who may still have a position to commit
+                start_new_session=True,  # Ctrl-C must only reach this process, which may have a position to commit
             )
         except BaseException:
             self._folder.cleanup()
@@ -68,15 +68,15 @@ class JavaProcess:
     def runs(self) -> bool:
         return self._process.poll() is None
 
-    def ask(self, question: Line, silence_s: float) -> list[dict[str, Any]]:
+    def ask(self, request: Line, silence_s: float) -> list[dict[str, Any]]:
         """The lines of the answer, the last of which holds `ok` or `error`.
 
         Raises:
             JavaGoneError: it ended.
-            JavaSilentError: it was silent for `silence_s`, and was ended.
+            JavaSilentError: no line came within `silence_s`; the program was killed.
         """
         try:
-            self._input.write(json.dumps(question).encode() + b"\n")
+            self._input.write(json.dumps(request).encode() + b"\n")
             self._input.flush()
         except (OSError, ValueError):  # it ended; or its input was closed here
             raise self._gone() from None
@@ -86,7 +86,7 @@ class JavaProcess:
         return lines
 
     def hang_up(self) -> None:
-        """Close its input, upon which it ends; a thread that waits for its answer gets JavaGoneError."""
+        """Close its input, so that it ends; a thread that waits for an answer gets JavaGoneError."""
         with suppress(OSError):
             self._input.close()
 

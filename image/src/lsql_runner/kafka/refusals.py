@@ -1,4 +1,4 @@
-"""Which of librdkafka's errors are a no, and how they are told."""
+"""Which of librdkafka's errors are a refusal by the brokers, and their message for people."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _ALERT = re.compile(r"alert ([a-z ]+): SSL alert number \d+")
 
 
 def ends_handshake(error: KafkaError) -> bool:
-    """Whether a connection came about no further than credentials and certificates."""
+    """Whether the connection failed at credentials or certificates."""
     return error.code() in _HANDSHAKE or _ALERT.search(error.str()) is not None
 
 
 def is_refusal(error: KafkaError) -> bool:
-    """Whether brokers answered, but with a no."""
+    """Whether the brokers answered and refused."""
     return error.code() in _REFUSALS or ends_handshake(error)
 
 
 def reason(error: KafkaError) -> str:
-    """What happened, in the names of the environment contract where librdkafka has names of its own."""
+    """What happened; settings have their names in the environment, not librdkafka's."""
     text = error.str()
-    if "certificate verify failed" in text:  # it tells another name and a strange authority alike
+    if "certificate verify failed" in text:  # the same text for a wrong host name and for an unknown authority
         return (
             "certificate verify failed: the brokers' certificate is of another host than the one asked for, or of an "
             "authority that is not in SSL_TRUSTSTORE_CERTIFICATES"

@@ -1,4 +1,4 @@
-"""Questions to a schema registry that speaks Confluent's REST API, each with a deadline."""
+"""A client of schema registries with Confluent's REST API. Every request has a deadline."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SchemaKind = Literal["AVRO", "JSON", "PROTOBUF"]
 
 @dataclass(frozen=True, slots=True)
 class SchemaReference:
-    """A schema that another one names: `name` is what it is called there, subject and version say which it is."""
+    """A schema that another schema refers to by `name`; subject and version identify it."""
 
     name: str
     subject: str
@@ -27,7 +27,7 @@ class SchemaReference:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredSchema:
-    """A schema as the registry holds it, for ever: what stands behind an id never changes."""
+    """A schema of the registry. The schema of an id never changes."""
 
     id: int
     kind: SchemaKind
@@ -45,7 +45,7 @@ class SubjectVersion:
 
 
 class SchemaRegistry(Protocol):
-    """What a processor asks of a schema registry.
+    """The requests of a processor to a schema registry.
 
     Raises:
         LsqlError: REGISTRY_UNREACHABLE, REGISTRY_REFUSED, REGISTRY_RESPONSE_INVALID, from every method.
@@ -58,13 +58,19 @@ class SchemaRegistry(Protocol):
         """The newest version of a subject; None where there is no such subject."""
 
     def is_taken(self, subject: str) -> bool:
-        """Whether a subject has versions, those included that were deleted and can still be brought back."""
+        """Whether a subject has versions, including deleted ones that can be restored."""
 
     def version(self, subject: str, number: int) -> RegisteredSchema:
         """A version of a subject, as references name it; SCHEMA_UNKNOWN where there is none."""
 
     def ids(self, subject: str) -> tuple[int, ...]:
         """The ids of all versions of a subject, the oldest first; SCHEMA_UNKNOWN where there is no such subject."""
+
+    def registered_id(self, subject: str, kind: SchemaKind, text: str) -> int | None:
+        """The id of a schema without references that is a version of the subject; None where it is none.
+
+        SCHEMA_INVALID where the text is no such schema.
+        """
 
     def register(self, subject: str, kind: SchemaKind, text: str, references: Iterable[SchemaReference] = ()) -> int:
         """The id of a schema, which is made a version of the subject unless it is one; the subject need not exist.
@@ -81,20 +87,22 @@ class SchemaRegistry(Protocol):
         """
 
     def delete(self, subject: str) -> None:
-        """Take a subject away for good, with all its versions; one that is not there is left alone."""
+        """Delete a subject permanently, with all its versions; a subject that does not exist is no error."""
 
     def close(self) -> None:
-        """Let all connections go. No question may be asked after it."""
+        """Close all connections. No other method may be called afterwards."""
 
 
 Parsed = TypeVar("Parsed")
 
 _NO_SUCH = {40401, 40402, 40403}
 """No such subject, version, schema. A 404 with another code is none of a registry's answers."""
+_NO_SUCH_REQUEST = {404, 405}
+"""What a registry answers to a request that it does not know."""
 
 
 class RestRegistry:
-    """A schema registry, asked over HTTP.
+    """A schema registry over HTTP.
 
     Raises:
         LsqlError: ENV_INVALID, ENV_MISSING when it is made; those of SchemaRegistry.
@@ -132,6 +140,13 @@ class RestRegistry:
         found = (_parsed(_VERSION, reply) for reply in asked)
         return tuple(version.id for version in found if version is not None)  # None was deleted meanwhile
 
+    def registered_id(self, subject: str, kind: SchemaKind, text: str) -> int | None:
+        reply = self._hosts.ask("POST", f"/subjects/{quote(subject, safe='')}", _body(kind, text, ()))
+        if reply.status in _NO_SUCH_REQUEST and reply.error_code not in _NO_SUCH:
+            return None  # not every registry can look a schema up
+        found = _parsed(_ID, _valid(reply, subject, kind))
+        return None if found is None else found.id
+
     def register(self, subject: str, kind: SchemaKind, text: str, references: Iterable[SchemaReference] = ()) -> int:
         reply = self._hosts.ask("POST", _versions(subject), _body(kind, text, references))
         if reply.status == 409:
@@ -147,15 +162,15 @@ class RestRegistry:
         path, body = f"/compatibility{_versions(subject)}", _body(kind, text, references)
         until = self._hosts.deadline()
         reply = self._hosts.ask("POST", f"{path}?verbose=true", body, until)
-        if reply.status in {404, 405} and reply.error_code not in _NO_SUCH:
-            # Not every registry knows the question about all versions that the subject's rules name.
+        if reply.status in _NO_SUCH_REQUEST and reply.error_code not in _NO_SUCH:
+            # Not every registry can check against all versions that the subject's rule is about.
             reply = self._hosts.ask("POST", f"{path}/latest?verbose=true", body, until)
         found = _parsed(_COMPATIBILITY, _valid(reply, subject, kind))
         return None if found is None or found.is_compatible else found.reason
 
     def delete(self, subject: str) -> None:
         until = self._hosts.deadline()
-        # Confluent's registry takes away for good only what was deleted before.
+        # Confluent's registry deletes permanently only what was deleted before.
         for how in ("", "?permanent=true"):
             reply = self._hosts.ask("DELETE", f"/subjects/{quote(subject, safe='')}{how}", until=until)
             if reply.error_code // 100 != 404:
@@ -171,7 +186,7 @@ def _versions(subject: str) -> str:
 
 def _body(kind: SchemaKind, text: str, references: Iterable[SchemaReference]) -> dict[str, Any]:
     named = [{"name": r.name, "subject": r.subject, "version": r.version} for r in references]
-    # Registries before Confluent's 5.5 know AVRO alone, and refuse what they do not know.
+    # Confluent's registry before 5.5 has AVRO only, and refuses unknown fields.
     kinds = {} if kind == "AVRO" else {"schemaType": kind}
     return {"schema": text, **kinds, **({"references": named} if named else {})}
 
@@ -197,7 +212,7 @@ def _parsed(form: TypeAdapter[Parsed], reply: Reply) -> Parsed | None:
 
 
 class _Answer(BaseModel):
-    """Registries may say more, and null for what they leave out."""
+    """Registries may send more fields, and null for missing ones."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", arbitrary_types_allowed=True)
 

@@ -1,4 +1,4 @@
-"""How to reach the schema registry: its hosts, credentials, and TLS."""
+"""The connection to the schema registry: hosts, credentials, TLS."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class RegistryTls:
     """PEM texts; an empty one is not given."""
 
     ca: str = ""
-    """Whom to trust, and nobody else; not given: whom the system trusts."""
+    """The trusted authorities; empty: those that the system trusts."""
     certificate: str = ""
     """The client's, with its chain."""
     key: str = field(default="", repr=False)
@@ -86,13 +86,13 @@ def _is_address(url: str) -> bool:
 
 
 def tls_context(connection: RegistryConnection) -> ssl.SSLContext:
-    """What the connections' TLS is made with.
+    """The TLS context of the connections.
 
     Raises:
         LsqlError: ENV_INVALID, CERTIFICATE_INCOMPLETE.
     """
     if not any(url.startswith("https:") for url in connection.urls):
-        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # trusts nobody, which spares loading all authorities
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # without authorities, which take time to load
     tls = connection.tls
     try:
         context = ssl.create_default_context(cadata=_certificates(tls.ca))

@@ -1,4 +1,4 @@
-"""Requests to the hosts of a schema registry, each question within its deadline."""
+"""HTTP requests to the hosts of a schema registry, each with a deadline."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ALERT = re.compile(r"\balert ([a-z ]*[a-z])")
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a registry said: `error_code` is its own, 0 where there is none; `document` is JSON."""
+    """A registry's response: `error_code` is the registry's own, 0 where it has none; `document` is its JSON."""
 
     url: str
     status: int
@@ -40,7 +40,7 @@ class Reply:
 
     @property
     def message(self) -> str:
-        """Its own words, without names of Java classes; empty where it has none."""
+        """The registry's message, without names of Java classes; empty where there is none."""
         found = self.document.get("message", "") if isinstance(self.document, dict) else ""
         return in_words(str(found))
 
@@ -85,7 +85,7 @@ class RegistryHosts:
         self._first = 0
         self._client = httpx2.Client(
             timeout=httpx2.Timeout(answer_s),
-            # Questions are rare: a kept connection that a balancer has dropped meanwhile would look like an outage.
+            # Requests are rare: a kept connection that a load balancer has dropped would look like an outage.
             limits=httpx2.Limits(max_keepalive_connections=0),
             auth=httpx2.BasicAuth(connection.user, connection.password) if connection.user else None,
             headers=_ACCEPT,
@@ -94,7 +94,7 @@ class RegistryHosts:
         )
 
     def deadline(self) -> float:
-        """When a question that begins now is to be answered, on the monotonic clock."""
+        """The deadline of a request that begins now, on the monotonic clock."""
         return time.monotonic() + self._answer_s
 
     def ask(self, method: str, path: str, body: Any = None, until: float | None = None) -> Reply:
@@ -119,7 +119,7 @@ class RegistryHosts:
         raise LsqlError("REGISTRY_UNREACHABLE", urls=", ".join(self._urls), reason="; ".join(reasons))
 
     def close(self) -> None:
-        """Let all connections go."""
+        """Close all connections."""
         self._client.close()
 
     def _order(self) -> Iterator[tuple[int, int]]:
@@ -168,10 +168,10 @@ def _within(seconds: float, ask: Callable[[], Answer]) -> Answer:
 
 
 def _failed(url: str, error: Exception) -> Exception:
-    """What a request that broke means: NoAnswer, or the error that it is."""
+    """The error for a failed request: NoAnswer, or an LsqlError."""
     fault = _tls_fault(error)
     if fault is None:
-        # The others of its kind are of connections that ended too soon.
+        # Other errors of this class are connections that ended too soon.
         if isinstance(error, httpx2.RemoteProtocolError) and str(error).startswith("illegal"):
             return answer_invalid(url, REASONS("NOT_HTTP"))
         return NoAnswer(in_words(str(error)) or type(error).__name__)
@@ -186,10 +186,10 @@ def _failed(url: str, error: Exception) -> Exception:
 
 
 def _tls_fault(error: BaseException | None) -> ssl.SSLError | None:
-    """The error of TLS that a request failed with."""
+    """The TLS error behind a failed request."""
     while error is not None and not isinstance(error, ssl.SSLError):
         error = error.__cause__ or error.__context__
-    # A server that closes without the farewell of TLS has gone away; it has refused nobody.
+    # A server that closes without TLS' close_notify is unreachable; it has refused nothing.
     return None if isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError) else error
 
 

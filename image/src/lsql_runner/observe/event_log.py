@@ -1,4 +1,4 @@
-"""A listener that tells the log what happens: states, deaths, waits and warnings; each batch at debug."""
+"""A listener that logs events: states, failures, waits and warnings; batches at debug."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from lsql_runner.events.processor import (
     Event,
     JvmGone,
     LateRecordsDropped,
-    Planned,
+    ProgramPlanned,
     QueryDied,
     StateChanged,
-    Warned,
 )
 from lsql_runner.events.state import State
 
@@ -32,27 +31,27 @@ class EventLog:
 
     def __init__(self, app_id: str) -> None:
         self._log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger("lsql_runner").bind(app_id=app_id)
-        self._awaited: str | None = None
+        self._waiting_for: str | None = None
         self._lost: str | None = None
-        """Codes of what is waited for and of what was told of the brokers: repetitions are told at debug."""
+        """Codes of the last wait and of the last broker error: repetitions are logged at debug."""
         self._late: Counter[str] = Counter()
         self._late_logged_at_ms: dict[str, int] = {}
 
     def __call__(self, event: Event) -> None:
-        self._tell(event)
+        self._write(event)
 
     @singledispatchmethod
-    def _tell(self, event: Event) -> None:
-        """LagMeasured and the like say nothing that a batch or a metric does not."""
+    def _write(self, event: Event) -> None:
+        """Other events are not logged: metrics show them."""
 
-    @_tell.register
+    @_write.register
     def _(self, event: StateChanged) -> None:
         reason = _error_fields(event.reason) if event.reason else {}
         fields = {"old": event.old.value, "new": event.new.value, **reason}
         awaited = event.reason.code if event.reason and event.new is State.WAITING else None
-        again = event.old is State.WAITING or (awaited is not None and awaited == self._awaited)
+        again = event.old is State.WAITING or (awaited is not None and awaited == self._waiting_for)
         if event.new is not State.STARTING:
-            self._awaited = awaited
+            self._waiting_for = awaited
         if again and event.new in (State.STARTING, State.WAITING):
             self._log.debug("state changed", **fields)
         elif event.new is State.FAILED:
@@ -62,31 +61,27 @@ class EventLog:
         else:
             self._log.info("state changed", **fields)
 
-    @_tell.register
+    @_write.register
     def _(self, event: QueryDied) -> None:
         self._log.error("query died", retry_in_s=event.retry_in_s, **_error_fields(event.error))
 
-    @_tell.register
+    @_write.register
     def _(self, event: JvmGone) -> None:
         self._log.critical("jvm gone", **_error_fields(event.error))
 
-    @_tell.register
+    @_write.register
     def _(self, event: BrokerLost) -> None:
-        say = self._log.debug if event.error.code == self._lost else self._log.warning
-        say("broker lost", **_error_fields(event.error))
+        log = self._log.debug if event.error.code == self._lost else self._log.warning
+        log("broker lost", **_error_fields(event.error))
         self._lost = event.error.code
 
-    @_tell.register
+    @_write.register
     def _(self, event: BrokerFound) -> None:
         self._log.info("broker found")
         self._lost = None
 
-    @_tell.register
-    def _(self, event: Warned) -> None:
-        self._log.warning("warning", text=event.text)
-
-    @_tell.register
-    def _(self, event: Planned) -> None:
+    @_write.register
+    def _(self, event: ProgramPlanned) -> None:
         self._log.info(
             "planned",
             sources=[t.topic for t in event.topics if t.role == "source"],
@@ -98,7 +93,7 @@ class EventLog:
         for text in event.warnings:
             self._log.warning("warning", text=text)
 
-    @_tell.register
+    @_write.register
     def _(self, event: BatchEnded) -> None:
         self._log.debug(
             "batch ended",
@@ -110,7 +105,7 @@ class EventLog:
             phases_ms=event.phases_ms,
         )
 
-    @_tell.register
+    @_write.register
     def _(self, event: LateRecordsDropped) -> None:
         self._late[event.query] += event.count
         last = self._late_logged_at_ms.get(event.query)

@@ -1,4 +1,4 @@
-"""How the process logs: structlog over the standard library, so that all libraries' lines look alike.
+"""How the process logs: structlog over the standard library, so that the lines of all libraries have one format.
 
 JSON lines on stderr, or aligned text when stderr is a terminal. Values of secrets never get that far.
 """

@@ -30,15 +30,15 @@ METRICS: tuple[MetricSpec, ...] = (
         "gauge",
         "When the processor came into its state, in Unix time.",
     ),
-    MetricSpec("lsql_restarts_total", "counter", "Starts after a query died, since the process began."),
+    MetricSpec("lsql_restarts_total", "counter", "Starts after a query failed, since the process began."),
     MetricSpec(
         "lsql_errors_total",
         "counter",
-        "Deaths of queries and losses of broker or JVM, by error code.",
+        "Failures of queries and losses of broker or JVM, by error code.",
         ("code",),
         by_event=True,
     ),
-    MetricSpec("lsql_broker_up", "gauge", "1 while the brokers answer, else 0."),
+    MetricSpec("lsql_broker_up", "gauge", "1 while the brokers respond, else 0."),
     MetricSpec("lsql_jvm_up", "gauge", "1 while the Spark JVM lives, else 0."),
     MetricSpec("lsql_records_in_total", "counter", "Records read from the source topics.", ("query",), by_event=True),
     MetricSpec(
@@ -99,7 +99,7 @@ METRICS: tuple[MetricSpec, ...] = (
     MetricSpec(
         "lsql_end_offset",
         "gauge",
-        "End of a source partition, as the brokers tell it.",
+        "End of a source partition, as last measured; never less than the position.",
         ("topic", "partition"),
     ),
     MetricSpec(
@@ -135,7 +135,7 @@ METRICS: tuple[MetricSpec, ...] = (
     MetricSpec(
         "lsql_skipped_records_total",
         "counter",
-        "Records that were left out, because of an error or as rows of a table without a key "
+        "Records that were skipped because of an error or as rows of a table without a key "
         "(RECORD_WITHOUT_KEY), by the topic they came from; of groups and pairs, by their target.",
         ("topic", "code"),
         by_event=True,

@@ -1,7 +1,7 @@
-"""The processor in Prometheus' words: one table of metrics, filled by events and by the Status.
+"""The metrics of a processor for Prometheus: one table, filled by events and by the Status.
 
 What happens (batches, records, errors) is counted as its event comes; what is (lag, state, rates) is read
-from the Status when somebody scrapes. `python -m lsql_runner.observe.metrics` prints the table as Markdown.
+from the Status at each scrape. `python -m lsql_runner.observe.metrics` prints the table as Markdown.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from lsql_runner.runtime.port import Identity
 from lsql_runner.runtime.status import Status
 
 BUCKETS_S = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-"""From a real-time batch to one that is in trouble."""
+"""From a real-time batch to one that is far too slow."""
 
 _CAUGHT = {"dead": "lsql_dead_letters_total", "skipped": "lsql_skipped_records_total"}
 
@@ -41,7 +41,7 @@ Sample = tuple[tuple[str, ...], float]
 
 
 class Metrics:
-    """The metrics of one processor. Call it with each event; `render` answers a scrape."""
+    """The metrics of one processor. Call it with each event; `render` serves a scrape."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Metrics:
         self._count(event)
 
     def render(self, accept: str) -> tuple[bytes, str]:
-        """A scrape's answer and its content type: OpenMetrics where `accept` names it, else plain text."""
+        """The body of a scrape and its content type: OpenMetrics where `accept` names it, else plain text."""
         media_types = {part.split(";")[0].strip().lower() for part in accept.split(",")}
         if "application/openmetrics-text" in media_types:
             body: bytes = openmetrics.generate_latest(self._registry)  # type: ignore[no-untyped-call]
@@ -70,7 +70,7 @@ class Metrics:
 
     @singledispatchmethod
     def _count(self, event: Event) -> None:
-        """Events that only change the Status are counted there."""
+        """Other events only change the Status."""
 
     @_count.register
     def _(self, event: BatchEnded) -> None:
@@ -108,7 +108,7 @@ class Metrics:
 
 
 class _StatusCollector(Collector):
-    """The metrics that are a reading of the Status at the moment of the scrape."""
+    """The metrics that are read from the Status at a scrape."""
 
     def __init__(self, identity: Identity, status: Callable[[], Status], now_ms: Callable[[], int]) -> None:
         self._identity = identity

@@ -1,4 +1,4 @@
-"""The columns that a node gives, and whether expressions find in them what they read."""
+"""The columns of a node, and the check that expressions read only columns that exist."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from collections.abc import Mapping
 from lsql_runner.bind.expr import ColumnRef, Expr, HeaderValue, walk
 from lsql_runner.types import Array, DataType, Map, Struct, describe
 
-Columns = Mapping[str, DataType]
+ColumnTypes = Mapping[str, DataType]
 
 
 class InvalidPlan(Exception):
-    """A node was asked to read what the one below does not give: a fault of the planner, not of the user."""
+    """A node reads a column that its input does not have: an error of the planner, not of the user."""
 
 
-def check_columns(columns: Columns, *exprs: Expr) -> None:
-    """Check that every column an expression reads is among some, with the type it expects.
+def check_columns(columns: ColumnTypes, *exprs: Expr) -> None:
+    """Check that every column that an expression reads exists, with the expected type.
 
     Raises:
-        InvalidPlan: listing what there is.
+        InvalidPlan: with the columns that exist.
     """
     for expr in exprs:
         for part in walk(expr):
-            name = part.column if isinstance(part, ColumnRef) else "headers" if isinstance(part, HeaderValue) else None
+            name = part.name if isinstance(part, ColumnRef) else "headers" if isinstance(part, HeaderValue) else None
             if name is not None and name not in columns:
                 raise InvalidPlan(f"there is no column {name}; there are {', '.join(columns)}")
-            if isinstance(part, ColumnRef) and type_at(columns[part.column], part.path) != part.type:
-                raise InvalidPlan(f"{part.column}{part.path} is not {describe(part.type)}")
+            if isinstance(part, ColumnRef) and type_at(columns[part.name], part.path) != part.type:
+                raise InvalidPlan(f"{part.name}{part.path} is not {describe(part.type)}")
 
 
 def type_at(kind: DataType, path: tuple[str | int, ...]) -> DataType | None:
-    """The type found by following a path into a type; None where it leads nowhere."""
+    """The type at the end of a path into a type; None if the path does not exist."""
     for step in path:
         match kind:
             case Struct() as struct if isinstance(step, str):

@@ -6,15 +6,16 @@ from collections.abc import Iterator
 
 from lsql_runner.bind.bound import SinkTarget
 from lsql_runner.formats.catalog import JSON_FORMAT, Format, Serde
-from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, Node, Project, ReadTopic, Unnest, inputs, nodes
+from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, PlanNode, Project, ReadTopic, Unnest
 from lsql_runner.plan.queries import Plan, Query, Write, WriteSink, WriteTopic
 from lsql_runner.plan.text import show, show_duration, show_part
+from lsql_runner.plan.tree import inputs, nodes
 from lsql_runner.plan.usage import fields_read
 from lsql_runner.types import DataType, Struct, describe
 
 
 def explain(plan: Plan) -> str:
-    """The whole plan, one node a line with its details below, from the target down to the source."""
+    """The whole plan: one line for each node with its details below, from the targets down to the sources."""
     return "\n".join(line for query in plan.queries for line in _query(query)) + "\n"
 
 
@@ -22,7 +23,7 @@ def _query(query: Query) -> Iterator[str]:
     yield f"query {query.name}" + (" (keeps state)" if query.stateful else "")
     for sink in query.sinks:
         yield from _sink(query, sink)
-    for sink in query.letters_of:
+    for sink in query.dead_letters_of:
         yield f"  write {sink.errors.queue}: dead letters of {sink.topic}"
         yield f"    read {', '.join(source.topic for source in query.sources if _reads(sink, source.topic))}"
 
@@ -43,7 +44,7 @@ def _reads(sink: WriteTopic, topic: str) -> bool:
     return any(isinstance(node, ReadTopic) and node.schema.topic == topic for node in nodes(sink.input))
 
 
-def _tree(query: Query, node: Node, depth: int) -> Iterator[str]:
+def _tree(query: Query, node: PlanNode, depth: int) -> Iterator[str]:
     yield from explain_node(query, node, "  " * depth)
     for below in inputs(node):
         yield from _tree(query, below, depth + 1)
@@ -60,28 +61,28 @@ def _written(form: Format, kind: DataType, schema: str | None) -> Serde:
 
 
 def _target(target: SinkTarget, is_table: bool) -> Iterator[str]:
-    """What an INSERT does in a sink; where its server is belongs to the surroundings, and not to the plan."""
+    """What an INSERT writes to a sink. The address of the server is configuration, and no part of the plan."""
     stored = f" as {target.store}" if target.store else ""
-    made = ", made if missing" if target.creates else ""
+    made = ", created if missing" if target.creates else ""
     yield f"  {target.mode} {target.table} in sink {target.sink} ({target.kind}){stored}{made}"
     yield f"    key     {', '.join(target.key) or 'none'}"
     yield f"    columns {', '.join(f'{name} {describe(kind)}' for name, kind in target.columns)}"
     if target.mode == "upsert":
         yield f"    deletes {_deletes(target, is_table)}"
-    yield f"    {target.delivery.replace('_', ' ')}, {target.batch_rows} rows a request"
+    yield f"    {target.delivery.replace('_', ' ')}, {target.batch_rows} rows per request"
 
 
 def _deletes(target: SinkTarget, is_table: bool) -> str:
     if is_table:
-        return "rows that are there no more" if target.deletes else "none: a row that came stays"
-    return "by tombstones" if target.deletes else "none: the key is not of the record key alone"
+        return "rows that the table no longer has" if target.deletes else "none: rows are never removed"
+    return "by tombstones" if target.deletes else "none: the key is not computed from the record key alone"
 
 
 def _serde(serde: Serde) -> str:
     return f"{serde.format}{' with schema id' if serde.has_head else ''} {describe(serde.type)}"
 
 
-def explain_node(query: Query, node: Node, indent: str = "") -> Iterator[str]:
+def explain_node(query: Query, node: PlanNode, indent: str = "") -> Iterator[str]:
     """The lines of one node without those below it."""
     match node:
         case Project():
@@ -116,7 +117,7 @@ def _join(node: Join, indent: str) -> Iterator[str]:
     if node.residual is not None:
         yield f"{indent}  and   {show(node.residual)}"
     if node.within_ms is not None:
-        yield f"{indent}  at most {show_duration(node.within_ms)} apart, grace {show_duration(node.grace_ms)}"
+        yield f"{indent}  within {show_duration(node.within_ms)}, grace {show_duration(node.grace_ms)}"
     yield f"{indent}  key   = {show(node.key)}"
     for side, name in ((node.left, "left"), (node.right, "right")):
         kept = ", ".join(f"{column} {describe(kind)}" for column, kind in side.carried) or "nothing"
@@ -131,7 +132,7 @@ def _aggregate(node: Aggregate, indent: str) -> Iterator[str]:
         advance = "" if node.window.kind != "HOP" else f" by {show_duration(node.window.advance_ms)}"
         size = show_duration(node.window.size_ms)
         limits = f"grace {show_duration(node.grace_ms)}, time {show(node.event_time)}"
-        final = ", its result when it is over" if node.final else ""
+        final = ", one result when it ends" if node.final else ""
         yield f"{indent}  per   {node.window.kind} {size}{advance}, {limits}{final}"
     if node.place:
         yield f"{indent}  order {', '.join(('time', *node.place))}"

@@ -1,84 +1,230 @@
-"""What a checkpoint depends on: may this program go on with the state of that one?"""
+"""What a checkpoint depends on, as data: it is written beside the checkpoint, and compared with the next program's.
+
+A query's state is described by its content, and by nothing of its place in the program or of what is made of the
+results: the operators with their layouts, keys and windows, and the meaning of the filters and conditions below them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from lsql_runner.plan.explain import explain_node
-from lsql_runner.plan.nodes import Aggregate, Node, ReadTopic, nodes
-from lsql_runner.plan.queries import DEAD_LETTERS, Plan, Query, WriteTopic
+from lsql_runner.bind.bound import WindowSpec
+from lsql_runner.plan.meaning import (
+    ColumnMeanings,
+    Value,
+    canonical,
+    column_meanings,
+    condition_meanings,
+    in_order,
+    meaning,
+)
+from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, PlanNode, Project, ReadTopic, Unnest
+from lsql_runner.plan.queries import Plan, Query, WriteTopic
+from lsql_runner.types import describe
 
-_OF_TABLE = "groups with rows, each in one value"
-"""How groups of a table's rows are kept. Another layout needs another line, so that none is read as what it is not: the
-first, without a line, was that of Spark's own aggregation."""
+VERSION = 1
+"""Of the description. A change of its form, or of what the values of `meaning` say, needs another number."""
+
+LAYOUTS = {"aggregate": 1, "sessions": 1, "table-aggregate": 1, "having": 1, "lookup": 1, "table-join": 1, "join": 1}
+"""By operator, how the engine lays out its state. A change of a layout needs another number, and golden states:
+tests/streams/golden_states has one of each that a released version has written."""
 
 
-@dataclass(frozen=True, slots=True)
+class OtherVersion(Exception):
+    """A fingerprint in another version of the description."""
+
+    def __init__(self, version: int) -> None:
+        super().__init__(version)
+        self.version = version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QueryFingerprint:
-    """`sources` in the order in which the engine numbers them; `stores` with all that decides what is in them."""
+    """A query: its name, which is that of its checkpoint's folder, and what its state depends on."""
 
+    name: str
+    targets: tuple[str, ...]
+    """Where it writes: this tells queries with the same state apart."""
     sources: tuple[str, ...]
-    stores: tuple[tuple[str, str], ...]
+    """Its topics in the order in which the engine numbers them."""
+    stores: tuple[str, ...] = ()
+    """The names of its stateful operators, from the target down."""
+    state: Value = None
+    """What its state depends on; None where it has none."""
+
+    @property
+    def content(self) -> str:
+        """What must be equal for another query to continue its state."""
+        return canonical([self.sources, self.state])
 
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    queries: tuple[tuple[str, QueryFingerprint], ...]
+    queries: tuple[QueryFingerprint, ...]
 
     @property
-    def dead_letters(self) -> QueryFingerprint | None:
-        """That of the query of dead letters, which goes on from its checkpoint only where it is the same."""
-        return dict(self.queries).get(DEAD_LETTERS)
+    def stateful(self) -> tuple[QueryFingerprint, ...]:
+        """The queries that keep state."""
+        return tuple(query for query in self.queries if query.state is not None)
+
+    def query(self, name: str) -> QueryFingerprint | None:
+        return next((query for query in self.queries if query.name == name), None)
 
     def as_json(self) -> dict[str, Any]:
-        return {name: {"sources": list(q.sources), "stores": dict(q.stores)} for name, q in self.queries}
+        queries = [
+            {
+                "name": query.name,
+                "targets": list(query.targets),
+                "sources": list(query.sources),
+                "stores": list(query.stores),
+                "state": query.state,
+            }
+            for query in self.queries
+        ]
+        return {"version": VERSION, "queries": queries}
 
     @staticmethod
     def from_json(value: dict[str, Any]) -> Fingerprint:
-        """Read back what `as_json` gave."""
+        """Read back what `as_json` gave.
+
+        Raises:
+            OtherVersion: it is of another version of the description, or of before there were any.
+            KeyError, TypeError, AttributeError: it is something else.
+        """
+        version = value.get("version", 0)
+        if version != VERSION:
+            raise OtherVersion(version)
         return Fingerprint(
             tuple(
-                (name, QueryFingerprint(tuple(q["sources"]), tuple(q["stores"].items()))) for name, q in value.items()
+                QueryFingerprint(
+                    name=q["name"],
+                    targets=tuple(q["targets"]),
+                    sources=tuple(q["sources"]),
+                    stores=tuple(q["stores"]),
+                    state=q["state"],
+                )
+                for q in value["queries"]
             )
         )
 
 
 def fingerprint(plan: Plan) -> Fingerprint:
     """The fingerprint of a plan."""
-    found = []
-    for query in plan.queries:
-        stores = []
-        for store in query.stores:
-            lines = [line for node in nodes(store) for line in _lines(query, node)]
-            # Spark lays a group out as what is above asks for it, which an attempt does otherwise, and a dead letter
-            # otherwise again. Sums are others there too, and HAVING remembers more.
-            policies = dict.fromkeys(sink.errors.write for sink in query.sinks if isinstance(sink, WriteTopic))
-            lines += [f"what is made of it is attempted: {policy}" for policy in policies if policy != "fail"]
-            stores.append((store.store, "\n".join(lines)))
-        found.append((query.name, QueryFingerprint(tuple(s.topic for s in query.sources), tuple(stores))))
-    return Fingerprint(tuple(found))
+    return Fingerprint(tuple(_query(query) for query in plan.queries))
 
 
-def _lines(query: Query, node: Node) -> list[str]:
-    """A node as far as it decides what is in a store. How a topic's schema was found decides nothing."""
-    if isinstance(node, ReadTopic):
-        return [f"read {node.schema.topic}"]
-    lines = [line.strip() for line in explain_node(query, node)]
-    if isinstance(node, Aggregate) and node.of_table:
-        lines.append(_OF_TABLE)
-    return lines
+def _query(query: Query) -> QueryFingerprint:
+    sources = tuple(source.topic for source in query.sources)
+    targets = tuple(sink.name for sink in query.sinks)
+    stores = tuple(store.store for store in query.stores)
+    if not stores:
+        return QueryFingerprint(name=query.name, targets=targets, sources=sources)
+    (sink,) = query.sinks
+    # An attempt keeps exact sums, and HAVING the error of a group.
+    policy = sink.errors.write if isinstance(sink, WriteTopic) else "fail"
+    state = {"write_errors": policy, "of": _node(query.stores[0])}
+    return QueryFingerprint(name=query.name, targets=targets, sources=sources, stores=stores, state=state)
 
 
-def changes(old: Fingerprint, new: Fingerprint) -> tuple[str, ...]:
-    """Why the checkpoint of `old` does not fit `new`; empty if it does. Each is half a sentence."""
-    found: list[str] = []
-    was, now = dict(old.queries), dict(new.queries)
-    for name in {*was, *now} - {DEAD_LETTERS}:  # it keeps nothing that another could not begin without
-        if name not in was or name not in now:
-            found.append(f"the query {name} is {'new' if name in now else 'gone'}")
-        elif was[name].sources != now[name].sources:
-            found.append(f"it reads {', '.join(now[name].sources)} where it read {', '.join(was[name].sources)}")
-        elif was[name].stores != now[name].stores:
-            found.append(f"the aggregate of {name} is another one")
-    return tuple(sorted(found))
+def _node(node: PlanNode) -> Value:
+    """What the rows of a node depend on. Projections are part of the meaning of the expressions above them."""
+    match node:
+        case ReadTopic(schema):
+            return {"read": schema.topic}
+        case Project():
+            return _node(node.input)
+        case Filter():
+            return _filters(node)
+        case Unnest(array=array):
+            return {"unnest": meaning(array, column_meanings(node.input)), "input": _node(node.input)}
+        case Having(condition=condition):
+            conditions = condition_meanings(condition, column_meanings(node.input))
+            return _operator("having", {"conditions": conditions}, node.input)
+        case Aggregate():
+            return _aggregate(node)
+        case Join():
+            return _join(node)
+
+
+def _operator(name: str, values: dict[str, Value], below: PlanNode | None = None) -> Value:
+    described = {"operator": name, "layout": LAYOUTS[name], **values}
+    return described if below is None else described | {"input": _node(below)}
+
+
+def _filters(node: Filter) -> Value:
+    """Filters upon each other, with projections between or not, are one."""
+    conditions: list[Value] = []
+    below: PlanNode = node
+    while isinstance(below, Filter | Project):
+        if isinstance(below, Filter):
+            conditions += condition_meanings(below.condition, column_meanings(below.input))
+        below = below.input
+    return {"filter": in_order(conditions), "input": _node(below)}
+
+
+def _aggregate(node: Aggregate) -> Value:
+    columns = column_meanings(node.input)
+    is_session = node.window is not None and node.window.is_session
+    name = "table-aggregate" if node.of_table else "sessions" if is_session else "aggregate"
+    values = {
+        "keys": [[meaning(expr, columns), describe(expr.type)] for _, expr in node.keys],
+        "window": _window(node.window),
+        "grace_ms": None if node.window is None else node.grace_ms,
+        "event_time": meaning(node.event_time, columns),
+        "final": node.final,
+        "order": list(node.place),
+        "aggregates": [meaning(call, columns) for _, call in node.calls],
+    }
+    return _operator(name, values, node.input)
+
+
+def _window(window: WindowSpec | None) -> Value:
+    return None if window is None else [window.kind, window.size_ms, window.advance_ms]
+
+
+def _join(node: Join) -> Value:
+    columns = column_meanings(node)
+    name = "join" if node.within_ms is not None else "table-join" if node.is_table else "lookup"
+    values = {
+        "kind": node.kind,
+        "within_ms": node.within_ms,
+        "grace_ms": None if node.within_ms is None else node.grace_ms,
+        "conditions": [] if node.residual is None else condition_meanings(node.residual, columns),
+        "left": _side(node.left, columns),
+        "right": _side(node.right, columns),
+    }
+    return _operator(name, values)
+
+
+def _side(side: JoinSide, columns: ColumnMeanings) -> Value:
+    return {
+        "table": side.is_table,
+        "by_key": side.by_key,
+        "on": [[meaning(key, columns), describe(key.type)] for key in side.keys],
+        "keeps": [[name, describe(kind)] for name, kind in side.carried],
+        "input": _node(side.input),
+    }
+
+
+def operators(state: Value) -> tuple[str, ...]:
+    """The operators in a description, from the top."""
+    return tuple(part["operator"] for part in parts(state) if "operator" in part)
+
+
+def parts(state: Value) -> list[dict[str, Value]]:
+    """What a description is made of, from the top: operators, filters and topics, each without those below."""
+    found: list[dict[str, Value]] = []
+
+    def visit(node: dict[str, Value]) -> None:
+        found.append({name: value for name, value in node.items() if name not in ("input", "left", "right")})
+        for side in ("left", "right"):
+            if side in node:
+                found[-1][side] = {name: value for name, value in node[side].items() if name != "input"}
+        for below in (node, node.get("left"), node.get("right")):
+            if below is not None and "input" in below:
+                visit(below["input"])
+
+    if state is not None:
+        visit(state["of"])
+    return found

@@ -1,27 +1,26 @@
-"""The plan: frozen nodes, each with the columns it gives. One that asks for a column that is not there cannot be made.
+"""The nodes of a plan, each with its output columns. A node that reads a column that its input has not is refused.
 
 Columns: `key`, `value`, `ts` (LONG, milliseconds since 1970 UTC), `topic`, `partition`, `offset`, `headers`;
-`raw_key`, `raw_value` where the bytes as they came are still right; `lateral_<alias>` and `position_<n>`, its place in
-the array; above an aggregate `group_<name>`, `agg_<n>`, `window_start` and, of a session, `window_end` (LONG,
-milliseconds); above a join those of its n-th source as `<column>_<n>`.
+`raw_key` and `raw_value` while the original bytes are still valid; `lateral_<alias>` and `position_<n>`, the index of
+the element in its array; above an aggregate `group_<name>`, `agg_<n>`, `window_start` and, for a session, `window_end`
+(LONG, milliseconds); above a join the columns of the n-th source as `<column>_<n>`.
 
-The rows of a table are upserts: the newest of a key counts, and one that is not there any more is a row too.
+The rows of a table are upserts: the newest row of a key counts. A deletion is a row, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lsql_runner.bind.bound import JoinKind, Part, WindowSpec, keeps_source, part_exprs
-from lsql_runner.bind.expr import AggregateCall, Expr
+from lsql_runner.bind.expr import AggregateCall, Expr, source_column
 from lsql_runner.bind.functions.table import AGGREGATES
 from lsql_runner.bind.grouping import group_column
-from lsql_runner.bind.join_scope import side_column
 from lsql_runner.bind.operators import HEADERS
 from lsql_runner.bind.scope import lateral_column
-from lsql_runner.formats.catalog import Serde, TopicSchema
-from lsql_runner.plan.columns import Columns, InvalidPlan, check_columns
+from lsql_runner.formats.catalog import TopicSchema
+from lsql_runner.plan.columns import ColumnTypes, InvalidPlan, check_columns
 from lsql_runner.types import BYTES, INT, LONG, STRING, Array, DataType, describe
 
 
@@ -32,7 +31,7 @@ class ReadTopic:
     schema: TopicSchema
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnTypes:
         return {
             "raw_key": BYTES,
             "raw_value": BYTES,
@@ -48,16 +47,16 @@ class ReadTopic:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    input: Node
+    input: PlanNode
     condition: Expr
     of_table: bool = False
-    """The rows below are a table's: one that the condition does not hold for is not there."""
+    """The input is a table: a row for which the condition is not true is deleted."""
 
     def __post_init__(self) -> None:
         check(self.input, self.condition)
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnTypes:
         return self.input.columns
 
 
@@ -65,7 +64,7 @@ class Filter:
 class Unnest:
     """One row for each element of an array (LATERAL); none for a null or empty one."""
 
-    input: Node
+    input: PlanNode
     alias: str
     array: Expr
 
@@ -75,32 +74,32 @@ class Unnest:
             raise InvalidPlan(f"cannot unnest {describe(self.array.type)}")
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnTypes:
         assert isinstance(self.array.type, Array)
         return {**self.input.columns, self.position: INT, lateral_column(self.alias): self.array.type.element}
 
     @property
     def position(self) -> str:
-        """The column that holds the element's place in its array."""
+        """The column with the index of the element in its array."""
         return f"{_POSITION}{len(_positions(self.input.columns))}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Aggregate:
-    """One row for each group (and window) that a batch changed. Without keys the record's raw key is the group."""
+    """One row for each group (and window) that a batch changed. Without keys, records are grouped by their raw key."""
 
-    input: Node
+    input: PlanNode
     keys: tuple[tuple[str, Expr], ...]
     window: WindowSpec | None
     grace_ms: int
     event_time: Expr
     calls: tuple[tuple[str, AggregateCall], ...]
-    """The aggregates, each with the column that it goes to."""
+    """The aggregates in the order in which the state has them, each with the column that it goes to."""
     store: str
     of_table: bool = False
-    """The rows below are a table's: one that changes or goes is taken out of its group again."""
+    """The input is a table: a row that changes or is deleted leaves its group."""
     final: bool = False
-    """A window has one result, when it is over."""
+    """A window has one result, when it ends."""
 
     def __post_init__(self) -> None:
         check(self.input, self.event_time, *(expr for _, expr in self.keys), *self.arguments)
@@ -108,7 +107,7 @@ class Aggregate:
             raise InvalidPlan("grouping by the record's key needs its bytes")
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnTypes:
         groups = {group_column(name): expr.type for name, expr in self.keys} or {"raw_key": BYTES}
         window = {} if self.window is None else {"window_start": LONG}
         if self.window is not None and self.window.is_session:
@@ -117,19 +116,12 @@ class Aggregate:
 
     @property
     def arguments(self) -> tuple[Expr, ...]:
-        """What the aggregates are taken of."""
+        """The arguments of the aggregates."""
         return tuple(call.arg for _, call in self.calls if call.arg is not None)
 
     @property
-    def delay_ms(self) -> int:
-        """How far the watermark of its windows is behind the newest time: the grace, or what joins of streams below
-        wait for."""
-        joins = (node for node in nodes(self.input) if isinstance(node, Join))
-        return max((join.delay_ms for join in joins if join.delay_ms is not None), default=self.grace_ms)
-
-    @property
     def place(self) -> tuple[str, ...]:
-        """The columns below that order records of one event time; none where no aggregate goes by the order."""
+        """The input columns that order records of one event time; empty if no aggregate depends on the order."""
         if not any(AGGREGATES[call.function].by_place for _, call in self.calls):
             return ()
         below = self.input.columns
@@ -138,7 +130,7 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class Having:
-    """The groups that a condition holds for; one for which it no longer holds is gone."""
+    """The groups for which a condition is true. A group for which it is no longer true is deleted."""
 
     input: Aggregate
     condition: Expr
@@ -148,34 +140,40 @@ class Having:
         check(self.input, self.condition)
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnTypes:
         return self.input.columns
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JoinSide:
-    """One side of a join: what is read, by what it is joined, and the columns of it that somebody above reads."""
+    """One side of a join: its input, the values that it is joined by, and the columns that are read above the join."""
 
-    input: Node
+    input: PlanNode
     keys: tuple[Expr, ...]
     carried: tuple[tuple[str, DataType], ...]
     is_table: bool
     by_key: bool
-    """Whether it is joined by its own key, as it is."""
+    """Whether it is joined by exactly its own key."""
     number: int | None
-    """Which source of the FROM it is; None for the join of all before."""
+    """The position of the source in the FROM; None for the join of all sources before."""
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnTypes:
         """Every column of the input by the name that it has in the join."""
+        below = self.input.columns
+        return {name: below[own] for name, own in self.names.items()}
+
+    @property
+    def names(self) -> dict[str, str]:
+        """By the name that a column has in the join, the one that it has in the input."""
         if self.number is None:
-            return self.input.columns
-        return {side_column(name, self.number): kind for name, kind in self.input.columns.items()}
+            return {name: name for name in self.input.columns}
+        return {source_column(name, self.number): name for name in self.input.columns}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Join:
-    """Rows of two sources side by side. Streams go by time as well, at most `within_ms` apart."""
+    """Joined rows of two sources. Rows of two streams are at most `within_ms` apart."""
 
     left: JoinSide
     right: JoinSide
@@ -185,10 +183,10 @@ class Join:
     grace_ms: int
     key: Expr
     raw_key: str | None
-    """The column with the bytes that may be passed on as the key of the result."""
+    """The column with the bytes of the result's key, if a source has them."""
     store: str
     clock: str | None = None
-    """Of two streams: what lets their time go on while they have no records, for final results above."""
+    """For two streams: the clock that advances their time while they have no records, for final results above."""
 
     def __post_init__(self) -> None:
         for side in (self.left, self.right):
@@ -196,7 +194,7 @@ class Join:
         check_columns(self._carried, self.key, *([] if self.residual is None else [self.residual]))
 
     @property
-    def _carried(self) -> Columns:
+    def _carried(self) -> ColumnTypes:
         return dict((*self.left.carried, *self.right.carried))
 
     @property
@@ -205,41 +203,41 @@ class Join:
 
     @property
     def delay_ms(self) -> int | None:
-        """Of two streams: how far the time by which records are late is behind the newest; None of others."""
+        """For two streams: how far their watermark is behind the newest time; None for other joins."""
         return None if self.within_ms is None else self.within_ms + self.grace_ms
 
     @property
     def waits(self) -> bool:
-        """Of two streams: whether a record that nothing fits goes out alone, which is known when its time is over."""
+        """For two streams: whether a record without a match is emitted, which is known when its time has passed."""
         return self.delay_ms is not None and self.kind != "INNER"
 
     @property
     def moves_rows(self) -> bool:
-        """Of two tables: whether a row may go in one place and come in another, under the same key."""
+        """For two tables: whether one key may be deleted by one pair and inserted by another in one batch."""
         return self.is_table and not (self.left.by_key and self.right.by_key and self.kind == "INNER")
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnTypes:
         raw = {} if self.raw_key is None else {"raw_key": BYTES}
-        # A stream's record that met a table is still where it was.
+        # A record of a stream joined with a table keeps its partition and offset.
         place = {"partition": INT, "offset": LONG} if self.left.is_table != self.right.is_table else {}
         return {**self._carried, **raw, **place, "key": self.key.type, "ts": LONG}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """Records made of the rows below. `ts` is their timestamp; facets of the record below pass through."""
+    """Records computed from the input. `ts` is their timestamp; topic, partition, offset and headers pass through."""
 
-    input: Node
+    input: PlanNode
     key: Part
     value: Part
     ts: Expr
     key_type: DataType
     value_type: DataType
     windowed: bool
-    """The window's start goes into the key."""
+    """The key contains the start of the window."""
     of_table: bool = False
-    """The rows below are a table's."""
+    """The input is a table."""
 
     def __post_init__(self) -> None:
         check(self.input, self.ts, *part_exprs(self.key), *part_exprs(self.value))
@@ -252,7 +250,7 @@ class Project:
                 raise InvalidPlan(f"{raw} cannot pass through: it is not below")
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnTypes:
         below = self.input.columns
         found: dict[str, DataType] = {"key": self.key_type, "value": self.value_type, "ts": LONG}
         for part, raw in ((self.key, "raw_key"), (self.value, "raw_value")):
@@ -266,64 +264,24 @@ _PASSED = ("topic", "partition", "offset", "headers", "window_start", "window_en
 
 
 def _positions(columns: Iterable[str]) -> tuple[str, ...]:
-    """The columns of places in arrays, the outermost LATERAL first."""
+    """The columns with indexes into arrays, the outermost LATERAL first."""
     return tuple(name for name in columns if name.startswith(_POSITION))
 
 
 def passed_through(columns: Iterable[str]) -> tuple[str, ...]:
-    """Of the columns below a projection those that it gives as they are."""
+    """The input columns of a projection that it passes on unchanged."""
     names = tuple(columns)
     return (*(name for name in _PASSED if name in names), *_positions(names))
 
 
-Node = ReadTopic | Filter | Unnest | Aggregate | Having | Join | Project
+PlanNode = ReadTopic | Filter | Unnest | Aggregate | Having | Join | Project
 Stateful = Aggregate | Having | Join
 
 
-def nodes(node: Node) -> Iterator[Node]:
-    """A node and everything below it, from the top."""
-    yield node
-    for below in inputs(node):
-        yield from nodes(below)
-
-
-def keeps_state(node: Node) -> bool:
-    """Whether a node or one below it does."""
-    return any(isinstance(part, Stateful) for part in nodes(node))
-
-
-def is_timed(node: Node) -> bool:
-    """Whether a node or one below it goes by the time: a join of streams, or windows."""
-    return any(
-        part.delay_ms is not None if isinstance(part, Join) else isinstance(part, Aggregate) and part.window is not None
-        for part in nodes(node)
-    )
-
-
-def inputs(node: Node) -> tuple[Node, ...]:
-    """What a node reads."""
-    match node:
-        case ReadTopic():
-            return ()
-        case Join(left, right):
-            return left.input, right.input
-    return (node.input,)
-
-
-def key_serde(node: Node) -> Serde:
-    """The serde of the raw key that a node passes on: the source topic's."""
-    match node:
-        case ReadTopic(schema):
-            return schema.key
-        case Join(left, right, raw_key=raw_key):
-            return key_serde(right.input if raw_key in right.columns else left.input)
-    return key_serde(node.input)
-
-
-def check(below: Node, *exprs: Expr) -> None:
-    """Check that every column an expression reads is given below, with the type it expects.
+def check(below: PlanNode, *exprs: Expr) -> None:
+    """Check that the input has every column that an expression reads, with the expected type.
 
     Raises:
-        InvalidPlan: listing what there is.
+        InvalidPlan: with the columns that exist.
     """
     check_columns(below.columns, *exprs)

@@ -1,4 +1,4 @@
-"""BoundProgram to Plan: the third stage of the line."""
+"""BoundProgram to Plan: the third stage of the pipeline."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from lsql_runner.bind.bound import (
     part_exprs,
 )
 from lsql_runner.bind.error_policies import ErrorPolicies
-from lsql_runner.bind.expr import ColumnRef, Expr
-from lsql_runner.bind.join_scope import side_column
+from lsql_runner.bind.expr import ColumnRef, Expr, source_column
 from lsql_runner.bind.select import RECORD_TIME
-from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, Node, Project, ReadTopic, Unnest
-from lsql_runner.plan.queries import DEAD_LETTERS, Plan, Query, Write, WriteSink, WriteTopic
+from lsql_runner.plan.meaning import in_stored_order
+from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, PlanNode, Project, ReadTopic, Unnest
+from lsql_runner.plan.queries import STATELESS, Plan, Query, Write, WriteSink, WriteTopic, with_dead_letters
 from lsql_runner.plan.rules import RULES
 from lsql_runner.plan.usage import narrowed, paths_into
 from lsql_runner.types import BYTES
@@ -31,23 +31,13 @@ def plan_program(program: BoundProgram) -> Plan:
     plan = group_queries(tuple(_plan_insert(insert, namer, errors) for insert in program.inserts))
     for rule in RULES:
         plan = rule(plan)
-    return with_letters(plan)
-
-
-def with_letters(plan: Plan) -> Plan:
-    """The plan with a query of its own for the dead letters of stateful INSERTs, where they write any.
-
-    What one adds up it cannot write as it is as well. The query is none of those that there are, so that a program
-    keeps its state when its policy changes.
-    """
-    asking = tuple(sink for sink in plan.topic_sinks if sink.stateful and sink.errors.read == "dlq")
-    return Plan((*plan.queries, Query(DEAD_LETTERS, (), asking))) if asking else plan
+    return with_dead_letters(plan)
 
 
 def group_queries(sinks: tuple[Write, ...]) -> Plan:
-    """All stateless INSERTs into topics in one query, each stateful one and each into a sink in its own."""
+    """Group INSERTs into queries: all stateless INSERTs into topics share one, every other INSERT has its own."""
     stateless = tuple(sink for sink in sinks if isinstance(sink, WriteTopic) and not sink.stateful)
-    queries = [Query("stateless", stateless)] if stateless else []
+    queries = [Query(STATELESS, stateless)] if stateless else []
     for number, sink in enumerate(sink for sink in sinks if sink.stateful):
         queries.append(Query(f"stateful-{number}", (sink,)))
     rows = [sink for sink in sinks if isinstance(sink, WriteSink) and not sink.stateful]
@@ -56,7 +46,7 @@ def group_queries(sinks: tuple[Write, ...]) -> Plan:
 
 
 class _StoreNamer:
-    """Names state stores in the order of the program: the names are part of the state's identity."""
+    """Names state stores in the order of the program. `continuation` gives a continued store the name that it had."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -71,12 +61,12 @@ def _plan_insert(insert: BoundInsert | BoundSinkInsert, namer: _StoreNamer, erro
     if isinstance(insert, BoundSinkInsert):
         return WriteSink(node, insert.target)
     return WriteTopic(
-        node,
-        insert.target,
-        insert.key.format,
-        insert.value.format,
-        insert.key.schema,
-        insert.value.schema,
+        input=node,
+        topic=insert.target,
+        key_format=insert.key.format,
+        value_format=insert.value.format,
+        key_schema=insert.key.schema,
+        value_schema=insert.value.schema,
         errors=errors,
     )
 
@@ -94,27 +84,47 @@ def _plan_select(select: BoundSelect, namer: _StoreNamer) -> Project:
         table = select.reads_table
         store = namer.next()
         if group.final:
-            node = _driven_by(node, store)
-        groups = Aggregate(node, group.keys, group.window, group.grace_ms, time, group.calls, store, table, group.final)
+            node = _with_clock(node, store)
+        calls = in_stored_order(group.calls, node)
+        groups = Aggregate(
+            input=node,
+            keys=group.keys,
+            window=group.window,
+            grace_ms=group.grace_ms,
+            event_time=time,
+            calls=calls,
+            store=store,
+            of_table=table,
+            final=group.final,
+        )
         node = groups if select.having is None else Having(groups, select.having, namer.next("having"))
         time = RECORD_TIME
         windowed = group.window is not None
     key, value = select.shape.key.type, select.shape.value.type
-    return Project(node, select.key, select.value, time, key, value, windowed, select.is_table)
+    return Project(
+        input=node,
+        key=select.key,
+        value=select.value,
+        ts=time,
+        key_type=key,
+        value_type=value,
+        windowed=windowed,
+        of_table=select.is_table,
+    )
 
 
-def _driven_by(node: Node, clock: str) -> Node:
-    """The same with a clock for the joins of streams in it: the time of what is above is theirs."""
+def _with_clock(node: PlanNode, clock: str) -> PlanNode:
+    """The node with a clock for its joins of streams, which determine the time of the aggregate above."""
     match node:
-        case Join(left, right):
-            one, other = (replace(side, input=_driven_by(side.input, clock)) for side in (left, right))
+        case Join(left=left, right=right):
+            one, other = (replace(side, input=_with_clock(side.input, clock)) for side in (left, right))
             return replace(node, left=one, right=other, clock=clock)
         case Filter() | Unnest() | Project():
-            return replace(node, input=_driven_by(node.input, clock))
+            return replace(node, input=_with_clock(node.input, clock))
     return node
 
 
-def _plan_source(source: BoundTopic | BoundSelect | BoundJoin, above: tuple[Expr, ...], namer: _StoreNamer) -> Node:
+def _plan_source(source: BoundTopic | BoundSelect | BoundJoin, above: tuple[Expr, ...], namer: _StoreNamer) -> PlanNode:
     match source:
         case BoundTopic(schema):
             return ReadTopic(schema)
@@ -124,7 +134,7 @@ def _plan_source(source: BoundTopic | BoundSelect | BoundJoin, above: tuple[Expr
 
 
 def _read_by(select: BoundSelect) -> tuple[Expr, ...]:
-    """The expressions of a SELECT over its source's columns."""
+    """The expressions of a SELECT over the columns of its source."""
     arrays = tuple(array for _, array in select.laterals)
     where = () if select.where is None else (select.where,)
     if select.grouping is None:
@@ -135,7 +145,7 @@ def _read_by(select: BoundSelect) -> tuple[Expr, ...]:
 
 
 def _plan_join(join: BoundJoin, above: tuple[Expr, ...], namer: _StoreNamer) -> Join:
-    """A join that keeps of each side what somebody above it reads, and no more."""
+    """A join that stores only what is read above it."""
     above = (*above, join.key.expr, *(() if join.residual is None else (join.residual,)))
     below = (*above, *join.left_keys)
     left_number = None if isinstance(join.left, BoundJoin) else 0
@@ -147,7 +157,7 @@ def _plan_join(join: BoundJoin, above: tuple[Expr, ...], namer: _StoreNamer) -> 
         (left, join.left_keys, join.left_table, join.by_left_key, left_number),
         (right, join.right_keys, join.right_table, join.by_right_key, join.number),
     ):
-        side = JoinSide(node, keys, (), is_table, by_key, number)
+        side = JoinSide(input=node, keys=keys, carried=(), is_table=is_table, by_key=by_key, number=number)
         carried = [
             (name, narrowed(kind, paths)) for name, kind in side.columns.items() if (paths := paths_into(name, above))
         ]
@@ -155,24 +165,23 @@ def _plan_join(join: BoundJoin, above: tuple[Expr, ...], namer: _StoreNamer) -> 
             carried.append((raw, BYTES))
         sides.append(replace(side, carried=tuple(carried)))
     return Join(
-        sides[0],
-        sides[1],
-        join.kind,
-        join.residual,
-        join.within_ms,
-        join.grace_ms,
-        join.key.expr,
-        raw,
-        namer.next("join"),
+        left=sides[0],
+        right=sides[1],
+        kind=join.kind,
+        residual=join.residual,
+        within_ms=join.within_ms,
+        grace_ms=join.grace_ms,
+        key=join.key.expr,
+        raw_key=raw,
+        store=namer.next("join"),
     )
 
 
-def _raw_key(join: BoundJoin, left: Node, right: Node) -> str | None:
-    """The column of the key's bytes, where the key of one side goes on as it is."""
+def _raw_key(join: BoundJoin, left: PlanNode, right: PlanNode) -> str | None:
+    """The column with the bytes of the key, if the result has the unchanged key of one side."""
     match join.key.expr:
-        case ColumnRef(column, ()) if column.startswith("key_"):
-            number = int(column.removeprefix("key_"))
-            raw = side_column("raw_key", number)
+        case ColumnRef("key", (), source=int(number)):
+            raw = source_column("raw_key", number)
             if isinstance(left, Join) and number != join.number:
                 return raw if left.raw_key == raw else None
             return raw if "raw_key" in (right if number == join.number else left).columns else None

@@ -1,4 +1,4 @@
-"""What a program runs: queries, each with what it writes from the nodes of the plan."""
+"""The queries of a plan: each with the targets that it writes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from lsql_runner.bind.bound import SinkTarget
 from lsql_runner.bind.error_policies import ErrorPolicies
 from lsql_runner.formats.catalog import Format, TopicSchema
 from lsql_runner.plan.columns import InvalidPlan
-from lsql_runner.plan.nodes import Aggregate, Project, ReadTopic, Stateful, keeps_state, nodes
+from lsql_runner.plan.nodes import Aggregate, Project, ReadTopic, Stateful
+from lsql_runner.plan.tree import keeps_state, nodes
 from lsql_runner.types import Struct
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WriteTopic:
     """Every row of the input as a record of a topic."""
 
@@ -27,7 +28,7 @@ class WriteTopic:
     """The schema's id at the registry, once it is registered there."""
     value_id: int | None = None
     errors: ErrorPolicies = ErrorPolicies()
-    """What becomes of records that it cannot take or write."""
+    """What happens to records that cannot be read or written."""
 
     @property
     def name(self) -> str:
@@ -64,23 +65,27 @@ class WriteSink:
 
 Write = WriteTopic | WriteSink
 
+STATELESS = "stateless"
+"""The query of all stateless INSERTs into topics."""
 DEAD_LETTERS = "dead-letters"
 """The query that writes the dead letters of stateful INSERTs."""
+SHARED_NAMES = (STATELESS, DEAD_LETTERS)
+"""Names of queries of which a program has one at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What runs as one streaming query: one loop of batches, one checkpoint, one position.
+    """One streaming query: one sequence of batches, one checkpoint, one position.
 
-    All stateless INSERTs into topics share one query; each stateful one has its own, since the
-    watermark that closes its windows must not depend on the others' topics, and so has each INSERT into a sink: its
-    server may be slow, or away.
+    All stateless INSERTs into topics share one query. Each stateful INSERT has a query of its own, because the
+    watermark that closes its windows must not depend on other topics; so has each INSERT into a sink, because its
+    server may be slow or unavailable.
     """
 
     name: str
     sinks: tuple[Write, ...]
-    letters_of: tuple[WriteTopic, ...] = ()
-    """Stateful INSERTs of other queries: this one writes the dead letters of the records that they leave out."""
+    dead_letters_of: tuple[WriteTopic, ...] = ()
+    """Stateful INSERTs of other queries: this query writes the dead letters of the records that they drop."""
 
     def __post_init__(self) -> None:
         if self.row_sink is not None and len(self.sinks) > 1:
@@ -101,26 +106,26 @@ class Query:
 
     @property
     def final_groups(self) -> tuple[Aggregate, ...]:
-        """Those whose windows have one result, when they are over."""
+        """The aggregates whose windows have one result, when they end."""
         return tuple(node for node in self.stores if isinstance(node, Aggregate) and node.final)
 
     @property
     def sources(self) -> tuple[TopicSchema, ...]:
         found: dict[str, TopicSchema] = {}
-        for sink in (*self.sinks, *self.letters_of):
+        for sink in (*self.sinks, *self.dead_letters_of):
             found |= {n.schema.topic: n.schema for n in nodes(sink.input) if isinstance(n, ReadTopic)}
         return tuple(found.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A whole program, ready to be run, explained, drawn or fingerprinted."""
+    """A whole program: what run, explain, topology and fingerprint read."""
 
     queries: tuple[Query, ...]
 
     @property
     def sinks(self) -> tuple[Write, ...]:
-        """All that is written, topics and sinks."""
+        """Everything that is written: topics and sinks."""
         return tuple(sink for query in self.queries for sink in query.sinks)
 
     @property
@@ -139,7 +144,7 @@ class Plan:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """Every topic that is written: those of the INSERTs, then that of dead letters."""
+        """Every topic that is written: the targets of the INSERTs, then the topic of dead letters."""
         queue = () if self.dead_letter_queue is None else (self.dead_letter_queue,)
         return tuple(dict.fromkeys((*(sink.topic for sink in self.topic_sinks), *queue)))
 
@@ -150,3 +155,14 @@ class Plan:
     @property
     def stateful(self) -> bool:
         return any(query.stateful for query in self.queries)
+
+
+def with_dead_letters(plan: Plan) -> Plan:
+    """The plan with a query for the dead letters of stateful INSERTs, where there are any.
+
+    A stateful query cannot also emit the original records. This one is apart from all others, so that a program keeps
+    its state when its policy changes.
+    """
+    queries = tuple(query for query in plan.queries if query.name != DEAD_LETTERS)
+    sinks = tuple(sink for sink in plan.topic_sinks if sink.stateful and sink.errors.read == "dlq")
+    return Plan((*queries, Query(DEAD_LETTERS, (), sinks)) if sinks else queries)

@@ -1,27 +1,34 @@
-"""Rebuilding a plan from changed nodes, bottom-up."""
+"""Rewrite the nodes of a plan, bottom-up."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 
-from lsql_runner.plan.nodes import Aggregate, Having, Join, Node, Project, ReadTopic
+from lsql_runner.plan.nodes import Aggregate, Having, Join, PlanNode, Project, ReadTopic
 from lsql_runner.plan.queries import Plan
 
 
-def rewrite_nodes(plan: Plan, change: Callable[[Node], Node]) -> Plan:
+def rewrite_nodes(plan: Plan, change: Callable[[PlanNode], PlanNode]) -> Plan:
     """The plan with `change` applied to every node, inputs before those that read them."""
     queries = tuple(
         replace(
             query,
-            sinks=tuple(replace(sink, input=_as_project(_rebuild(sink.input, change))) for sink in query.sinks),
+            sinks=tuple(replace(sink, input=rewrite_node(sink.input, change)) for sink in query.sinks),
         )
         for query in plan.queries
     )
     return Plan(queries)
 
 
-def _rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
+def rewrite_node(node: Project, change: Callable[[PlanNode], PlanNode]) -> Project:
+    """What a target reads, with `change` applied to every node, inputs before those that read them."""
+    rebuilt = _rebuild(node, change)
+    assert isinstance(rebuilt, Project), "a target reads a projection, whatever a rule changes"
+    return rebuilt
+
+
+def _rebuild(node: PlanNode, change: Callable[[PlanNode], PlanNode]) -> PlanNode:
     if isinstance(node, ReadTopic):
         return change(node)
     if isinstance(node, Join):
@@ -33,8 +40,3 @@ def _rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
         assert isinstance(below, Aggregate), "a rule may not put anything between HAVING and its groups"
         return change(replace(node, input=below))
     return change(replace(node, input=below))
-
-
-def _as_project(node: Node) -> Project:
-    assert isinstance(node, Project), "a rule may not change what a sink reads into something else"
-    return node

@@ -1,35 +1,36 @@
-"""The state of a plan: every store by name, with what is in it, in the order of the engine's operators."""
+"""The state stores of a plan: their names and types, in the order of the engine's operators."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lsql_runner.plan.nodes import Aggregate, Having, Join, JoinSide, Node, inputs
+from lsql_runner.plan.nodes import Aggregate, Having, Join, JoinSide, PlanNode
 from lsql_runner.plan.queries import Query
 from lsql_runner.plan.text import show
+from lsql_runner.plan.tree import inputs
 from lsql_runner.types import DataType, describe
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class StoreDescription:
     name: str
     key: str
-    """The type of its keys, as the language writes it."""
+    """The type of its keys in the notation of the language."""
     value: str
 
 
-def query_stores(query: Query) -> tuple[Store, ...]:
+def query_stores(query: Query) -> tuple[StoreDescription, ...]:
     """The stores of a query, from the targets down."""
     return tuple(store for sink in query.sinks for store in _stores(sink.input))
 
 
-def _stores(node: Node) -> Iterator[Store]:
+def _stores(node: PlanNode) -> Iterator[StoreDescription]:
     match node:
         case Aggregate():
             yield from _of_groups(node)
         case Having():
-            yield Store(node.store, _groups(node.input), _results(node.input))
+            yield StoreDescription(node.store, _groups(node.input), _results(node.input))
         case Join():
             yield from _of_join(node)
             return
@@ -37,11 +38,11 @@ def _stores(node: Node) -> Iterator[Store]:
         yield from _stores(below)
 
 
-def _of_groups(node: Aggregate) -> Iterator[Store]:
-    yield Store(node.store, _groups(node), _results(node))
+def _of_groups(node: Aggregate) -> Iterator[StoreDescription]:
+    yield StoreDescription(node.store, _groups(node), _results(node))
     if node.of_table:
         arguments = [(f"arg_{slot}", call.arg.type) for slot, call in node.calls if call.arg is not None]
-        yield Store(f"{node.store}-rows", "bytes", _struct([(n, e.type) for n, e in node.keys] + arguments))
+        yield StoreDescription(f"{node.store}-rows", "bytes", _struct([(n, e.type) for n, e in node.keys] + arguments))
 
 
 def _groups(node: Aggregate) -> str:
@@ -52,20 +53,20 @@ def _results(node: Aggregate) -> str:
     return _struct([(call.function.lower(), call.type) for _, call in node.calls])
 
 
-def _of_join(node: Join) -> Iterator[Store]:
+def _of_join(node: Join) -> Iterator[StoreDescription]:
     both = _struct([*node.left.carried, *node.right.carried])
     on = _struct([(show(key), key.type) for key in node.left.keys])
     if node.moves_rows:
-        yield Store(f"{node.store}-moves", "bytes", both)
-    yield Store(node.store, on, both)
+        yield StoreDescription(f"{node.store}-moves", "bytes", both)
+    yield StoreDescription(node.store, on, both)
     for side, name in ((node.left, "left"), (node.right, "right")):
         if is_tracked(side):
-            yield Store(f"{node.store}-{name}", "bytes", _struct([*side.carried]))
+            yield StoreDescription(f"{node.store}-{name}", "bytes", _struct([*side.carried]))
         yield from _stores(side.input)
 
 
 def is_tracked(side: JoinSide) -> bool:
-    """Whether the rows of a side must be known before they are joined: a table's that is not joined by its key."""
+    """Whether the rows of a side are stored before they are joined: those of a table that is not joined by its key."""
     return side.is_table and not side.by_key
 
 

@@ -1,11 +1,11 @@
-"""Typed expressions as people read them, in `explain` and on the topology."""
+"""Typed expressions as text for people, in `explain` and in the topology."""
 
 from __future__ import annotations
 
 import json
 from functools import singledispatch
 
-from lsql_runner.bind.bound import Fields, Part, Single
+from lsql_runner.bind.bound import Fields, Part, UnnamedValue
 from lsql_runner.bind.expr import (
     AggregateCall,
     Apply,
@@ -15,7 +15,7 @@ from lsql_runner.bind.expr import (
     Convert,
     Expr,
     HeaderValue,
-    Operation,
+    OperatorCall,
     Record,
 )
 from lsql_runner.types import describe
@@ -33,7 +33,7 @@ def show(expr: Expr) -> str:
 @show.register
 def _(expr: ColumnRef) -> str:
     path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in expr.path)
-    return path[1:] if expr.column == "value" and path else f"{expr.column}{path}"
+    return path[1:] if expr.name == "value" and path else f"{expr.name}{path}"
 
 
 @show.register
@@ -42,7 +42,7 @@ def _(expr: Const) -> str:
 
 
 @show.register
-def _(expr: Operation) -> str:
+def _(expr: OperatorCall) -> str:
     shown = [show(arg) for arg in expr.args]
     if expr.op in _PREFIX:
         return f"{_PREFIX[expr.op]}{shown[0]}"
@@ -88,12 +88,12 @@ def _(expr: AggregateCall) -> str:
 def show_part(part: Part) -> str:
     """One line for a part of the output record."""
     match part:
-        case Single(expr):
+        case UnnamedValue(expr):
             return show(expr)
         case Fields(fields, extends):
             items = [f"{name}: {show(expr)}" for name, expr in fields]
             return "{" + ", ".join(["*", *items] if extends else items) + "}"
-    return "as it came"
+    return "unchanged"
 
 
 def show_duration(milliseconds: int) -> str:

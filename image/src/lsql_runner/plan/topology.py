@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from lsql_runner.bind.bound import SinkTarget
-from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, Node, Project, ReadTopic, Unnest, inputs
+from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, PlanNode, Project, ReadTopic, Unnest
 from lsql_runner.plan.queries import Plan, WriteSink
 from lsql_runner.plan.text import show, show_duration, show_part
+from lsql_runner.plan.tree import inputs
 from lsql_runner.types import describe
 
 
 def topology(plan: Plan) -> dict[str, Any]:
     """`{"nodes": [{"id", "kind", "label", "detail"}], "edges": [{"from", "to"}]}`, sources first.
 
-    A topic that several queries read or that is both read and written is one node; a table of a sink is one.
+    A topic is one node, however many queries read and write it; so is a table of a sink.
     """
     graph = _Graph()
     for query in plan.queries:
@@ -26,9 +27,10 @@ def topology(plan: Plan) -> dict[str, Any]:
             graph.edge(last, graph.topic(sink.topic, f"{sink.key_format} key, {sink.value_format} value"))
             if sink.errors.write == "dlq" or (sink.errors.read == "dlq" and not sink.stateful):
                 graph.edge(last, graph.topic(str(sink.errors.queue), "dead letters"))
-        queue = "" if not query.letters_of else graph.topic(str(query.letters_of[0].errors.queue), "dead letters")
-        for source in query.sources if queue else ():
-            graph.edge(f"topic/{source.topic}", queue)
+        if query.dead_letters_of:
+            queue = graph.topic(str(query.dead_letters_of[0].errors.queue), "dead letters")
+            for source in query.sources:
+                graph.edge(f"topic/{source.topic}", queue)
     return {"nodes": list(graph.nodes.values()), "edges": graph.edges}
 
 
@@ -51,7 +53,7 @@ class _Graph:
     def edge(self, start: str, end: str) -> None:
         self.edges.append({"from": start, "to": end})
 
-    def chain(self, node: Node, prefix: str) -> str:
+    def chain(self, node: PlanNode, prefix: str) -> str:
         """Add a node and all below it; the identity of the node."""
         if isinstance(node, ReadTopic):
             schema = node.schema

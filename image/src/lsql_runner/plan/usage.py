@@ -1,4 +1,4 @@
-"""Which parts of a column a set of expressions looks at: the engine decodes those and no others."""
+"""The parts of a column that expressions read: the engine decodes only these."""
 
 from __future__ import annotations
 
@@ -7,27 +7,24 @@ from dataclasses import replace
 
 from lsql_runner.bind.bound import keeps_source, part_exprs
 from lsql_runner.bind.expr import ColumnRef, Expr, rewrite, walk
-from lsql_runner.bind.join_scope import side_column
-from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, Node, Project, ReadTopic, Unnest, inputs
+from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, PlanNode, Project, ReadTopic, Unnest
 from lsql_runner.plan.queries import Query, Write, WriteSink
+from lsql_runner.plan.tree import inputs
 from lsql_runner.types import Array, DataType, Field, Struct
 
 Path = tuple[str | int, ...]
 
 
 def paths_into(column: str, exprs: Iterable[Expr]) -> tuple[Path, ...]:
-    """Every path that the expressions follow into `column`, in order of first use."""
+    """Every path that the expressions read in `column`, in order of first use."""
     found = {
-        part.path: None
-        for expr in exprs
-        for part in walk(expr)
-        if isinstance(part, ColumnRef) and part.column == column
+        part.path: None for expr in exprs for part in walk(expr) if isinstance(part, ColumnRef) and part.name == column
     }
     return tuple(found)
 
 
 def narrowed(kind: DataType, paths: Iterable[Path]) -> DataType:
-    """The type with only the fields that the paths reach, in the type's own order; an empty path keeps all."""
+    """The type with only the fields at the paths, in their own order; an empty path keeps all fields."""
     wanted = list(paths)
     if () in wanted:
         return kind
@@ -44,7 +41,7 @@ def narrowed(kind: DataType, paths: Iterable[Path]) -> DataType:
     return kind
 
 
-def node_exprs(node: Node) -> tuple[Expr, ...]:
+def node_exprs(node: PlanNode) -> tuple[Expr, ...]:
     """The expressions that a node evaluates itself."""
     match node:
         case Filter(condition=condition) | Having(condition=condition):
@@ -59,50 +56,50 @@ def node_exprs(node: Node) -> tuple[Expr, ...]:
 
 
 def fields_read(query: Query, topic: str) -> DataType:
-    """The part of a topic's value that a query decodes; an empty struct if it only passes it through."""
-    return _union(
-        [kind for sink in query.sinks for read, kind in _reads(sink.input, _taken(sink)) if read.schema.topic == topic]
-    )
+    """The part of a topic's value that a query decodes; an empty struct if the value only passes through."""
+    reads = (read for sink in query.sinks for read in _reads(sink.input, _read_by(sink)))
+    return _union([kind for node, kind in reads if node.schema.topic == topic])
 
 
-def _taken(sink: Write) -> tuple[Expr, ...]:
-    """What a sink takes out of its records: a value may pass to a topic as bytes, but in a row it is columns."""
+def _read_by(sink: Write) -> tuple[Expr, ...]:
+    """What a target reads of its records: a topic may take the value as bytes, the row of a sink has columns."""
     return (ColumnRef("value", (), sink.input.value_type),) if isinstance(sink, WriteSink) else ()
 
 
-def _reads(node: Node, wanted: tuple[Expr, ...]) -> Iterator[tuple[ReadTopic, DataType]]:
-    """What is decoded of each topic below. `wanted` are expressions over the columns of the node."""
+def _reads(node: PlanNode, above: tuple[Expr, ...]) -> Iterator[tuple[ReadTopic, DataType]]:
+    """What is decoded of each topic below. `above` are expressions over the columns of the node."""
     match node:
         case ReadTopic(schema):
-            yield node, narrowed(schema.value.type, paths_into("value", wanted))
+            yield node, narrowed(schema.value.type, paths_into("value", above))
         case Join():
             for side in (node.left, node.right):
-                refs = tuple(ColumnRef(name, path, kind) for name, kind in side.carried for path in _leaves(kind))
-                own = tuple(_renamed(expr, side) for expr in (*side.keys, *refs))
-                yield from _reads(side.input, own)
+                carried = tuple(
+                    ColumnRef(side.names[name], path, kind) for name, kind in side.carried for path in _leaves(kind)
+                )
+                keys = tuple(_below(key, side) for key in side.keys)
+                yield from _reads(side.input, (*keys, *carried))
         case Aggregate():
             yield from _reads(node.input, node_exprs(node))
         case Project() if not keeps_source(node.value):
             yield from _reads(node.input, node_exprs(node))
         case _:
-            yield from _reads(inputs(node)[0], (*wanted, *node_exprs(node)))
+            yield from _reads(inputs(node)[0], (*above, *node_exprs(node)))
 
 
 def _leaves(kind: DataType) -> tuple[Path, ...]:
-    """The paths to everything in a type that is no struct."""
+    """The paths to all parts of a type that are no structs."""
     if not isinstance(kind, Struct) or not kind.fields:
         return ((),)
     return tuple((member.name, *path) for member in kind.fields for path in _leaves(member.type))
 
 
-def _renamed(expr: Expr, side: JoinSide) -> Expr:
-    """An expression over the columns of a join, over those of the side's input."""
+def _below(expr: Expr, side: JoinSide) -> Expr:
+    """An expression over the columns of a join, rewritten over the columns of the side's input."""
     if side.number is None:
         return expr
-    ending = side_column("", side.number)
 
     def visit(part: Expr) -> Expr | None:
-        return replace(part, column=part.column.removesuffix(ending)) if isinstance(part, ColumnRef) else None
+        return replace(part, source=None) if isinstance(part, ColumnRef) else None
 
     return rewrite(expr, visit)
 

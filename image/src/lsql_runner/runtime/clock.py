@@ -1,4 +1,4 @@
-"""The wall clock, in the unit that everything here counts in."""
+"""The wall clock in milliseconds, the unit of all times in the runtime."""
 
 from __future__ import annotations
 

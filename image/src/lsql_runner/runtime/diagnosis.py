@@ -1,4 +1,4 @@
-"""Why a record is no JSON of the pinned schema, in words. Runs once, for the record that the processor stopped at."""
+"""Why a record does not match its JSON schema, in words. Runs once, for the record that stopped the processor."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lsql_runner.types import BOOLEAN, DOUBLE, FLOAT, INT, LONG, STRING, Array, 
 
 
 def diagnose_json(data: bytes, kind: DataType) -> str | None:
-    """One clause that says what is wrong, with the place in the record; None if nothing is found here."""
+    """What is wrong, as a clause with the place in the record; None if nothing is found."""
     if not data:
         return "it is empty"
     try:

@@ -1,4 +1,4 @@
-"""Files that hold settings, as mounted secrets do: what to do when one of them changes."""
+"""Watches files that hold settings, for example mounted secrets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from threading import Thread
 
 
 class FileWatch:
-    """Calls `on_change` once, with the file, when the content of one of the files is another than at the start.
+    """Calls `on_change` once, with the path, when the content of a file differs from its content at the start.
 
     A file that cannot be read counts as unchanged: an orchestrator swaps mounted secrets in more than one step.
     """
@@ -25,7 +25,7 @@ class FileWatch:
             self._thread.start()
 
     def close(self) -> None:
-        """Watch no longer."""
+        """Stop watching."""
         self._ended.set()
 
     def _run(self) -> None:

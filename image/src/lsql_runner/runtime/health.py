@@ -1,4 +1,4 @@
-"""Is the processor well? A question about progress, answered from the Status alone."""
+"""The health of a processor, computed from its Status alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lsql_runner.runtime.status import Status
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a processor is not well. `code` is one word for machines, `text` a sentence for people."""
+    """Why a processor is not healthy. `code` is for programs, `text` a sentence for people."""
 
     code: str
     text: str

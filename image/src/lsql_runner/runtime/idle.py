@@ -1,8 +1,8 @@
-"""Time while no record comes: windows whose result is told when they are over must not wait for the next record.
+"""Event time of idle topics: a window with a final result must not wait for the next record to close.
 
-The time of a topic is that of its newest record. While it is idle its time goes on as fast as the clock. So a topic
-that is written as things happen closes its windows when they are over; and one whose records are of long ago is not
-thrown into the present by a pause of its producer.
+The event time of a topic is that of its newest record. While the topic is idle, its event time advances with the wall
+clock. So the windows of a topic with current records close on time, and a topic with old records keeps its old event
+time when its producer pauses.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from lsql_runner.plan.queries import Plan
 
 _SHORTEST_MS = 1_000
 _LONGEST_MS = 60_000
-_PART = 20
-"""A step is this part of a window: each is a micro-batch, and a result may be late by one."""
+_STEPS = 20
+"""A window is so many steps: each step is a micro-batch, and a result may be late by one step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A clock of the plan is to go on to a time, in milliseconds since 1970 UTC."""
+    """Advance a clock of the plan to a time, in milliseconds since 1970 UTC."""
 
     clock: str
     time_ms: int
@@ -35,20 +35,20 @@ class _Clock:
     time_ms: int | None
     """The newest event time; None before the first record."""
     since_ms: int
-    """When it was last known to be so."""
+    """The wall clock when that became known."""
     open: bool = True
-    """Whether there may be windows to close."""
+    """Whether windows may be open."""
 
 
 class IdleClocks:
-    """The clocks of a plan, one for each store with final results. Not for several threads."""
+    """The clocks of a plan, one for each store with final results. For one thread."""
 
     def __init__(self, plan: Plan, newest_ms: dict[str, int], now_ms: int) -> None:
         """
         Args:
             plan: the plan that runs.
-            newest_ms: by query the newest event time that its checkpoint knows.
-            now_ms: the time of the clock on the wall.
+            newest_ms: by query the newest event time in its checkpoint.
+            now_ms: the wall clock.
         """
         self._clocks = [
             _Clock(node.store, query.name, _pace(node), newest_ms.get(query.name), now_ms)
@@ -57,7 +57,7 @@ class IdleClocks:
         ]
 
     def batch_ended(self, event: BatchEnded) -> None:
-        """A micro-batch has moved the time, or opened or closed windows."""
+        """Take over the event time of a micro-batch, and whether windows are open after it."""
         self._clocks = [_after(clock, event) if clock.query == event.query else clock for clock in self._clocks]
 
     def due(self, now_ms: int) -> tuple[Step, ...]:
@@ -71,7 +71,7 @@ class IdleClocks:
 
 def _pace(node: Aggregate) -> int:
     assert node.window is not None
-    return min(max(node.window.size_ms // _PART, _SHORTEST_MS), _LONGEST_MS)
+    return min(max(node.window.size_ms // _STEPS, _SHORTEST_MS), _LONGEST_MS)
 
 
 def _after(clock: _Clock, event: BatchEnded) -> _Clock:

@@ -3,8 +3,8 @@
 starting -> waiting (broker away, or an empty topic without a schema)
 starting -> running -> stopping -> stopped -> starting
 running -> restarting (backoff) -> starting
-running -> failed (a record that the program cannot take; only a person can say what to do)
-any -> ended (the process is going)
+running -> failed (a record that the program cannot process; a person decides)
+any -> ended (the process ends)
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ class Trigger(Enum):
     WAIT = "wait"
     """Something outside must happen first: a broker must answer, a first record must arrive."""
     RETRY = "retry"
-    """The time to try again has come."""
+    """The delay is over."""
     RUN = "run"
     """The query runs."""
     DIE = "die"
-    """The query died of something that may pass."""
+    """The query or its start failed with an error that may pass."""
     REFUSE = "refuse"
-    """The query or its start met something that does not pass by itself."""
+    """The query or its start failed with an error that does not pass by itself."""
     STOP = "stop"
     """A person asked to stop."""
     HALTED = "halted"
-    """The last batch has ended and its position is kept."""
+    """The last batch has ended and its position is committed."""
     START = "start"
     """A person asked to start."""
     END = "end"
@@ -64,14 +64,14 @@ IDEMPOTENT: frozenset[tuple[State, Trigger]] = frozenset(
     {(state, Trigger.START) for state in (State.STARTING, State.WAITING, State.RUNNING, State.RESTARTING)}
     | {(state, Trigger.STOP) for state in (State.STOPPING, State.STOPPED)}
 )
-"""Requests for what already is so: they change nothing and are no error."""
+"""Requests for the state that the processor is in, or comes to: they change nothing and are no error."""
 
 
 def move(state: State, trigger: Trigger) -> State:
     """The state after `trigger`.
 
     Raises:
-        LsqlError: TRANSITION_REFUSED when the two do not go together.
+        LsqlError: TRANSITION_REFUSED where the state does not allow the trigger.
     """
     if (state, trigger) in IDEMPOTENT:
         return state

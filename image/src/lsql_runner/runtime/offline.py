@@ -1,33 +1,81 @@
-"""Planning without running: for validate, explain and topology."""
+"""Planning without running: for validate, explain and topology. Nothing is changed anywhere."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
 
-from lsql_runner.config.settings import read_settings
+from lsql_runner.config.settings import Settings, read_settings
 from lsql_runner.formats.catalog import Catalog
-from lsql_runner.pipeline import Planned, plan_parsed
-from lsql_runner.runtime.preparation import brokers_of, plan_on_brokers, registry_of
-from lsql_runner.runtime.registered import check_outputs
+from lsql_runner.pipeline import PlannedProgram, plan_parsed
+from lsql_runner.runtime.connections import connections
+from lsql_runner.runtime.decision import Situation, StartDecision, decide
+from lsql_runner.runtime.preparation import find_situation, plan_on_brokers, versions
+from lsql_runner.runtime.registered import check_schemas, output_schemas, unregistered_schemas
+from lsql_runner.runtime.statedir import SavedState, saved_state, state_path
+from lsql_runner.sql.ast import Program
 from lsql_runner.sql.parser import parse
 
 
-def plan_from_environment(environment: Mapping[str, str]) -> Planned:
+def plan_from_environment(environment: Mapping[str, str]) -> PlannedProgram:
     """The plan of the program in the environment: on the brokers' topics, or on declared ones without brokers.
 
     Raises:
-        LsqlError: whatever is wrong; nothing is changed on the brokers.
+        LsqlError: what is wrong with the settings, the program or its topics.
     """
     settings = read_settings(environment)
     program = parse(settings.sql)
     if not settings.bootstrap_servers:
-        return plan_parsed(program, Catalog(settings.declared, sinks=settings.sink_kinds))
-    with ExitStack() as stack:
-        brokers = stack.enter_context(closing(brokers_of(settings)))
-        registry = registry_of(settings)
-        if registry is not None:
-            stack.callback(registry.close)
+        return _plan_on_declarations(program, settings)
+    with connections(settings) as (brokers, registry):
         planned = plan_on_brokers(program, settings, brokers, registry, None)
-        check_outputs(planned.plan, registry)
+        check_schemas(output_schemas(planned.plan, registry))
         return planned
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """A program that can start, and how."""
+
+    planned: PlannedProgram
+    decision: StartDecision
+    """What a start would do: now, or, without brokers to ask, where neither topics nor schemas of the program exist."""
+    on_brokers: bool
+    """Whether brokers were asked."""
+
+
+def validate(environment: Mapping[str, str]) -> Validation:
+    """Check the program in the environment as a start does.
+
+    Raises:
+        LsqlError: whatever a start would be refused with.
+    """
+    settings = read_settings(environment)
+    program = parse(settings.sql)
+    if settings.bootstrap_servers:
+        saved = saved_state(state_path(settings.state_dir, settings.app_id))
+        with connections(settings) as (brokers, registry):
+            # Without the directory the processor runs elsewhere, and its position is no sign of a lost state.
+            found = find_situation(program, settings, brokers, registry, saved, with_positions=saved.path.exists())
+    else:
+        found = _empty_brokers(_plan_on_declarations(program, settings))
+    return Validation(found.planned, decide(found, settings), bool(settings.bootstrap_servers))
+
+
+def _empty_brokers(planned: PlannedProgram) -> Situation:
+    """As found on brokers that have only the topics that the program does not create, and no state."""
+    bound = planned.bound.settings
+    existing = frozenset(topic for topic in planned.plan.targets if not bound.topic(topic).autocreate)
+    return Situation(
+        planned=planned,
+        topics=existing,
+        schemas=unregistered_schemas(planned.plan),
+        committed={},
+        saved=SavedState(Path()),
+        versions=versions(),
+    )
+
+
+def _plan_on_declarations(program: Program, settings: Settings) -> PlannedProgram:
+    return plan_parsed(program, Catalog(settings.declared, sinks=settings.sink_kinds))

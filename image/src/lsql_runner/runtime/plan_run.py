@@ -1,40 +1,23 @@
-"""One run of the plan: its queries in the engine and its position at the brokers, from a start to a halt."""
+"""One run of the plan, from a start to a halt: its queries in the engine, and its position on the brokers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
 from lsql_runner.config.settings import Settings
-from lsql_runner.engine.processor import Job, SparkEngine
-from lsql_runner.engine.row_sink import RowSinks
-from lsql_runner.engine.sink import SinkOptions
-from lsql_runner.engine.source import SourceOptions
+from lsql_runner.engine.port import Job, RowSinks, SinkOptions, SourceOptions
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
-from lsql_runner.events.processor import LateRecordsDropped, Listener
-from lsql_runner.kafka.brokers import Brokers
-from lsql_runner.runtime.clock import now_ms
+from lsql_runner.events.processor import LateRecordsDropped
+from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.diagnosis import diagnose_json
 from lsql_runner.runtime.idle import IdleClocks
-from lsql_runner.runtime.preparation import Prepared
+from lsql_runner.runtime.preparation import PreparedProgram
+from lsql_runner.runtime.state_machine import StateMachine
 from lsql_runner.runtime.statedir import StateDir
-from lsql_runner.runtime.status import Status
-from lsql_runner.runtime.watch import BrokerWatch
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What a run works with. It ends before any of them."""
-
-    settings: Settings
-    brokers: Brokers
-    engine: SparkEngine
-    state: StateDir
-    status: Callable[[], Status]
-    emit: Listener
+from lsql_runner.runtime.watch import PositionReporter
 
 
 class PlanRun:
@@ -44,65 +27,63 @@ class PlanRun:
         LsqlError: JVM_GONE, QUERY_FAILED, SINK_UNREACHABLE and the like; nothing is left running then.
     """
 
-    def __init__(self, prepared: Prepared, around: Surroundings) -> None:
-        self._around = around
-        self._schemas = prepared.plan.sources
+    def __init__(self, prepared: PreparedProgram, dependencies: RunDependencies, machine: StateMachine) -> None:
+        self._dependencies = dependencies
+        self._engine = dependencies.engine
+        self._machine = machine
+        self._sources = prepared.plan.sources
         self._clocks: IdleClocks | None = None
         self._ended: SimpleQueue[BatchEnded] = SimpleQueue()
-        settings = around.settings
-        self._watch = BrokerWatch(
-            around.brokers, settings.app_id, settings.metric_frequency_ms / 1000, around.emit, self._committed
+        self._watch = dependencies.open_watch(
+            PositionReporter(dependencies.settings, dependencies.brokers, machine, dependencies.now_ms)
         )
         try:
-            around.engine.start(job_of(prepared, settings, around.state, self._batch_ended))
-            self._clocks = IdleClocks(prepared.plan, around.engine.newest_ms(), now_ms())
+            self._engine.start(job_of(prepared, dependencies.settings, dependencies.state, self._batch_ended))
+            self._clocks = IdleClocks(prepared.plan, self._engine.newest_ms(), dependencies.now_ms())
         except BaseException:
             self.halt()
             raise
 
     def pass_time(self) -> None:
-        """Let time go on where no record comes."""
+        """Advance the event time of idle topics."""
         assert self._clocks is not None
         with suppress(Empty):
             while True:
                 self._clocks.batch_ended(self._ended.get_nowait())
-        for step in self._clocks.due(now_ms()):
-            self._around.engine.advance(step.clock, step.time_ms)
+        for step in self._clocks.due(self._dependencies.now_ms()):
+            self._engine.advance(step.clock, step.time_ms)
 
     def death(self) -> LsqlError | None:
-        """What it died of, in words; None while it runs."""
-        error = self._around.engine.death(self._committed(), self._around.status().ends)
-        return None if error is None else self._explained(error)
+        """Why it ended by itself; None while it runs."""
+        status = self._machine.status
+        error = self._engine.death(status.committed, status.ends)
+        return None if error is None else self._with_reason(error)
 
     def halt(self) -> None:
-        """Let the batches under way end, stop, and commit the last position."""
-        if self._around.engine.jvm_death() is None:
-            self._around.engine.stop()
+        """Let running batches end, stop, and commit the last position."""
+        if self._engine.jvm_death() is None:
+            self._engine.stop()
         self._watch.close()
 
-    def _committed(self) -> dict[Partition, int]:
-        """The position that is safe for every query of the program."""
-        return self._around.status().committed
-
     def _batch_ended(self, event: BatchEnded) -> None:
-        self._around.emit(event)
+        self._machine.emit(event)
         self._watch.batch_ended()
         self._ended.put(event)
         late = event.late_records
         if any(store.late_rows_dropped for store in event.stores):
-            late += self._around.engine.count_late(event)
+            late += self._engine.count_late(event)
         if late:
-            self._around.emit(LateRecordsDropped(event.at_ms, event.query, late))
+            self._machine.emit(LateRecordsDropped(event.at_ms, event.query, late))
 
-    def _explained(self, error: LsqlError) -> LsqlError:
-        """A malformed JSON key or value with the reason in words: the engine only says that it is one."""
+    def _with_reason(self, error: LsqlError) -> LsqlError:
+        """A malformed JSON key or value with what is wrong in it, which the engine does not say."""
         if error.code != "RECORD_MALFORMED" or error.params["format"] != "JSON":
             return error
         is_key = error.params["part"] == "key"
         topic, number = str(error.params["topic"]), int(error.params["partition"])
-        schema = next((t for t in self._schemas if t.topic == topic), None)
+        schema = next((t for t in self._sources if t.topic == topic), None)
         with suppress(LsqlError):
-            record = self._around.brokers.record(Partition(topic, number), int(error.params["offset"]))
+            record = self._dependencies.brokers.record(Partition(topic, number), int(error.params["offset"]))
             if schema is not None and record is not None:
                 data, serde = (record.key, schema.key) if is_key else (record.value, schema.value)
                 reason = diagnose_json(data or b"", serde.type)
@@ -110,7 +91,9 @@ class PlanRun:
         return error
 
 
-def job_of(prepared: Prepared, settings: Settings, state: StateDir, on_batch: Callable[[BatchEnded], None]) -> Job:
+def job_of(
+    prepared: PreparedProgram, settings: Settings, state: StateDir, on_batch: Callable[[BatchEnded], None]
+) -> Job:
     """What the engine needs to run a prepared plan."""
     bound = prepared.planned.bound.settings
     source = SourceOptions(
@@ -125,6 +108,6 @@ def job_of(prepared: Prepared, settings: Settings, state: StateDir, on_batch: Ca
     )
     row_sinks = RowSinks({s.name: s for s in settings.sinks}, settings.jars_dir / "sinks")
     queue = prepared.plan.dead_letter_queue
-    sink = SinkOptions(settings.connection, settings.app_id, bound.producer, queue, prepared.takes)
+    sink = SinkOptions(settings.connection, settings.app_id, bound.producer, queue, prepared.limits)
     checkpoints = state.checkpoints(prepared.generation)
     return Job(prepared.plan, source, sink, checkpoints, on_batch, settings.registry, bound.rocksdb, row_sinks)

@@ -1,4 +1,4 @@
-"""The processor as its REST API sees it. The supervisor is one; tests of the API bring their own."""
+"""The processor as its REST API uses it. The supervisor implements it, and a fake for tests of the API."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from lsql_runner.runtime.health import Health
+from lsql_runner.runtime.last_hour import Sample
 from lsql_runner.runtime.status import Status
 
 
 @dataclass(frozen=True, slots=True)
 class StoreInfo:
-    """A state store of the plan, whether it holds rows yet or not."""
+    """A state store of the plan."""
 
     name: str
     query: str
@@ -28,14 +29,14 @@ class Identity:
     user: str
     version: str
     guarantee: str
-    """`at_least_once` or `exactly_once`: what the sink promises."""
+    """`at_least_once` or `exactly_once`."""
     runners: int = 1
     started_at_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
-    """What is known once the program is bound to its topics; empty before."""
+class ProgramDescription:
+    """What a bound program consists of; empty before it is bound."""
 
     stores: tuple[StoreInfo, ...] = ()
     topology: dict[str, Any] = field(default_factory=dict)
@@ -51,21 +52,24 @@ class Processor(Protocol):
     def identity(self) -> Identity: ...
 
     @property
-    def described(self) -> Described: ...
+    def description(self) -> ProgramDescription: ...
 
     def status(self) -> Status: ...
 
     def health(self) -> Health: ...
 
+    def last_hour(self, now_ms: int) -> tuple[Sample, ...]:
+        """A sample for each ten seconds of the last hour, oldest first; none from before the process began."""
+
     def stop(self, by: str) -> None:
-        """Ask for a stop: the batch under way ends, position and state are kept. Returns at once.
+        """Request a stop: the running batch ends, position and state are kept. Returns at once.
 
         Raises:
             LsqlError: TRANSITION_REFUSED.
         """
 
     def start(self, by: str) -> None:
-        """Ask for a start after a stop or a failure. Returns at once.
+        """Request a start after a stop or a failure. Returns at once.
 
         Raises:
             LsqlError: TRANSITION_REFUSED.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.avro_schema import AvroSchemaError, avro_serde
@@ -126,24 +126,98 @@ def _referred(
     return found
 
 
-def registered(plan: Plan, registry: SchemaRegistry | None) -> Plan:
-    """The plan with the ids of the schemas that it writes with, each made a version of its target's subject.
+@dataclass(frozen=True, slots=True)
+class OutputSchema:
+    """A schema that records of a target are written with, and what the registry says of it."""
+
+    topic: str
+    part: str
+    """`key` or `value`."""
+    kind: SchemaKind
+    planned: str
+    """The schema's text in the plan."""
+    text: str
+    """The text to register. In PROTOBUF fields have the numbers of the subject's newest version."""
+    id: int | None
+    """The schema's id, where it is a version of the subject already."""
+    incompatibility: str | None = None
+    """Why the subject's rules refuse it as a new version."""
+
+    @property
+    def subject(self) -> str:
+        return subject_of(self.topic, self.part)
+
+
+def output_schemas(plan: Plan, registry: SchemaRegistry | None) -> tuple[OutputSchema, ...]:
+    """The schemas that a plan writes with; nothing is registered.
 
     Raises:
-        LsqlError: REGISTRY_MISSING, SCHEMA_INCOMPATIBLE, REGISTRY_UNREACHABLE and the like.
+        LsqlError: REGISTRY_MISSING, SCHEMA_INVALID, REGISTRY_UNREACHABLE and the like.
     """
+    found: dict[tuple[str, str, str], OutputSchema] = {}
+    newest: dict[tuple[str, SchemaKind], str] = {}
+    for sink in plan.topic_sinks:
+        for part, kind, text in _schemas(sink):
+            if registry is None:
+                raise LsqlError("REGISTRY_MISSING", topic=sink.topic)
+            if (sink.topic, part, text) not in found:
+                schema = _output_schema(registry, sink.topic, part, kind, text, newest)
+                if schema.id is None:
+                    newest[schema.subject, kind] = schema.text
+                found[sink.topic, part, text] = schema
+    return tuple(found.values())
+
+
+def unregistered_schemas(plan: Plan) -> tuple[OutputSchema, ...]:
+    """The schemas that a plan writes with, as for a registry that knows none of them."""
+    found = (
+        OutputSchema(sink.topic, part, kind, text, text, None)
+        for sink in plan.topic_sinks
+        for part, kind, text in _schemas(sink)
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def check_schemas(schemas: Iterable[OutputSchema]) -> None:
+    """Refuse schemas that the rules of their subjects refuse.
+
+    Raises:
+        LsqlError: SCHEMA_INCOMPATIBLE.
+    """
+    for schema in schemas:
+        if schema.incompatibility is not None:
+            raise LsqlError("SCHEMA_INCOMPATIBLE", subject=schema.subject, reason=schema.incompatibility)
+
+
+def _output_schema(
+    registry: SchemaRegistry,
+    topic: str,
+    part: str,
+    kind: SchemaKind,
+    planned: str,
+    newest: Mapping[tuple[str, SchemaKind], str],
+) -> OutputSchema:
+    """`newest` has the schemas that other INSERTs of the program register before, by subject and kind."""
+    subject = subject_of(topic, part)
+    text = _numbered(registry, subject, kind, planned, newest.get((subject, kind)))
+    schema_id = registry.registered_id(subject, kind, text)
+    refusal = registry.incompatibility(subject, kind, text) if schema_id is None else None
+    return OutputSchema(topic, part, kind, planned, text, schema_id, refusal)
+
+
+def with_schema_ids(plan: Plan, schemas: Iterable[OutputSchema]) -> Plan:
+    """The plan with the registered texts and the ids of its output schemas."""
+    known = {(schema.topic, schema.part, schema.planned): schema for schema in schemas}
 
     def with_ids(sink: Write) -> Write:
         if isinstance(sink, WriteSink):
             return sink
-        for part, kind, text in _schemas(sink):
-            asked, subject = _asked(registry, sink.topic), subject_of(sink.topic, part)
-            schema = _numbered(asked, subject, kind, text)
-            schema_id = asked.register(subject, kind, schema)
+        for part, _, text in _schemas(sink):
+            schema = known[sink.topic, part, text]
             if part == "key":
-                sink = replace(sink, key_schema=schema, key_id=schema_id)
+                sink = replace(sink, key_schema=schema.text, key_id=schema.id)
             else:
-                sink = replace(sink, value_schema=schema, value_id=schema_id)
+                sink = replace(sink, value_schema=schema.text, value_id=schema.id)
         return sink
 
     return replace(
@@ -151,25 +225,31 @@ def registered(plan: Plan, registry: SchemaRegistry | None) -> Plan:
     )
 
 
-def check_outputs(plan: Plan, registry: SchemaRegistry | None) -> None:
-    """Whether the registry would take the schemas that a plan writes with; nothing is registered.
+def registered(plan: Plan, registry: SchemaRegistry | None) -> Plan:
+    """The plan with the ids of the schemas that it writes with, each registered as a version of its target's subject.
 
     Raises:
-        LsqlError: as `registered`.
+        LsqlError: as `output_schemas`, and SCHEMA_INCOMPATIBLE.
     """
-    for sink in plan.topic_sinks:
-        for part, kind, text in _schemas(sink):
-            subject = subject_of(sink.topic, part)
-            asked = _asked(registry, sink.topic)
-            why = asked.incompatibility(subject, kind, _numbered(asked, subject, kind, text))
-            if why is not None:
-                raise LsqlError("SCHEMA_INCOMPATIBLE", subject=subject, reason=why)
+    schemas = output_schemas(plan, registry)
+    if registry is None:
+        return plan
+    return with_schema_ids(
+        plan, [replace(schema, id=registry.register(schema.subject, schema.kind, schema.text)) for schema in schemas]
+    )
 
 
-def _numbered(registry: SchemaRegistry, subject: str, kind: SchemaKind, text: str) -> str:
-    """The schema, in PROTOBUF with the numbers that its fields have in the subject's newest version."""
-    newest = registry.latest(subject) if kind == "PROTOBUF" else None
-    return text if newest is None or newest.schema.kind != kind else renumbered(text, newest.schema.text)
+def _numbered(registry: SchemaRegistry, subject: str, kind: SchemaKind, text: str, before: str | None) -> str:
+    """The schema, in PROTOBUF with the numbers that its fields have in the subject's newest version.
+
+    `before` is that version, where the same start registers it; else the registry is asked.
+    """
+    if kind != "PROTOBUF":
+        return text
+    newest = registry.latest(subject) if before is None else None
+    if newest is not None and newest.schema.kind == kind:
+        before = newest.schema.text
+    return text if before is None else renumbered(text, before)
 
 
 def _schemas(sink: WriteTopic) -> Iterator[tuple[str, SchemaKind, str]]:
@@ -178,9 +258,3 @@ def _schemas(sink: WriteTopic) -> Iterator[tuple[str, SchemaKind, str]]:
     for part, form, text in parts:
         if text is not None:
             yield part, _KINDS[form.bare.name], text
-
-
-def _asked(registry: SchemaRegistry | None, topic: str) -> SchemaRegistry:
-    if registry is None:
-        raise LsqlError("REGISTRY_MISSING", topic=topic)
-    return registry

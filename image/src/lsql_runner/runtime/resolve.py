@@ -1,6 +1,6 @@
-"""What the program's topics hold: asked in the order of the language's rules, then frozen into a Catalog.
+"""The formats and types of the program's topics, as a Catalog.
 
-The program, then the configuration, then what was pinned beside the checkpoint, then the registry, then a sample.
+Sources, in this order: the program, LSQL_TOPICS, the schemas pinned beside the checkpoint, the registry, a sample.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lsql_runner.formats.catalog import (
 )
 from lsql_runner.formats.infer import infer_serde
 from lsql_runner.formats.json_types import settled, widened
-from lsql_runner.kafka.brokers import Brokers, RawRecord
+from lsql_runner.kafka.ports import RawRecord, TopicReader
 from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.runtime.registered import registered_serde
 from lsql_runner.sql import ast
@@ -33,8 +33,8 @@ from lsql_runner.types import BYTES, STRING, DataType, Struct
 
 
 @dataclass(frozen=True, slots=True)
-class Knowledge:
-    """What is known of topics before the brokers are asked."""
+class KnownSchemas:
+    """What describes topics, apart from the program and the brokers."""
 
     declared: Mapping[str, TopicSchema]
     pinned: Mapping[str, TopicSchema]
@@ -44,7 +44,7 @@ class Knowledge:
     """The kinds of the configured sinks, by name."""
 
 
-def resolve_catalog(program: ast.Program, brokers: Brokers, knowledge: Knowledge) -> Catalog:
+def resolve_catalog(program: ast.Program, brokers: TopicReader, known: KnownSchemas) -> Catalog:
     """The catalog for a program.
 
     Raises:
@@ -58,25 +58,25 @@ def resolve_catalog(program: ast.Program, brokers: Brokers, knowledge: Knowledge
     schemas: dict[str, TopicSchema] = {}
     for topic in source_topics(program):
         if topic in existing:
-            schema = said.get(topic) or _schema(topic, named.get(topic, SourceFormats()), brokers, knowledge)
+            schema = said.get(topic) or _schema(topic, named.get(topic, SourceFormats()), brokers, known)
             formats = {schema.key.format.bare.name, schema.value.format.name}
-            if knowledge.registry is None and formats & {*OF_REGISTRY}:
+            if known.registry is None and formats & {*OF_REGISTRY}:
                 raise LsqlError("REGISTRY_MISSING", topic=topic)  # for the schemas that the records name
             schemas[topic] = replace(schema, partitions=existing[topic])
-    return Catalog(schemas, frozenset(existing), knowledge.sinks)
+    return Catalog(schemas, frozenset(existing), known.sinks)
 
 
-def _schema(topic: str, named: SourceFormats, brokers: Brokers, knowledge: Knowledge) -> TopicSchema:
-    declared = knowledge.declared.get(topic)
+def _schema(topic: str, named: SourceFormats, brokers: TopicReader, known: KnownSchemas) -> TopicSchema:
+    declared = known.declared.get(topic)
     if declared is not None and _agrees(declared.key.format, named.key) and _agrees(declared.value.format, named.value):
         return declared
-    pinned = knowledge.pinned.get(topic)
+    pinned = known.pinned.get(topic)
     if pinned is not None and not (_agrees(pinned.key.format, named.key) and _agrees(pinned.value.format, named.value)):
         pinned = None
-    sample = brokers.sample(topic, knowledge.sample_records)
+    sample = brokers.sample(topic, known.sample_records)
     if pinned is not None:
-        return _widened(pinned, sample, knowledge.registry)
-    return _found(topic, named, sample, knowledge.registry)
+        return _widened(pinned, sample, known.registry)
+    return _found(topic, named, sample, known.registry)
 
 
 def _agrees(known: Format, named: Format | None) -> bool:
@@ -118,7 +118,7 @@ def _found(topic: str, named: SourceFormats, sample: list[RawRecord], registry: 
     value, value_origin = _part(topic, "value", [record.value for record in sample], named.value, registry)
     if value is None:
         raise LsqlError("TOPIC_EMPTY", topic=topic)
-    if key is None:  # every key is null: whatever comes passes through
+    if key is None:  # every key of the sample is null
         key = Serde(STRING_FORMAT, STRING) if sample else Serde(BYTES_FORMAT, BYTES)
     origin: Origin = "registry" if "registry" in (key_origin, value_origin) else "sampled"
     return TopicSchema(topic, _settled(key), _settled(value), origin)

@@ -5,7 +5,7 @@
     control.json      whether a person has stopped it
     <generation>/     one checkpoint for each query
 
-A generation ends when its state cannot be gone on with; the next starts empty.
+A program that cannot use the state of its predecessor begins a new generation, which starts empty.
 """
 
 from __future__ import annotations
@@ -21,18 +21,54 @@ from typing import Any
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.formats.declared import as_declaration, declared_topics
-from lsql_runner.plan.fingerprint import Fingerprint
+from lsql_runner.plan.fingerprint import Fingerprint, OtherVersion
 
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """What the last start left beside the checkpoint."""
+    """What program.json holds: the program that the checkpoints belong to."""
 
     sql: str
     fingerprint: Fingerprint
     schemas: dict[str, TopicSchema]
     generation: int
     versions: dict[str, str]
+    added: tuple[str, ...] = ()
+    """Queries that came to a program with state and had no checkpoint yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedState:
+    """What a processor's directory holds."""
+
+    path: Path
+    pinned: Pinned | None = None
+    """None in a new directory."""
+    checkpoints: frozenset[tuple[int, str]] = frozenset()
+    """Generation and query of every checkpoint in which a batch was planned."""
+    generations: frozenset[int] = frozenset()
+    """All generations that have a folder."""
+
+
+def state_path(root: Path, app_id: str) -> Path:
+    """The directory of a processor, whether it exists or not."""
+    return root.expanduser().absolute() / app_id
+
+
+def saved_state(path: Path) -> SavedState:
+    """What the directory `<state dir>/<app id>` holds. Takes no lock and changes nothing; the path need not exist.
+
+    Raises:
+        LsqlError: STATE_UNREADABLE.
+    """
+    folders = [folder for folder in path.iterdir() if folder.name.isdigit()] if path.is_dir() else []
+    generations = [folder for folder in folders if folder.is_dir()]
+    return SavedState(
+        path,
+        _pinned(path),
+        frozenset((int(g.name), q.name) for g in generations for q in g.iterdir() if _has_batch(q)),
+        frozenset(int(generation.name) for generation in generations),
+    )
 
 
 class StateDir:
@@ -43,7 +79,7 @@ class StateDir:
     """
 
     def __init__(self, root: Path, app_id: str) -> None:
-        self.path = root.expanduser().absolute() / app_id
+        self.path = state_path(root, app_id)
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -60,33 +96,21 @@ class StateDir:
         os.pwrite(self._lock, str(os.getpid()).encode(), 0)
 
     def close(self) -> None:
-        """Give the lock back."""
+        """Release the lock."""
         os.close(self._lock)
 
     # --- the program ---
 
-    def pinned(self) -> Pinned | None:
-        """What is pinned; None in a new directory.
+    def saved(self) -> SavedState:
+        """What the directory holds now.
 
         Raises:
             LsqlError: STATE_UNREADABLE.
         """
-        document = self._read("program.json")
-        if document is None:
-            return None
-        try:
-            return Pinned(
-                document["sql"],
-                Fingerprint.from_json(document["fingerprint"]),
-                declared_topics(document["schemas"]),
-                int(document["generation"]),
-                dict(document["versions"]),
-            )
-        except (KeyError, ValueError, TypeError, AttributeError):
-            raise LsqlError("STATE_UNREADABLE", path=str(self.path / "program.json")) from None
+        return saved_state(self.path)
 
     def pin(self, pinned: Pinned) -> None:
-        """Write down what this start goes by."""
+        """Write program.json."""
         self._write(
             "program.json",
             {
@@ -95,6 +119,7 @@ class StateDir:
                 "schemas": as_declaration(pinned.schemas),
                 "generation": pinned.generation,
                 "versions": pinned.versions,
+                "added": list(pinned.added),
             },
         )
 
@@ -104,45 +129,31 @@ class StateDir:
         """Where a generation's queries keep their checkpoints."""
         return self.path / str(generation)
 
-    def has_checkpoint(self, generation: int, query: str) -> bool:
-        """Whether a batch of the query was ever planned there."""
-        offsets = self.checkpoints(generation) / query / "offsets"
-        return offsets.is_dir() and any(name.name.isdigit() for name in offsets.iterdir())
-
     def drop_older(self, generation: int) -> None:
-        """Remove the checkpoints of generations before this one."""
+        """Delete the checkpoints of all generations before this one."""
         for folder in self.path.iterdir():
             if folder.is_dir() and folder.name.isdigit() and int(folder.name) < generation:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def drop_checkpoint(self, generation: int, query: str) -> None:
-        """Let a query begin anew."""
+        """Delete a query's checkpoint, so that the query begins again."""
         shutil.rmtree(self.checkpoints(generation) / query, ignore_errors=True)
 
     # --- stop and start by a person ---
 
     def stopped_by(self) -> str | None:
         """Who stopped the processor; None if nobody did."""
-        document = self._read("control.json")
+        document = _read(self.path / "control.json")
         return None if document is None or document.get("desired") != "stopped" else str(document.get("by", "unknown"))
 
     def set_stopped(self, stopped: bool, by: str, at_ms: int) -> None:
-        """Keep a person's wish, so that it holds for the next process too."""
+        """Save whether the processor is to run, so that the next process knows it too."""
         self._write("control.json", {"desired": "stopped" if stopped else "running", "by": by, "at_ms": at_ms})
 
     # --- files ---
 
-    def _read(self, name: str) -> dict[str, Any] | None:
-        try:
-            document = json.loads((self.path / name).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError):
-            return {}
-        return document if isinstance(document, dict) else {}
-
     def _write(self, name: str, document: dict[str, Any]) -> None:
-        """Whole or not at all: a crash leaves the old file."""
+        """Write a file atomically: after a crash it is the old or the new one."""
         target = self.path / name
         fresh = target.with_suffix(".new")
         try:
@@ -156,7 +167,41 @@ class StateDir:
 
 
 def _probe(path: Path) -> None:
-    """Fail now if nothing can be written: a full or read-only volume still opens files."""
+    """Raise OSError if nothing can be written: a full or read-only volume still opens files."""
     probe = path / ".probe"
     probe.write_bytes(b"1")
     probe.unlink()
+
+
+def _pinned(path: Path) -> Pinned | None:
+    document = _read(path / "program.json")
+    if document is None:
+        return None
+    try:
+        return Pinned(
+            document["sql"],
+            Fingerprint.from_json(document["fingerprint"]),
+            declared_topics(document["schemas"]),
+            int(document["generation"]),
+            dict(document["versions"]),
+            tuple(document["added"]),
+        )
+    except (OtherVersion, KeyError, ValueError, TypeError, AttributeError):
+        raise LsqlError("STATE_UNREADABLE", path=str(path / "program.json")) from None
+
+
+def _has_batch(checkpoint: Path) -> bool:
+    """Whether a batch was ever planned in a query's checkpoint."""
+    offsets = checkpoint / "offsets"
+    return offsets.is_dir() and any(name.name.isdigit() for name in offsets.iterdir())
+
+
+def _read(file: Path) -> dict[str, Any] | None:
+    """A JSON object; None where there is no file, and an empty one where it is not readable."""
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError):
+        return {}
+    return document if isinstance(document, dict) else {}

@@ -1,4 +1,4 @@
-"""The processor as it is now: a fold over its events. /stream, /health and the page read this and nothing else."""
+"""The processor's status, computed from its events. /stream, /health and the page show this and nothing else."""
 
 from __future__ import annotations
 
@@ -17,23 +17,22 @@ from lsql_runner.events.processor import (
     LagMeasured,
     LateRecordsDropped,
     Partition,
-    Planned,
+    ProgramPlanned,
     QueryDied,
     SinkUse,
     StateChanged,
     StoreReport,
     TopicUse,
-    Warned,
 )
 from lsql_runner.events.state import State
 
 IDLE_AFTER_MS = 10_000
-"""A query that has read everything and ended no batch for this long has a rate of zero."""
+"""The rate of a query without lag is zero this long after its last batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What one query did in its last batch, over the time since the batch before."""
+    """Records of a query's last batch, over the time since the batch before."""
 
     records_in_per_s: float
     records_out_per_s: float
@@ -41,7 +40,7 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Everything that is known of the processor at one moment."""
+    """Everything known about the processor at one moment."""
 
     state: State = State.STARTING
     since_ms: int = 0
@@ -61,16 +60,16 @@ class Status:
     records_in: int = 0
     records_out: int = 0
     rates: dict[str, Rates] = field(default_factory=dict)
-    """By query: what its last batch read and wrote; empty while there is nothing to read."""
+    """By query; empty while there is nothing to read."""
     late_records_dropped: int = 0
     caught: dict[tuple[str, str, str], int] = field(default_factory=dict)
-    """By fate (`dead`, `skipped`), topic and error code: records that were not taken and did not stop the processor."""
+    """By fate (`dead`, `skipped`), topic and error code: failed records that did not stop the processor."""
     batches: int = 0
     last_batch: BatchEnded | None = None
     last_batch_at_ms: dict[str, int] = field(default_factory=dict)
     """By query."""
     positions: dict[str, dict[Partition, int]] = field(default_factory=dict)
-    """By query: several queries of one program may stand at different offsets of one topic."""
+    """By query: queries of one program may be at different offsets of one topic."""
     ends: dict[Partition, int] = field(default_factory=dict)
     stores: dict[str, dict[str, StoreReport]] = field(default_factory=dict)
     watermarks_ms: dict[str, int] = field(default_factory=dict)
@@ -89,7 +88,7 @@ class Status:
         return sum(rates.records_out_per_s for rates in self.rates.values())
 
     def records_caught(self, fate: str) -> int:
-        """How many records had a fate."""
+        """The number of failed records with a fate."""
         return sum(records for (its, _, _), records in self.caught.items() if its == fate)
 
     @property
@@ -145,6 +144,7 @@ def _(event: BatchEnded, status: Status) -> Status:
     times = status.event_times_ms
     if event.event_time_max_ms is not None:
         times = times | {event.query: max(event.event_time_max_ms, times.get(event.query, 0))}
+    positions = status.positions | {event.query: event.positions}
     after = replace(
         status,
         records_in=status.records_in + event.records_in,
@@ -154,13 +154,22 @@ def _(event: BatchEnded, status: Status) -> Status:
         batches=status.batches + 1,
         last_batch=event,
         last_batch_at_ms=status.last_batch_at_ms | {event.query: event.at_ms},
-        positions=status.positions | {event.query: event.positions},
+        positions=positions,
+        ends=_ends(status.ends, positions),
         stores=status.stores | {event.query: {store.name: store for store in event.stores}},
         watermarks_ms=watermarks,
         event_times_ms=times,
         progress_at_ms=event.at_ms,
     )
     return replace(after, lag_at_progress=after.lag)
+
+
+def _ends(measured: dict[Partition, int], positions: dict[str, dict[Partition, int]]) -> dict[Partition, int]:
+    """The ends of partitions, at least the positions: ends are measured now and then, and queries read on meanwhile."""
+    return {
+        partition: max([end, *(of_query.get(partition, end) for of_query in positions.values())])
+        for partition, end in measured.items()
+    }
 
 
 def _with_caught(before: dict[tuple[str, str, str], int], new: tuple[Caught, ...]) -> dict[tuple[str, str, str], int]:
@@ -173,7 +182,7 @@ def _with_caught(before: dict[tuple[str, str, str], int], new: tuple[Caught, ...
 
 @advance.register
 def _(event: LagMeasured, status: Status) -> Status:
-    after = replace(status, ends=status.ends | event.ends)
+    after = replace(status, ends=_ends(status.ends | event.ends, status.positions))
     if after.lag == 0:
         lately = event.at_ms - IDLE_AFTER_MS
         rates = {query: r for query, r in after.rates.items() if after.last_batch_at_ms[query] > lately}
@@ -208,17 +217,14 @@ def _(event: JvmGone, status: Status) -> Status:
 
 
 @advance.register
-def _(event: Warned, status: Status) -> Status:
-    return status if event.text in status.warnings else replace(status, warnings=(*status.warnings, event.text))
-
-
-@advance.register
-def _(event: Planned, status: Status) -> Status:
+def _(event: ProgramPlanned, status: Status) -> Status:
     new = tuple(w for w in event.warnings if w not in status.warnings)
     known = status.positions if event.generation == status.generation else {}
+    positions = {query: known.get(query, start) for query, start in event.starts.items()}
     return replace(
         status,
-        positions={query: known.get(query, start) for query, start in event.starts.items()},
+        positions=positions,
+        ends=_ends(status.ends, positions),
         topics=event.topics,
         sinks=event.sinks,
         generation=event.generation,
@@ -228,7 +234,7 @@ def _(event: Planned, status: Status) -> Status:
 
 
 class StatusBoard:
-    """The one place that holds the current Status; events come from several threads."""
+    """Holds the current Status; events may come from several threads."""
 
     def __init__(self, status: Status) -> None:
         self._status = status

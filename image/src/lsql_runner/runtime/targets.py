@@ -1,24 +1,24 @@
-"""The topics that a program makes for what it writes."""
+"""The target topics that a program creates."""
 
 from __future__ import annotations
 
-from lsql_runner.kafka.brokers import TopicRequest
-from lsql_runner.pipeline import Planned
+from lsql_runner.kafka.ports import TopicRequest
+from lsql_runner.pipeline import PlannedProgram
 
 _CLEANUP = "cleanup.policy"
 
 
-def compacted_targets(planned: Planned) -> frozenset[str]:
-    """Of the topics that the program makes those that take no record without a key."""
+def compacted_targets(planned: PlannedProgram) -> frozenset[str]:
+    """The topics that the program creates compacted, and that accept no record without a key."""
     made = (topic for topic in planned.plan.targets if planned.bound.settings.topic(topic).autocreate)
     return frozenset(t for t in made if "compact" in dict(target_request(planned, t).config).get(_CLEANUP, ""))
 
 
-def target_request(planned: Planned, topic: str) -> TopicRequest:
-    """A target as the program makes it.
+def target_request(planned: PlannedProgram, topic: str) -> TopicRequest:
+    """The request for a target topic, by the program's settings.
 
-    Of a table each key's newest row counts, so its topic is compacted, if the program does not say otherwise. Windows
-    have new keys for ever: their topics forget, as the brokers' own settings say.
+    A table has one newest row for each key, so its topic is compacted unless the program sets another policy. Windows
+    have ever new keys: the retention of their topics is the brokers' default.
     """
     made = planned.bound.settings.topic(topic)
     config = made.config

@@ -1,38 +1,39 @@
-"""Beside the query, on the brokers: measuring the lag, and showing the position to the consumer group."""
+"""Beside the queries, on the brokers: measuring the lag, and committing the position of the consumer group."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from threading import Condition, Thread
+from typing import Protocol
 
+from lsql_runner.config.settings import Settings
 from lsql_runner.errors import LsqlError, report
 from lsql_runner.events.batches import Partition
-from lsql_runner.events.processor import BrokerFound, BrokerLost, LagMeasured, Listener
-from lsql_runner.kafka.brokers import Brokers
-from lsql_runner.runtime.clock import now_ms
+from lsql_runner.events.processor import BrokerFound, BrokerLost, LagMeasured
+from lsql_runner.kafka.ports import GroupPositions, TopicReader
+from lsql_runner.runtime.state_machine import StateMachine
+
+_JOIN_S = 30.0
+
+
+class Watch(Protocol):
+    """Reports positions and lag while a plan runs."""
+
+    def batch_ended(self) -> None:
+        """There may be a new position to commit."""
+
+    def close(self) -> None:
+        """Commit the last position and end."""
 
 
 class BrokerWatch:
-    """Measures ends every `period_s` and commits the newest position after each batch, in a thread of its own."""
+    """Measures ends every SQL_METRIC_FREQUENCY and commits the newest position after each batch, in its own thread."""
 
-    def __init__(
-        self,
-        brokers: Brokers,
-        group: str,
-        period_s: float,
-        emit: Listener,
-        committed: Callable[[], Mapping[Partition, int]],
-    ) -> None:
-        self._brokers = brokers
-        self._group = group
-        self._period_s = period_s
-        self._emit = emit
-        self._committed = committed
+    def __init__(self, reporter: PositionReporter) -> None:
+        self._reporter = reporter
         self._wake = Condition()
         self._dirty = False
         self._ended = False
-        self._lost = False
-        self._sent: Mapping[Partition, int] = {}
         self._thread = Thread(target=self._run, name="broker-watch", daemon=True)
         self._thread.start()
 
@@ -43,44 +44,67 @@ class BrokerWatch:
             self._wake.notify()
 
     def close(self) -> None:
-        """Commit what is left and end the thread."""
+        """Commit the last position and end the thread."""
         with self._wake:
             self._ended = True
             self._wake.notify()
-        self._thread.join(30)
+        self._thread.join(_JOIN_S)
 
     def _run(self) -> None:
-        next_measure = 0
-        while True:
+        ended = False
+        while not ended:
             with self._wake:
                 if not self._dirty and not self._ended:
-                    self._wake.wait(max(0.0, (next_measure - now_ms()) / 1000))
+                    self._wake.wait(self._reporter.due_in_s())
                 self._dirty = False
                 ended = self._ended
-            try:
-                self._commit()
-                if now_ms() >= next_measure and not ended:
-                    next_measure = now_ms() + int(self._period_s * 1000)
-                    self._measure()
-                self._found()
-            except LsqlError as error:
-                self._lost = True
-                self._emit(BrokerLost(now_ms(), report(error)))
-                next_measure = now_ms() + int(self._period_s * 1000)
-            if ended:
-                return
+            self._reporter.report(measure=not ended)
+
+
+class PositionBrokers(TopicReader, GroupPositions, Protocol):
+    """What a reporter needs of the brokers."""
+
+
+class PositionReporter:
+    """Commits positions and measures the lag; errors of the brokers become events."""
+
+    def __init__(
+        self, settings: Settings, brokers: PositionBrokers, machine: StateMachine, now_ms: Callable[[], int]
+    ) -> None:
+        self._brokers = brokers
+        self._now_ms = now_ms
+        self._machine = machine
+        self._group = settings.app_id
+        self._period_ms = settings.metric_frequency_ms
+        self._next_ms = 0
+        self._lost = False
+        self._sent: Mapping[Partition, int] = {}
+
+    def due_in_s(self) -> float:
+        """Seconds until the next measurement."""
+        return max(0.0, (self._next_ms - self._now_ms()) / 1000)
+
+    def report(self, *, measure: bool = True) -> None:
+        """Commit the position if it is new, and measure the ends if that is due."""
+        try:
+            self._commit()
+            if measure and self._now_ms() >= self._next_ms:
+                self._schedule()
+                ends = self._brokers.ends(self._machine.status.committed)
+                self._machine.emit(LagMeasured(self._now_ms(), ends))
+            if self._lost:
+                self._lost = False
+                self._machine.emit(BrokerFound(self._now_ms()))
+        except LsqlError as error:
+            self._lost = True
+            self._machine.emit(BrokerLost(self._now_ms(), report(error)))
+            self._schedule()
+
+    def _schedule(self) -> None:
+        self._next_ms = self._now_ms() + self._period_ms
 
     def _commit(self) -> None:
-        positions = dict(self._committed())
+        positions = dict(self._machine.status.committed)
         if positions and positions != self._sent:
             self._brokers.commit(self._group, positions)
             self._sent = positions
-
-    def _measure(self) -> None:
-        ends = self._brokers.ends(self._committed())
-        self._emit(LagMeasured(now_ms(), ends))
-
-    def _found(self) -> None:
-        if self._lost:
-            self._lost = False
-            self._emit(BrokerFound(now_ms()))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from lsql_runner.errors import LsqlError
 from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import Cursor
 from lsql_runner.sql.expressions import read_path, read_type_name
-from lsql_runner.sql.lexer import Kind
+from lsql_runner.sql.lexer import TokenKind
 from lsql_runner.sql.select import read_topic
+from lsql_runner.sql.unsupported import unsupported
 
 
 def read_create_table(cursor: Cursor) -> ast.CreateTable:
@@ -27,9 +27,10 @@ def read_create_table(cursor: Cursor) -> ast.CreateTable:
     value = read_format(cursor)
     cursor.expect_symbol(")")
     if cursor.at_word("PROPERTIES"):
-        instead = "SET topic.<name>.partitions and the like, for a topic that the program makes"
-        raise LsqlError("CLAUSE_UNSUPPORTED", cursor.peek().span, clause="PROPERTIES", instead=instead)
-    return ast.CreateTable(topic, tuple(columns), key, value, start.to(cursor.last))
+        raise unsupported("PROPERTIES", cursor.peek().span)
+    return ast.CreateTable(
+        topic=topic, columns=tuple(columns), key_format=key, value_format=value, span=start.to(cursor.last)
+    )
 
 
 def _read_column(cursor: Cursor) -> ast.Column:
@@ -44,9 +45,9 @@ def _read_column(cursor: Cursor) -> ast.Column:
 
 def read_format(cursor: Cursor) -> ast.FormatName:
     """`JSON`, `TW[STRING]`."""
-    name = cursor.expect(Kind.WORD, "a format, as JSON or STRING")
+    name = cursor.expect(TokenKind.WORD, "a format, as JSON or STRING")
     inner = None
     if cursor.take_symbol("["):
-        inner = cursor.expect(Kind.WORD, "the format inside the window").upper
+        inner = cursor.expect(TokenKind.WORD, "the format inside the window").upper
         cursor.expect_symbol("]")
     return ast.FormatName(name.upper, inner, name.span.to(cursor.last))

@@ -9,7 +9,7 @@ from typing import NoReturn
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql.ast import Ident
-from lsql_runner.sql.lexer import Kind, Token, next_token, skip_blank
+from lsql_runner.sql.lexer import Token, TokenKind, next_token, skip_blank
 
 MAX_DEPTH = 100
 """Levels of nesting that a program may have. The stages after the parser walk expressions by
@@ -45,10 +45,10 @@ class Cursor:
 
     def at_symbol(self, *symbols: str, distance: int = 0) -> bool:
         token = self.peek(distance)
-        return token.kind is Kind.SYMBOL and token.text in symbols
+        return token.kind is TokenKind.SYMBOL and token.text in symbols
 
     def at_end(self) -> bool:
-        return self.peek().kind is Kind.END
+        return self.peek().kind is TokenKind.END
 
     # --- taking ---
 
@@ -77,16 +77,16 @@ class Cursor:
     def expect_symbol(self, symbol: str) -> Token:
         return self.take_symbol(symbol) or self.refuse(f"'{symbol}'")
 
-    def expect(self, kind: Kind, what: str) -> Token:
+    def expect(self, kind: TokenKind, what: str) -> Token:
         return self.next() if self.peek().kind is kind else self.refuse(what)
 
     def ident(self, what: str) -> Ident:
         """A bare or back-ticked name; a reserved word must be quoted to be one."""
         token = self.peek()
-        if token.kind is Kind.QUOTED_NAME:
+        if token.kind is TokenKind.QUOTED_NAME:
             self.next()
             return Ident(token.value, True, token.span)
-        if token.kind is Kind.WORD and token.upper not in RESERVED:
+        if token.kind is TokenKind.WORD and token.upper not in RESERVED:
             self.next()
             return Ident(token.value, False, token.span)
         self.refuse(what)
@@ -122,7 +122,7 @@ class Cursor:
 
     def refuse(self, expected: str) -> NoReturn:
         token = self.peek()
-        found = "the end of the program" if token.kind is Kind.END else f"`{shorten(token.text)}`"
+        found = "the end of the program" if token.kind is TokenKind.END else f"`{shorten(token.text)}`"
         raise LsqlError("SQL_SYNTAX", token.span, found=found, expected=expected)
 
 

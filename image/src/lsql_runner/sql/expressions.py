@@ -11,7 +11,8 @@ from typing import cast
 from lsql_runner.errors import LsqlError
 from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import MAX_DEPTH, Cursor
-from lsql_runner.sql.lexer import Kind, Token
+from lsql_runner.sql.lexer import Token, TokenKind
+from lsql_runner.sql.unsupported import unsupported
 
 _OR, _AND, _NOT, _COMPARE, _ADD, _MULTIPLY = 1, 2, 3, 4, 5, 6
 
@@ -20,7 +21,7 @@ _POWER |= dict.fromkeys(("=", "!=", "<>", "<", "<=", ">", ">=", "IS", "NOT", "IN
 _POWER |= {"+": _ADD, "-": _ADD, "*": _MULTIPLY, "/": _MULTIPLY, "%": _MULTIPLY}
 
 
-def read_expression(cursor: Cursor) -> ast.Expr:
+def read_expression(cursor: Cursor) -> ast.Expression:
     """One whole expression.
 
     Raises:
@@ -32,9 +33,9 @@ def read_expression(cursor: Cursor) -> ast.Expr:
     return expr
 
 
-def check_height(expr: ast.Expr) -> None:
+def check_height(expr: ast.Expression) -> None:
     """Refuse a tree of more than MAX_DEPTH levels; a long `a + b + ...` grows one level for each operator."""
-    level: list[ast.Expr] = [expr]
+    level: list[ast.Expression] = [expr]
     for _ in range(MAX_DEPTH):
         level = [child for node in level for child in children(node)]
         if not level:
@@ -42,7 +43,7 @@ def check_height(expr: ast.Expr) -> None:
     raise LsqlError("SQL_TOO_DEEP", level[0].span, limit=MAX_DEPTH)
 
 
-def children(expr: ast.Expr) -> tuple[ast.Expr, ...]:
+def children(expr: ast.Expression) -> tuple[ast.Expression, ...]:
     """The expressions directly inside one."""
     match expr:
         case ast.Unary(_, operand) | ast.IsNull(operand) | ast.Cast(operand):
@@ -51,11 +52,11 @@ def children(expr: ast.Expr) -> tuple[ast.Expr, ...]:
             return (left, right)
         case ast.Logical(_, operands):
             return operands
-        case ast.Between(operand, low, high):
+        case ast.Between(operand=operand, low=low, high=high):
             return (operand, low, high)
         case ast.InList(operand, items):
             return (operand, *items)
-        case ast.Case(operand, branches, otherwise):
+        case ast.CaseExpression(operand, branches, otherwise):
             parts = [part for branch in branches for part in branch]
             return tuple(part for part in (operand, *parts, otherwise) if part is not None)
         case ast.Call(_, args):
@@ -63,7 +64,7 @@ def children(expr: ast.Expr) -> tuple[ast.Expr, ...]:
     return ()
 
 
-def _read(cursor: Cursor, floor: int) -> ast.Expr:
+def _read(cursor: Cursor, floor: int) -> ast.Expression:
     """An expression of operators that bind tighter than `floor`."""
     with cursor.deeper():
         left = _read_prefix(cursor)
@@ -74,14 +75,14 @@ def _read(cursor: Cursor, floor: int) -> ast.Expr:
 
 def _power_ahead(cursor: Cursor) -> int:
     token = cursor.peek()
-    if token.kind not in (Kind.SYMBOL, Kind.WORD):
+    if token.kind not in (TokenKind.SYMBOL, TokenKind.WORD):
         return 0
     if token.upper == "NOT" and not cursor.at_word("IN", "LIKE", "BETWEEN", distance=1):
         return 0
     return _POWER.get(token.upper or token.text, 0)
 
 
-def _read_prefix(cursor: Cursor) -> ast.Expr:
+def _read_prefix(cursor: Cursor) -> ast.Expression:
     if word := cursor.take_word("NOT"):
         operand = _read(cursor, _NOT)
         return ast.Unary("NOT", operand, word.span.to(operand.span))
@@ -91,10 +92,10 @@ def _read_prefix(cursor: Cursor) -> ast.Expr:
     return _read_primary(cursor)
 
 
-def _read_infix(cursor: Cursor, left: ast.Expr, power: int) -> ast.Expr:
+def _read_infix(cursor: Cursor, left: ast.Expression, power: int) -> ast.Expression:
     if power in (_OR, _AND):
         return _read_chain(cursor, left, power)
-    if power == _COMPARE and cursor.peek().kind is Kind.WORD:
+    if power == _COMPARE and cursor.peek().kind is TokenKind.WORD:
         return _read_predicate(cursor, left)
     op = cursor.next().text
     right = _read(cursor, power)
@@ -102,7 +103,7 @@ def _read_infix(cursor: Cursor, left: ast.Expr, power: int) -> ast.Expr:
     return ast.Binary(cast("OneOf['+']", op), left, right, left.span.to(right.span))
 
 
-def _read_chain(cursor: Cursor, first: ast.Expr, power: int) -> ast.Logical:
+def _read_chain(cursor: Cursor, first: ast.Expression, power: int) -> ast.Logical:
     op: OneOf["AND", "OR"] = "OR" if power == _OR else "AND"
     operands = [first]
     while cursor.take_word(op):
@@ -110,7 +111,7 @@ def _read_chain(cursor: Cursor, first: ast.Expr, power: int) -> ast.Logical:
     return ast.Logical(op, tuple(operands), first.span.to(cursor.last))
 
 
-def _read_predicate(cursor: Cursor, left: ast.Expr) -> ast.Expr:
+def _read_predicate(cursor: Cursor, left: ast.Expression) -> ast.Expression:
     """`IS [NOT] NULL`, and `[NOT] BETWEEN | IN | LIKE`."""
     if cursor.take_word("IS"):
         negated = cursor.take_word("NOT") is not None
@@ -121,7 +122,7 @@ def _read_predicate(cursor: Cursor, left: ast.Expr) -> ast.Expr:
         low = _read(cursor, _COMPARE)
         cursor.expect_word("AND")
         high = _read(cursor, _COMPARE)
-        return ast.Between(left, low, high, negated, left.span.to(high.span))
+        return ast.Between(operand=left, low=low, high=high, negated=negated, span=left.span.to(high.span))
     if cursor.take_word("LIKE"):
         pattern = _read(cursor, _COMPARE)
         return ast.Like(left, pattern, negated, left.span.to(pattern.span))
@@ -132,35 +133,35 @@ def _read_predicate(cursor: Cursor, left: ast.Expr) -> ast.Expr:
     return ast.InList(left, items, negated, left.span.to(cursor.last))
 
 
-def _read_list(cursor: Cursor) -> tuple[ast.Expr, ...]:
+def _read_list(cursor: Cursor) -> tuple[ast.Expression, ...]:
     items = [_read(cursor, 0)]
     while cursor.take_symbol(","):
         items.append(_read(cursor, 0))
     return tuple(items)
 
 
-def _read_primary(cursor: Cursor) -> ast.Expr:
+def _read_primary(cursor: Cursor) -> ast.Expression:
     token = cursor.peek()
     match token.kind:
-        case Kind.STRING:
+        case TokenKind.STRING:
             cursor.next()
             return ast.StringLiteral(token.value, token.span)
-        case Kind.NUMBER:
+        case TokenKind.NUMBER:
             cursor.next()
             return ast.NumberLiteral(token.text, token.span)
-        case Kind.DURATION:
+        case TokenKind.DURATION:
             return read_duration(cursor)
-        case Kind.SYMBOL if token.text == "(":
+        case TokenKind.SYMBOL if token.text == "(":
             cursor.next()
             inner = _read(cursor, 0)
             cursor.expect_symbol(")")
             return inner
-        case Kind.WORD | Kind.QUOTED_NAME:
+        case TokenKind.WORD | TokenKind.QUOTED_NAME:
             return _read_word(cursor, token)
     cursor.refuse("an expression")
 
 
-def _read_word(cursor: Cursor, token: Token) -> ast.Expr:
+def _read_word(cursor: Cursor, token: Token) -> ast.Expression:
     match token.upper:
         case "NULL":
             cursor.next()
@@ -183,7 +184,7 @@ _NOT_CALLABLE = frozenset({"SELECT", "FROM", "WHERE", "AND", "OR", "ON", "AS", "
 def _read_call(cursor: Cursor) -> ast.Call:
     name = cursor.next()
     cursor.expect_symbol("(")
-    args: list[ast.Expr | ast.Star] = []
+    args: list[ast.Expression | ast.Star] = []
     if not cursor.at_symbol(")"):
         args.append(_read_argument(cursor))
         while cursor.take_symbol(","):
@@ -192,23 +193,18 @@ def _read_call(cursor: Cursor) -> ast.Call:
     return ast.Call(name.value, tuple(args), name.span.to(cursor.last))
 
 
-def _read_argument(cursor: Cursor) -> ast.Expr | ast.Star:
+def _read_argument(cursor: Cursor) -> ast.Expression | ast.Star:
     if cursor.at_word("DISTINCT"):
-        raise LsqlError(
-            "CLAUSE_UNSUPPORTED",
-            cursor.peek().span,
-            clause="DISTINCT",
-            instead="COLLECT_UNIQUE, or a GROUP BY on the field",
-        )
+        raise unsupported("DISTINCT", cursor.peek().span)
     if star := cursor.take_symbol("*"):
         return ast.Star(None, star.span)
     return _read(cursor, 0)
 
 
-def _read_case(cursor: Cursor) -> ast.Case:
+def _read_case(cursor: Cursor) -> ast.CaseExpression:
     start = cursor.expect_word("CASE").span
     operand = None if cursor.at_word("WHEN") else _read(cursor, 0)
-    branches: list[tuple[ast.Expr, ast.Expr]] = []
+    branches: list[tuple[ast.Expression, ast.Expression]] = []
     while cursor.take_word("WHEN"):
         condition = _read(cursor, 0)
         cursor.expect_word("THEN")
@@ -217,7 +213,7 @@ def _read_case(cursor: Cursor) -> ast.Case:
         cursor.refuse("WHEN")
     otherwise = _read(cursor, 0) if cursor.take_word("ELSE") else None
     cursor.expect_word("END")
-    return ast.Case(operand, tuple(branches), otherwise, start.to(cursor.last))
+    return ast.CaseExpression(operand, tuple(branches), otherwise, start.to(cursor.last))
 
 
 def _read_cast(cursor: Cursor) -> ast.Cast:
@@ -232,7 +228,7 @@ def _read_cast(cursor: Cursor) -> ast.Cast:
 
 def read_type_name(cursor: Cursor) -> ast.TypeName:
     """`int`, `decimal(10,2)`."""
-    name = cursor.expect(Kind.WORD, "a type")
+    name = cursor.expect(TokenKind.WORD, "a type")
     parameters: list[int] = []
     if cursor.take_symbol("("):
         parameters.append(_read_whole_number(cursor))
@@ -244,13 +240,13 @@ def read_type_name(cursor: Cursor) -> ast.TypeName:
 
 def _read_whole_number(cursor: Cursor) -> int:
     token = cursor.peek()
-    if token.kind is Kind.NUMBER and token.text.isdigit() and len(token.text) < 10:
+    if token.kind is TokenKind.NUMBER and token.text.isdigit() and len(token.text) < 10:
         cursor.next()
         return int(token.text)
     cursor.refuse("a whole number")
 
 
-def read_path(cursor: Cursor) -> ast.Path:
+def read_path(cursor: Cursor) -> ast.NamePath:
     """`a`, `a.b`, `x[0].y`; each step is a name or an array position."""
     head = cursor.ident("an expression")
     steps: list[ast.Ident | ast.Index] = []
@@ -263,12 +259,12 @@ def read_path(cursor: Cursor) -> ast.Path:
             cursor.expect_symbol("]")
             steps.append(ast.Index(position, bracket.span.to(cursor.last)))
         else:
-            return ast.Path(head, tuple(steps), head.span.to(cursor.last))
+            return ast.NamePath(head, tuple(steps), head.span.to(cursor.last))
 
 
 def _read_step(cursor: Cursor) -> ast.Ident:
     token = cursor.peek()
-    if token.kind is Kind.WORD:  # after a dot even a reserved word can only be a name
+    if token.kind is TokenKind.WORD:  # after a dot even a reserved word can only be a name
         cursor.next()
         return ast.Ident(token.value, False, token.span)
     return cursor.ident("a field name")
@@ -276,7 +272,7 @@ def _read_step(cursor: Cursor) -> ast.Ident:
 
 def read_duration(cursor: Cursor) -> ast.DurationLiteral:
     """`1m`, `250ms`."""
-    token = cursor.expect(Kind.DURATION, "a length of time, as 30s, 5m or 1h")
+    token = cursor.expect(TokenKind.DURATION, "a length of time, as 30s, 5m or 1h")
     digits = token.value.rstrip("mshd")
     return make_duration(cursor, digits, token.value[len(digits) :], token)
 

@@ -10,18 +10,13 @@ from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import Cursor
 from lsql_runner.sql.expressions import read_path
-from lsql_runner.sql.lexer import Kind
+from lsql_runner.sql.lexer import TokenKind
+from lsql_runner.sql.unsupported import unsupported
 
 MAX_BATCH = 100_000
 
-_UNSUPPORTED = {
-    "AUTOEVOLVE": "change the table by hand before the program that needs it",
-    "CAPITALIZE": "name the columns with AS",
-    "WITHTYPE": "leave it out: rows have one form in each sink",
-    "WITHKEY": "name key columns with PK",
-    "TTL": "let the server expire keys",
-}
-"""Clauses of other connectors, with what to do instead."""
+_UNSUPPORTED = ("AUTOEVOLVE", "CAPITALIZE", "WITHTYPE", "WITHKEY", "TTL")
+"""Clauses of other connectors."""
 
 
 def read_kcql(cursor: Cursor, upsert: Span | None) -> ast.Kcql | None:
@@ -34,7 +29,7 @@ def read_kcql(cursor: Cursor, upsert: Span | None) -> ast.Kcql | None:
     Raises:
         LsqlError: SQL_SYNTAX, CLAUSE_DUPLICATE, CLAUSE_UNSUPPORTED.
     """
-    found = ast.Kcql(upsert is not None)
+    found = ast.Kcql(upsert=upsert is not None)
     clauses: list[tuple[str, Span]] = [] if upsert is None else [("UPSERT", upsert)]
     while (read := _CLAUSES.get(cursor.peek().upper)) is not None:
         word = cursor.next()
@@ -45,7 +40,7 @@ def read_kcql(cursor: Cursor, upsert: Span | None) -> ast.Kcql | None:
         found = read(cursor, found)
     word = cursor.peek()
     if word.upper in _UNSUPPORTED:
-        raise LsqlError("CLAUSE_UNSUPPORTED", word.span, clause=word.upper, instead=_UNSUPPORTED[word.upper])
+        raise unsupported(word.upper, word.span)
     return replace(found, clauses=tuple(clauses)) if clauses else None
 
 
@@ -57,12 +52,12 @@ def _key(cursor: Cursor, found: ast.Kcql) -> ast.Kcql:
 
 
 def _format(cursor: Cursor, found: ast.Kcql) -> ast.Kcql:
-    name = cursor.expect(Kind.WORD, "a format, as JSON")
+    name = cursor.expect(TokenKind.WORD, "a format, as JSON")
     return replace(found, value_format=ast.FormatName(name.upper, None, name.span))
 
 
 def _store(cursor: Cursor, found: ast.Kcql) -> ast.Kcql:
-    name = cursor.expect(Kind.WORD, "how to store, as HASH")
+    name = cursor.expect(TokenKind.WORD, "how to store, as HASH")
     options: list[tuple[str, str]] = []
     if cursor.take_symbol("("):
         while True:
@@ -76,7 +71,7 @@ def _store(cursor: Cursor, found: ast.Kcql) -> ast.Kcql:
 
 def _option(cursor: Cursor) -> str:
     token = cursor.peek()
-    if token.kind not in (Kind.WORD, Kind.QUOTED_NAME, Kind.STRING, Kind.NUMBER):
+    if token.kind not in (TokenKind.WORD, TokenKind.QUOTED_NAME, TokenKind.STRING, TokenKind.NUMBER):
         cursor.refuse("a value")
     return cursor.next().value
 
@@ -84,7 +79,7 @@ def _option(cursor: Cursor) -> str:
 def _batch(cursor: Cursor, found: ast.Kcql) -> ast.Kcql:
     cursor.take_symbol("=")
     number = cursor.peek()
-    if number.kind is not Kind.NUMBER or not number.text.isdigit() or not 1 <= int(number.text) <= MAX_BATCH:
+    if number.kind is not TokenKind.NUMBER or not number.text.isdigit() or not 1 <= int(number.text) <= MAX_BATCH:
         cursor.refuse(f"a whole number from 1 to {MAX_BATCH}")
     return replace(found, batch=int(cursor.next().text))
 

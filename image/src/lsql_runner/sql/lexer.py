@@ -14,7 +14,7 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     WORD = auto()
     QUOTED_NAME = auto()
     STRING = auto()
@@ -28,14 +28,14 @@ class Kind(Enum):
 class Token:
     """One token. `text` is the source text; `value` what it stands for (quotes taken off)."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
     value: str
     span: Span
 
     @property
     def upper(self) -> str:
-        return self.text.upper() if self.kind is Kind.WORD else ""
+        return self.text.upper() if self.kind is TokenKind.WORD else ""
 
 
 _BLANK = re.compile(r"(?:\s+|--[^\n]*|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
@@ -68,15 +68,15 @@ def next_token(text: str, at: int) -> Token:
     """
     start = skip_blank(text, at)
     if start >= len(text):
-        return Token(Kind.END, "", "", Span(len(text), len(text)))
+        return Token(TokenKind.END, "", "", Span(len(text), len(text)))
     if text[start] in _QUOTED:
         return _quoted(text, start)
     if found := _NUMBER.match(text, start):
         return _number(text, start, found.group())
     if found := _WORD.match(text, start):
-        return Token(Kind.WORD, found.group(), found.group(), Span(start, found.end()))
+        return Token(TokenKind.WORD, found.group(), found.group(), Span(start, found.end()))
     if found := _SYMBOL.match(text, start):
-        return Token(Kind.SYMBOL, found.group(), found.group(), Span(start, found.end()))
+        return Token(TokenKind.SYMBOL, found.group(), found.group(), Span(start, found.end()))
     raise LsqlError("CHARACTER_INVALID", Span(start, start + 1), character=repr(text[start]))
 
 
@@ -88,18 +88,18 @@ def _quoted(text: str, start: int) -> Token:
     body = found.group()[1:-1].replace(quote * 2, quote)
     span = Span(start, found.end())
     if quote != "`":
-        return Token(Kind.STRING, found.group(), body, span)
+        return Token(TokenKind.STRING, found.group(), body, span)
     if not body:
         raise LsqlError("NAME_EMPTY", span)
-    return Token(Kind.QUOTED_NAME, found.group(), body, span)
+    return Token(TokenKind.QUOTED_NAME, found.group(), body, span)
 
 
 def _number(text: str, start: int, digits: str) -> Token:
     end = start + len(digits)
     tail = _UNIT.match(text, end)
     if not tail:
-        return Token(Kind.NUMBER, digits, digits, Span(start, end))
+        return Token(TokenKind.NUMBER, digits, digits, Span(start, end))
     span = Span(start, tail.end())
     if tail.group().lower() not in ("ms", "s", "m", "h", "d") or not digits.isdigit():
         raise LsqlError("NUMBER_INVALID", span, found=text[start : tail.end()])
-    return Token(Kind.DURATION, text[start : tail.end()], text[start : tail.end()].lower(), span)
+    return Token(TokenKind.DURATION, text[start : tail.end()], text[start : tail.end()].lower(), span)

@@ -10,20 +10,15 @@ from lsql_runner.sql import ast
 from lsql_runner.sql.create import read_create_table, read_format
 from lsql_runner.sql.cursor import Cursor, shorten
 from lsql_runner.sql.kcql import read_kcql
-from lsql_runner.sql.lexer import Kind
+from lsql_runner.sql.lexer import TokenKind
 from lsql_runner.sql.select import read_select, read_topic
+from lsql_runner.sql.unsupported import unsupported
 
 MAX_BYTES = 512 * 1024
 """Longest program, in bytes of UTF-8. A pod's environment holds at most 128 KiB in one variable."""
 
 _SET_KEY = re.compile(r"[\w.\-]+")
 _BARE_VALUE = re.compile(r"[^\s;]+")
-
-_FOREIGN_STATEMENTS = {
-    "UPDATE": ("UPDATE", "write INSERT INTO <topic> SELECT ... ; a topic's records cannot be changed"),
-    "DELETE": ("DELETE", "write a tombstone: INSERT INTO <topic> SELECT STREAM NULL AS _value ..."),
-    "DROP": ("DROP", "delete topics with Kafka's own tools"),
-}
 
 
 def parse(text: str) -> ast.Program:
@@ -81,9 +76,8 @@ def _read_statement(cursor: Cursor) -> ast.Statement:
             return _read_insert(cursor)
         case "SELECT":
             raise LsqlError("INSERT_MISSING", token.span)
-        case word if word in _FOREIGN_STATEMENTS:
-            statement, instead = _FOREIGN_STATEMENTS[word]
-            raise LsqlError("STATEMENT_UNSUPPORTED", token.span, statement=statement, instead=instead)
+        case "UPDATE" | "DELETE" | "DROP" as statement:
+            raise unsupported(statement, token.span)
     cursor.refuse("SET, CREATE TABLE, WITH, INSERT INTO or UPSERT INTO")
 
 
@@ -95,7 +89,7 @@ def _read_set(cursor: Cursor) -> ast.SetStatement:
     key, key_span = _read_set_key(cursor)
     cursor.expect_symbol("=")
     value, value_span = _read_set_value(cursor)
-    return ast.SetStatement(key, value, key_span, value_span, start.to(value_span))
+    return ast.SetStatement(key=key, value=value, key_span=key_span, value_span=value_span, span=start.to(value_span))
 
 
 def _read_set_key(cursor: Cursor) -> tuple[str, Span]:
@@ -104,7 +98,7 @@ def _read_set_key(cursor: Cursor) -> tuple[str, Span]:
         cursor.seek(found.end())
         return found.group(), Span(at, found.end())
     token = cursor.peek()
-    if token.kind in (Kind.QUOTED_NAME, Kind.STRING):
+    if token.kind in (TokenKind.QUOTED_NAME, TokenKind.STRING):
         cursor.next()
         return token.value, token.span
     cursor.refuse("the name of a setting")
@@ -167,4 +161,13 @@ def _read_insert(cursor: Cursor) -> ast.Insert:
         tables = _read_tables(cursor)
     select = read_select(cursor)
     kcql = read_kcql(cursor, upsert)
-    return ast.Insert(target, select, key_format, value_format, tables, kcql, tuple(clauses), start.to(cursor.last))
+    return ast.Insert(
+        target=target,
+        select=select,
+        key_format=key_format,
+        value_format=value_format,
+        tables=tables,
+        kcql=kcql,
+        clauses=tuple(clauses),
+        span=start.to(cursor.last),
+    )

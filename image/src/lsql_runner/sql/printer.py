@@ -115,28 +115,28 @@ def _projection(item: ast.Projection) -> str:
         text = print_expression(item.expr)
     if item.alias is not None:
         return f"{text} AS {_path(item.alias)}"
-    if isinstance(item.expr, ast.Path | ast.Star) or text == item.text:
+    if isinstance(item.expr, ast.NamePath | ast.Star) or text == item.text:
         return text
     return f"{text} AS {quoted(item.text, '`')}"  # its name was its text as it stood, blanks and all
 
 
-def _source(source: ast.Source) -> str:
+def _source(source: ast.SourceName) -> str:
     return _topic(source.name) + (f" AS {_ident(source.alias)}" if source.alias else "")
 
 
-def _join(join: ast.Join) -> str:
+def _join(join: ast.JoinClause) -> str:
     text = f"{join.kind} JOIN {_source(join.source)}"
     if join.on is not None:
         text += f" ON {print_expression(join.on)}"
     return text + (f" WITHIN {_duration(join.within)}" if join.within else "")
 
 
-def _modern_window(window: ast.Window) -> str:
+def _modern_window(window: ast.WindowClause) -> str:
     advance = "" if window.advance is None else f",{_duration(window.advance)}"
     return f"{window.kind} {_duration(window.size)}{advance}"
 
 
-def _legacy_window(window: ast.Window) -> str:
+def _legacy_window(window: ast.WindowClause) -> str:
     lengths = [window.size, *([window.advance] if window.advance else [])]
     return f"{window.kind}(" + ",".join(f"{length.amount},{length.unit}" for length in lengths) + ")"
 
@@ -159,7 +159,7 @@ def _topic(name: ast.Ident) -> str:
     return quoted(name.name, "`") if name.quoted else name.name
 
 
-def _path(path: ast.Path) -> str:
+def _path(path: ast.NamePath) -> str:
     steps = (f".{_ident(step)}" if isinstance(step, ast.Ident) else f"[{step.position}]" for step in path.steps)
     return _ident(path.head) + "".join(steps)
 
@@ -172,13 +172,13 @@ def _duration(length: ast.DurationLiteral) -> str:
 
 
 @singledispatch
-def print_expression(expr: ast.Expr) -> str:
+def print_expression(expr: ast.Expression) -> str:
     """One expression."""
     raise TypeError(f"no such expression: {expr!r}")
 
 
 @print_expression.register
-def _(expr: ast.Path) -> str:
+def _(expr: ast.NamePath) -> str:
     return _path(expr)
 
 
@@ -245,7 +245,7 @@ def _(expr: ast.Like) -> str:
 
 
 @print_expression.register
-def _(expr: ast.Case) -> str:
+def _(expr: ast.CaseExpression) -> str:
     parts = ["CASE"] if expr.operand is None else ["CASE", print_expression(expr.operand)]
     parts += [f"WHEN {print_expression(when)} THEN {print_expression(then)}" for when, then in expr.branches]
     if expr.otherwise is not None:

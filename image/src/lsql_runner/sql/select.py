@@ -12,7 +12,8 @@ from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import RESERVED, Cursor
 from lsql_runner.sql.expressions import make_duration, read_duration, read_expression, read_path
-from lsql_runner.sql.lexer import Kind
+from lsql_runner.sql.lexer import TokenKind
+from lsql_runner.sql.unsupported import unsupported
 
 T = TypeVar("T")
 
@@ -20,12 +21,6 @@ _WINDOWS = ("TUMBLE", "HOP", "SLIDING", "SESSION")
 
 _TOPIC = re.compile(r"[\w.]+(?:-(?!-)[\w.]*)*")
 """A topic's name may hold dashes and dots without back-ticks; `--` opens a comment as everywhere."""
-
-_UNKNOWN_CLAUSES = {
-    "UNION": "write one INSERT INTO for each SELECT: they share the target",
-    "ORDER": "a stream has no end to sort at; order is kept for each key",
-    "LIMIT": "a stream has no end; filter with WHERE",
-}
 
 
 def read_topic(cursor: Cursor, what: str) -> ast.Ident:
@@ -57,12 +52,7 @@ class _SelectReader:
         start = cursor.expect_word("SELECT").span
         mode = self._read_mode()
         if cursor.at_word("DISTINCT"):
-            raise LsqlError(
-                "CLAUSE_UNSUPPORTED",
-                cursor.peek().span,
-                clause="SELECT DISTINCT",
-                instead="GROUP BY the fields that tell records apart",
-            )
+            raise unsupported("SELECT DISTINCT", cursor.peek().span)
         projections = self._read_projections()
         cursor.expect_word("FROM")
         source = self._read_source()
@@ -104,7 +94,7 @@ class _SelectReader:
             return None
         after = cursor.peek(1)
         names_a_field = after.upper in ("FROM", "AS") or (
-            after.kind is Kind.SYMBOL and after.text not in ("*", "-", "(")
+            after.kind is TokenKind.SYMBOL and after.text not in ("*", "-", "(")
         )
         if names_a_field:
             return None
@@ -118,19 +108,21 @@ class _SelectReader:
             items.append(_read_projection(self._cursor))
         return tuple(items)
 
-    def _read_source(self) -> ast.Source:
+    def _read_source(self) -> ast.SourceName:
         name = read_topic(self._cursor, "the name of a source topic")
         alias = self._cursor.ident("an alias") if self._cursor.take_word("AS") else None
-        return ast.Source(name, alias, name.span.to(self._cursor.last))
+        return ast.SourceName(name, alias, name.span.to(self._cursor.last))
 
-    def _read_joins(self) -> tuple[ast.Join, ...]:
-        joins: list[ast.Join] = []
+    def _read_joins(self) -> tuple[ast.JoinClause, ...]:
+        joins: list[ast.JoinClause] = []
         while (kind := self._read_join_kind()) is not None:
             start = self._clauses[-1][1]
             source = self._read_source()
             on = read_expression(self._cursor) if self._cursor.take_word("ON") else None
             within = self._clause(read_duration, "WITHIN")
-            joins.append(ast.Join(kind, source, on, within, start.to(self._cursor.last)))
+            joins.append(
+                ast.JoinClause(kind=kind, source=source, on=on, within=within, span=start.to(self._cursor.last))
+            )
         return tuple(joins)
 
     def _read_join_kind(self) -> OneOf["INNER", "LEFT", "RIGHT", "FULL"] | None:
@@ -158,14 +150,16 @@ class _SelectReader:
             laterals.append(ast.Lateral(array, alias, word.span.to(alias.span)))
         return tuple(laterals)
 
-    def _read_group_by(self, window: ast.Window | None) -> tuple[tuple[ast.Expr, ...], ast.Window | None]:
+    def _read_group_by(
+        self, window: ast.WindowClause | None
+    ) -> tuple[tuple[ast.Expression, ...], ast.WindowClause | None]:
         cursor = self._cursor
         start = cursor.take_word("GROUP", "BY")
         if start is None:
             return (), None
         self._clauses.append(("GROUP BY", start.span.to(cursor.last)))
-        fields: list[ast.Expr] = []
-        legacy: ast.Window | None = None
+        fields: list[ast.Expression] = []
+        legacy: ast.WindowClause | None = None
         while True:
             if cursor.at_word(*_WINDOWS) and cursor.at_symbol("(", distance=1):
                 found = _read_legacy_window(cursor)
@@ -180,18 +174,18 @@ class _SelectReader:
 
     def _refuse_other_clauses(self) -> None:
         token = self._cursor.peek()
-        if token.upper in _UNKNOWN_CLAUSES:
-            raise LsqlError("CLAUSE_UNSUPPORTED", token.span, clause=token.upper, instead=_UNKNOWN_CLAUSES[token.upper])
+        if token.upper in ("UNION", "ORDER", "LIMIT"):
+            raise unsupported(token.upper, token.span)
 
 
 def _read_projection(cursor: Cursor) -> ast.Projection:
     start = cursor.peek().span
-    expr: ast.Expr | ast.Star
+    expr: ast.Expression | ast.Star
     if star := cursor.take_symbol("*"):
         expr = ast.Star(None, star.span)
     else:
         expr = read_expression(cursor)
-        if isinstance(expr, ast.Path) and cursor.take_symbol("."):
+        if isinstance(expr, ast.NamePath) and cursor.take_symbol("."):
             cursor.expect_symbol("*")
             expr = ast.Star(expr, start.to(cursor.last))
     text = cursor.text[start.start : cursor.last.end]
@@ -201,7 +195,7 @@ def _read_projection(cursor: Cursor) -> ast.Projection:
     return ast.Projection(expr, alias, text, start.to(cursor.last))
 
 
-def _read_modern_window(cursor: Cursor) -> ast.Window:
+def _read_modern_window(cursor: Cursor) -> ast.WindowClause:
     start = cursor.peek()
     if start.upper not in _WINDOWS:
         cursor.refuse("TUMBLE, HOP or SESSION")
@@ -215,7 +209,7 @@ def _read_modern_window(cursor: Cursor) -> ast.Window:
     return _make_window(start.upper, size, advance, False, start.span.to(cursor.last))
 
 
-def _read_legacy_window(cursor: Cursor) -> ast.Window:
+def _read_legacy_window(cursor: Cursor) -> ast.WindowClause:
     start = cursor.next()
     cursor.expect_symbol("(")
     size = _read_legacy_duration(cursor)
@@ -229,7 +223,7 @@ def _read_legacy_window(cursor: Cursor) -> ast.Window:
 
 def _read_legacy_duration(cursor: Cursor) -> ast.DurationLiteral:
     """`5,m`."""
-    amount = cursor.expect(Kind.NUMBER, "a whole number, as in TUMBLE(5,m)")
+    amount = cursor.expect(TokenKind.NUMBER, "a whole number, as in TUMBLE(5,m)")
     cursor.expect_symbol(",")
     unit = cursor.peek()
     if unit.text.lower() not in ast.UNIT_MS or not amount.text.isdigit():
@@ -241,7 +235,7 @@ def _read_legacy_duration(cursor: Cursor) -> ast.DurationLiteral:
 
 def _make_window(
     kind: str, size: ast.DurationLiteral, advance: ast.DurationLiteral | None, legacy: bool, span: Span
-) -> ast.Window:
+) -> ast.WindowClause:
     """A window whose lengths make sense.
 
     Raises:
@@ -252,4 +246,10 @@ def _make_window(
             raise LsqlError("WINDOW_LENGTH_ZERO", length.span)
     if advance is not None and advance.milliseconds > size.milliseconds:
         raise LsqlError("WINDOW_ADVANCE_TOO_LONG", advance.span)
-    return ast.Window(cast("OneOf['TUMBLE', 'HOP', 'SLIDING', 'SESSION']", kind), size, advance, legacy, span)
+    return ast.WindowClause(
+        kind=cast("OneOf['TUMBLE', 'HOP', 'SLIDING', 'SESSION']", kind),
+        size=size,
+        advance=advance,
+        legacy=legacy,
+        span=span,
+    )

@@ -1,4 +1,4 @@
-"""What every page's API shares on the wire: camelCase names, and the one shape of an error."""
+"""What both APIs share on the wire: camelCase names, and the one shape of an error."""
 
 from __future__ import annotations
 
@@ -19,4 +19,4 @@ class Problem(Model):
     code: str = Field(description="A key of the error catalogue; stable.")
     detail: str = Field(description="What was found: one sentence.")
     way_out: str = Field(description="What to do: one sentence.")
-    instance: str = Field(description="The path that was asked for.")
+    instance: str = Field(description="The path of the request.")

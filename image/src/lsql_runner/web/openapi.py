@@ -20,8 +20,8 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """One possible answer: `model` is any type that pydantic can describe."""
+class ResponseSpec:
+    """One possible response. `model` is any type that pydantic can describe."""
 
     status: int
     description: str
@@ -30,36 +30,39 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
-    """One operation. `name` is its operationId and the name of the view that answers it."""
+class ApiOperation:
+    """One operation. `name` is its operationId and the name of its view."""
 
     method: str
     path: str
     name: str
     tag: str
     summary: str
-    answers: tuple[Answer, ...]
+    responses: tuple[ResponseSpec, ...]
     description: str = ""
     query: tuple[str, ...] = ()
-    """The names of its parameters, all texts that may be left out."""
+    """The names of its query parameters: optional strings."""
     body: Any = None
-    """The model of what it is sent as JSON."""
+    """The model of the JSON body."""
     schemes: tuple[str, ...] = ()
-    """The security schemes by which it knows callers: any of them will do."""
+    """The security schemes, of which one is enough."""
 
 
-def problem(status: int, description: str) -> Answer:
-    """An answer that is a problem."""
-    return Answer(status, description, Problem, (MEDIA_TYPE,))
+def problem(status: int, description: str) -> ResponseSpec:
+    """A response that is a problem."""
+    return ResponseSpec(status, description, Problem, (MEDIA_TYPE,))
 
 
-BROKEN = problem(500, "Something broke; the log has the details under the reference in `detail`.")
-"""Every operation may answer this."""
+BROKEN = problem(500, "Internal error; the log has the details under the reference in `detail`.")
+"""Every operation may respond so."""
 
 
-def document(title: str, introduction: str, operations: Sequence[Operation], schemes: Json | None = None) -> Json:
+def document(title: str, introduction: str, operations: Sequence[ApiOperation], schemes: Json | None = None) -> Json:
     """The document as plain values, in a stable order. `schemes` are the security schemes by name."""
-    models = [*(answer.model for o in operations for answer in _answers(o)), *(o.body for o in operations if o.body)]
+    models = [
+        *(response.model for o in operations for response in _responses(o)),
+        *(o.body for o in operations if o.body),
+    ]
     schemas, definitions = TypeAdapter.json_schemas(
         [(id(model), "serialization", TypeAdapter(model)) for model in {id(model): model for model in models}.values()],
         ref_template="#/components/schemas/{model}",
@@ -87,26 +90,26 @@ def version() -> str:
     return str(getattr(lsql_runner, "__version__", "0.1.0"))
 
 
-def _answers(operation: Operation) -> tuple[Answer, ...]:
-    return (*operation.answers, BROKEN)
+def _responses(operation: ApiOperation) -> tuple[ResponseSpec, ...]:
+    return (*operation.responses, BROKEN)
 
 
-def _described(operation: Operation, schemas: dict[Any, Any]) -> Json:
-    told: Json = {"operationId": operation.name, "tags": [operation.tag], "summary": operation.summary}
+def _described(operation: ApiOperation, schemas: dict[Any, Any]) -> Json:
+    described: Json = {"operationId": operation.name, "tags": [operation.tag], "summary": operation.summary}
     if operation.description:
-        told["description"] = operation.description
+        described["description"] = operation.description
     if parameters := _parameters(operation):
-        told["parameters"] = parameters
+        described["parameters"] = parameters
     if operation.body:
         schema = schemas[id(operation.body), "serialization"]
-        told["requestBody"] = {"required": True, "content": {JSON: {"schema": schema}}}
+        described["requestBody"] = {"required": True, "content": {JSON: {"schema": schema}}}
     if operation.schemes:
-        told["security"] = [{scheme: []} for scheme in operation.schemes]
-    told["responses"] = {str(answer.status): _response(answer, schemas) for answer in _answers(operation)}
-    return told
+        described["security"] = [{scheme: []} for scheme in operation.schemes]
+    described["responses"] = {str(response.status): _response(response, schemas) for response in _responses(operation)}
+    return described
 
 
-def _parameters(operation: Operation) -> list[Json]:
+def _parameters(operation: ApiOperation) -> list[Json]:
     kinds: dict[str, Json] = {"int": {"type": "integer", "minimum": 0}, "": {"type": "string", "minLength": 1}}
     in_path = [
         {"name": name, "in": "path", "required": True, "schema": kinds[kind]}
@@ -115,9 +118,9 @@ def _parameters(operation: Operation) -> list[Json]:
     return [*in_path, *({"name": name, "in": "query", "schema": {"type": "string"}} for name in operation.query)]
 
 
-def _response(answer: Answer, schemas: dict[Any, Any]) -> Json:
-    schema = schemas[id(answer.model), "serialization"]
+def _response(response: ResponseSpec, schemas: dict[Any, Any]) -> Json:
+    schema = schemas[id(response.model), "serialization"]
     return {
-        "description": answer.description,
-        "content": {media: {"schema": schema} for media in answer.media_types},
+        "description": response.description,
+        "content": {media: {"schema": schema} for media in response.media_types},
     }

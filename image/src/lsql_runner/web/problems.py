@@ -1,4 +1,4 @@
-"""The one shape of every error answer: application/problem+json (RFC 9457) with a code and a way out."""
+"""The shape of every error response: application/problem+json (RFC 9457) with a code and a way out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOG = logging.getLogger(__name__)
 
 
 def problem(error: LsqlError, path: str, status: int | None = None) -> Problem:
-    """The error as the API tells it."""
+    """The error as the API reports it."""
     status = error.kind.http_status if status is None else HTTPStatus(status)
     return Problem(
         type="urn:lsql:error:" + error.code.lower().replace("_", "-"),
@@ -31,15 +31,15 @@ def problem(error: LsqlError, path: str, status: int | None = None) -> Problem:
     )
 
 
-def answer(error: LsqlError, status: int | None = None) -> Response:
+def problem_response(error: LsqlError, status: int | None = None) -> Response:
     """The error as a Flask response."""
     body = problem(error, request.path, status)
     return Response(body.model_dump_json(by_alias=True), status=body.status, content_type=MEDIA_TYPE)
 
 
 def install(app: Flask) -> None:
-    """Make every error of `app` leave as a problem: ours, werkzeug's, and those that nobody expected."""
-    app.register_error_handler(LsqlError, answer)
+    """Turn every error of `app` into a problem: LsqlError, werkzeug's, and unexpected exceptions."""
+    app.register_error_handler(LsqlError, problem_response)
     app.register_error_handler(HTTPException, _from_http)
     app.register_error_handler(Exception, _from_bug)
 
@@ -48,7 +48,7 @@ def _from_http(error: HTTPException) -> Response:
     if error.code is None or error.code < 400:
         return Response(error.get_response().get_data(), status=error.code, headers=error.get_headers())
     ours = _translate(error)
-    response = answer(ours, error.code)
+    response = problem_response(ours, error.code)
     for name, value in error.get_headers():
         if name.lower() not in ("content-type", "content-length"):
             response.headers[name] = value
@@ -67,11 +67,11 @@ def _translate(error: HTTPException) -> LsqlError:
 
 
 def _from_bug(error: Exception) -> Response:
-    return answer(_internal(error))
+    return problem_response(_internal(error))
 
 
 def _internal(error: Exception) -> LsqlError:
-    """Logs the trace under a reference; the answer carries the reference and the error's kind alone."""
+    """Logs the trace under a reference; the response has only the reference and the type of the exception."""
     reference = secrets.token_hex(4)
     LOG.error("request failed", exc_info=error, extra={"reference": reference, "path": request.path})
     return LsqlError("INTERNAL", reason=type(error).__name__, reference=reference)

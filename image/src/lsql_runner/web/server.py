@@ -30,7 +30,7 @@ from gunicorn.http.errors import ParseException
 from gunicorn.http.message import Request
 from gunicorn.workers.gthread import ThreadWorker
 
-from lsql_runner.container.out_of_memory import Deaths, offer_to_the_kernel
+from lsql_runner.container.out_of_memory import ExitReasons, raise_oom_score
 from lsql_runner.errors import RUNTIME, LsqlError
 from lsql_runner.web.problems import MEDIA_TYPE, problem
 
@@ -43,7 +43,7 @@ def serve(make_app: Callable[[], Flask], port: int, on_exit: Callable[[], None],
     """Serve on all IPv4 addresses until a signal or the worker's end; the exit code of the process.
 
     `make_app` is called in the worker, after the fork. An LsqlError there ends the server with the error's
-    exit code, any other exception with 3. `on_exit` is called once in the worker when it is asked to end,
+    exit code, any other exception with 3. `on_exit` is called once in the worker when it is to end,
     only after `make_app` has returned; it may take `graceful_s`, then the worker is killed. A second Ctrl-C
     leaves it 2 s.
 
@@ -85,7 +85,7 @@ def bind(port: int) -> socket.socket:
 
 
 class _Application(BaseApplication):
-    """gunicorn's view of us: the settings, and the app once the worker asks for it."""
+    """The application as gunicorn sees it: the settings, and the app once the worker loads it."""
 
     def __init__(
         self, make_app: Callable[[], Flask], on_exit: Callable[[], None], listener: int, graceful_s: int
@@ -94,7 +94,7 @@ class _Application(BaseApplication):
         self._listener = listener
         self._graceful_s = graceful_s
         self._master = os.getpid()
-        self.farewell = _Farewell(on_exit)
+        self.exit_callback = _ExitCallback(on_exit)
         super().__init__()
 
     def load_config(self) -> None:
@@ -106,7 +106,7 @@ class _Application(BaseApplication):
             # The liveness probe judges a worker that hangs; gunicorn's watch would count the JVM's start.
             "timeout": 0,
             "graceful_timeout": self._graceful_s,
-            # An idle connection would hold up the end; pollers here come seconds apart.
+            # An idle connection would delay the end; clients poll every few seconds.
             "keepalive": 0,
             "worker_exit": self._worker_exit,
             "logger_class": _Logger,
@@ -118,7 +118,7 @@ class _Application(BaseApplication):
             self.cfg.set(name, value)
 
     def load(self) -> Callable[..., Iterable[bytes]]:
-        offer_to_the_kernel(os.getpid())
+        raise_oom_score(os.getpid())
         try:
             app = self._make_app()
         except LsqlError as error:
@@ -127,18 +127,18 @@ class _Application(BaseApplication):
         except Exception as error:
             LOG.critical("cannot start", exc_info=error)
             sys.exit(RUNTIME)
-        self.farewell.arm()
+        self.exit_callback.arm()
         return app.wsgi_app
 
     def _worker_exit(self, _arbiter: Arbiter, _worker: ThreadWorker) -> None:
-        if os.getpid() != self._master:  # gunicorn also calls this in the master, for a worker that vanished
-            self.farewell.say()
-            if not self.farewell.wait(self._graceful_s):
-                os._exit(RUNTIME)  # as the master would have it, which is about to lose patience too
+        if os.getpid() != self._master:  # gunicorn also calls this in the master, for a worker that was killed
+            self.exit_callback.say()
+            if not self.exit_callback.wait(self._graceful_s):
+                os._exit(RUNTIME)  # the master is about to kill this process anyway
 
 
-class _Farewell:
-    """Calls `on_exit` once, on its own thread: it waits for no request and no signal cuts it."""
+class _ExitCallback:
+    """Calls `on_exit` once, on its own thread: neither requests nor signals delay it."""
 
     def __init__(self, on_exit: Callable[[], None]) -> None:
         self._on_exit = on_exit
@@ -146,7 +146,7 @@ class _Farewell:
         self._thread: threading.Thread | None = None
 
     def arm(self) -> None:
-        self._thread = threading.Thread(target=self._run, name="farewell", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="exit_callback", daemon=True)
         self._thread.start()
 
     def say(self) -> None:
@@ -154,7 +154,7 @@ class _Farewell:
         self._said.put(None)
 
     def wait(self, timeout_s: float) -> bool:
-        """Whether the end was said in time."""
+        """Whether `on_exit` ended in time."""
         if self._thread is None:
             return True
         self._thread.join(timeout_s)
@@ -169,7 +169,7 @@ class _Farewell:
 
 
 class _Worker(ThreadWorker):
-    """Ends gracefully on every signal that asks for an end; no exception ever rises from a handler."""
+    """Ends gracefully on every termination signal; no handler raises an exception."""
 
     app: _Application
 
@@ -180,10 +180,10 @@ class _Worker(ThreadWorker):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)
-        self.app.farewell.say()
+        self.app.exit_callback.say()
 
     def handle_error(self, req: Request | None, client: socket.socket, addr: Any, exc: BaseException) -> None:
-        """Answer what is not even HTTP in the API's own shape; the app itself lets no exception out."""
+        """Respond with a problem to what is not HTTP; the app handles all other exceptions."""
         if not isinstance(exc, ParseException):
             super().handle_error(req, client, addr, exc)
             return
@@ -200,7 +200,7 @@ class _Worker(ThreadWorker):
 
 
 class _Arbiter(Arbiter):
-    """A master that never puts a second worker beside or after the first: there is one JVM and one state."""
+    """A master that never starts a second worker: there is one JVM and one state."""
 
     SIGNALS: ClassVar[list[int]] = [signal.SIGHUP, signal.SIGQUIT, signal.SIGINT, signal.SIGTERM]
     """No reload, no re-execution, no scaling: those signals keep their default."""
@@ -208,7 +208,7 @@ class _Arbiter(Arbiter):
     def __init__(self, app: _Application) -> None:
         self.worker_code = 0
         self._stopping = False
-        self._deaths = Deaths()
+        self._exit_reasons = ExitReasons()
         super().__init__(app)
 
     def handle_term(self) -> None:
@@ -219,12 +219,12 @@ class _Arbiter(Arbiter):
     def stop(self, graceful: bool = True) -> None:
         self._stopping = True
         super().stop(graceful)
-        for pid in self.WORKERS:  # killed just now for want of an end; its death may take a moment
+        for pid in self.WORKERS:  # it did not end in time and was killed
             os.waitpid(pid, 0)
             self.worker_code = RUNTIME
 
     def reap_workers(self) -> None:
-        """Take note of children that ended; a worker that did so unasked ends the server, with its code."""
+        """Wait for children that ended. A worker that ends by itself ends the server, with its exit code."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -233,19 +233,19 @@ class _Arbiter(Arbiter):
             if pid == 0:
                 return
             worker = self.WORKERS.pop(pid, None)
-            if worker is None:  # somebody's orphan: we are process 1 of a container
+            if worker is None:  # an orphan: this may be process 1 of a container
                 continue
             worker.tmp.close()
             code = os.waitstatus_to_exitcode(status)
             self.worker_code = code if code >= 0 else RUNTIME
             if code < 0:
-                _log("worker killed", LsqlError("WORKER_GONE", reason=self._deaths.told(code)))
+                _log("worker killed", LsqlError("WORKER_GONE", reason=self._exit_reasons.describe(code)))
             if not self._stopping:
                 raise HaltServer("the worker ended", self.worker_code)
 
 
 class _Logger(Logger):
-    """gunicorn's lines go where all others go; what it calls info is debug to us."""
+    """gunicorn's lines go to our log; its info level becomes debug."""
 
     def setup(self, cfg: Config) -> None:
         self.error_log = LOG
@@ -265,7 +265,7 @@ def _log(what: str, error: LsqlError) -> None:
 
 
 def _leave(code: int) -> None:
-    """End the worker here: what stands behind `serve` is the master's to run."""
+    """End the worker here: only the master runs the code after `serve`."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)

@@ -1,4 +1,4 @@
-// Stop and start, each after a question.
+// Stop and start, each after a confirmation.
 
 import { post } from "./client.js";
 import { byId, setText } from "./dom.js";
@@ -6,12 +6,12 @@ import { byId, setText } from "./dom.js";
 const QUESTIONS = {
   stop: {
     title: (app) => `Stop ${app}?`,
-    text: "The batch under way ends. Position and state are kept, also when the process is restarted, until someone starts it again.",
+    text: "The running batch ends first. Position and state are kept. It stays stopped, also after a restart of the process, until someone starts it.",
     yes: "Stop it",
   },
   start: {
     title: (app) => `Start ${app}?`,
-    text: "It goes on at the position it has kept.",
+    text: "It continues at its position.",
     yes: "Start it",
   },
 };
@@ -23,7 +23,7 @@ const POSSIBLE = {
 
 let app = "";
 
-/** Shows the actions that the state allows; a focus on one that goes moves to the one that comes. */
+/** Shows the actions that the state allows; the focus moves from a hidden button to the visible one. */
 export function offer(stream) {
   app = stream.appId;
   const focused = document.activeElement;
@@ -31,7 +31,7 @@ export function offer(stream) {
   if (focused?.hidden) (byId("start").hidden ? byId("stop") : byId("start")).focus();
 }
 
-/** Wires the buttons; `done` is called after a request was taken. */
+/** Wires the buttons; `done` is called after a request was accepted. */
 export function wire(done) {
   const dialog = byId("confirm");
   let action;

@@ -1,34 +1,47 @@
-// The last minutes of a figure, kept in this page alone.
+// The last hour of a figure: the samples of GET /history, then its present value.
 
-export const SPAN_MS = 5 * 60_000;
-const GAP_MS = 15_000; // nothing for so long (a hidden tab, a lost connection) leaves a gap in the curve
+const SHORTEST_MS = 60_000; // of what a curve shows: a processor that has just begun has no samples
+const GAP_MS = 60_000; // no value for so long leaves a gap in the curve
 
 export class History {
-  #points = [];
+  #samples = [];
+  #now = [];
 
-  /** Notes a value at a time in ms. */
-  add(at, value) {
-    this.#points.push({ at, value });
-    while (this.#points[0].at < at - SPAN_MS) this.#points.shift();
+  /** Sets the samples: [{at, value}] with times in ms. Samples without a value are left out. */
+  replace(samples) {
+    this.#samples = samples.filter((sample) => sample.value !== null);
+  }
+
+  /** Sets the present value, at a time in ms. */
+  end(at, value) {
+    this.#samples = this.#samples.filter((sample) => sample.at <= at);
+    this.#now = [{ at, value }];
   }
 
   get points() {
-    return this.#points;
+    return [...this.#samples, ...this.#now];
+  }
+
+  /** The time between the first and the last point, in ms. */
+  get span() {
+    const { points } = this;
+    return points.length ? Math.max(SHORTEST_MS, points.at(-1).at - points[0].at) : SHORTEST_MS;
   }
 
   get peak() {
-    return Math.max(0, ...this.#points.map((point) => point.value));
+    return Math.max(0, ...this.points.map((point) => point.value));
   }
 
   get least() {
-    return this.#points.length ? Math.min(...this.#points.map((point) => point.value)) : 0;
+    const { points } = this;
+    return points.length ? Math.min(...points.map((point) => point.value)) : 0;
   }
 
   /** The points as unbroken runs. */
   get runs() {
     const runs = [];
     let last;
-    for (const point of this.#points) {
+    for (const point of this.points) {
       if (last && point.at - last.at <= GAP_MS) runs.at(-1).push(point);
       else runs.push([point]);
       last = point;
@@ -36,9 +49,9 @@ export class History {
     return runs;
   }
 
-  /** The point next to a time. */
+  /** The point closest to a time. */
   near(at) {
-    return this.#points.reduce(
+    return this.points.reduce(
       (best, point) => (!best || Math.abs(point.at - at) < Math.abs(best.at - at) ? point : best),
       undefined,
     );

@@ -1,16 +1,17 @@
-// The processor's page: asks GET /stream every two seconds and shows what has changed.
+// The processor's page: polls GET /stream every two seconds and GET /history for each new sample, and shows changes.
 
 import { offer, wire } from "./actions.js";
 import { Problem, get, poll } from "./client.js";
 import { byId, setText } from "./dom.js";
 import { duration } from "./format.js";
 import * as panels from "./panels.js";
-import { placeTiles, updateTiles } from "./tiles.js";
+import { placeTiles, replaceHistory, updateTiles } from "./tiles.js";
 
 const EVERY_MS = 2_000;
 
 let lastAnswerAt = Date.now();
 let shownTopology;
+let nextSampleAt = 0;
 
 async function turn() {
   try {
@@ -19,7 +20,7 @@ async function turn() {
     byId("connection").hidden = true;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    tellLost(error);
+    showLost(error);
   }
 }
 
@@ -31,6 +32,7 @@ async function show(stream) {
   panels.showTopics(stream);
   panels.showFacts(stream);
   panels.showNotes(stream);
+  await takeHistory(stream);
   updateTiles(stream);
   offer(stream);
   panels.showStores(await get("metadata"), stream.topics.length > 0);
@@ -41,11 +43,19 @@ async function show(stream) {
   }
 }
 
-function tellLost(problem) {
+async function takeHistory(stream) {
+  if (Date.parse(stream.at) < nextSampleAt) return;
+  const history = await get("history");
+  const intervalMs = history.intervalSeconds * 1000;
+  nextSampleAt = (Math.floor(Date.parse(history.at) / intervalMs) + 1) * intervalMs;
+  replaceHistory(history);
+}
+
+function showLost(problem) {
   const silent = duration((Date.now() - lastAnswerAt) / 1000);
   panels.showState("unknown");
   setText(byId("since"), "");
-  setText(byId("connection"), `No answer from the processor for ${silent}: ${problem.message} It is asked again every 2 s.`);
+  setText(byId("connection"), `No response from the processor for ${silent}: ${problem.message} Trying again every 2 s.`);
   byId("connection").hidden = false;
 }
 

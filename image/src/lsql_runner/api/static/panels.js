@@ -1,4 +1,4 @@
-// From an answer of GET /stream (and of /metadata, /topology) to what the panels show.
+// Shows the responses of GET /stream, /metadata and /topology in the panels.
 
 import { byId, el, renew, renewRows, setText } from "./dom.js";
 import { NONE, bytes, count, duration, moment, plural, secondsBetween } from "./format.js";
@@ -25,11 +25,11 @@ export function showState(state) {
   pill.dataset.state = state;
 }
 
-/** What is wrong, most pressing first: the state's own reason, then what else health complains of. */
+/** What is wrong, most pressing first: the reason of the state, then the other reasons of its health. */
 export function showReason(s) {
   const box = byId("reason");
-  const told = s.reason?.message;
-  const others = s.health.reasons.filter((reason) => reason.text !== told);
+  const shown = s.reason?.message;
+  const others = s.health.reasons.filter((reason) => reason.text !== shown);
   box.hidden = !s.reason && !others.length;
   box.dataset.level = s.health.status === "failing" ? (NEEDS_REASON[s.state] ?? "bad") : "info";
   renew(box, [s.reason, others], () => [
@@ -55,7 +55,7 @@ export function showSql(s) {
 
 export function showOffsets(s) {
   const most = Math.max(1, ...s.offsets.map((o) => o.lag ?? 0));
-  setText(byId("offsets-note"), s.offsets.length ? `lag ${count(s.lag)} in all` : UNKNOWN);
+  setText(byId("offsets-note"), s.offsets.length ? `lag ${count(s.lag)} in total` : UNKNOWN);
   const again = new Set(s.offsets.filter((o, index) => s.offsets[index - 1]?.topic === o.topic));
   renewRows(
     byId("offsets").tBodies[0],
@@ -109,7 +109,6 @@ export function showFacts(s) {
     ["Delivery", guarantee(s)],
     ["Watermark", s.watermark ? `${duration(behind)} behind (${moment(s.watermark).slice(11)})` : NONE],
     ["Late records dropped", count(s.lateRecordsDropped)],
-    ["Batches", count(s.batches)],
     ["Restarts", count(s.restarts)],
     ["State", s.stateful ? `generation ${count(s.generation)}` : s.topics.length ? "none kept" : NONE],
     ["Runners", count(s.runners)],

@@ -1,15 +1,14 @@
-// A curve of the last minutes as SVG: area, line, a dot at the newest value, and a reading under the pointer.
+// A curve of the last hour as SVG: area, line, a dot at the newest value, and a reading under the pointer.
 
 import { svg } from "./dom.js";
-import { SPAN_MS } from "./history.js";
 
 const WIDTH = 300;
-const RIGHT = WIDTH - 4; // room for the dot
+const RIGHT = WIDTH - 4; // space for the dot
 const HEIGHT = 44;
 const TOP = 4;
 
 export class Sparkline {
-  /** `read(point)` is told what the pointer is at, and undefined when it leaves. */
+  /** `read` is called with the point under the pointer, and with undefined when the pointer leaves. */
   constructor(history, read) {
     this.history = history;
     this.area = svg("path", { class: "area" });
@@ -42,8 +41,9 @@ export class Sparkline {
     const newest = history.points.at(-1);
     if (!newest) return;
     this.end = newest.at;
+    this.span = history.span;
     const top = history.peak || 1;
-    this.x = (at) => round(RIGHT - ((this.end - at) / SPAN_MS) * RIGHT);
+    this.x = (at) => round(RIGHT - ((this.end - at) / this.span) * RIGHT);
     this.y = (value) => round(HEIGHT - 2 - (value / top) * (HEIGHT - 2 - TOP));
     const runs = history.runs.map((run) => run.map((point) => `${this.x(point.at)} ${this.y(point.value)}`));
     this.line.setAttribute("d", runs.map((run) => `M${run.join("L")}`).join(""));
@@ -59,7 +59,7 @@ export class Sparkline {
   #point(event, read) {
     const box = this.element.getBoundingClientRect();
     const share = ((event.clientX - box.left) / box.width) * WIDTH;
-    const point = this.x && this.history.near(this.end - ((RIGHT - share) / RIGHT) * SPAN_MS);
+    const point = this.x && this.history.near(this.end - ((RIGHT - share) / RIGHT) * this.span);
     if (!point) return;
     this.cross.setAttribute("d", `M${this.x(point.at)} 0V${HEIGHT}`);
     read(point);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lsql_runner.bind.functions.spec import Aggregate, Form, signature
+from lsql_runner.bind.functions.spec import AggregateFunction, Form, signature
 
 MOST_KEPT = 10_000
 """How many values an aggregate may keep: a group is one row of the state, written anew with every batch that changes
@@ -14,96 +14,96 @@ _ORDER = "by event time, then by partition and offset, whatever the order of arr
 _FREQUENT = "All different values of the group are counted, so its state grows with them."
 
 
-def _of_order(name: str, which: str, result: str) -> Aggregate:
-    return Aggregate(
-        signature(f"{name}(value: A) -> A"),
-        f"The {which} value that is not null, {_ORDER}.",
-        f"{name}(x)",
-        result,
+def _of_order(name: str, which: str, result: str) -> AggregateFunction:
+    return AggregateFunction(
+        signature=signature(f"{name}(value: A) -> A"),
+        doc=f"The {which} value that is not null, {_ORDER}.",
+        example=f"{name}(x)",
+        result=result,
         by_place=True,
     )
 
 
-def _extreme(name: str, what: str, example: str, result: str) -> Aggregate:
-    return Aggregate(
-        signature(f"{name}(value: O, limit: integer literal = 1) -> array<O>"),
-        f"The `limit` {what}; text is compared by its UTF-8 bytes. An empty array if all are null.",
-        example,
-        result,
+def _extreme(name: str, what: str, example: str, result: str) -> AggregateFunction:
+    return AggregateFunction(
+        signature=signature(f"{name}(value: O, limit: integer literal = 1) -> array<O>"),
+        doc=f"The `limit` {what}; text is compared by its UTF-8 bytes. An empty array if all are null.",
+        example=example,
+        result=result,
         never_null=True,
         forms=(_LIMIT,),
     )
 
 
-def _ranked(name: str, what: str, result: str) -> Aggregate:
-    return Aggregate(
-        signature(f"{name}(value: O, limit: integer literal = 1) -> array<O>"),
-        f"The `limit` values that came {what} first; of two that came equally often the smaller one is first. "
+def _ranked(name: str, what: str, result: str) -> AggregateFunction:
+    return AggregateFunction(
+        signature=signature(f"{name}(value: O, limit: integer literal = 1) -> array<O>"),
+        doc=f"The `limit` values that came {what} first; of two that came equally often the smaller one is first. "
         f"{_FREQUENT} An empty array if all are null.",
-        f"{name}(x, 2)",
-        result,
+        example=f"{name}(x, 2)",
+        result=result,
         never_null=True,
         forms=(_LIMIT,),
     )
 
 
 AGGREGATES = (
-    Aggregate(
-        signature("AVG(value: N) -> mean of N"),
-        "The mean of the values that are not null: a double, for decimals a decimal with four more digits.",
-        "AVG(x)",
-        "2.25",
+    AggregateFunction(
+        signature=signature("AVG(value: N) -> mean of N"),
+        doc="The mean of the values that are not null: a double, for decimals a decimal with four more digits.",
+        example="AVG(x)",
+        result="2.25",
     ),
     _ranked("BOTTOMK", "least often, the rarest", "[1,2]"),
-    Aggregate(
-        signature("COLLECT(value: A, limit: integer literal) -> array<A>"),
-        f"The first `limit` values that are not null, {_ORDER}. An empty array if all are null.",
-        "COLLECT(x, 3)",
-        "[2,3,1]",
+    AggregateFunction(
+        signature=signature("COLLECT(value: A, limit: integer literal) -> array<A>"),
+        doc=f"The first `limit` values that are not null, {_ORDER}. An empty array if all are null.",
+        example="COLLECT(x, 3)",
+        result="[2,3,1]",
         never_null=True,
         by_place=True,
         forms=(_LIMIT,),
     ),
-    Aggregate(
-        signature("COLLECT_UNIQUE(value: E, limit: integer literal) -> array<E>"),
-        f"The first `limit` different values that are not null, {_ORDER}. An empty array if all are null.",
-        "COLLECT_UNIQUE(x, 4)",
-        "[2,3,1]",
+    AggregateFunction(
+        signature=signature("COLLECT_UNIQUE(value: E, limit: integer literal) -> array<E>"),
+        doc=f"The first `limit` different values that are not null, {_ORDER}. An empty array if all are null.",
+        example="COLLECT_UNIQUE(x, 4)",
+        result="[2,3,1]",
         never_null=True,
         by_place=True,
         forms=(_LIMIT,),
     ),
-    Aggregate(
-        signature("COUNT(value: any) -> long"),
-        "How many records have a value that is not null; COUNT(*) counts all records.",
-        "COUNT(x)",
-        "4",
+    AggregateFunction(
+        signature=signature("COUNT(value: any) -> long"),
+        doc="How many records have a value that is not null; COUNT(*) counts all records.",
+        example="COUNT(x)",
+        result="4",
         never_null=True,
     ),
     _of_order("FIRST", "first", "2"),
     _of_order("LAST", "last", "3"),
-    Aggregate(
-        signature("MAX(value: O) -> O"),
-        "The largest value that is not null, in its own type; text is compared by its UTF-8 bytes.",
-        "MAX(x)",
-        "3",
+    AggregateFunction(
+        signature=signature("MAX(value: O) -> O"),
+        doc="The largest value that is not null, in its own type; text is compared by its UTF-8 bytes.",
+        example="MAX(x)",
+        result="3",
     ),
     _extreme("MAXK", "largest values that are not null, the largest first", "MAXK(x, 2)", "[3,3]"),
     _extreme("MAXK_UNIQUE", "largest different values, the largest first", "MAXK_UNIQUE(x, 2)", "[3,2]"),
-    Aggregate(
-        signature("MIN(value: O) -> O"),
-        "The smallest value that is not null, in its own type; text is compared by its UTF-8 bytes.",
-        "MIN(x)",
-        "1",
+    AggregateFunction(
+        signature=signature("MIN(value: O) -> O"),
+        doc="The smallest value that is not null, in its own type; text is compared by its UTF-8 bytes.",
+        example="MIN(x)",
+        result="1",
     ),
     _extreme("MINK", "smallest values that are not null, the smallest first", "MINK(x, 3)", "[1,2,3]"),
     _extreme("MINK_UNIQUE", "smallest different values, the smallest first", "MINK_UNIQUE(x)", "[1]"),
-    Aggregate(
-        signature("SUM(value: N) -> total of N"),
-        "The sum of the values that are not null: a long for whole numbers, a decimal for decimals, else a double. "
+    AggregateFunction(
+        signature=signature("SUM(value: N) -> total of N"),
+        doc="The sum of the values that are not null: a long for whole numbers, a decimal for decimals, else a double. "
         "A sum that its type cannot hold fails the record.",
-        "SUM(x)",
-        "9",
+        example="SUM(x)",
+        result="9",
     ),
     _ranked("TOPK", "most often, the most frequent", "[3,1]"),
 )

@@ -38,35 +38,49 @@ def _days_from_now(days: int) -> Native:
 
 
 def _clock(text: str, lowering: Lowering, doc: str, example: str, result: str = _ISO_INSTANT) -> Function:
-    return Function(signature(text), lowering, doc + _CLOCK, example, result, GROUP, nulls="never", deterministic=False)
+    return Function(
+        signature=signature(text),
+        lowering=lowering,
+        doc=doc + _CLOCK,
+        example=example,
+        result=result,
+        group=GROUP,
+        nulls="never",
+        deterministic=False,
+    )
 
 
 def _part(name: str, doc: str, result: str) -> Function:
     """A row that reads one number off an instant; the built-in has the function's own name."""
     lowering = native(name.lower(), MOMENT)
     return Function(
-        signature(f"{name}(moment: instant) -> int"), lowering, doc, f"{name}(1709211845678)", result, GROUP
+        signature=signature(f"{name}(moment: instant) -> int"),
+        lowering=lowering,
+        doc=doc,
+        example=f"{name}(1709211845678)",
+        result=result,
+        group=GROUP,
     )
 
 
 FUNCTIONS = (
     Function(
-        signature("CONVERT_DATETIME(text: string, from: string, to: string) -> string"),
-        native("date_format", native("to_timestamp", TEXT, Arg(1)), Arg(2)),
-        "The date and time in the text, read by one pattern and written by another, in UTC; "
+        signature=signature("CONVERT_DATETIME(text: string, from: string, to: string) -> string"),
+        lowering=native("date_format", native("to_timestamp", TEXT, Arg(1)), Arg(2)),
+        doc="The date and time in the text, read by one pattern and written by another, in UTC; "
         "text that does not fit fails the record.",
-        "CONVERT_DATETIME('2016-01-01 00:00:02', 'yyyy-MM-dd HH:mm:ss', 'dd-MM-yyyy HH:mm')",
-        '"01-01-2016 00:00"',
-        GROUP,
+        example="CONVERT_DATETIME('2016-01-01 00:00:02', 'yyyy-MM-dd HH:mm:ss', 'dd-MM-yyyy HH:mm')",
+        result='"01-01-2016 00:00"',
+        group=GROUP,
         forms=(_pattern("from"), _pattern("to")),
     ),
     Function(
-        signature("DATE(days: integer) -> date"),
-        native("date_from_unix_date", To(Arg(0), INT)),
-        "The date that is so many days after 1970-01-01.",
-        "DATE(19782)",
-        '"2024-02-29"',
-        GROUP,
+        signature=signature("DATE(days: integer) -> date"),
+        lowering=native("date_from_unix_date", To(Arg(0), INT)),
+        doc="The date that is so many days after 1970-01-01.",
+        example="DATE(19782)",
+        result='"2024-02-29"',
+        group=GROUP,
         variants=(
             _clock(
                 "DATE() -> date",
@@ -78,12 +92,12 @@ FUNCTIONS = (
         ),
     ),
     Function(
-        signature("DATE_TO_STR(moment: instant, pattern: string) -> string"),
-        native("date_format", MOMENT, PATTERN),
-        "The instant as text, written by the pattern, in UTC; names of months and days are English.",
-        "DATE_TO_STR(1709211845678, 'dd MMM yyyy HH:mm')",
-        '"29 Feb 2024 13:04"',
-        GROUP,
+        signature=signature("DATE_TO_STR(moment: instant, pattern: string) -> string"),
+        lowering=native("date_format", MOMENT, PATTERN),
+        doc="The instant as text, written by the pattern, in UTC; names of months and days are English.",
+        example="DATE_TO_STR(1709211845678, 'dd MMM yyyy HH:mm')",
+        result='"29 Feb 2024 13:04"',
+        group=GROUP,
         aliases=("FORMAT_DATE",),
         forms=(_pattern("pattern"),),
     ),
@@ -98,24 +112,24 @@ FUNCTIONS = (
     _part("MINUTE", "The minute of the instant, 0 to 59.", "4"),
     _part("MONTH", "The month of the instant, 1 to 12.", "2"),
     Function(
-        signature("MONTH_TEXT(moment: instant) -> string"),
-        native("date_format", MOMENT, "MMMM"),
-        "The English name of the month of the instant.",
-        "MONTH_TEXT(1709211845678)",
-        '"February"',
-        GROUP,
+        signature=signature("MONTH_TEXT(moment: instant) -> string"),
+        lowering=native("date_format", MOMENT, "MMMM"),
+        doc="The English name of the month of the instant.",
+        example="MONTH_TEXT(1709211845678)",
+        result='"February"',
+        group=GROUP,
     ),
     _clock("NOW() -> timestamp", native("current_timestamp"), "The current date and time", "NOW()"),
     _part("SECOND", "The second of the instant, 0 to 59, without its fraction.", "5"),
     Function(
-        signature("TIMESTAMP(date: text, time: string, zone: string = 'UTC') -> timestamp"),
-        native("to_utc_timestamp", _from_iso(native("concat", Arg(0), "T", Arg(1))), Arg(2)),
-        "The timestamp of a date (yyyy-MM-dd) and a time of day (HH:mm or HH:mm:ss[.fraction]) in a time "
+        signature=signature("TIMESTAMP(date: text, time: string, zone: string = 'UTC') -> timestamp"),
+        lowering=native("to_utc_timestamp", _from_iso(native("concat", Arg(0), "T", Arg(1))), Arg(2)),
+        doc="The timestamp of a date (yyyy-MM-dd) and a time of day (HH:mm or HH:mm:ss[.fraction]) in a time "
         "zone "
         "(a name as Europe/Paris, or an offset as +02:00); what cannot be read fails the record.",
-        "TIMESTAMP('2024-02-29', '13:04:05', 'Europe/Paris')",
-        '"2024-02-29T12:04:05.000Z"',
-        GROUP,
+        example="TIMESTAMP('2024-02-29', '13:04:05', 'Europe/Paris')",
+        result='"2024-02-29T12:04:05.000Z"',
+        group=GROUP,
     ),
     _clock(
         "TODAY() -> date",
@@ -126,51 +140,51 @@ FUNCTIONS = (
     ),
     _clock("TOMORROW() -> timestamp", _days_from_now(1), "The current date and time plus 24 hours", "TOMORROW()"),
     Function(
-        signature("TO_DATE(text: string, pattern: string) -> date"),
-        native("to_date", TEXT, PATTERN),
-        "The date in the text, read by the pattern, which may also hold a time; text that does not fit fails "
+        signature=signature("TO_DATE(text: string, pattern: string) -> date"),
+        lowering=native("to_date", TEXT, PATTERN),
+        doc="The date in the text, read by the pattern, which may also hold a time; text that does not fit fails "
         "the record.",
-        "TO_DATE('2016-01-01 00:11:14', 'yyyy-MM-dd HH:mm:ss')",
-        '"2016-01-01"',
-        GROUP,
+        example="TO_DATE('2016-01-01 00:11:14', 'yyyy-MM-dd HH:mm:ss')",
+        result='"2016-01-01"',
+        group=GROUP,
         forms=(_pattern("pattern"),),
     ),
     Function(
-        signature("TO_DATETIME(text: string, pattern: string) -> timestamp"),
-        native("to_timestamp", TEXT, PATTERN),
-        "The date and time in the text, read by the pattern, as TO_TIMESTAMP.",
-        "TO_DATETIME('2016-01-01 00:11:14', 'yyyy-MM-dd HH:mm:ss')",
-        '"2016-01-01T00:11:14.000Z"',
-        GROUP,
+        signature=signature("TO_DATETIME(text: string, pattern: string) -> timestamp"),
+        lowering=native("to_timestamp", TEXT, PATTERN),
+        doc="The date and time in the text, read by the pattern, as TO_TIMESTAMP.",
+        example="TO_DATETIME('2016-01-01 00:11:14', 'yyyy-MM-dd HH:mm:ss')",
+        result='"2016-01-01T00:11:14.000Z"',
+        group=GROUP,
         forms=(_pattern("pattern"),),
     ),
     Function(
-        signature("TO_TIMESTAMP(text: string, pattern: string) -> timestamp"),
-        native("to_timestamp", TEXT, PATTERN),
-        "The date and time in the text, read by the pattern, in UTC unless the pattern holds a zone; "
+        signature=signature("TO_TIMESTAMP(text: string, pattern: string) -> timestamp"),
+        lowering=native("to_timestamp", TEXT, PATTERN),
+        doc="The date and time in the text, read by the pattern, in UTC unless the pattern holds a zone; "
         "text that does not fit fails the record.",
-        "TO_TIMESTAMP('01/02/2016 10:30 +02:00', 'dd/MM/yyyy HH:mm XXX')",
-        '"2016-02-01T08:30:00.000Z"',
-        GROUP,
+        example="TO_TIMESTAMP('01/02/2016 10:30 +02:00', 'dd/MM/yyyy HH:mm XXX')",
+        result='"2016-02-01T08:30:00.000Z"',
+        group=GROUP,
         forms=(_pattern("pattern"),),
         variants=(
             Function(
-                signature("TO_TIMESTAMP(moment: instant) -> timestamp"),
-                MOMENT,
-                "The timestamp of a long in milliseconds since 1970 UTC, or of the midnight of a date.",
-                "TO_TIMESTAMP(1709211845678)",
-                '"2024-02-29T13:04:05.678Z"',
-                GROUP,
+                signature=signature("TO_TIMESTAMP(moment: instant) -> timestamp"),
+                lowering=MOMENT,
+                doc="The timestamp of a long in milliseconds since 1970 UTC, or of the midnight of a date.",
+                example="TO_TIMESTAMP(1709211845678)",
+                result='"2024-02-29T13:04:05.678Z"',
+                group=GROUP,
             ),
             Function(
-                signature("TO_TIMESTAMP(text: string) -> timestamp"),
-                _from_iso(TEXT),
-                "The date and time in ISO text (yyyy-MM-dd, and after a T or blank a time and a zone), in "
+                signature=signature("TO_TIMESTAMP(text: string) -> timestamp"),
+                lowering=_from_iso(TEXT),
+                doc="The date and time in ISO text (yyyy-MM-dd, and after a T or blank a time and a zone), in "
                 "UTC unless a zone "
                 "is given; other text fails the record.",
-                "TO_TIMESTAMP('2016-01-01 00:00:02')",
-                '"2016-01-01T00:00:02.000Z"',
-                GROUP,
+                example="TO_TIMESTAMP('2016-01-01 00:00:02')",
+                result='"2016-01-01T00:00:02.000Z"',
+                group=GROUP,
             ),
         ),
     ),

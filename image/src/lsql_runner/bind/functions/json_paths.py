@@ -59,25 +59,25 @@ _MATCHES = native(
 
 FUNCTIONS = (
     Function(
-        signature("JSON_EXTRACT_ALL(json: string, path: string literal) -> array<string>"),
-        native("array_compact", _MATCHES),
-        "Everything in the JSON text that the path leads to, each as JSON text; an empty array where there "
+        signature=signature("JSON_EXTRACT_ALL(json: string, path: string literal) -> array<string>"),
+        lowering=native("array_compact", _MATCHES),
+        doc="Everything in the JSON text that the path leads to, each as JSON text; an empty array where there "
         "is "
         "nothing, a null, or no JSON. Numbers may be written in another way of the same value.",
-        """JSON_EXTRACT_ALL('{"hour": 1, "zone": "CET"}', '$.*')""",
-        r'["1","\"CET\""]',
-        GROUP,
+        example="""JSON_EXTRACT_ALL('{"hour": 1, "zone": "CET"}', '$.*')""",
+        result=r'["1","\"CET\""]',
+        group=GROUP,
         forms=(_PATHS,),
     ),
     Function(
-        signature("JSON_EXTRACT_FIRST(json: string, path: string literal) -> string"),
-        native("get", native("array_compact", _MATCHES), 0),
-        "The first thing in the JSON text that the path leads to, as JSON text (a string keeps its quotes); "
+        signature=signature("JSON_EXTRACT_FIRST(json: string, path: string literal) -> string"),
+        lowering=native("get", native("array_compact", _MATCHES), 0),
+        doc="The first thing in the JSON text that the path leads to, as JSON text (a string keeps its quotes); "
         "null where "
         "there is nothing, a null, or no JSON.",
-        """JSON_EXTRACT_FIRST('{"contacts": [{"type": "email"}]}', '$.contacts[0].type')""",
-        r'"\"email\""',
-        GROUP,
+        example="""JSON_EXTRACT_FIRST('{"contacts": [{"type": "email"}]}', '$.contacts[0].type')""",
+        result=r'"\"email\""',
+        group=GROUP,
         nulls="sometimes",
         forms=(_PATHS,),
     ),

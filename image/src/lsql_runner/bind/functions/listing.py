@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from textwrap import wrap
 from typing import Any
 
-from lsql_runner.bind.functions.spec import Aggregate, Function
+from lsql_runner.bind.functions.spec import AggregateFunction, Function
 from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, ROWS, near_names
 from lsql_runner.errors import LsqlError
 
@@ -39,8 +39,8 @@ def as_text(name: str | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _rows(name: str | None) -> list[Function | Aggregate]:
-    rows: list[Function | Aggregate] = [*AGGREGATES.values(), *ROWS]
+def _rows(name: str | None) -> list[Function | AggregateFunction]:
+    rows: list[Function | AggregateFunction] = [*AGGREGATES.values(), *ROWS]
     if name is None:
         return rows
     wanted = name.upper()
@@ -50,11 +50,11 @@ def _rows(name: str | None) -> list[Function | Aggregate]:
     return found
 
 
-def _document(row: Function | Aggregate) -> dict[str, Any]:
+def _document(row: Function | AggregateFunction) -> dict[str, Any]:
     document: dict[str, Any] = {
         "name": row.name,
         "group": row.group,
-        "aggregate": isinstance(row, Aggregate),
+        "aggregate": isinstance(row, AggregateFunction),
         "signatures": list(_signatures(row)),
         "doc": row.doc,
         "example": row.example,
@@ -72,14 +72,14 @@ def _document(row: Function | Aggregate) -> dict[str, Any]:
     return document
 
 
-def _signatures(row: Function | Aggregate) -> Iterator[str]:
+def _signatures(row: Function | AggregateFunction) -> Iterator[str]:
     yield row.signature.text
     if isinstance(row, Function):
         for variant in row.variants:
             yield from _signatures(variant)
 
 
-def _forms(row: Function | Aggregate) -> Iterable[Any]:
+def _forms(row: Function | AggregateFunction) -> Iterable[Any]:
     variants = row.variants if isinstance(row, Function) else ()
     return dict.fromkeys((*row.forms, *(form for variant in variants for form in variant.forms)))
 

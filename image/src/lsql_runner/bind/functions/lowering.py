@@ -27,7 +27,7 @@ class Rest:
 
 
 @dataclass(frozen=True, slots=True)
-class Const:
+class ConstantPart:
     """A constant."""
 
     value: str | int | float | bool | None
@@ -64,10 +64,10 @@ class Lambda:
     body: Lowering
 
 
-Lowering = Arg | Const | To | Native | Param | Lambda
+Lowering = Arg | ConstantPart | To | Native | Param | Lambda
 
 
 def native(name: str, *args: Lowering | Rest | str | int | float | bool | None) -> Native:
     """Short for a Native whose plain Python arguments are constants."""
-    nodes = (Arg, Rest, Const, To, Native, Param, Lambda)
-    return Native(name, tuple(a if isinstance(a, nodes) else Const(a) for a in args))
+    nodes = (Arg, Rest, ConstantPart, To, Native, Param, Lambda)
+    return Native(name, tuple(a if isinstance(a, nodes) else ConstantPart(a) for a in args))

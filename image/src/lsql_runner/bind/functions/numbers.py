@@ -3,7 +3,7 @@ record."""
 
 from __future__ import annotations
 
-from lsql_runner.bind.functions.lowering import Arg, Const, Lowering, Native, Rest, To, native
+from lsql_runner.bind.functions.lowering import Arg, ConstantPart, Lowering, Native, Rest, To, native
 from lsql_runner.bind.functions.spec import Function, Signature, signature
 from lsql_runner.bind.functions.strings import smaller
 from lsql_runner.types import DOUBLE, INT, LONG, Decimal
@@ -11,7 +11,7 @@ from lsql_runner.types import DOUBLE, INT, LONG, Decimal
 GROUP = "Numbers"
 
 X = Arg(0)
-HALF = To(Const("0.5"), Decimal(1, 1))
+HALF = To(ConstantPart("0.5"), Decimal(1, 1))
 EARTH_RADIUS_M = 6371000.0
 _LONGEST = 9223372036854775807.0
 
@@ -19,7 +19,9 @@ _LONGEST = 9223372036854775807.0
 def _double(text: str, doc: str, example: str, result: str) -> Function:
     """A row for a built-in of one double that has the function's own name."""
     parsed: Signature = signature(text)
-    return Function(parsed, native(parsed.name.lower(), X), doc, example, result, GROUP)
+    return Function(
+        signature=parsed, lowering=native(parsed.name.lower(), X), doc=doc, example=example, result=result, group=GROUP
+    )
 
 
 def _whole(rounded: Lowering, name: str) -> Native:
@@ -52,24 +54,24 @@ _ROUNDS_UP = native(
 
 FUNCTIONS = (
     Function(
-        signature("ABS(value: N) -> N"),
-        native("abs", X),
-        "The number without its sign, in its own type.",
-        "ABS(-7)",
-        "7",
-        GROUP,
+        signature=signature("ABS(value: N) -> N"),
+        lowering=native("abs", X),
+        doc="The number without its sign, in its own type.",
+        example="ABS(-7)",
+        result="7",
+        group=GROUP,
     ),
     _double("ACOS(value: double) -> double", "The arc cosine in radians; NaN outside -1 to 1.", "ACOS(1)", "0.0"),
     _double("ASIN(value: double) -> double", "The arc sine in radians; NaN outside -1 to 1.", "ASIN(0)", "0.0"),
     _double("ATAN(value: double) -> double", "The arc tangent in radians.", "ATAN(0)", "0.0"),
     _double("CBRT(value: double) -> double", "The cube root.", "CBRT(-27)", "-3.0"),
     Function(
-        signature("CEIL(value: number) -> long"),
-        _whole(native("ceil", X), "CEIL"),
-        "The smallest whole number that is not below the value; fails the record where no long holds it.",
-        "CEIL(95.05)",
-        "96",
-        GROUP,
+        signature=signature("CEIL(value: number) -> long"),
+        lowering=_whole(native("ceil", X), "CEIL"),
+        doc="The smallest whole number that is not below the value; fails the record where no long holds it.",
+        example="CEIL(95.05)",
+        result="96",
+        group=GROUP,
     ),
     _double("COS(angle: double) -> double", "The cosine of an angle in radians.", "COS(0)", "1.0"),
     _double("COSH(value: double) -> double", "The hyperbolic cosine.", "COSH(0)", "1.0"),
@@ -80,66 +82,66 @@ FUNCTIONS = (
         "57.29577951308232",
     ),
     Function(
-        signature("DISTANCE(lat1: double, lon1: double, lat2: double, lon2: double) -> double"),
-        _haversine(Arg(0), Arg(1), Arg(2), Arg(3)),
-        "Metres between two points given by latitude and longitude in degrees: the haversine formula, "
+        signature=signature("DISTANCE(lat1: double, lon1: double, lat2: double, lon2: double) -> double"),
+        lowering=_haversine(Arg(0), Arg(1), Arg(2), Arg(3)),
+        doc="Metres between two points given by latitude and longitude in degrees: the haversine formula, "
         "on a sphere of radius 6 371 000 m.",
-        "ROUND(DISTANCE(40.791046, -73.947151, 40.865578, -73.920769))",
-        "8580",
-        GROUP,
+        example="ROUND(DISTANCE(40.791046, -73.947151, 40.865578, -73.920769))",
+        result="8580",
+        group=GROUP,
     ),
     Function(
-        signature("FLOOR(value: number) -> long"),
-        _whole(native("floor", X), "FLOOR"),
-        "The largest whole number that is not above the value; fails the record where no long holds it.",
-        "FLOOR(-1.5)",
-        "-2",
-        GROUP,
+        signature=signature("FLOOR(value: number) -> long"),
+        lowering=_whole(native("floor", X), "FLOOR"),
+        doc="The largest whole number that is not above the value; fails the record where no long holds it.",
+        example="FLOOR(-1.5)",
+        result="-2",
+        group=GROUP,
     ),
     Function(
-        signature("MAX(first: N, others: N...) -> N"),
-        native("greatest", Rest()),
-        "The largest of two or more numbers, in their common type; nulls are left out, null if all are null. "
+        signature=signature("MAX(first: N, others: N...) -> N"),
+        lowering=native("greatest", Rest()),
+        doc="The largest of two or more numbers, in their common type; nulls are left out, null if all are null. "
         "With one argument MAX is the aggregate.",
-        "MAX(3, 19.5, NULL)",
-        "19.5",
-        GROUP,
+        example="MAX(3, 19.5, NULL)",
+        result="19.5",
+        group=GROUP,
         nulls="custom",
     ),
     Function(
-        signature("MIN(first: N, others: N...) -> N"),
-        native("least", Rest()),
-        "The smallest of two or more numbers, in their common type; nulls are left out, null if all are "
+        signature=signature("MIN(first: N, others: N...) -> N"),
+        lowering=native("least", Rest()),
+        doc="The smallest of two or more numbers, in their common type; nulls are left out, null if all are "
         "null. "
         "With one argument MIN is the aggregate.",
-        "MIN(3, 19, NULL)",
-        "3",
-        GROUP,
+        example="MIN(3, 19, NULL)",
+        result="3",
+        group=GROUP,
         nulls="custom",
     ),
     Function(
-        signature("MOD(value: N, divisor: N) -> N"),
-        native("mod", Arg(0), Arg(1)),
-        "The remainder of a division, with the sign of the value; a divisor of 0 fails the record.",
-        "MOD(-5, 3)",
-        "-2",
-        GROUP,
+        signature=signature("MOD(value: N, divisor: N) -> N"),
+        lowering=native("mod", Arg(0), Arg(1)),
+        doc="The remainder of a division, with the sign of the value; a divisor of 0 fails the record.",
+        example="MOD(-5, 3)",
+        result="-2",
+        group=GROUP,
     ),
     Function(
-        signature("NEG(value: N) -> N"),
-        native("negative", X),
-        "The number with the other sign, in its own type.",
-        "NEG(95.95)",
-        "-95.95",
-        GROUP,
+        signature=signature("NEG(value: N) -> N"),
+        lowering=native("negative", X),
+        doc="The number with the other sign, in its own type.",
+        example="NEG(95.95)",
+        result="-95.95",
+        group=GROUP,
     ),
     Function(
-        signature("POW(base: double, exponent: double) -> double"),
-        native("pow", Arg(0), Arg(1)),
-        "The base raised to the exponent, always a double.",
-        "POW(2, 10)",
-        "1024.0",
-        GROUP,
+        signature=signature("POW(base: double, exponent: double) -> double"),
+        lowering=native("pow", Arg(0), Arg(1)),
+        doc="The base raised to the exponent, always a double.",
+        example="POW(2, 10)",
+        result="1024.0",
+        group=GROUP,
     ),
     _double(
         "RADIANS(angle: double) -> double",
@@ -148,31 +150,31 @@ FUNCTIONS = (
         "3.141592653589793",
     ),
     Function(
-        signature("RANDINT() -> int"),
-        To(native("-", native("floor", native("*", native("rand"), 4294967296.0)), 2147483648), INT),
-        "A random whole number from -2147483648 to 2147483647, another one for each record.",
-        "RANDINT()",
-        "-?[0-9]{1,10}",
-        GROUP,
+        signature=signature("RANDINT() -> int"),
+        lowering=To(native("-", native("floor", native("*", native("rand"), 4294967296.0)), 2147483648), INT),
+        doc="A random whole number from -2147483648 to 2147483647, another one for each record.",
+        example="RANDINT()",
+        result="-?[0-9]{1,10}",
+        group=GROUP,
         nulls="never",
         deterministic=False,
     ),
     Function(
-        signature("ROUND(value: number) -> long"),
-        _whole(native("if", _ROUNDS_UP, native("ceil", X), native("floor", X)), "ROUND"),
-        "The nearest whole number, upwards from the middle (2.5 gives 3, -2.5 gives -2); "
+        signature=signature("ROUND(value: number) -> long"),
+        lowering=_whole(native("if", _ROUNDS_UP, native("ceil", X), native("floor", X)), "ROUND"),
+        doc="The nearest whole number, upwards from the middle (2.5 gives 3, -2.5 gives -2); "
         "fails the record where no long holds it.",
-        "ROUND(95.95)",
-        "96",
-        GROUP,
+        example="ROUND(95.95)",
+        result="96",
+        group=GROUP,
     ),
     Function(
-        signature("SIGN(value: number) -> int"),
-        To(native("sign", X), INT),
-        "The sign: 1 for a positive number, -1 for a negative one, 0 for zero; NaN fails the record.",
-        "SIGN(-2.5)",
-        "-1",
-        GROUP,
+        signature=signature("SIGN(value: number) -> int"),
+        lowering=To(native("sign", X), INT),
+        doc="The sign: 1 for a positive number, -1 for a negative one, 0 for zero; NaN fails the record.",
+        example="SIGN(-2.5)",
+        result="-1",
+        group=GROUP,
     ),
     _double("SIN(angle: double) -> double", "The sine of an angle in radians.", "SIN(0)", "0.0"),
     _double("SINH(value: double) -> double", "The hyperbolic sine.", "SINH(0)", "0.0"),

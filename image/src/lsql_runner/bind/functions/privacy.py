@@ -15,23 +15,26 @@ STARS = "*****"
 
 def _first(count: int, example: str, result: str) -> Function:
     return Function(
-        signature(f"FIRST{count}(value: text) -> string"),
-        native("concat", native("left", TEXT, count), STARS),
-        f"{_characters('first', count)}, then five asterisks whatever the length; shorter text stays readable.",
-        example,
-        result,
-        GROUP,
+        signature=signature(f"FIRST{count}(value: text) -> string"),
+        lowering=native("concat", native("left", TEXT, count), STARS),
+        doc=f"{_characters('first', count)}, then five asterisks whatever the length; shorter text stays readable.",
+        example=example,
+        result=result,
+        group=GROUP,
     )
 
 
 def _last(count: int, example: str, result: str) -> Function:
     return Function(
-        signature(f"LAST{count}(value: text) -> string"),
-        native("concat", STARS, native("right", TEXT, count)),
-        f"Five asterisks whatever the length, then {_characters('last', count).lower()}; shorter text stays readable.",
-        example,
-        result,
-        GROUP,
+        signature=signature(f"LAST{count}(value: text) -> string"),
+        lowering=native("concat", STARS, native("right", TEXT, count)),
+        doc=(
+            f"Five asterisks whatever the length, then {_characters('last', count).lower()}; shorter text stays "
+            "readable."
+        ),
+        example=example,
+        result=result,
+        group=GROUP,
     )
 
 
@@ -41,35 +44,35 @@ def _characters(which: str, count: int) -> str:
 
 FUNCTIONS = (
     Function(
-        signature("ANONYMIZE(value: text) -> string"),
-        native("repeat", "*", native("length", TEXT)),
-        "An asterisk for each character: only the length stays.",
-        "ANONYMIZE('Charles')",
-        '"*******"',
-        GROUP,
+        signature=signature("ANONYMIZE(value: text) -> string"),
+        lowering=native("repeat", "*", native("length", TEXT)),
+        doc="An asterisk for each character: only the length stays.",
+        example="ANONYMIZE('Charles')",
+        result='"*******"',
+        group=GROUP,
         aliases=("MASK",),
     ),
     Function(
-        signature("EMAIL(value: text) -> string"),
-        native("concat", native("left", TEXT, 1), STARS, native("regexp_extract", TEXT, r"@[^@]*\z", 0)),
-        "The first character, five asterisks, and from the last @ on the domain; without an @ no more than "
+        signature=signature("EMAIL(value: text) -> string"),
+        lowering=native("concat", native("left", TEXT, 1), STARS, native("regexp_extract", TEXT, r"@[^@]*\z", 0)),
+        doc="The first character, five asterisks, and from the last @ on the domain; without an @ no more than "
         "that "
         "first character stays.",
-        "EMAIL('Brenda.Pierce@hotmail.com')",
-        '"B*****@hotmail.com"',
-        GROUP,
+        example="EMAIL('Brenda.Pierce@hotmail.com')",
+        result='"B*****@hotmail.com"',
+        group=GROUP,
     ),
     _first(1, "FIRST1('Melissa')", '"M*****"'),
     _first(2, "FIRST2('Melissa')", '"Me*****"'),
     _first(3, "FIRST3('Melissa')", '"Mel*****"'),
     _first(4, "FIRST4(123456)", '"1234*****"'),
     Function(
-        signature("INITIALS(value: text) -> string"),
-        native("regexp_replace", TEXT, r"\s+|(\S)\S*", "$1"),
-        "The first character of each word, one after the other; words end at white space.",
-        "INITIALS('Charles de Gaulle')",
-        '"CdG"',
-        GROUP,
+        signature=signature("INITIALS(value: text) -> string"),
+        lowering=native("regexp_replace", TEXT, r"\s+|(\S)\S*", "$1"),
+        doc="The first character of each word, one after the other; words end at white space.",
+        example="INITIALS('Charles de Gaulle')",
+        result='"CdG"',
+        group=GROUP,
     ),
     _last(1, "LAST1('Charles')", '"*****s"'),
     _last(2, "LAST2('Charles')", '"*****es"'),

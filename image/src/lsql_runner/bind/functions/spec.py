@@ -37,7 +37,7 @@ null, or (`custom`) null only if every argument is (COALESCE and its kin)."""
 Default = str | int | float | bool | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
     name: str
     kind: str
@@ -80,7 +80,7 @@ class Form:
         return re.fullmatch(self.regex, text) is not None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Function:
     """One row. `example` is an LSQL expression, `result` its value as JSON text; both are run as a test."""
 
@@ -108,8 +108,8 @@ class Function:
         return self.nulls not in ("propagate", "sometimes")
 
 
-@dataclass(frozen=True, slots=True)
-class Aggregate:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AggregateFunction:
     """An aggregate's row. Nulls are left out; without any value the result is null, unless it is `never_null`.
 
     `example` is taken over five records whose field `x` is 2, 3, null, 1, 3; `result` is its value as JSON text. Both
@@ -158,12 +158,12 @@ def _parameter(text: str) -> Parameter:
         raise ValueError(f"not a parameter: {text!r}")
     default = found["default"]
     return Parameter(
-        found["name"],
-        found["kind"],
-        default is not None,
-        _default(default),
-        bool(found["repeated"]),
-        bool(found["constant"]),
+        name=found["name"],
+        kind=found["kind"],
+        optional=default is not None,
+        default=_default(default),
+        repeated=bool(found["repeated"]),
+        constant=bool(found["constant"]),
     )
 
 

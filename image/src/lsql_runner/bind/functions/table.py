@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from lsql_runner.bind.functions import aggregates, dates, json_paths, nulls, numbers, privacy, strings, substrings
-from lsql_runner.bind.functions.spec import Aggregate, Function
+from lsql_runner.bind.functions.spec import AggregateFunction, Function
 
 ROWS: tuple[Function, ...] = (
     *strings.FUNCTIONS,
@@ -21,7 +21,7 @@ FUNCTIONS: dict[str, Function] = {name: row for row in ROWS for name in (row.nam
 """Scalar functions by upper-case name, aliases included. MAX and MIN are aggregates too: one argument tells
 them."""
 
-AGGREGATES: dict[str, Aggregate] = {row.name: row for row in aggregates.AGGREGATES}
+AGGREGATES: dict[str, AggregateFunction] = {row.name: row for row in aggregates.AGGREGATES}
 
 
 def near_names(name: str) -> list[str]:

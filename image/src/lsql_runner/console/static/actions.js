@@ -1,4 +1,4 @@
-// Stop, start, scale and delete, each after a question. The server decides; the page only offers what it may do.
+// Stop, start, scale and delete, each after a confirmation. The server checks the rights; the page offers what is allowed.
 
 import { Problem, send } from "./client.js";
 import { byId, setText } from "./dom.js";
@@ -49,7 +49,7 @@ const ACTIONS = {
 let shown;
 let asked;
 
-/** Shows what may be done with a processor; nothing without one. */
+/** Shows the actions that are allowed for a processor; none without one. */
 export function offer(stream) {
   shown = stream;
   const focused = document.activeElement;
@@ -59,7 +59,7 @@ export function offer(stream) {
   if (focused?.hidden) byId("main").focus();
 }
 
-/** Wires the buttons; `done` is called after a request was taken. */
+/** Wires the buttons; `done` is called after a request was accepted. */
 export function wireActions(done) {
   const dialog = byId("confirm");
   const value = byId("confirm-value");

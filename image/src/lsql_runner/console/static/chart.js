@@ -1,4 +1,4 @@
-// A curve over the last hour as SVG: axes, one area or several lines, gaps where nothing was told.
+// A curve over the last hour as SVG: axes, one area or several lines, gaps where there is no value.
 
 import { svg } from "./dom.js";
 import { figure } from "./format.js";
@@ -58,7 +58,7 @@ const level = (value, at) =>
 const tick = (minutes, at) =>
   svg("text", { class: "axis", x: at, y: HEIGHT - 6, "text-anchor": minutes ? "middle" : "end" }, minutes ? `−${minutes} min` : "now");
 
-/** The next of 1, 2, 5 times a power of ten: the axis keeps still while values move. */
+/** The next of 1, 2, 5 times a power of ten: the axis stays the same while values change. */
 function niceTop(value) {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));

@@ -50,7 +50,7 @@ const searched = (row) =>
     .join("\n")
     .toLowerCase();
 
-/** Whether a row fits what was asked for. */
+/** Whether a row matches the filter. */
 export function fits(row, { words, state, namespace, violations }) {
   if (state && row.state !== state) return false;
   if (namespace && row.namespace !== namespace) return false;

@@ -1,4 +1,4 @@
-// One processor: what it is, how it does, what befell it.
+// One processor: its workload, its figures, its events.
 
 import { chart } from "./chart.js";
 import { Problem, get } from "./client.js";
@@ -16,7 +16,7 @@ const BY = { "lsql-runner": "by this project's chart", helm: "by another chart",
 let planned = "";
 let logged = "";
 
-/** Asks for everything of a processor and shows it; its entry. */
+/** Fetches a processor and shows it; returns its entry. */
 export async function showDetail(id) {
   const path = `api/v1/streams/${encodeURIComponent(id)}`;
   const [stream, history, events] = await Promise.all([get(path), get(`${path}/history`), get(`${path}/events`)]);
@@ -151,7 +151,7 @@ async function showLogsOnce(path, stream) {
   await showLogs(path);
 }
 
-/** What only the runner itself can tell; null where it does not. */
+/** A response of the runner itself; null where there is none. */
 async function ofRunner(stream, path) {
   if (SILENT.has(stream.state)) return null;
   try {
@@ -162,7 +162,7 @@ async function ofRunner(stream, path) {
   }
 }
 
-/** Another processor is shown next: nothing of this one stays. */
+/** Clears the page before another processor is shown. */
 export function forget() {
   planned = "";
   logged = "";

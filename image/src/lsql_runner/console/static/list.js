@@ -8,7 +8,7 @@ let rows = [];
 let order = { column: 2, descending: false };
 const shown = new Map(); // by id: the row's element and its cells
 
-/** Shows the rows of an answer of GET streams. */
+/** Shows the rows of GET streams. */
 export function showList(streams) {
   rows = streams;
   offer("by-state", [...new Set(rows.map((row) => row.state))].sort());

@@ -1,4 +1,4 @@
-// The console's page: the table at #/, one processor at #/p/<id>. Asks every few seconds and shows what has changed.
+// The console's page: the table at #/, one processor at #/p/<id>. Polls every few seconds and shows changes.
 
 import { offer, wireActions } from "./actions.js";
 import { Problem, poll, revalidate } from "./client.js";

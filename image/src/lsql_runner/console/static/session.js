@@ -1,4 +1,4 @@
-// Who looks at the page, and what they may do. Without a session the page shows the log-in.
+// The user of the page and the allowed actions. Without a session the page shows the log-in.
 
 import { Problem, get, send } from "./client.js";
 import { byId, setText } from "./dom.js";
@@ -10,7 +10,7 @@ let leaving = false;
 
 export const session = () => now;
 
-/** Asks who we are, or ends the session where that is wanted; whether we may look. */
+/** Fetches the session, or ends it; whether the user may read. */
 export async function enter() {
   show(await (leaving ? send("DELETE", "api/v1/session") : get("api/v1/session")));
   leaving = false;

@@ -1,4 +1,4 @@
-"""The planner's rules in their order: the order is the architecture. One rule, one file, one function of that name."""
+"""The rules of the planner in their order. Each rule is one function in a file of its name."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ RULES: tuple[Rule, ...] = (
     drop_constant_filters,
     filter_before_unnest,
 )
-"""Constants first: a condition that is always true should not keep another from moving."""
+"""Constants first: a filter that is always true would stop other filters from moving down."""

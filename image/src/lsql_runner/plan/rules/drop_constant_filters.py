@@ -1,17 +1,17 @@
-"""WHERE TRUE costs a pass over every record and says nothing."""
+"""WHERE TRUE has no effect but is evaluated for every record."""
 
 from __future__ import annotations
 
 from lsql_runner.bind.expr import Const
-from lsql_runner.plan.nodes import Filter, Node
+from lsql_runner.plan.nodes import Filter, PlanNode
 from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.rewrite import rewrite_nodes
 
 
 def drop_constant_filters(plan: Plan) -> Plan:
-    """Take out filters whose condition is the constant true."""
+    """Remove filters whose condition is the constant true."""
 
-    def change(node: Node) -> Node:
+    def change(node: PlanNode) -> PlanNode:
         if isinstance(node, Filter) and isinstance(node.condition, Const) and node.condition.value is True:
             return node.input
         return node

@@ -1,23 +1,23 @@
-"""A condition that does not look at the elements is decided once for the record, not once for each element."""
+"""A condition that does not read the elements is evaluated once for each record, not once for each element."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from lsql_runner.bind.expr import ColumnRef, Expr, Operation, walk
+from lsql_runner.bind.expr import ColumnRef, Expr, OperatorCall, walk
 from lsql_runner.bind.scope import lateral_column
-from lsql_runner.plan.nodes import Filter, Node, Unnest
+from lsql_runner.plan.nodes import Filter, PlanNode, Unnest
 from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.rewrite import rewrite_nodes
 from lsql_runner.types import BOOLEAN
 
 
 def filter_before_unnest(plan: Plan) -> Plan:
-    """Move the AND-ed conditions that name no LATERAL alias below the Unnest."""
+    """Move the AND-ed conditions that do not read the LATERAL alias below the Unnest."""
     return rewrite_nodes(plan, _push)
 
 
-def _push(node: Node) -> Node:
+def _push(node: PlanNode) -> PlanNode:
     if not (isinstance(node, Filter) and isinstance(node.input, Unnest)):
         return node
     unnest = node.input
@@ -32,17 +32,17 @@ def _push(node: Node) -> Node:
 
 def conjuncts(condition: Expr) -> tuple[Expr, ...]:
     """The conditions that are AND-ed together."""
-    if isinstance(condition, Operation) and condition.op == "AND":
+    if isinstance(condition, OperatorCall) and condition.op == "AND":
         return condition.args
     return (condition,)
 
 
 def conjunction(conditions: list[Expr]) -> Expr:
-    """All of them at once."""
+    """The conditions joined by AND."""
     if len(conditions) == 1:
         return conditions[0]
-    return Operation("AND", tuple(conditions), BOOLEAN, any(c.nullable for c in conditions))
+    return OperatorCall("AND", tuple(conditions), BOOLEAN, any(c.nullable for c in conditions))
 
 
 def _reads(expr: Expr, column: str) -> bool:
-    return any(isinstance(part, ColumnRef) and part.column == column for part in walk(expr))
+    return any(isinstance(part, ColumnRef) and part.name == column for part in walk(expr))

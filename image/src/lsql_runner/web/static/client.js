@@ -2,7 +2,7 @@
 
 const TIMEOUT_MS = 8_000;
 
-/** An error answer of the API (problem+json), or of whatever stands between. */
+/** An error of the API (problem+json), or of a proxy in front of it. */
 export class Problem extends Error {
   constructor({ detail, wayOut, status }) {
     super(detail);
@@ -14,7 +14,7 @@ export class Problem extends Error {
 export const get = (path) => ask(path, { cache: "no-store" });
 export const post = (path) => ask(path, { method: "POST" });
 
-/** Asks again, but takes the browser's copy where the server says that it is still right. */
+/** A GET that uses the browser's copy if the server says that it is current. */
 export const revalidate = (path) => ask(path, { cache: "no-cache" });
 
 /** Any other method, with a JSON body where there is one. */

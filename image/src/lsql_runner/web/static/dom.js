@@ -1,4 +1,4 @@
-// Small helpers to build and to renew elements. Text goes in as text, never as markup.
+// Build and update elements. Text is inserted as text, never as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -22,7 +22,7 @@ function fill(element, attributes, children) {
   return element;
 }
 
-/** Sets the text only where it differs, so that a selection or a live region is left in peace. */
+/** Sets the text only where it differs, so that selections and live regions are not disturbed. */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }

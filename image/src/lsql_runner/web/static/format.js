@@ -9,7 +9,7 @@ export const NONE = "–";
 /** 1,234,567 */
 export const count = (n) => (n === null || n === undefined ? NONE : whole.format(n));
 
-/** 1,234 as it is, 1.2M beyond six digits: for places with little room. */
+/** 1,234 up to six digits, then 1.2M: where there is little space. */
 export const figure = (n) => (n >= 1_000_000 ? short.format(n) : n < 10 ? fine.format(n) : whole.format(n));
 
 /** 1.2 MB */

@@ -1,4 +1,4 @@
-// Splits an LSQL program into coloured pieces. It colours; it does not judge: whatever it does not know is plain.
+// Splits an LSQL program into coloured pieces. It checks nothing: unknown text stays plain.
 
 const KEYWORDS = new Set(
   `SET INSERT INTO STORE KEY VALUE AS WITH SELECT STREAM TABLE FROM WHERE GROUP BY HAVING WINDOW GRACE TUMBLE HOP

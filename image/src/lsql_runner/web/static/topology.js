@@ -44,7 +44,7 @@ function arrow() {
   return svg("marker", head, svg("path", { class: "head", d: "M1 1 7 4 1 7" }));
 }
 
-/** From the middle of a node's right side to the middle of the next one's left, by way of dagre's bends. */
+/** From the middle of a node's right side to the middle of the next one's left through dagre's bends. */
 function path(graph, edge) {
   const from = graph.node(edge.v);
   const to = graph.node(edge.w);

@@ -116,7 +116,10 @@ final class Brokers {
         Optional<Integer> partitions = Optional.ofNullable((Long) question.get("partitions")).map(Long::intValue);
         Optional<Short> replication = Optional.ofNullable((Long) question.get("replication")).map(Long::shortValue);
         NewTopic topic = new NewTopic((String) question.get("name"), partitions, replication).configs(config);
-        got(admin.createTopics(List.of(topic), new CreateTopicsOptions().timeoutMs(answerMs)).all());
+        boolean validateOnly = Boolean.TRUE.equals(question.get("validate_only"));
+        CreateTopicsOptions options =
+                new CreateTopicsOptions().timeoutMs(answerMs).validateOnly(validateOnly);
+        got(admin.createTopics(List.of(topic), options).all());
         return null;
     }
 

@@ -1,0 +1,57 @@
+"""The address of the broker for the processor: it exists before the broker does.
+
+The processor starts beside the broker. It may connect at once, and is served once the topic that it reads is there;
+the broker's own port would refuse it at first, and then serve it too early.
+"""
+
+from __future__ import annotations
+
+import socket
+from contextlib import suppress
+from threading import Thread
+
+HOST = "127.0.0.1"
+CHUNK_BYTES = 65_536
+
+
+class Gate:
+    """A port whose connections wait until `open`, and are passed on to the broker from then on."""
+
+    def __init__(self) -> None:
+        self._listener = socket.create_server((HOST, 0))
+        self.address = f"{HOST}:{self._listener.getsockname()[1]}"
+
+    def open(self, broker: str) -> None:
+        """Pass connections on to the broker at `broker` (host:port), in threads of their own."""
+        host, port = broker.rsplit(":", 1)
+        Thread(target=self._accept, args=((host, int(port)),), name="gate", daemon=True).start()
+
+    def close(self) -> None:
+        """Accept no more connections; those that are open end with the broker or its client."""
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+    def _accept(self, broker: tuple[str, int]) -> None:
+        with suppress(OSError):  # closed
+            while True:
+                client, _ = self._listener.accept()
+                Thread(target=_forward, args=(client, broker), name="gate-client", daemon=True).start()
+
+
+def _forward(client: socket.socket, broker: tuple[str, int]) -> None:
+    """Copy in both directions until both have ended."""
+    with client, suppress(OSError), socket.create_connection(broker) as server:
+        back = Thread(target=_copy, args=(server, client), name="gate-broker", daemon=True)
+        back.start()
+        _copy(client, server)
+        back.join()
+
+
+def _copy(source: socket.socket, target: socket.socket) -> None:
+    """Copy until the source ends, then end the target too."""
+    with suppress(OSError):
+        while data := source.recv(CHUNK_BYTES):
+            target.sendall(data)
+    with suppress(OSError):
+        target.shutdown(socket.SHUT_WR)

@@ -1,0 +1,99 @@
+"""`python -m demo.pictures`: takes the picture of the processor's page for the docs, from the running demo.
+
+Beside the picture it writes the answers of the API that the page showed; a test compares them with the program and the
+guarantees of today, so that an old picture is found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser
+
+from demo.parts import make_parts, read_program
+from demo.processor import Processor
+from devkit.browser import chromium
+from devkit.page import expected, shown
+
+PICTURE = Path(__file__).parents[1] / "docs/images/processor-page.png"
+WIDTH, HEIGHT = 1000, 800
+PIXELS = 2
+"""Of the picture for one of the page: sharp on fine screens, and where a README shows it smaller."""
+HISTORY_S = 130
+"""How long records flow before the picture is taken: the curves have a sample for each ten seconds."""
+OUTPUT_DEADLINE_S = 120
+POLL_S = 0.25
+
+
+def main() -> int:
+    """The exit code: 0 when the picture was taken, 1 when no records came or the page shows something else."""
+    parser = argparse.ArgumentParser(prog="make pictures", description=__doc__)
+    parser.add_argument("file", type=Path, nargs="?", default=PICTURE)
+    parser.add_argument("--dark", action="store_true")
+    parser.add_argument("--history-s", type=float, default=HISTORY_S)
+    options = parser.parse_args()
+    with ExitStack() as stack:
+        parts = make_parts(read_program())
+        parts.start(stack, say)
+        if not _records_flow(parts.processor):
+            say(f"no records came out:\n{parts.processor.why_it_ended()}")
+            return 1
+        say(f"records flow; the picture is taken in {options.history_s:.0f} s")
+        time.sleep(options.history_s)
+        browser = stack.enter_context(chromium())
+        return take(browser, parts.processor.url, options.file, dark=options.dark)
+
+
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
+def _records_flow(processor: Processor) -> bool:
+    """Wait until records come out; False if they do not in time, or the processor ends."""
+    deadline = time.monotonic() + OUTPUT_DEADLINE_S
+    while processor.process.running and time.monotonic() < deadline:
+        if processor.read().out_per_s > 0:
+            return True
+        time.sleep(POLL_S)
+    return False
+
+
+def take(browser: Browser, url: str, file: Path, dark: bool = False) -> int:
+    """Open the page, compare it with the answers that it got, and take the picture; the exit code."""
+    context = browser.new_context(
+        viewport={"width": WIDTH, "height": HEIGHT},
+        device_scale_factor=PIXELS,
+        color_scheme="dark" if dark else "light",
+        reduced_motion="reduce",
+    )
+    page = context.new_page()
+    page.clock.install(time=time.time())  # it asks once and then no more: what it shows does not change
+    with (
+        page.expect_response("**/stream") as stream,
+        page.expect_response("**/metadata") as stores,
+        page.expect_response("**/topology"),
+    ):
+        page.goto(url)
+    page.locator("#topology .node").first.wait_for()
+    answers: dict[str, Any] = {"stream": stream.value.json(), "metadata": stores.value.json()}
+    found, wanted = shown(page), expected(answers["stream"], answers["metadata"])
+    for name in wanted:
+        if found[name] != wanted[name]:
+            say(f"the page shows something else than the API said of {name}: {found[name]!r}, not {wanted[name]!r}")
+    if found != wanted:
+        return 1
+    file.parent.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=file)
+    file.with_suffix(".json").write_text(json.dumps(answers, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    say(f"wrote {file} and {file.with_suffix('.json').name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,172 @@
+"""Brokers in memory, for tests of the runtime: an implementation of kafka.ports.Brokers.
+
+tests/contract holds it to what the real clients do on a real broker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import Partition
+from lsql_runner.kafka.offset_ranges import OffsetRanges, RangeReader
+from lsql_runner.kafka.ports import RawRecord, TopicLimits, TopicRequest
+
+KeyValue = tuple[bytes | None, bytes | None]
+SERVERS = "fake:9092"
+DEFAULT_BATCH_BYTES = 1_048_588
+"""Kafka's default of max.message.bytes."""
+
+
+@dataclass
+class FakeTopic:
+    """A topic: for each partition its records by offset, and the offset that the next record will have."""
+
+    records: list[dict[int, KeyValue]]
+    ends: list[int]
+    config: dict[str, str] = field(default_factory=dict)
+
+
+class FakeBrokers(RangeReader):
+    """Topics, records and positions in dicts.
+
+    Attributes:
+        outage: raised by every method while it is set; `lost()` and `refused()` make the usual ones.
+        changes: every change that was made through the port, in words, in order.
+        sampled: the topics that `sample` was called for.
+        topic_refusal: why no topic can be created; None allows it.
+    """
+
+    def __init__(self) -> None:
+        self.outage: LsqlError | None = None
+        self.changes: list[str] = []
+        self.sampled: list[str] = []
+        self.topic_refusal: str | None = None
+        self._topics: dict[str, FakeTopic] = {}
+        self._positions: dict[str, dict[Partition, int]] = {}
+
+    # --- what a test does without going through the port ---
+
+    def add_topic(self, name: str, partitions: int = 1, config: Mapping[str, str] | None = None) -> None:
+        self._topics[name] = FakeTopic([{} for _ in range(partitions)], [0] * partitions, dict(config or {}))
+
+    def produce(self, topic: str, *records: KeyValue, partition: int = 0) -> None:
+        found = self._topics[topic]
+        for record in records:
+            found.records[partition][found.ends[partition]] = record
+            found.ends[partition] += 1
+
+    def delete_records(self, topic: str, partition: int, before: int) -> None:
+        """Deletes the records before an offset, as retention does."""
+        records = self._topics[topic].records[partition]
+        for offset in [offset for offset in records if offset < before]:
+            del records[offset]
+
+    def config(self, topic: str) -> dict[str, str]:
+        return self._topics[topic].config
+
+    def lost(self) -> None:
+        self.outage = LsqlError("BROKER_UNREACHABLE", servers=SERVERS, reason="no answer")
+
+    def refused(self) -> None:
+        self.outage = LsqlError("BROKER_REFUSED", servers=SERVERS, reason="Group authorization failed")
+
+    # --- TopicReader ---
+
+    def topics(self) -> dict[str, int]:
+        self._answer()
+        return {name: len(topic.ends) for name, topic in self._topics.items()}
+
+    def begins(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
+        self._answer()
+        found: dict[Partition, int] = {}
+        for place in partitions:
+            topic = self._existing(place)
+            found[place] = min(topic.records[place.partition], default=topic.ends[place.partition])
+        return found
+
+    def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
+        self._answer()
+        return {place: self._existing(place).ends[place.partition] for place in partitions}
+
+    def sample(self, topic: str, limit: int) -> list[RawRecord]:
+        self.sampled.append(topic)
+        return super().sample(topic, limit)
+
+    def _read(self, ranges: OffsetRanges) -> list[RawRecord]:
+        self._answer()
+        return [
+            RawRecord(place, offset, *record)
+            for place, (start, end) in ranges.items()
+            for offset, record in sorted(self._existing(place).records[place.partition].items())
+            if start <= offset < end
+        ]
+
+    # --- GroupPositions ---
+
+    def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
+        self._answer()
+        known = self._positions.get(group, {})
+        return {place: known[place] for place in partitions if place in known}
+
+    def commit(self, group: str, positions: Mapping[Partition, int]) -> None:
+        self._answer()
+        self._positions.setdefault(group, {}).update(positions)
+
+    def delete_group(self, group: str) -> None:
+        self._answer()
+        self._positions.pop(group, None)
+
+    # --- TopicAdmin ---
+
+    def check_create(self, request: TopicRequest) -> None:
+        self._answer()
+        if request.name in self._topics:
+            return
+        wrong = [
+            f"Invalid value {value} for configuration {key}"
+            for key, value in request.config
+            if key.endswith((".ms", ".bytes")) and not value.lstrip("-").isdigit()
+        ]
+        why = self.topic_refusal or next(iter(wrong), None)
+        if why is not None:
+            raise LsqlError("TOPIC_REFUSED", topic=request.name, reason=why)
+
+    def create(self, request: TopicRequest) -> bool:
+        self.check_create(request)
+        if request.name in self._topics:
+            return False
+        self.add_topic(request.name, request.partitions or 1, dict(request.config))
+        self.changes.append(f"create {request.name}")
+        return True
+
+    def delete_topic(self, name: str) -> None:
+        self._answer()
+        if self._topics.pop(name, None) is not None:
+            self.changes.append(f"delete {name}")
+
+    def limits(self, topics: Iterable[str]) -> dict[str, TopicLimits]:
+        if self.outage is not None:
+            return {}
+        configs = {name: self._topics[name].config for name in topics if name in self._topics}
+        return {
+            name: TopicLimits(
+                int(config.get("max.message.bytes", DEFAULT_BATCH_BYTES)),
+                "compact" in config.get("cleanup.policy", "delete"),
+            )
+            for name, config in configs.items()
+        }
+
+    def close(self) -> None:
+        pass
+
+    def _existing(self, place: Partition) -> FakeTopic:
+        topic = self._topics.get(place.topic)
+        if topic is None or place.partition >= len(topic.ends):
+            raise LsqlError("BROKER_UNREACHABLE", servers=SERVERS, reason=f"unknown partition of {place.topic}")
+        return topic
+
+    def _answer(self) -> None:
+        if self.outage is not None:
+            raise self.outage

@@ -1,0 +1,112 @@
+"""An engine in memory, for tests of the runtime: an implementation of engine.port.Engine on FakeBrokers.
+
+It reads records and keeps checkpoints as Spark does, and writes nothing. tests/contract holds it to what SparkEngine
+does on a real broker.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from devkit.fake_brokers import FakeBrokers
+from lsql_runner.engine.port import Job
+from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import BatchEnded, Partition, StoreReport
+from lsql_runner.plan.queries import Query
+
+
+class FakeEngine:
+    """A batch runs when a test says so: `run_batches`.
+
+    Attributes:
+        jobs: every job that was started.
+        running: the job that runs now.
+        start_error: raised by the next starts.
+        error: what the running job died of.
+        jvm: how the JVM ended; None while it lives.
+        late: what `count_late` answers.
+        newest: what `newest_ms` answers.
+        advanced: the calls of `advance`.
+    """
+
+    def __init__(self, brokers: FakeBrokers) -> None:
+        self._brokers = brokers
+        self.jobs: list[Job] = []
+        self.running: Job | None = None
+        self.start_error: Exception | None = None
+        self.error: LsqlError | None = None
+        self.jvm: str | None = None
+        self.late = 0
+        self.newest: dict[str, int] = {}
+        self.advanced: list[tuple[str, int]] = []
+
+    # --- what a test does ---
+
+    def run_batches(self, at_ms: int = 0) -> int:
+        """Runs one batch of each query that has something to read; the number of records."""
+        assert self.running is not None
+        return sum(self._run_batch(self.running, query, at_ms) for query in self.running.plan.queries)
+
+    def _run_batch(self, job: Job, query: Query, at_ms: int) -> int:
+        outage, self._brokers.outage = self._brokers.outage, None
+        try:
+            batch, position = self._position(job, query)
+            ends = self._brokers.ends(position)
+        finally:
+            self._brokers.outage = outage
+        records = sum(ends[place] - position[place] for place in position)
+        if not records:
+            return 0
+        folder = _offsets(job, query)
+        folder.mkdir(parents=True, exist_ok=True)
+        rows = [[place.topic, place.partition, end] for place, end in ends.items()]
+        (folder / str(batch)).write_text(json.dumps(rows))
+        stores = tuple(StoreReport(store.store, 1, 100, 1, self.late) for store in query.stores)
+        job.on_batch(BatchEnded(at_ms, query.name, batch, records, records, 10, {}, ends, stores, None, at_ms))
+        return records
+
+    def _position(self, job: Job, query: Query) -> tuple[int, dict[Partition, int]]:
+        """The number of the next batch, and where it begins."""
+        folder = _offsets(job, query)
+        done = sorted(int(file.name) for file in folder.iterdir()) if folder.is_dir() else []
+        if done:
+            rows = json.loads((folder / str(done[-1])).read_text())
+            return done[-1] + 1, {Partition(topic, number): offset for topic, number, offset in rows}
+        places = [Partition(s.topic, number) for s in query.sources for number in range(s.partitions or 0)]
+        edges = self._brokers.ends(places) if job.source.reset == "latest" else self._brokers.begins(places)
+        return 0, {place: job.source.starts.get(place, edges[place]) for place in places}
+
+    # --- the port ---
+
+    def jvm_death(self, within_s: float = 0.0) -> str | None:
+        return self.jvm
+
+    def start(self, job: Job) -> None:
+        if self.start_error is not None:
+            raise self.start_error
+        self.jobs.append(job)
+        self.running, self.error = job, None
+
+    def death(self, positions: Mapping[Partition, int], ends: Mapping[Partition, int]) -> LsqlError | None:
+        return None if self.running is None else self.error
+
+    def count_late(self, event: BatchEnded) -> int:
+        return self.late
+
+    def newest_ms(self) -> dict[str, int]:
+        return self.newest
+
+    def advance(self, clock: str, time_ms: int) -> None:
+        self.advanced.append((clock, time_ms))
+
+    def stop(self) -> None:
+        self.running = None
+
+    def close(self) -> None:
+        self.stop()
+
+
+def _offsets(job: Job, query: Query) -> Path:
+    return job.checkpoints / query.name / "offsets"

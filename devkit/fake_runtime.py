@@ -1,0 +1,168 @@
+"""A processor's control loop on fakes: brokers, engine, registry and clock; only the state directory is real."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from devkit.fake_brokers import SERVERS, FakeBrokers
+from devkit.fake_engine import FakeEngine
+from devkit.fake_registry import FakeRegistry
+from lsql_runner.config.settings import Settings, read_settings
+from lsql_runner.events.processor import Event
+from lsql_runner.events.state import State
+from lsql_runner.runtime.control_loop import ControlLoop
+from lsql_runner.runtime.dependencies import RunDependencies
+from lsql_runner.runtime.health import assess
+from lsql_runner.runtime.lifecycle import Trigger
+from lsql_runner.runtime.port import Identity
+from lsql_runner.runtime.statedir import StateDir
+from lsql_runner.runtime.status import Status
+from lsql_runner.runtime.watch import PositionReporter
+from lsql_runner.sql.parser import parse
+
+APP_ID = "app"
+BEGIN_MS = 1_795_252_980_000
+
+
+class FakeRuntime:
+    """Everything that outlives a process: what is on the brokers, at the registry and on disk; and a clock.
+
+    `turn` is safe to repeat: a turn of the loop waits for nothing.
+    """
+
+    def __init__(self, folder: Path, sql: str, **env: str) -> None:
+        self.folder = folder
+        self.sql = sql
+        self.env = env
+        self.brokers = FakeBrokers()
+        self.registry = FakeRegistry()
+        self.engine = FakeEngine(self.brokers)
+        self.now_ms = BEGIN_MS
+        self.jvm_gone = 0
+        self.watch: InlineWatch | None = None
+
+    def settings(self, **env: str) -> Settings:
+        return read_settings(
+            {
+                "SQL": self.sql,
+                "SQL_APP_ID": APP_ID,
+                "SQL_BOOTSTRAP_SERVERS": SERVERS,
+                "SQL_STATE_STORE_DIR": str(self.folder),
+                **self.env,
+                **env,
+            }
+        )
+
+    @contextmanager
+    def process(self, **env: str) -> Iterator[FakeProcess]:
+        """One process of the processor, from its preparation to its end.
+
+        Raises:
+            LsqlError: what `lsql run` would end with, before anything runs.
+        """
+        settings = self.settings(**env)
+        identity = Identity(APP_ID, settings.sql, "", "0", "at_least_once")
+        with closing(StateDir(settings.state_dir, settings.app_id)) as state:
+            loop = ControlLoop(
+                RunDependencies(
+                    settings=settings,
+                    program=parse(settings.sql),
+                    identity=identity,
+                    brokers=self.brokers,
+                    registry=self.registry,
+                    engine=self.engine,
+                    state=state,
+                    on_jvm_gone=self._on_jvm_gone,
+                    open_watch=self._open_watch,
+                    now_ms=lambda: self.now_ms,
+                )
+            )
+            running = FakeProcess(self, loop, state)
+            loop.prepare_first()
+            try:
+                yield running
+            finally:
+                loop.turn(Trigger.END)
+
+    def _open_watch(self, reporter: PositionReporter) -> InlineWatch:
+        self.watch = InlineWatch(reporter)
+        return self.watch
+
+    def _on_jvm_gone(self) -> None:
+        self.jvm_gone += 1
+
+
+class InlineWatch:
+    """Reports to the brokers in the thread of the test."""
+
+    def __init__(self, reporter: PositionReporter) -> None:
+        self._reporter = reporter
+        self._closed = False
+
+    def report(self) -> None:
+        if not self._closed:
+            self._reporter.report()
+
+    def batch_ended(self) -> None:
+        self.report()
+
+    def close(self) -> None:
+        self._reporter.report(measure=False)
+        self._closed = True
+
+
+class FakeProcess:
+    """A control loop that a test turns. `events` holds all that happened."""
+
+    def __init__(self, runtime: FakeRuntime, loop: ControlLoop, state: StateDir) -> None:
+        self.runtime = runtime
+        self.loop = loop
+        self.saved = state
+        self.events: list[Event] = []
+        loop.machine.listen(self.events.append)
+
+    @property
+    def status(self) -> Status:
+        return self.loop.machine.status
+
+    @property
+    def state(self) -> State:
+        return self.status.state
+
+    @property
+    def reason(self) -> str | None:
+        """The code of the state's reason."""
+        return None if self.status.reason is None else self.status.reason.code
+
+    def health(self, stuck_after_ms: int = 60_000) -> list[str]:
+        """The codes of /health."""
+        return [reason.code for reason in assess(self.status, self.runtime.now_ms, stuck_after_ms).reasons]
+
+    def turn(self, command: Trigger | None = None) -> bool:
+        """One turn of the loop, and of the reports to the brokers."""
+        goes_on = self.loop.turn(command)
+        if self.runtime.watch is not None:
+            self.runtime.watch.report()
+        return goes_on
+
+    def pass_s(self, seconds: float) -> None:
+        """Lets time pass, then turns."""
+        self.runtime.now_ms += int(seconds * 1000)
+        self.turn()
+
+    def run(self) -> FakeProcess:
+        """Turns until the plan runs, and runs a batch of each query."""
+        self.turn()
+        assert self.state is State.RUNNING, self.status.reason
+        self.runtime.engine.run_batches(self.runtime.now_ms)
+        return self
+
+    def until(self, done: Callable[[], bool], turns: int = 20) -> None:
+        """Turns, a second apart, until `done`; AssertionError when it is not after so many turns."""
+        for _ in range(turns):
+            if done():
+                return
+            self.pass_s(1)
+        raise AssertionError(self.status)

@@ -1,0 +1,27 @@
+"""The names of types, as CAST and CREATE TABLE write them."""
+
+from __future__ import annotations
+
+from lsql_runner.errors import LsqlError
+from lsql_runner.sql import ast
+from lsql_runner.types import SCALARS, DataType, Decimal
+
+
+def type_named(name: ast.TypeName, decimal: Decimal) -> DataType:
+    """The type that a name stands for; `decimal` is what a bare `decimal` is.
+
+    Raises:
+        LsqlError: TYPE_UNKNOWN.
+    """
+    if name.name == "decimal":
+        if not name.parameters:
+            return decimal
+        precision, scale = name.parameters[0], name.parameters[1] if len(name.parameters) > 1 else 0
+        if len(name.parameters) <= 2 and 1 <= precision <= 38 and scale <= precision:
+            return Decimal(precision, scale)
+    found = SCALARS.get(
+        {"integer": "int", "bigint": "long", "varchar": "string", "bool": "boolean"}.get(name.name, name.name)
+    )
+    if found is None or name.parameters:
+        raise LsqlError("TYPE_UNKNOWN", name.span, name=name.name, known=", ".join([*SCALARS, "decimal(p,s)"]))
+    return found

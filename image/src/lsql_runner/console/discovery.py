@@ -1,0 +1,96 @@
+"""One pass over the cluster: list the workloads and make the document. The job and the console both use it.
+
+[ list_processors ] -> reports of their runners -> [ make_document ]
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.metadata import version
+
+from lsql_runner.console.cluster import Cluster, ClusterError, Configuration, Missing
+from lsql_runner.console.document import SQL_CHARS, Document, RunnerReport, identity, merge
+from lsql_runner.console.settings import ConsoleSettings
+from lsql_runner.console.storage import decode
+from lsql_runner.console.workloads import KINDS, ProcessorWorkload, Violation, compare, is_processor, read_processor
+
+LOG = logging.getLogger(__name__)
+
+FetchReports = Callable[[Iterable[ProcessorWorkload]], dict[tuple[str, str, str], RunnerReport]]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The processors of all namespaces, and why some namespaces could not be read."""
+
+    processors: tuple[ProcessorWorkload, ...]
+    failures: Mapping[str, str]
+
+
+def list_processors(cluster: Cluster, namespaces: Sequence[str]) -> Listed:
+    """All processors, by one list call for each namespace and kind; programs are kept as far as the document does.
+
+    The call names no label: what the old chart made has other labels, and no selector says "one or the other".
+    """
+    found: list[ProcessorWorkload] = []
+    failures: dict[str, str] = {}
+    for namespace in dict.fromkeys(namespaces):
+        here: list[ProcessorWorkload] = []
+        try:
+            for kind in KINDS:
+                for workload in cluster.workloads(namespace, kind):
+                    if is_processor(workload):
+                        here.append(read_processor(workload, kind).with_sql_of(SQL_CHARS))
+        except (ClusterError, Missing) as error:
+            failures[namespace] = str(error)
+            LOG.error("namespace cannot be read", extra={"namespace": namespace, "error": str(error)})
+            continue
+        found += here
+    return Listed(tuple(compare(found)), failures)
+
+
+def read_document(cluster: Cluster, settings: ConsoleSettings) -> tuple[Configuration | None, Document | None]:
+    """The ConfigMap and the document in it; None for what does not exist.
+
+    A document that cannot be read counts as missing: only the record of deleted processors is lost.
+
+    Raises:
+        ClusterError
+    """
+    place = settings.document
+    try:
+        stored = cluster.configuration(place.namespace, place.name)
+    except Missing:
+        return None, None
+    try:
+        return stored, decode(stored.content)
+    except ValueError as error:
+        LOG.warning("the published document cannot be read", extra={"configmap": place.name, "error": str(error)})
+        return stored, None
+
+
+def make_document(
+    listed: Listed,
+    reports: Mapping[tuple[str, str, str], RunnerReport],
+    former: Document | None,
+    settings: ConsoleSettings,
+    at: datetime,
+    unassigned: Mapping[tuple[str, str, str], str] | None = None,
+) -> Document:
+    """The document for the listed processors. `unassigned` has the reason for processors without an id."""
+    unassigned = unassigned or {}
+    known = former.processors if former else ()
+    living = {p.id for p in listed.processors if p.id is not None}
+    rows = []
+    for processor in listed.processors:
+        why = unassigned.get(processor.key)
+        found = (Violation("id-unassigned", f"The label lenses-id could not be set: {why}"),) if why else ()
+        identifier = identity(processor, known, living)
+        living.add(identifier)
+        rows.append((identifier, processor.also(*found), reports[processor.key]))
+    return merge(
+        rows, former, at, version("lsql-runner"), dict.fromkeys(settings.namespaces), listed.failures, settings.keep
+    )

@@ -1,0 +1,31 @@
+"""Java's packages and classes by their names, each found once for a JVM."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from py4j.java_gateway import JavaClass, JavaPackage, JVMView  # type: ignore[import-untyped]
+
+
+def remember_java_names() -> None:
+    """Let py4j keep the packages and classes that it has found. A second call changes nothing.
+
+    py4j asks the JVM for each part of `jvm.org.apache.spark.X` whenever it is written. A package is a name for which
+    there is no class, and to know that, the JVM searches all jars, for the first part once for each imported package.
+    Measured on short queries: an eighth of the JVM's time.
+    """
+    for owner in (JVMView, JavaPackage):
+        if not hasattr(owner.__getattr__, "remembers"):
+            owner.__getattr__ = _remembering(owner.__getattr__)
+
+
+def _remembering(find: Any) -> Any:
+    def find_once(self: Any, name: str) -> Any:
+        found = find(self, name)
+        # A later import may give a meaning to a class's simple name that is not found yet.
+        if isinstance(found, JavaClass) or (isinstance(found, JavaPackage) and name.islower()):
+            vars(self)[name] = found
+        return found
+
+    find_once.remembers = True  # type: ignore[attr-defined]
+    return find_once

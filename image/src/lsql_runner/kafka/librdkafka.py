@@ -1,0 +1,270 @@
+"""Brokers through confluent-kafka (librdkafka), which runs in this process. Every request has a deadline.
+
+Brokers that do not answer are BROKER_UNREACHABLE; brokers that answer with an error about rights or credentials are
+BROKER_REFUSED.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from threading import Lock
+from typing import Any
+
+import stamina
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    ConfigResource,
+    NewTopic,
+    OffsetSpec,
+    ResourceType,
+)
+from stamina.instrumentation import LoggingOnRetryHook, set_on_retry_hooks
+
+from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import Partition
+from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.offset_ranges import OffsetRanges, RangeReader, missing_leader
+from lsql_runner.kafka.ports import RawRecord, TopicLimits, TopicRequest
+from lsql_runner.kafka.reasons import REASONS
+from lsql_runner.kafka.refusals import ends_handshake, is_refusal, reason
+
+# By default stamina logs retries through structlog where that is installed, and structlog prints to stdout until it is
+# configured: into the output of commands.
+set_on_retry_hooks([LoggingOnRetryHook])
+
+
+class KafkaBrokers(RangeReader):
+    """The Brokers port on confluent-kafka.
+
+    Raises:
+        LsqlError: KAFKA_SETTINGS_INVALID when it is made; BROKER_UNREACHABLE or BROKER_REFUSED, from every method.
+    """
+
+    def __init__(self, connection: KafkaConnection, answer_s: float = 10.0) -> None:
+        self._connection = connection
+        self._answer_s = answer_s
+        """Deadline of each request."""
+        self._handshake_error: KafkaError | None = None
+        self._admin = self._new_admin()
+        self._previous_admin = self._admin
+        self._consumers: dict[str, Consumer] = {}
+        self._lock = Lock()
+
+    def topics(self) -> dict[str, int]:
+        try:
+            found = self._admin.list_topics(timeout=self._answer_s).topics
+        except KafkaException as error:
+            raise self._failed(error) from None
+        return {name: len(topic.partitions) for name, topic in found.items() if topic.error is None}
+
+    def check_create(self, request: TopicRequest) -> None:
+        self._create(request, validate_only=True)
+
+    def create(self, request: TopicRequest) -> bool:
+        return self._create(request)
+
+    def _create(self, request: TopicRequest, *, validate_only: bool = False) -> bool:
+        new = NewTopic(
+            request.name,
+            num_partitions=request.partitions or -1,
+            replication_factor=request.replication or -1,
+            config=dict(request.config),
+        )
+        futures = self._admin.create_topics([new], request_timeout=self._answer_s, validate_only=validate_only)
+        try:
+            futures[request.name].result(self._answer_s * 2)
+        except KafkaException as error:
+            code = error.args[0].code()
+            if code == KafkaError.TOPIC_ALREADY_EXISTS:
+                return False
+            if code in _TRANSPORT:
+                raise self._failed(error) from None
+            raise LsqlError("TOPIC_REFUSED", topic=request.name, reason=error.args[0].str()) from None
+        return True
+
+    def delete_topic(self, name: str) -> None:
+        future = self._admin.delete_topics([name], request_timeout=self._answer_s)[name]
+        self._wait_for_deletion(future, KafkaError.UNKNOWN_TOPIC_OR_PART)
+
+    def delete_group(self, group: str) -> None:
+        future = self._admin.delete_consumer_groups([group], request_timeout=self._answer_s)[group]
+        self._wait_for_deletion(future, KafkaError.GROUP_ID_NOT_FOUND)
+
+    def _wait_for_deletion(self, future: Any, absent: int) -> None:
+        """Raises unless the deletion succeeds; `absent` is the error code of something that does not exist."""
+        try:
+            future.result(self._answer_s * 2)
+        except (KafkaException, TimeoutError) as error:
+            if not isinstance(error, KafkaException) or error.args[0].code() != absent:
+                raise self._failed(error) from None
+
+    def limits(self, topics: Iterable[str]) -> dict[str, TopicLimits]:
+        asked = [ConfigResource(ResourceType.TOPIC, topic) for topic in topics]
+        found: dict[str, TopicLimits] = {}
+        answers = self._admin.describe_configs(asked, request_timeout=self._answer_s) if asked else {}
+        for resource, future in answers.items():
+            with suppress(KafkaException, TimeoutError, KeyError):
+                config = future.result(self._answer_s * 2)
+                largest, cleanup = config["max.message.bytes"].value, config["cleanup.policy"].value
+                found[resource.name] = TopicLimits(int(largest), "compact" in cleanup)
+        return found
+
+    def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
+        return self._offsets(partitions, OffsetSpec.latest())  # type: ignore[no-untyped-call]
+
+    def begins(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
+        return self._offsets(partitions, OffsetSpec.earliest())  # type: ignore[no-untyped-call]
+
+    def _offsets(self, partitions: Iterable[Partition], spec: OffsetSpec) -> dict[Partition, int]:
+        asked = {TopicPartition(p.topic, p.partition): spec for p in partitions}
+        if not asked:
+            return {}
+        futures = self._admin.list_offsets(asked, request_timeout=self._answer_s)
+        found = {Partition(tp.topic, tp.partition): self._result(future).offset for tp, future in futures.items()}
+        if (why := missing_leader(found)) is not None:
+            raise self._unreachable(why)
+        return found
+
+    def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
+        asked = [TopicPartition(p.topic, p.partition) for p in partitions]
+        found = (
+            self._of_group(group, lambda consumer: consumer.committed(asked, timeout=self._answer_s)) if asked else []
+        )
+        return {Partition(tp.topic, tp.partition): tp.offset for tp in found if tp.offset >= 0}
+
+    def commit(self, group: str, positions: Mapping[Partition, int]) -> None:
+        offsets = [TopicPartition(p.topic, p.partition, offset) for p, offset in positions.items()]
+        self._of_group(group, lambda consumer: consumer.commit(offsets=offsets, asynchronous=False))
+
+    def close(self) -> None:
+        with self._lock:
+            while self._consumers:
+                self._consumers.popitem()[1].close()
+
+    def _read(self, ranges: OffsetRanges) -> list[RawRecord]:
+        if not ranges:
+            return []
+        consumer = Consumer(
+            self._connection.librdkafka()
+            | {"group.id": "lsql-sample", "enable.auto.commit": False, "enable.partition.eof": True}
+        )
+        try:
+            consumer.assign([TopicPartition(p.topic, p.partition, start) for p, (start, _) in ranges.items()])
+            return self._drain(consumer, dict(ranges))
+        finally:
+            consumer.close()
+
+    def _drain(self, consumer: Consumer, left: OffsetRanges) -> list[RawRecord]:
+        found: list[RawRecord] = []
+        while left:
+            message = consumer.poll(self._answer_s)
+            if message is None:
+                raise self._unreachable(REASONS("NO_RECORD", seconds=f"{self._answer_s:.0f}"))
+            partition = Partition(message.topic() or "", message.partition() or 0)
+            error = message.error()
+            if error is not None and error.code() != KafkaError._PARTITION_EOF:
+                raise self._failed(KafkaException(error))
+            offset = message.offset() or 0
+            if error is not None:
+                left.pop(partition, None)
+                continue
+            if partition in left and offset < left[partition][1]:
+                found.append(RawRecord(partition, offset, _bytes(message.key()), _bytes(message.value())))
+            if partition in left and offset >= left[partition][1] - 1:
+                left.pop(partition)
+        return found
+
+    def _of_group(self, group: str, ask: Callable[[Consumer], list[TopicPartition] | None]) -> list[TopicPartition]:
+        """Ask a group's coordinator, which may still be loading: the first group of a cluster creates its topic.
+
+        Uses a consumer that never joins the group, not the admin client: confluent-kafka 2.16 sometimes crashes on the
+        answer of a coordinator that is still loading.
+        """
+
+        @stamina.retry(on=_is_loading, timeout=self._answer_s, wait_initial=0.05, wait_max=0.5)
+        def request(consumer: Consumer) -> list[TopicPartition]:
+            found = ask(consumer) or []
+            failed = next((place.error for place in found if place.error is not None), None)
+            if failed is not None:
+                raise KafkaException(failed)
+            return found
+
+        with self._lock:
+            consumer = self._consumers.pop(group, None) or self._group_consumer(group)
+            try:
+                found = request(consumer)
+            except KafkaException as error:
+                # A refusal by the coordinator appears as a timeout here; its error is in the consumer's queue.
+                message = consumer.poll(0)
+                refusal = None if message is None else message.error()
+                consumer.close()
+                raise self._failed(error if refusal is None else KafkaException(refusal)) from None
+            self._consumers[group] = consumer
+            return found
+
+    def _group_consumer(self, group: str) -> Consumer:
+        wait_ms = int(self._answer_s * 1000)
+        waits = {
+            "session.timeout.ms": wait_ms,
+            "heartbeat.interval.ms": wait_ms // 3,
+        }  # how long a commit looks for the coordinator
+        return Consumer(self._connection.librdkafka() | {"group.id": group, "enable.auto.commit": False} | waits)
+
+    def _result(self, future: Any) -> Any:
+        try:
+            return future.result(self._answer_s * 2)
+        except (KafkaException, TimeoutError) as error:
+            raise self._failed(error) from None
+
+    def _new_admin(self) -> AdminClient:
+        self._handshake_error = None
+        try:
+            return AdminClient({**self._connection.librdkafka(), "error_cb": self._on_error})  # type: ignore[dict-item]
+        except KafkaException as error:  # a setting that librdkafka cannot use, or a feature that it was built without
+            raise LsqlError("KAFKA_SETTINGS_INVALID", reason=error.args[0].str()) from None
+
+    def _on_error(self, error: KafkaError) -> None:
+        """Refused credentials are reported only here: the requests themselves time out."""
+        if ends_handshake(error):
+            self._handshake_error = error
+
+    def _failed(self, error: BaseException) -> LsqlError:
+        cause = error.args[0] if isinstance(error, KafkaException) else None
+        self._admin.poll(0)  # calls _on_error
+        if self._handshake_error is not None and (cause is None or cause.code() in _TRANSPORT):
+            cause = self._handshake_error
+        # A client that has seen a broker stop may keep its outdated leader epochs: the next request uses a new client.
+        # The old one is kept a little longer, since another thread may wait for its futures, which fail without it.
+        self._previous_admin, self._admin = self._admin, self._new_admin()
+        if cause is not None and is_refusal(cause):
+            return LsqlError("BROKER_REFUSED", servers=self._connection.servers, reason=reason(cause))
+        late = REASONS("TIMEOUT", seconds=f"{self._answer_s:.0f}")
+        return self._unreachable(late if cause is None else cause.str())
+
+    def _unreachable(self, why: str) -> LsqlError:
+        return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, reason=why)
+
+
+def _is_loading(error: Exception) -> bool:
+    """Whether a coordinator is not ready yet, so that the request is to be repeated."""
+    return isinstance(error, KafkaException) and error.args[0].code() in _COORDINATOR_LOADING
+
+
+_COORDINATOR_LOADING = {
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.NOT_COORDINATOR,
+}
+_TRANSPORT = {
+    KafkaError._TRANSPORT,
+    KafkaError._TIMED_OUT,
+    KafkaError._ALL_BROKERS_DOWN,
+    KafkaError.REQUEST_TIMED_OUT,
+    KafkaError._RESOLVE,
+}
+
+
+def _bytes(data: Any) -> bytes | None:
+    return data.encode() if isinstance(data, str) else data

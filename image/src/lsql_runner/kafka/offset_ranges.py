@@ -1,0 +1,55 @@
+"""Records by offset, for every client that can read a range of offsets."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+
+from lsql_runner.errors import Detail
+from lsql_runner.events.batches import Partition
+from lsql_runner.kafka.ports import RawRecord
+from lsql_runner.kafka.reasons import REASONS
+
+OffsetRanges = dict[Partition, tuple[int, int]]
+"""Offsets by partition: from the first, up to but not including the second."""
+
+
+class RangeReader(ABC):
+    """`sample` and `record` of a TopicReader, on top of a client's own reading of offset ranges."""
+
+    @abstractmethod
+    def topics(self) -> dict[str, int]: ...
+
+    @abstractmethod
+    def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]: ...
+
+    @abstractmethod
+    def begins(self, partitions: Iterable[Partition]) -> dict[Partition, int]: ...
+
+    @abstractmethod
+    def _read(self, ranges: OffsetRanges) -> list[RawRecord]:
+        """The records of these ranges, without joining a group."""
+
+    def sample(self, topic: str, limit: int) -> list[RawRecord]:
+        return self._read(self._newest(topic, limit))[:limit]
+
+    def record(self, partition: Partition, offset: int) -> RawRecord | None:
+        found = self._read({partition: (offset, offset + 1)})
+        return found[0] if found else None
+
+    def _newest(self, topic: str, limit: int) -> OffsetRanges:
+        """The ranges of about `limit` newest records of a topic, equally many of each partition."""
+        count = self.topics().get(topic, 0)
+        partitions = [Partition(topic, number) for number in range(count)]
+        ends, begins = self.ends(partitions), self.begins(partitions)
+        share = max(1, limit // max(1, count))
+        ranges = {p: (max(begins[p], ends[p] - share), ends[p]) for p in partitions}
+        return {p: (start, end) for p, (start, end) in ranges.items() if start < end}
+
+
+def missing_leader(offsets: Mapping[Partition, int]) -> Detail | None:
+    """Names a partition without a leader: while a broker starts or stops it answers offset -1 and no error."""
+    return next(
+        (REASONS("NO_LEADER", topic=p.topic, partition=p.partition) for p, offset in offsets.items() if offset < 0),
+        None,
+    )

@@ -1,0 +1,224 @@
+"""What expressions mean, as plain JSON values: two that mean the same over the same topics are equal.
+
+Aliases, the names of WITH queries and the order of a SELECT list leave no trace: a column that a projection computes is
+replaced by what it is computed of, down to the columns of topics. The values are written to the disk beside a
+checkpoint; `fingerprint.VERSION` counts their forms.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any, TypeAlias
+
+from lsql_runner.bind.bound import Fields, Part, UnnamedValue
+from lsql_runner.bind.expr import (
+    AggregateCall,
+    Apply,
+    Choose,
+    ColumnRef,
+    Const,
+    Convert,
+    Expr,
+    HeaderValue,
+    OperatorCall,
+    Record,
+)
+from lsql_runner.bind.grouping import group_column
+from lsql_runner.bind.scope import lateral_column
+from lsql_runner.plan.nodes import Aggregate, Join, JoinSide, PlanNode, Project, ReadTopic, Unnest
+from lsql_runner.types import describe
+
+Value: TypeAlias = Any
+"""A JSON value: lists that begin with what they are, texts and numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Untyped:
+    """A column as it is below every projection; the reference to it has its type."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """What the fields of a struct mean. `rest` is the column that all other fields are of, where there is one."""
+
+    fields: Mapping[str, Value]
+    rest: Untyped | None = None
+
+
+Meaning: TypeAlias = Any
+"""A Value, Untyped or Members."""
+
+ColumnMeanings = Mapping[str, Meaning]
+"""What columns mean, by name; a column that is not there is the topic's own."""
+
+
+def meaning(expr: Expr, columns: ColumnMeanings) -> Value:
+    """What an expression over these columns means."""
+    return _meaning(expr, columns)
+
+
+def condition_meanings(expr: Expr, columns: ColumnMeanings) -> list[Value]:
+    """What the AND-ed conditions of an expression mean, each once, in an order of their own."""
+    parts = expr.args if isinstance(expr, OperatorCall) and expr.op == "AND" else (expr,)
+    return in_order([_meaning(part, columns) for part in parts])
+
+
+def in_order(values: list[Value]) -> list[Value]:
+    """The values sorted by their JSON text, each once."""
+    return [found for _, found in sorted({canonical(value): value for value in values}.items())]
+
+
+def canonical(value: Value) -> str:
+    """One text for a JSON value."""
+    return json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=True)
+
+
+Calls = tuple[tuple[str, AggregateCall], ...]
+
+
+def in_stored_order(calls: Calls, below: PlanNode) -> Calls:
+    """The aggregates of a group in the order in which the state has them, whatever the order of the SELECT list.
+
+    Args:
+        calls: each with the column that it goes to.
+        below: gives the columns that they read.
+    """
+    columns = column_meanings(below)
+    return tuple(sorted(calls, key=lambda call: canonical(_meaning(call[1], columns))))
+
+
+def column_meanings(node: PlanNode) -> ColumnMeanings:
+    """What the columns that a node gives mean."""
+    match node:
+        case ReadTopic():
+            return {}
+        case Unnest():
+            # The same array may be unnested twice: its elements are told apart by their place.
+            element = Untyped(["element", node.position])
+            return {**column_meanings(node.input), lateral_column(node.alias): element}
+        case Aggregate():
+            below = column_meanings(node.input)
+            keys = {group_column(name): ["group", _meaning(expr, below)] for name, expr in node.keys}
+            return keys | {slot: ["result", _meaning(call, below)] for slot, call in node.calls}
+        case Join(left=left, right=right):
+            both = {**_side(left, "left"), **_side(right, "right")}
+            return both | {"key": _meaning(node.key, both)}
+        case Project():
+            return _projected(node, column_meanings(node.input))
+    return column_meanings(node.input)
+
+
+def _projected(node: Project, below: ColumnMeanings) -> ColumnMeanings:
+    found = {name: value for name, value in below.items() if name in node.columns and name not in ("key", "value")}
+    found["ts"] = _meaning(node.ts, below)
+    for name, part in (("key", node.key), ("value", node.value)):
+        value = _part(part, name, below)
+        if value is not None:
+            found[name] = value
+    return found
+
+
+def _part(part: Part, name: str, below: ColumnMeanings) -> Meaning:
+    """What a part of a record means; None for the topic's own."""
+    match part:
+        case UnnamedValue(expr):
+            return _meaning(expr, below)
+        case Fields(fields, extends):
+            own = {field: _meaning(expr, below) for field, expr in fields}
+            before = _column(name, below) if extends else Members({})
+            if isinstance(before, Members):
+                return Members({**before.fields, **own}, before.rest)
+            return Members(own, before if isinstance(before, Untyped) else Untyped(before))
+    return below.get(name)
+
+
+def _column(name: str, columns: ColumnMeanings) -> Meaning:
+    return columns.get(name, Untyped(["column", name]))
+
+
+def _side(side: JoinSide, which: str) -> ColumnMeanings:
+    below = column_meanings(side.input)
+    if side.number is None:
+        return below  # its columns say already of which source they are
+    return {name: _of_side(_column(own, below), which) for name, own in side.names.items()}
+
+
+def _of_side(value: Meaning, which: str) -> Meaning:
+    match value:
+        case Untyped(inner):
+            return Untyped([which, inner])
+        case Members(fields, rest):
+            return Members(
+                {name: [which, each] for name, each in fields.items()},
+                None if rest is None else Untyped([which, rest.value]),
+            )
+    return [which, value]
+
+
+@singledispatch
+def _meaning(expr: Expr, columns: ColumnMeanings) -> Value:
+    raise TypeError(f"no such expression: {expr!r}")
+
+
+@_meaning.register
+def _(expr: ColumnRef, columns: ColumnMeanings) -> Value:
+    value, path = _column(expr.name, columns), list(expr.path)
+    if isinstance(value, Members):
+        if path and path[0] in value.fields:
+            value = value.fields[str(path.pop(0))]
+        elif path and value.rest is not None:
+            value = value.rest
+        else:
+            rest = None if value.rest is None else value.rest.value
+            value = ["struct", [[name, each] for name, each in sorted(value.fields.items())], rest]
+    if isinstance(value, Untyped):
+        return ["field", value.value, path, describe(expr.type)]
+    return ["field", value, path, describe(expr.type)] if path else value
+
+
+@_meaning.register
+def _(expr: Const, columns: ColumnMeanings) -> Value:
+    return ["constant", expr.value, describe(expr.type)]
+
+
+@_meaning.register
+def _(expr: OperatorCall, columns: ColumnMeanings) -> Value:
+    args = [_meaning(arg, columns) for arg in expr.args]
+    return [expr.op, *(in_order(args) if expr.op in ("AND", "OR") else args)]
+
+
+@_meaning.register
+def _(expr: Apply, columns: ColumnMeanings) -> Value:
+    return ["call", expr.function, [_meaning(arg, columns) for arg in expr.args], describe(expr.type)]
+
+
+@_meaning.register
+def _(expr: Convert, columns: ColumnMeanings) -> Value:
+    return ["cast", _meaning(expr.operand, columns), describe(expr.type)]
+
+
+@_meaning.register
+def _(expr: Choose, columns: ColumnMeanings) -> Value:
+    branches = [[_meaning(when, columns), _meaning(then, columns)] for when, then in expr.branches]
+    return ["case", branches, _meaning(expr.otherwise, columns)]
+
+
+@_meaning.register
+def _(expr: Record, columns: ColumnMeanings) -> Value:
+    return ["record", [[name, _meaning(value, columns)] for name, value in expr.fields]]
+
+
+@_meaning.register
+def _(expr: HeaderValue, columns: ColumnMeanings) -> Value:
+    return ["header", expr.name]
+
+
+@_meaning.register
+def _(expr: AggregateCall, columns: ColumnMeanings) -> Value:
+    arg = None if expr.arg is None else _meaning(expr.arg, columns)
+    return ["aggregate", expr.function, arg, expr.limit, describe(expr.type)]

@@ -1,0 +1,76 @@
+"""What a start changes, as data: at the schema registry, on the brokers, in the state directory.
+
+`decision.decide` makes the list, `carry_out` and `lsql validate` read it. An action holds all that it needs, so that it
+can also be carried out later, for example after a first batch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lsql_runner.kafka.ports import TopicRequest
+from lsql_runner.runtime.registered import OutputSchema
+from lsql_runner.runtime.statedir import Pinned
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterSchema:
+    """Register a schema as a new version of its target's subject."""
+
+    schema: OutputSchema
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTopic:
+    """Create a target topic."""
+
+    request: TopicRequest
+
+
+@dataclass(frozen=True, slots=True)
+class DropCheckpoint:
+    """Delete a query's checkpoint, so that the query begins at the group's position."""
+
+    generation: int
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class PinProgram:
+    """Write program.json: the program, its fingerprint, schemas and generation."""
+
+    pinned: Pinned
+
+
+@dataclass(frozen=True, slots=True)
+class DropOldGenerations:
+    """Delete the checkpoints of all generations before one."""
+
+    before: int
+
+
+Action = RegisterSchema | CreateTopic | DropCheckpoint | PinProgram | DropOldGenerations
+
+
+def describe(action: Action) -> str:
+    """One line for people, as an order: `create topic fast with 3 partitions`."""
+    match action:
+        case RegisterSchema(schema):
+            return f"register the {schema.kind} schema of subject {schema.subject}"
+        case CreateTopic(request):
+            return _creation(request)
+        case DropCheckpoint(generation, query):
+            return f"delete the checkpoint of query {query} in generation {generation}"
+        case PinProgram(pinned):
+            return f"write program.json for generation {pinned.generation}"
+        case DropOldGenerations(before):
+            return f"delete the state of generations before {before}"
+
+
+def _creation(request: TopicRequest) -> str:
+    details = [
+        *([] if request.partitions is None else [f"{request.partitions} partitions"]),
+        *([] if request.replication is None else [f"{request.replication} replicas"]),
+        *(f"{key}={value}" for key, value in request.config),
+    ]
+    return f"create topic {request.name}" + (f" with {', '.join(details)}" if details else "")

@@ -1,0 +1,48 @@
+"""The connections of a processor to its brokers and its schema registry, as the settings describe them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext
+
+from lsql_runner.config.settings import Settings
+from lsql_runner.kafka.choice import open_brokers
+from lsql_runner.kafka.java_brokers import BrokersJvm
+from lsql_runner.kafka.ports import Brokers
+from lsql_runner.kafka.registry import RestRegistry, SchemaRegistry
+
+
+@contextmanager
+def connections(settings: Settings, answer_s: float = 10.0) -> Iterator[tuple[Brokers, SchemaRegistry | None]]:
+    """Brokers and registry within the block; the registry is None where the settings name none.
+
+    Args:
+        settings: all of them.
+        answer_s: the deadline of each request to the brokers.
+
+    Raises:
+        LsqlError: KAFKA_SETTINGS_INVALID, JAVA_MISSING, JARS_MISSING, ENV_INVALID.
+    """
+    with closing(brokers_of(settings, answer_s)) as brokers:
+        registry = registry_of(settings)
+        with nullcontext() if registry is None else closing(registry):
+            yield brokers, registry
+
+
+def brokers_of(settings: Settings, answer_s: float = 10.0) -> Brokers:
+    """The brokers of the settings, through the client that supports their settings. To be closed.
+
+    Args:
+        settings: all of them.
+        answer_s: the deadline of each request.
+
+    Raises:
+        LsqlError: KAFKA_SETTINGS_INVALID, JAVA_MISSING, JARS_MISSING.
+    """
+    jvm = BrokersJvm(settings.jars_dir, tuple(settings.java_options.split()))
+    return open_brokers(settings.connection, jvm, answer_s)
+
+
+def registry_of(settings: Settings) -> SchemaRegistry | None:
+    """The schema registry of the settings; None where they name none. To be closed."""
+    return None if settings.registry is None else RestRegistry(settings.registry)

@@ -1,0 +1,197 @@
+"""The work of a processor, one turn at a time: start the plan, watch it, restart it, carry out commands.
+
+Errors that may pass lead to waiting or to a restart after a delay; other errors lead to FAILED, where a person decides.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+
+from lsql_runner.engine.failures import classify
+from lsql_runner.errors import ErrorReport, LsqlError, Recovery, report
+from lsql_runner.events.batches import BatchEnded
+from lsql_runner.events.processor import BrokerFound, BrokerLost, Event, JvmGone, QueryDied
+from lsql_runner.events.state import State
+from lsql_runner.runtime.dependencies import RunDependencies
+from lsql_runner.runtime.description import description_of, planned_event
+from lsql_runner.runtime.lifecycle import Trigger
+from lsql_runner.runtime.plan_run import PlanRun
+from lsql_runner.runtime.port import ProgramDescription
+from lsql_runner.runtime.preparation import PreparedProgram, prepare
+from lsql_runner.runtime.recovery import WAIT_MS, Backoff, recovery_of_query
+from lsql_runner.runtime.state_machine import StateMachine
+
+LOG = logging.getLogger("lsql_runner.supervisor")
+
+
+class ControlLoop:
+    """Owns the run of the plan. `turn` is for one thread; it returns soon and never waits for its next turn.
+
+    Attributes:
+        machine: the processor's state and status.
+        description: of the program; empty until it is prepared.
+    """
+
+    def __init__(self, dependencies: RunDependencies) -> None:
+        self._dependencies = dependencies
+        self._now_ms = dependencies.now_ms
+        self.machine = StateMachine(dependencies.now_ms)
+        self.machine.listen(self._after_event)
+        self.description = ProgramDescription()
+        self._prepared: PreparedProgram | None = None
+        self._run: PlanRun | None = None
+        self._backoff = Backoff()
+        self._retry_at_ms = 0
+
+    def prepare_first(self) -> None:
+        """Prepare the program before the first turn, so that a wrong program is an error of the caller.
+
+        A processor that a person has stopped is not prepared; errors that may pass are left to the turns.
+
+        Raises:
+            LsqlError: the program or the configuration is wrong.
+        """
+        if self._dependencies.state.stopped_by() is not None:
+            self.machine.move(Trigger.STOP)
+            self.machine.move(Trigger.HALTED)
+            return
+        try:
+            self._prepared = self._prepare()
+        except LsqlError as error:
+            if error.kind.recovery is Recovery.FINAL:
+                raise
+            self._start_failed(error)
+
+    def turn(self, command: Trigger | None = None) -> bool:
+        """Carry out a command, then what the state asks for. False when there must be no further turn."""
+        try:
+            return self._turn(command)
+        except Exception as error:  # the loop must survive an internal error: it is what restarts the plan
+            self._unexpected(error)
+            return self.machine.state is not State.ENDED
+
+    def _turn(self, command: Trigger | None) -> bool:
+        self._carry_out(command)
+        state = self.machine.state
+        if self._dependencies.engine.jvm_death() is not None:
+            if state is not State.ENDED:
+                self._jvm_gone()
+            return False
+        if state is State.RUNNING:
+            self._watch()
+        elif state is State.STARTING:
+            self._start()
+        elif state in (State.WAITING, State.RESTARTING) and self._now_ms() >= self._retry_at_ms:
+            self.machine.move(Trigger.RETRY)
+        return self.machine.state is not State.ENDED
+
+    def _carry_out(self, command: Trigger | None) -> None:
+        state = self.machine.state
+        if command is Trigger.END:
+            self._halt()
+            self.machine.move(Trigger.END)
+        elif command is Trigger.STOP and state not in (State.STOPPED, State.STOPPING, State.ENDED):
+            self.machine.move(Trigger.STOP)
+            if self.machine.state is State.STOPPING:
+                self._halt()
+                self.machine.move(Trigger.HALTED)
+        elif command is Trigger.START and state in (State.STOPPED, State.FAILED):
+            self._backoff.reset()
+            self.machine.move(Trigger.START)
+
+    # --- starting ---
+
+    def _prepare(self) -> PreparedProgram:
+        d = self._dependencies
+        prepared = prepare(d.program, d.settings, d.brokers, d.registry, d.state)
+        self._brokers_found()
+        self.description = description_of(prepared)
+        return prepared
+
+    def _start(self) -> None:
+        try:
+            prepared, self._prepared = self._prepared or self._prepare(), None
+            d = self._dependencies
+            self.machine.emit(planned_event(prepared, d.settings, d.brokers, self._now_ms()))
+            self._run = PlanRun(prepared, d, self.machine)
+            self.machine.move(Trigger.RUN)
+        except LsqlError as error:
+            self._start_failed(error)
+
+    def _start_failed(self, error: LsqlError) -> None:
+        match error.kind.recovery:
+            case Recovery.WAIT:
+                self._wait_after(error)
+            case Recovery.RETRY:
+                self._retry_after(error)
+            case Recovery.FINAL:
+                self.machine.move(Trigger.REFUSE, self._report(error))
+
+    # --- running ---
+
+    def _watch(self) -> None:
+        assert self._run is not None
+        error = self._run.death()
+        if error is None:
+            self._run.pass_time()
+            return
+        self._halt()
+        if recovery_of_query(error) is Recovery.FINAL:
+            self.machine.emit(QueryDied(self._now_ms(), self._report(error), None))
+            self.machine.move(Trigger.REFUSE, self._report(error))
+        else:
+            self._retry_after(error)
+
+    def _halt(self) -> None:
+        """Stop the plan, if one runs, and commit its last position."""
+        run, self._run, self._prepared = self._run, None, None
+        if run is not None:
+            run.halt()
+
+    # --- errors ---
+
+    def _retry_after(self, error: LsqlError) -> None:
+        delay_s = self._backoff.next_delay_s()
+        self._retry_at_ms = self._now_ms() + delay_s * 1000
+        self.machine.emit(QueryDied(self._now_ms(), self._report(error), delay_s))
+        self.machine.move(Trigger.DIE, self._report(error))
+
+    def _wait_after(self, error: LsqlError) -> None:
+        if error.code == "BROKER_UNREACHABLE":
+            self.machine.emit(BrokerLost(self._now_ms(), self._report(error)))
+        else:
+            self._brokers_found()
+        self._retry_at_ms = self._now_ms() + WAIT_MS
+        self.machine.move(Trigger.WAIT, self._report(error))
+
+    def _brokers_found(self) -> None:
+        if self.machine.status.broker_error is not None:
+            self.machine.emit(BrokerFound(self._now_ms()))
+
+    def _jvm_gone(self) -> None:
+        reason = self._dependencies.engine.jvm_death() or "unknown"
+        error = self._report(LsqlError("JVM_GONE", reason=reason))
+        self.machine.emit(JvmGone(self._now_ms(), error))
+        alive = self.machine.state in (State.STARTING, State.RUNNING)
+        self.machine.move(Trigger.REFUSE if alive else Trigger.END, error)
+        self._dependencies.on_jvm_gone()
+
+    def _unexpected(self, error: Exception) -> None:
+        """Log an internal error, with its trace at DEBUG only, and restart the plan."""
+        if self._dependencies.engine.jvm_death(within_s=1.0) is not None:
+            return  # calls into a JVM that has ended fail in many ways; the next turn reports it once
+        reason = f"{type(error).__name__}: {classify(str(error)).reason}"
+        LOG.error("fault in the supervisor", extra={"reason": reason})
+        LOG.debug("its trace", exc_info=error)
+        with suppress(Exception):
+            self._halt()
+        if self.machine.state in (State.STARTING, State.RUNNING):
+            self._retry_after(LsqlError("QUERY_FAILED", reason=reason))
+
+    def _report(self, error: LsqlError) -> ErrorReport:
+        return report(error, self._dependencies.program.text)
+
+    def _after_event(self, event: Event) -> None:
+        if isinstance(event, BatchEnded):
+            self._backoff.reset()

@@ -1,0 +1,35 @@
+"""What a supervised processor works with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lsql_runner.config.settings import Settings
+from lsql_runner.engine.port import Engine
+from lsql_runner.kafka.ports import Brokers
+from lsql_runner.kafka.registry import SchemaRegistry
+from lsql_runner.runtime.clock import now_ms
+from lsql_runner.runtime.port import Identity
+from lsql_runner.runtime.statedir import StateDir
+from lsql_runner.runtime.watch import BrokerWatch, PositionReporter, Watch
+from lsql_runner.sql import ast
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunDependencies:
+    """Made before the supervisor and closed after it, by whoever makes the supervisor."""
+
+    settings: Settings
+    program: ast.Program
+    identity: Identity
+    brokers: Brokers
+    registry: SchemaRegistry | None
+    engine: Engine
+    state: StateDir
+    on_jvm_gone: Callable[[], None] = lambda: None
+    """Called once, after the JVM has ended by itself."""
+    open_watch: Callable[[PositionReporter], Watch] = BrokerWatch
+    """Starts the reports to the brokers; they run beside the plan."""
+    now_ms: Callable[[], int] = now_ms
+    """The wall clock: milliseconds since 1970 UTC."""

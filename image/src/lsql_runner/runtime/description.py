@@ -1,0 +1,104 @@
+"""What the API, /stream and the log show of a program before it runs."""
+
+from __future__ import annotations
+
+from lsql_runner.config.settings import Settings
+from lsql_runner.events import processor as events
+from lsql_runner.events.batches import Partition
+from lsql_runner.formats.catalog import BYTES_FORMAT
+from lsql_runner.kafka.ports import TopicReader
+from lsql_runner.plan.explain import explain
+from lsql_runner.plan.queries import Plan
+from lsql_runner.plan.stores import query_stores
+from lsql_runner.plan.topology import topology
+from lsql_runner.runtime.port import ProgramDescription, StoreInfo
+from lsql_runner.runtime.preparation import PreparedProgram
+from lsql_runner.types import describe
+
+
+def description_of(prepared: PreparedProgram) -> ProgramDescription:
+    """What the API shows of the plan."""
+    stores = tuple(
+        StoreInfo(store.name, query.name, store.key, store.value)
+        for query in prepared.plan.queries
+        for store in query_stores(query)
+    )
+    return ProgramDescription(stores, topology(prepared.plan), explain(prepared.plan))
+
+
+def _positions_before(prepared: PreparedProgram, brokers: TopicReader) -> dict[str, dict[Partition, int]]:
+    """By query, where its first batch begins if its checkpoint is empty."""
+    found: dict[str, dict[Partition, int]] = {}
+    for query in prepared.plan.queries:
+        partitions = [Partition(s.topic, number) for s in query.sources for number in range(s.partitions or 0)]
+        ends = brokers.ends(partitions) if prepared.reset == "latest" else brokers.begins(partitions)
+        found[query.name] = {p: prepared.starts.get(p, ends[p]) for p in partitions}
+    return found
+
+
+def _sink_uses(plan: Plan, settings: Settings) -> tuple[events.SinkUse, ...]:
+    urls = {sink.name: sink.url for sink in settings.sinks}
+    return tuple(
+        events.SinkUse(
+            target.sink,
+            target.kind,
+            target.table,
+            target.mode,
+            target.key,
+            tuple((name, describe(kind)) for name, kind in target.columns),
+            target.deletes,
+            target.delivery,
+            urls.get(target.sink, ""),
+        )
+        for target in (sink.target for sink in plan.row_sinks)
+    )
+
+
+def planned_event(
+    prepared: PreparedProgram, settings: Settings, brokers: TopicReader, now_ms: int
+) -> events.ProgramPlanned:
+    """The event with the topics, stores and sinks that the program uses, and with where it begins.
+
+    Raises:
+        LsqlError: BROKER_UNREACHABLE, BROKER_REFUSED.
+    """
+    sources = [
+        events.TopicUse(
+            s.topic,
+            "source",
+            str(s.key.format),
+            str(s.value.format),
+            describe(s.key.type),
+            describe(s.value.type),
+            s.origin,
+            s.partitions,
+        )
+        for s in prepared.plan.sources
+    ]
+    targets = [
+        events.TopicUse(
+            sink.topic,
+            "target",
+            str(sink.key_format),
+            str(sink.value_format),
+            describe(sink.input.key_type),
+            describe(sink.input.value_type),
+            "program",
+        )
+        for sink in prepared.plan.topic_sinks
+    ]
+    queue = prepared.plan.dead_letter_queue
+    if queue is not None:
+        unchanged = str(BYTES_FORMAT)
+        targets.append(events.TopicUse(queue, "target", unchanged, unchanged, "bytes", "bytes", "program"))
+    stores = tuple(store.name for query in prepared.plan.queries for store in query_stores(query))
+    return events.ProgramPlanned(
+        at_ms=now_ms,
+        topics=(*sources, *targets),
+        stores=stores,
+        generation=prepared.generation,
+        stateful=prepared.plan.stateful,
+        warnings=prepared.warnings,
+        starts=_positions_before(prepared, brokers),
+        sinks=_sink_uses(prepared.plan, settings),
+    )

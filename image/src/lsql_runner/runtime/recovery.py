@@ -1,0 +1,31 @@
+"""After an error: wait, retry after a delay, or fail until a person starts the processor again."""
+
+from __future__ import annotations
+
+from lsql_runner.errors import LsqlError, Recovery
+
+WAIT_MS = 1_000
+"""Between two attempts while something is awaited."""
+_DELAYS_S = (1, 2, 4, 8, 15, 30, 60)
+
+
+def recovery_of_query(error: LsqlError) -> Recovery:
+    """What to do after an error that ended a running query: the restart itself waits for what it needs."""
+    return Recovery.FINAL if error.kind.recovery is Recovery.FINAL else Recovery.RETRY
+
+
+class Backoff:
+    """Delays between restarts: each longer than the one before, up to a minute."""
+
+    def __init__(self) -> None:
+        self._failures = 0
+
+    def next_delay_s(self) -> int:
+        """The delay after one more failure."""
+        delay_s = _DELAYS_S[min(self._failures, len(_DELAYS_S) - 1)]
+        self._failures += 1
+        return delay_s
+
+    def reset(self) -> None:
+        """The next failure is a first one."""
+        self._failures = 0

@@ -1,0 +1,60 @@
+"""The processor's state and status. Every change is an event, which listeners receive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+
+from lsql_runner.errors import ErrorReport
+from lsql_runner.events.processor import Event, Listener, StateChanged
+from lsql_runner.events.state import State
+from lsql_runner.runtime.lifecycle import Trigger, move
+from lsql_runner.runtime.status import Status, StatusBoard
+
+
+class StateMachine:
+    """Moves between states by the rules of `lifecycle`. For several threads."""
+
+    def __init__(self, now_ms: Callable[[], int]) -> None:
+        self._board = StatusBoard(Status(since_ms=now_ms()))
+        self._listeners: list[Listener] = []
+        self._now_ms = now_ms
+        self._lock = Lock()
+
+    def listen(self, listener: Listener) -> None:
+        """Call a listener with every event from now on, from several threads. Before the first event."""
+        self._listeners.append(listener)
+
+    @property
+    def status(self) -> Status:
+        return self._board.now
+
+    @property
+    def state(self) -> State:
+        return self._board.now.state
+
+    def check(self, trigger: Trigger) -> None:
+        """Refuse a trigger that the state does not allow.
+
+        Raises:
+            LsqlError: TRANSITION_REFUSED.
+        """
+        move(self.state, trigger)
+
+    def move(self, trigger: Trigger, reason: ErrorReport | None = None) -> None:
+        """Change the state, with the reason for it; an event where state or reason are new.
+
+        Raises:
+            LsqlError: TRANSITION_REFUSED.
+        """
+        with self._lock:
+            status = self.status
+            new = move(status.state, trigger)
+            if new is not status.state or reason != status.reason:
+                self.emit(StateChanged(self._now_ms(), status.state, new, reason))
+
+    def emit(self, event: Event) -> None:
+        """Update the status, then call the listeners."""
+        self._board(event)
+        for listener in self._listeners:
+            listener(event)

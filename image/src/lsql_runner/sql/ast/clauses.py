@@ -1,0 +1,105 @@
+"""SELECT and its clauses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal as OneOf
+
+from lsql_runner.spans import Span
+from lsql_runner.sql.ast.expressions import DurationLiteral, Expression, Ident, NamePath, Star
+from lsql_runner.sql.ast.places import place
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """One item of a SELECT. `text` is the expression as written: its name when there is no alias."""
+
+    expr: Expression | Star
+    alias: NamePath | None = None
+    text: str = field(default="", compare=False)
+    span: Span = place()
+
+
+@dataclass(frozen=True, slots=True)
+class SourceName:
+    """A topic or a WITH name in FROM or JOIN."""
+
+    name: Ident
+    alias: Ident | None = None
+    span: Span = place()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinClause:
+    kind: OneOf["INNER", "LEFT", "RIGHT", "FULL"]
+    source: SourceName
+    on: Expression | None
+    within: DurationLiteral | None
+    span: Span = place()
+
+
+@dataclass(frozen=True, slots=True)
+class Lateral:
+    """`LATERAL <array> AS <alias>`: one row for each element."""
+
+    array: Expression
+    alias: Ident
+    span: Span = place()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowClause:
+    """`WINDOW BY TUMBLE 1m` (modern) or `GROUP BY TUMBLE(1,m)` (legacy)."""
+
+    kind: OneOf["TUMBLE", "HOP", "SLIDING", "SESSION"]
+    size: DurationLiteral
+    advance: DurationLiteral | None
+    legacy: bool
+    span: Span = place()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Select:
+    """One SELECT. `mode` is None where neither STREAM nor TABLE is written (legacy)."""
+
+    mode: OneOf["STREAM", "TABLE"] | None
+    projections: tuple[Projection, ...]
+    source: SourceName
+    event_time: Expression | None = None
+    joins: tuple[JoinClause, ...] = ()
+    laterals: tuple[Lateral, ...] = ()
+    where: Expression | None = None
+    window: WindowClause | None = None
+    grace: DurationLiteral | None = None
+    group_by: tuple[Expression, ...] = ()
+    having: Expression | None = None
+    clauses: tuple[tuple[str, Span], ...] = field(default=(), compare=False, repr=False)
+    """Every clause keyword with its place, for errors about a clause as such."""
+    span: Span = place()
+
+    @property
+    def join_window(self) -> WindowClause | None:
+        """The SLIDING window of a SELECT with joins: how far apart the times of two streams may be (legacy)."""
+        return self.window if self.window is not None and self.window.kind == "SLIDING" and self.joins else None
+
+    def place_of(self, clause: str) -> Span:
+        """Where the clause called `clause` (as `HAVING`, `JOIN`) begins; the SELECT itself if it is not there."""
+        return next((place for name, place in self.clauses if name == clause), self.span)
+
+
+@dataclass(frozen=True, slots=True)
+class FormatName:
+    """A wire format as written: `JSON`, `TW[STRING]`."""
+
+    name: str
+    inner: str | None = None
+    span: Span = place()
+
+
+@dataclass(frozen=True, slots=True)
+class CommonTable:
+    """`WITH name AS (SELECT ...)`."""
+
+    name: Ident
+    select: Select
+    span: Span = place()

@@ -1,0 +1,197 @@
+"""What every implementation of kafka.ports.Brokers does: one suite for the fake and for the clients on a real broker.
+
+A subclass gives the fixture `ground`. tests/contract runs it on the fake, tests/kafka on both clients.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+import pytest
+
+from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import Partition
+from lsql_runner.kafka.ports import Brokers, RawRecord, TopicLimits, TopicRequest
+
+DEADLINE_S = 30.0
+NOWHERE = "there-is-no-such-topic"
+
+
+class BrokersGround(Protocol):
+    """Brokers, and a way to prepare them that does not go through the port."""
+
+    brokers: Brokers
+
+    def topic(self, partitions: int = 1, config: Mapping[str, str] | None = None) -> str:
+        """Creates a topic; its name."""
+
+    def produce(self, topic: str, *values: bytes | None, key: bytes | None = b"k", partition: int = 0) -> None:
+        """Writes records."""
+
+    def delete_records(self, topic: str, before: int) -> None:
+        """Deletes the records of partition 0 before an offset."""
+
+
+def fresh(prefix: str) -> str:
+    """A name that nobody has used."""
+    return f"{prefix}-{uuid.uuid4().hex[:8]}"
+
+
+def topics_with(brokers: Brokers, name: str, *, present: bool = True) -> dict[str, int]:
+    """All topics, once a name is among them, or no longer is: brokers create and delete in the background."""
+    deadline = time.monotonic() + DEADLINE_S
+    while (name in (found := brokers.topics())) is not present:
+        assert time.monotonic() < deadline, f"{name}: {found}"
+        time.sleep(0.05)
+    return found
+
+
+class TopicReaderContract:
+    def test_topics_have_their_number_of_partitions(self, ground: BrokersGround) -> None:
+        name = ground.topic(partitions=3)
+
+        assert ground.brokers.topics()[name] == 3
+
+    def test_begins_and_ends_are_offsets(self, ground: BrokersGround) -> None:
+        name = ground.topic(partitions=2)
+        ground.produce(name, b"v", b"v", b"v", partition=1)
+        both = [Partition(name, 0), Partition(name, 1)]
+
+        assert ground.brokers.ends(both) == {both[0]: 0, both[1]: 3}
+        assert ground.brokers.begins(both) == {both[0]: 0, both[1]: 0}
+        assert ground.brokers.ends([]) == {}
+
+    def test_a_sample_has_the_newest_records_of_all_partitions(self, ground: BrokersGround) -> None:
+        name = ground.topic(partitions=2)
+        for n in range(10):
+            ground.produce(name, b"%d" % n, partition=n % 2)
+
+        sample = ground.brokers.sample(name, 4)
+
+        assert sorted(record.value or b"" for record in sample) == [b"6", b"7", b"8", b"9"]
+        assert ground.brokers.sample(ground.topic(), 4) == []
+
+    def test_a_sample_leaves_out_deleted_records(self, ground: BrokersGround) -> None:
+        name = ground.topic()
+        ground.produce(name, *(b"%d" % n for n in range(5)))
+        ground.delete_records(name, 3)
+        place = Partition(name, 0)
+
+        assert ground.brokers.begins([place]) == {place: 3}
+        assert [record.value for record in ground.brokers.sample(name, 5)] == [b"3", b"4"]
+        assert ground.brokers.record(place, 1) is None
+
+    def test_one_record_is_read_by_its_offset(self, ground: BrokersGround) -> None:
+        name = ground.topic()
+        ground.produce(name, b"1", key=b"a")
+        ground.produce(name, None, key=None)
+        place = Partition(name, 0)
+
+        assert ground.brokers.record(place, 1) == RawRecord(place, 1, None, None)
+        assert ground.brokers.record(place, 0) == RawRecord(place, 0, b"a", b"1")
+        assert ground.brokers.record(place, 2) is None
+
+
+class GroupPositionsContract:
+    def test_a_committed_position_is_read_back(self, ground: BrokersGround) -> None:
+        name, group = ground.topic(partitions=2), fresh("group")
+        ground.produce(name, b"v", b"v", b"v", partition=1)
+        first, second = Partition(name, 0), Partition(name, 1)
+        assert ground.brokers.group_positions(group, [first, second]) == {}
+
+        ground.brokers.commit(group, {second: 2})
+
+        assert ground.brokers.group_positions(group, [first, second]) == {second: 2}
+        assert ground.brokers.group_positions(group, []) == {}
+
+    def test_a_commit_keeps_the_other_partitions(self, ground: BrokersGround) -> None:
+        name, group = ground.topic(partitions=2), fresh("group")
+        first, second = Partition(name, 0), Partition(name, 1)
+        ground.brokers.commit(group, {first: 0, second: 0})
+        ground.produce(name, b"v")
+
+        ground.brokers.commit(group, {first: 1})
+
+        assert ground.brokers.group_positions(group, [first, second]) == {first: 1, second: 0}
+
+    def test_a_group_is_deleted_and_may_be_missing(self, ground: BrokersGround) -> None:
+        place, group = Partition(ground.topic(), 0), fresh("group")
+        ground.brokers.commit(group, {place: 0})
+
+        ground.brokers.delete_group(group)
+
+        assert ground.brokers.group_positions(group, [place]) == {}
+        ground.brokers.delete_group("there-is-no-such-group")
+
+
+class TopicAdminContract:
+    def test_a_topic_is_created_as_requested_and_only_once(self, ground: BrokersGround) -> None:
+        name = fresh("made")
+
+        made = [
+            ground.brokers.create(TopicRequest(name, 2, 1, (("max.message.bytes", "70000"),))),
+            ground.brokers.create(TopicRequest(name, 5)),
+        ]
+
+        assert made == [True, False]
+        assert topics_with(ground.brokers, name)[name] == 2
+        assert ground.brokers.limits([name]) == {name: TopicLimits(70_000)}
+
+    def test_a_check_creates_nothing(self, ground: BrokersGround) -> None:
+        name = fresh("checked")
+
+        ground.brokers.check_create(TopicRequest(name, 2))
+
+        assert ground.brokers.create(TopicRequest(name, 1))
+        topics_with(ground.brokers, name)
+        ground.brokers.check_create(TopicRequest(name, 1))  # it exists: no error
+
+    def test_a_wrong_setting_is_refused_by_the_check_and_by_the_creation(self, ground: BrokersGround) -> None:
+        request = TopicRequest("made-wrong", config=(("retention.ms", "soon"),))
+
+        with pytest.raises(LsqlError) as checked:
+            ground.brokers.check_create(request)
+        with pytest.raises(LsqlError) as created:
+            ground.brokers.create(request)
+
+        for found in (checked.value, created.value):
+            assert (found.code, found.params["topic"]) == ("TOPIC_REFUSED", "made-wrong")
+            assert "retention.ms" in str(found.params["reason"])
+
+    def test_a_topic_is_deleted_and_may_be_missing(self, ground: BrokersGround) -> None:
+        name = ground.topic()
+
+        ground.brokers.delete_topic(name)
+
+        topics_with(ground.brokers, name, present=False)
+        ground.brokers.delete_topic(name)
+
+    def test_limits_are_those_of_existing_topics(self, ground: BrokersGround) -> None:
+        small = ground.topic(config={"max.message.bytes": "70000"})
+        compacted = ground.topic(config={"max.message.bytes": "3000000", "cleanup.policy": "delete,compact"})
+
+        assert ground.brokers.limits([small, compacted, NOWHERE]) == {
+            small: TopicLimits(70_000, compacted=False),
+            compacted: TopicLimits(3_000_000, compacted=True),
+        }
+        assert ground.brokers.limits([]) == {}
+
+
+class UnreachableBrokersContract:
+    """The fixture `unreachable` has brokers that do not answer."""
+
+    def test_every_request_says_so(self, unreachable: Brokers) -> None:
+        requests: list[Callable[[], object]] = [
+            unreachable.topics,
+            lambda: unreachable.create(TopicRequest("t")),
+            lambda: unreachable.check_create(TopicRequest("t")),
+            lambda: unreachable.ends([Partition("t", 0)]),
+        ]
+        for request in requests:
+            with pytest.raises(LsqlError) as caught:
+                request()
+            assert caught.value.code == "BROKER_UNREACHABLE"
+        assert unreachable.limits(["t"]) == {}

@@ -1,0 +1,149 @@
+"""What every implementation of engine.port.Engine does: one suite for the fake and for Spark on a real broker.
+
+A subclass gives the fixture `ground`. tests/contract runs it on the fake, tests/kafka on Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Protocol
+
+from lsql_runner.engine.port import Engine, Job, SinkOptions, SourceOptions
+from lsql_runner.events.batches import BatchEnded, Partition
+from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
+from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.pipeline import plan_text
+from lsql_runner.types import LONG, STRING, Field, Struct
+
+KIND = Struct((Field("g", STRING), Field("a", LONG)))
+VALUE = b'{"g": "x", "a": 3}'
+
+
+class EngineGround(Protocol):
+    """An engine, and brokers with a source topic of two partitions and a target."""
+
+    engine: Engine
+    connection: KafkaConnection
+    source: str
+    target: str
+    folder: Path
+
+    def produce(self, count: int, partition: int = 0) -> None:
+        """Writes records to the source."""
+
+    def read(self, done: Callable[[], bool]) -> None:
+        """Lets the running job read until `done`, which is checked again and again."""
+
+
+class Batches:
+    """The batches of a job, as they are reported."""
+
+    def __init__(self) -> None:
+        self.ended: list[BatchEnded] = []
+
+    @property
+    def records(self) -> int:
+        return sum(batch.records_in for batch in self.ended)
+
+    @property
+    def positions(self) -> dict[Partition, int]:
+        """Of the last batch with records."""
+        return next(batch.positions for batch in reversed(self.ended) if batch.records_in)
+
+
+def job(
+    ground: EngineGround, batches: Batches, starts: Mapping[Partition, int] | None = None, reset: str = "earliest"
+) -> Job:
+    """A job that copies the source to the target."""
+    schema = TopicSchema(ground.source, Serde(STRING_FORMAT, STRING), Serde(JSON_FORMAT, KIND), partitions=2)
+    text = f"INSERT INTO `{ground.target}` SELECT STREAM * FROM `{ground.source}`"
+    planned = plan_text(text, Catalog({ground.source: schema}))
+    source = SourceOptions(ground.connection, "contract", reset, starts or {}, {ground.source: 2})
+    sink = SinkOptions(ground.connection, "contract")
+    return Job(planned.plan, source, sink, ground.folder / "checkpoints", batches.ended.append)
+
+
+class EngineContract:
+    def places(self, ground: EngineGround) -> tuple[Partition, Partition]:
+        return Partition(ground.source, 0), Partition(ground.source, 1)
+
+    def read(self, ground: EngineGround, started: Job, batches: Batches, records: int) -> None:
+        """Runs a job until it has read so many records, and stops it."""
+        ground.engine.start(started)
+        ground.read(lambda: batches.records >= records)
+        ground.engine.stop()
+
+    def test_a_job_reads_to_the_ends_and_reports_positions(self, ground: EngineGround) -> None:
+        ground.produce(2)
+        ground.produce(1, partition=1)
+        batches = Batches()
+
+        self.read(ground, job(ground, batches), batches, 3)
+
+        first, second = self.places(ground)
+        assert (batches.records, batches.positions) == (3, {first: 2, second: 1})
+        assert {batch.query for batch in batches.ended} == {"stateless"}
+
+    def test_an_empty_checkpoint_begins_at_the_starts_and_elsewhere_at_the_first_record(
+        self, ground: EngineGround
+    ) -> None:
+        ground.produce(5)
+        ground.produce(4, partition=1)
+        batches = Batches()
+
+        self.read(ground, job(ground, batches, {self.places(ground)[0]: 3}), batches, 6)
+
+        assert batches.records == 6
+
+    def test_an_empty_checkpoint_begins_at_the_end_where_the_reset_says_so(self, ground: EngineGround) -> None:
+        ground.produce(5)
+        batches = Batches()
+        first = self.places(ground)[0]
+
+        self.read(ground, job(ground, batches, {first: 3}, "latest"), batches, 2)
+
+        assert (batches.records, batches.positions[first]) == (2, 5)
+
+    def test_a_checkpoint_comes_before_the_starts(self, ground: EngineGround) -> None:
+        ground.produce(3)
+        before, after = Batches(), Batches()
+        self.read(ground, job(ground, before), before, 3)
+        ground.produce(2)
+
+        self.read(ground, job(ground, after, {self.places(ground)[0]: 1}), after, 2)
+
+        assert after.records == 2
+        assert after.ended[-1].batch_id > before.ended[-1].batch_id
+
+    def test_a_checkpoint_has_offsets_after_a_batch(self, ground: EngineGround) -> None:
+        """By these the runtime finds out whether a state was lost."""
+        ground.produce(1)
+        batches = Batches()
+
+        self.read(ground, job(ground, batches), batches, 1)
+
+        offsets = ground.folder / "checkpoints" / "stateless" / "offsets"
+        assert [file.name for file in offsets.iterdir() if file.name.isdigit()]
+
+    def test_a_job_that_runs_and_no_job_have_not_died(self, ground: EngineGround) -> None:
+        ground.produce(1)
+        batches = Batches()
+        ground.engine.start(job(ground, batches))
+        ground.read(lambda: batches.records >= 1)
+
+        assert ground.engine.death(batches.positions, {}) is None
+        ground.engine.stop()
+        assert ground.engine.death(batches.positions, {}) is None
+        assert ground.engine.jvm_death() is None
+
+    def test_a_stop_without_a_job_does_nothing(self, ground: EngineGround) -> None:
+        ground.engine.stop()
+        ground.engine.stop()
+
+    def test_without_final_results_no_time_is_known(self, ground: EngineGround) -> None:
+        batches = Batches()
+        ground.engine.start(job(ground, batches))
+
+        assert ground.engine.newest_ms() == {}
+        ground.engine.stop()

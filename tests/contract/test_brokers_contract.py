@@ -1,0 +1,60 @@
+"""The fake brokers behave as the contract says; tests/kafka holds both clients on a real broker to the same."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+
+import pytest
+
+from devkit.fake_brokers import FakeBrokers
+from tests.contract.brokers_contract import (
+    GroupPositionsContract,
+    TopicAdminContract,
+    TopicReaderContract,
+    UnreachableBrokersContract,
+)
+
+
+class FakeGround:
+    def __init__(self) -> None:
+        self.brokers = FakeBrokers()
+
+    def topic(self, partitions: int = 1, config: Mapping[str, str] | None = None) -> str:
+        name = f"topic-{uuid.uuid4().hex[:8]}"
+        self.brokers.add_topic(name, partitions, config)
+        return name
+
+    def produce(self, topic: str, *values: bytes | None, key: bytes | None = b"k", partition: int = 0) -> None:
+        self.brokers.produce(topic, *((key, value) for value in values), partition=partition)
+
+    def delete_records(self, topic: str, before: int) -> None:
+        self.brokers.delete_records(topic, 0, before)
+
+
+@pytest.fixture
+def ground() -> FakeGround:
+    return FakeGround()
+
+
+@pytest.fixture
+def unreachable() -> FakeBrokers:
+    brokers = FakeBrokers()
+    brokers.lost()
+    return brokers
+
+
+class TestTopicReader(TopicReaderContract):
+    pass
+
+
+class TestGroupPositions(GroupPositionsContract):
+    pass
+
+
+class TestTopicAdmin(TopicAdminContract):
+    pass
+
+
+class TestUnreachable(UnreachableBrokersContract):
+    pass

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM MAXK(page, ms) AS n FROM clicks GROUP BY page

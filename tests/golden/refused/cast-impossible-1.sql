@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM CAST(lines AS int) AS n FROM orders

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT DISTINCT id FROM payments

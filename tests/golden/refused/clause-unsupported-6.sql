@@ -1,0 +1,1 @@
+CREATE TABLE payments(id string) FORMAT(BYTES, JSON) PROPERTIES(partitions=1); INSERT INTO t SELECT STREAM * FROM payments

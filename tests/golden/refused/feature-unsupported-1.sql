@@ -1,0 +1,1 @@
+INSERT INTO t SELECT TABLE id AS _key, id FROM payments

@@ -1,0 +1,1 @@
+SET consumer.group.id=x; INSERT INTO t SELECT STREAM * FROM payments

@@ -1,0 +1,1 @@
+SET sasl.jaas.config='x'; INSERT INTO t SELECT STREAM * FROM payments

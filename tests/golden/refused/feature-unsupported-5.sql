@@ -1,0 +1,1 @@
+SET default.timestamp.extractor='x'; INSERT INTO t SELECT STREAM * FROM payments

@@ -1,0 +1,1 @@
+SET group.id=x; INSERT INTO t SELECT STREAM * FROM payments

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM id.x AS n FROM payments

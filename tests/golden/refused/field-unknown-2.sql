@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM customer.nam AS n FROM orders

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM _meta.x AS n FROM payments

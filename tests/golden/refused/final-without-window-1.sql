@@ -1,0 +1,1 @@
+SET emit=final; INSERT INTO t SELECT STREAM COUNT(*) AS n FROM payments GROUP BY id

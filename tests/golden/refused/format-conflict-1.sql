@@ -1,0 +1,1 @@
+INSERT INTO t SELECT id FROM payments WHERE _vtype=STRING

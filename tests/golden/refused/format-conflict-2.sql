@@ -1,0 +1,1 @@
+CREATE TABLE payments(a int) FORMAT(BYTES, JSON); INSERT INTO t SELECT a FROM payments WHERE _vtype=STRING

@@ -1,0 +1,1 @@
+CREATE TABLE payments(_key.a int, a int) FORMAT(CSV, JSON); INSERT INTO t SELECT STREAM * FROM payments

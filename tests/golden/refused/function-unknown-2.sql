@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM `to upper`(id) AS x FROM payments

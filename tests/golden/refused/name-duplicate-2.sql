@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM id AS n FROM orders LATERAL codes AS orders

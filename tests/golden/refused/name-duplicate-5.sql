@@ -1,0 +1,1 @@
+CREATE TABLE payments(a int, a.b int) FORMAT(BYTES, JSON); INSERT INTO t SELECT STREAM * FROM payments

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM ok, COUNT(*) AS n FROM payments GROUP BY id

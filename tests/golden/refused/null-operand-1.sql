@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM speed * 2 AS n FROM vehicles

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM ABS(speed) AS n FROM vehicles

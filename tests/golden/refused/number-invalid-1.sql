@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM 5x AS a FROM payments

@@ -1,0 +1,1 @@
+INSERT INTO order_cache SELECT id FROM payments

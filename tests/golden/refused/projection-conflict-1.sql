@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM id AS a, id AS a.b FROM payments

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM id, ok AS _value FROM payments

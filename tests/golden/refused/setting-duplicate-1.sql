@@ -1,0 +1,1 @@
+SET partitions=1; SET partitions=2; INSERT INTO t SELECT STREAM * FROM payments

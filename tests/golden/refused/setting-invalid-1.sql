@@ -1,0 +1,1 @@
+SET autocreate=maybe; INSERT INTO t SELECT STREAM * FROM payments

@@ -1,0 +1,1 @@
+SET grace=soon; INSERT INTO t SELECT STREAM * FROM payments

@@ -1,0 +1,1 @@
+SET linger.ms=soon; INSERT INTO t SELECT STREAM * FROM payments

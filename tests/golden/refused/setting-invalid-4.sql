@@ -1,0 +1,1 @@
+SET isolation.level=all; INSERT INTO t SELECT STREAM * FROM payments

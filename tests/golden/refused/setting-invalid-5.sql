@@ -1,0 +1,1 @@
+SET check.crcs=1; INSERT INTO t SELECT STREAM * FROM payments

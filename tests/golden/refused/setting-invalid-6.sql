@@ -1,0 +1,1 @@
+SET rocksdb.write.buffer.size=1000; INSERT INTO t SELECT STREAM * FROM payments

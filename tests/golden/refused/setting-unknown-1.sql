@@ -1,0 +1,1 @@
+SET nope=1; INSERT INTO t SELECT STREAM * FROM payments

@@ -1,0 +1,1 @@
+SET rocksdb.block.size=4096; INSERT INTO t SELECT STREAM * FROM payments

@@ -1,0 +1,1 @@
+SET consumer.linger.ms=5; INSERT INTO t SELECT STREAM * FROM payments

@@ -1,0 +1,1 @@
+UPSERT INTO shop SELECT id FROM payments PK id WITHFORMAT JSON

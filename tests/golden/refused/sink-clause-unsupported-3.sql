@@ -1,0 +1,1 @@
+UPSERT INTO order_cache SELECT id FROM payments PK id AUTOCREATE

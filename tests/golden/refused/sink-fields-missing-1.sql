@@ -1,0 +1,1 @@
+UPSERT INTO shop SELECT NULL AS _value FROM payments PK id

@@ -1,0 +1,1 @@
+UPSERT INTO t SELECT id FROM payments PK id

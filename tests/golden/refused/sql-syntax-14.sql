@@ -1,0 +1,1 @@
+CREATE TABLE payments(a int); INSERT INTO t SELECT STREAM * FROM payments

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM *, COUNT(*) AS n FROM payments GROUP BY id

@@ -1,0 +1,1 @@
+CREATE TABLE payments(_key string) FORMAT(STRING, JSON); INSERT INTO t SELECT STREAM * FROM payments

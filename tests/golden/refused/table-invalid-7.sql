@@ -1,0 +1,1 @@
+CREATE TABLE payments(`a b` int) FORMAT(STRING, AVRO); INSERT INTO t SELECT STREAM * FROM payments

@@ -1,0 +1,1 @@
+CREATE TABLE payments(_key.a int, c int) FORMAT(JSON, STRING); INSERT INTO t SELECT STREAM * FROM payments

@@ -1,0 +1,1 @@
+CREATE TABLE payments(_value int, f int) FORMAT(STRING, JSON); INSERT INTO t SELECT STREAM * FROM payments

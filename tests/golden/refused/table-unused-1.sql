@@ -1,0 +1,1 @@
+CREATE TABLE elsewhere(id string) FORMAT(BYTES, JSON); INSERT INTO t SELECT STREAM * FROM payments

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM CAST(id AS uuid) AS n FROM payments

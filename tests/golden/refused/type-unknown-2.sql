@@ -1,0 +1,1 @@
+CREATE TABLE payments(a money) FORMAT(STRING, JSON); INSERT INTO t SELECT STREAM * FROM payments

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM id AS _key FROM payments

@@ -1,0 +1,49 @@
+"""Spark on a real broker behaves as the contract of the engine says, which tests of the runtime on fakes rely on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from devkit.broker import Broker
+from devkit.records import Record
+from lsql_runner.engine.processor import SparkEngine
+from lsql_runner.kafka.client import KafkaConnection
+from tests.conftest import TopicFactory
+from tests.contract.engine_contract import VALUE, EngineContract
+
+pytestmark = pytest.mark.timeout(120)
+
+DEADLINE_S = 60.0
+POLL_S = 0.02
+
+
+class RealGround:
+    def __init__(self, engine: SparkEngine, broker: Broker, topic: TopicFactory, folder: Path) -> None:
+        self.engine = engine
+        self.connection = KafkaConnection(broker.bootstrap)
+        self.source, self.target = topic("in", 2), topic("out")
+        self.folder = folder
+        self._broker = broker
+
+    def produce(self, count: int, partition: int = 0) -> None:
+        self._broker.produce(self.source, [Record(b"k", VALUE, partition=partition)] * count)
+
+    def read(self, done: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + DEADLINE_S
+        while not done():
+            assert time.monotonic() < deadline, self.engine.death({}, {})
+            time.sleep(POLL_S)
+
+
+@pytest.fixture
+def ground(engine: SparkEngine, broker: Broker, topic: TopicFactory, tmp_path: Path) -> Iterator[RealGround]:
+    yield RealGround(engine, broker, topic, tmp_path)
+    engine.stop()
+
+
+class TestEngine(EngineContract):
+    pass

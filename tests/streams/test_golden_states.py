@@ -1,0 +1,44 @@
+"""States that an earlier version of the engine has written: this one starts on them, and goes on right."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from devkit.golden_states import FOLDER, STATES, GoldenState, unpack
+from lsql_runner.engine.memory import MemoryEngine, OutputRecord
+from lsql_runner.plan.continuation import continue_from
+from lsql_runner.plan.fingerprint import LAYOUTS, Fingerprint, fingerprint, operators
+
+pytestmark = pytest.mark.timeout(180)
+
+
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.name)
+def test_a_golden_state_goes_on(state: GoldenState, engine: MemoryEngine, tmp_path: Path) -> None:
+    unpack(state, tmp_path)
+    found = continue_from(state.plan, Fingerprint.from_json(json.loads((tmp_path / "program.json").read_text())))
+    assert found.changes == ()
+
+    continued = engine.run(found.plan, state.after, checkpoints=tmp_path, already_read=state.before)
+
+    uninterrupted = engine.run(state.plan, (*state.before, *state.after))
+    assert (continued.error, uninterrupted.error) == (None, None)
+    expected = [_written(record) for record in uninterrupted.records if record.batch >= len(state.before)]
+    assert sorted(map(_written, continued.records), key=repr) == sorted(expected, key=repr)
+    assert expected, "the records that come after change nothing: they show nothing"
+
+
+def test_every_layout_of_an_operator_has_a_golden_state() -> None:
+    found = {name for state in STATES for query in fingerprint(state.plan).queries for name in operators(query.state)}
+
+    assert found == set(LAYOUTS)
+
+
+def test_no_golden_state_has_lost_its_program() -> None:
+    assert sorted(FOLDER.iterdir()) == sorted(state.archive for state in STATES)
+
+
+def _written(record: OutputRecord) -> tuple[str, bytes | None, bytes | None, int]:
+    return record.topic, record.key, record.value, record.timestamp_ms

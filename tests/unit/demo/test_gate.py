@@ -1,0 +1,78 @@
+"""The gate before the demo's broker: clients may connect early, and are served once it is open."""
+
+import socket
+from collections.abc import Iterator
+from threading import Thread
+
+import pytest
+
+from demo.gate import Gate
+
+DEADLINE_S = 10
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    made = Gate()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def echo() -> Iterator[str]:
+    """The address of a server that sends back what it gets, until its client ends."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                while data := connection.recv(100):
+                    connection.sendall(data)
+
+        thread = Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+        thread.join(DEADLINE_S)
+
+
+def connect(gate: Gate) -> socket.socket:
+    host, port = gate.address.split(":")
+    return socket.create_connection((host, int(port)), timeout=DEADLINE_S)
+
+
+def test_a_client_that_comes_early_is_served_once_the_gate_is_open(gate: Gate, echo: str) -> None:
+    with connect(gate) as client:
+        client.sendall(b"hello")
+        client.settimeout(0.1)
+        with pytest.raises(TimeoutError):
+            client.recv(5)
+
+        gate.open(echo)
+
+        client.settimeout(DEADLINE_S)
+        assert client.recv(5) == b"hello"
+
+
+def test_the_end_of_a_client_reaches_the_server_and_comes_back(gate: Gate, echo: str) -> None:
+    gate.open(echo)
+    with connect(gate) as client:
+        client.sendall(b"bye")
+        client.shutdown(socket.SHUT_WR)
+
+        assert client.recv(5) == b"bye"
+        assert client.recv(5) == b""
+
+
+def test_a_broker_that_is_gone_ends_the_connection(gate: Gate) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        gone = f"127.0.0.1:{listener.getsockname()[1]}"
+    gate.open(gone)
+    with connect(gate) as client:
+        assert client.recv(5) == b""
+
+
+def test_a_closed_gate_refuses(gate: Gate) -> None:
+    gate.close()
+
+    with pytest.raises(ConnectionRefusedError):
+        connect(gate)

@@ -1,0 +1,130 @@
+"""Which checkpoints the queries of a changed program continue: matched by what is in them, not by their place."""
+
+from __future__ import annotations
+
+from lsql_runner.plan.continuation import Continuation, continue_from
+from lsql_runner.plan.queries import Plan
+from tests.unit.plan.test_fingerprint import fingerprinted, planned
+
+COUNT = "INSERT INTO counts SELECT STREAM COUNT(*) AS n FROM t GROUP BY g;"
+SUM = "INSERT INTO sums SELECT STREAM SUM(a) AS s FROM t GROUP BY g HAVING SUM(a) > 1;"
+JOIN = "INSERT INTO pairs SELECT STREAM t.a AS a, u.d AS d FROM t INNER JOIN u ON t.g = u.g WITHIN 1m;"
+COPY = "INSERT INTO copy SELECT STREAM * FROM t;"
+READ_U = "INSERT INTO copy_of_u SELECT STREAM * FROM u;"
+
+
+def continued(old: str, new: str) -> Continuation:
+    return continue_from(planned(new), fingerprinted(old))
+
+
+def named(plan: Plan) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """By target, the names of the query and of its stores."""
+    stores = {query.name: tuple(node.store for node in query.stores) for query in plan.queries}
+    return {sink.name: (query.name, stores[query.name]) for query in plan.queries for sink in query.sinks}
+
+
+def test_the_same_program_continues_all() -> None:
+    found = continued(COUNT + SUM + COPY, COUNT + SUM + COPY)
+
+    assert (found.plan, found.added, found.dropped) == (planned(COUNT + SUM + COPY), (), ())
+
+
+def test_an_insert_in_front_takes_nobody_s_name() -> None:
+    before = named(planned(COUNT + SUM))
+
+    found = continued(COUNT + SUM, JOIN + COUNT + SUM)
+
+    after = named(found.plan)
+    assert found.changes == ()
+    assert {target: after[target] for target in before} == before
+    assert after["pairs"] == ("stateful-2", ("join-0",))
+    assert found.added == ("stateful-2",)
+
+
+def test_an_insert_between_of_the_same_kind_gets_stores_of_its_own() -> None:
+    other = "INSERT INTO others SELECT STREAM MAX(a) AS m FROM t GROUP BY g;"
+
+    after = named(continued(COUNT + SUM, COUNT + other + SUM).plan)
+
+    assert after["counts"] == ("stateful-0", ("aggregate-0",))
+    assert after["sums"] == ("stateful-1", ("having-2", "aggregate-1"))
+    assert after["others"] == ("stateful-2", ("aggregate-2",))
+
+
+def test_inserts_in_another_order_keep_their_names() -> None:
+    assert named(continued(COUNT + SUM, SUM + COUNT).plan) == named(planned(COUNT + SUM))
+
+
+def test_an_insert_of_a_topic_more_begins_the_stateless_query_anew_and_no_other() -> None:
+    found = continued(COUNT + COPY, COUNT + COPY + READ_U)
+
+    assert found.changes == ()
+    assert (found.added, found.dropped) == (("stateless",), ("stateless",))
+
+
+def test_a_stateless_insert_that_goes_leaves_the_state() -> None:
+    found = continued(COUNT + COPY, COUNT)
+
+    assert (found.changes, found.added, found.dropped) == ((), (), ("stateless",))
+
+
+def test_two_inserts_with_the_same_state_keep_each_their_own() -> None:
+    again = COUNT.replace("counts", "counts_again")
+
+    assert named(continued(COUNT + again, again + COUNT).plan) == named(planned(COUNT + again))
+
+
+def test_one_with_the_state_of_another_begins_anew_beside_it() -> None:
+    again = COUNT.replace("counts", "counts_again")
+
+    found = continued(COUNT, again + COUNT)
+
+    assert named(found.plan)["counts"] == ("stateful-0", ("aggregate-0",))
+    assert found.added == ("stateful-1",)
+
+
+def test_an_insert_that_goes_does_not_leave_its_state_in_silence() -> None:
+    found = continued(COUNT + SUM, COUNT)
+
+    assert [(change.code, change.params) for change in found.changes] == [("REMOVED", {"target": "sums"})]
+
+
+def test_what_does_not_continue_has_the_names_of_its_place() -> None:
+    found = continued(COUNT + SUM, JOIN + SUM)
+
+    assert found.plan == planned(JOIN + SUM)
+    assert found.added == tuple(query.name for query in found.plan.queries)
+
+
+def test_the_clock_of_final_results_is_renamed_with_its_store() -> None:
+    final = "SET emit='final'; "
+    windows = (
+        "WITH w AS (SELECT STREAM t.g AS g, u.d AS d FROM t INNER JOIN u ON t.g = u.g WITHIN 1m); "
+        "INSERT INTO o SELECT STREAM SUM(d) AS s FROM w WINDOW BY TUMBLE 1m GROUP BY g;"
+    )
+    hourly = "INSERT INTO p SELECT STREAM COUNT(*) AS n FROM t WINDOW BY TUMBLE 1h GROUP BY g;"
+
+    found = continued(final + hourly, final + windows + hourly)
+
+    query = next(query for query in found.plan.queries if query.sinks[0].name == "o")
+    aggregate, join = query.stores
+    assert (aggregate.store, join.store, getattr(join, "clock", None)) == ("aggregate-1", "join-0", "aggregate-1")
+
+
+def test_dead_letters_follow_the_names_of_their_inserts() -> None:
+    policy = "SET error.policy.read='dlq'; SET dead.letter.queue='dead'; "
+
+    found = continued(policy + COUNT, policy + SUM + COUNT)
+
+    *others, letters = found.plan.queries
+    assert letters.dead_letters_of == tuple(sink for query in others for sink in query.sinks)
+
+
+def test_an_insert_into_a_sink_keeps_its_name() -> None:
+    """The sink's marks of written batches go by it."""
+    first, second = (f"INSERT INTO shop.{table} SELECT STREAM a FROM t;" for table in ("first", "second"))
+
+    assert named(continued(second, first + second).plan) == {
+        "shop.first": ("sink-1", ()),
+        "shop.second": ("sink-0", ()),
+    }

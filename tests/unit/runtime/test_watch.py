@@ -1,0 +1,100 @@
+"""The reports to the brokers beside the queries: positions when they are new, the lag when it is due."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from devkit.fake_runtime import APP_ID, BEGIN_MS, FakeRuntime
+from lsql_runner.events.batches import BatchEnded, Partition
+from lsql_runner.events.processor import BrokerFound, BrokerLost, Event, LagMeasured
+from lsql_runner.runtime.state_machine import StateMachine
+from lsql_runner.runtime.watch import PositionReporter
+
+PLACE = Partition("t", 0)
+FILTER = "INSERT INTO o SELECT STREAM * FROM t"
+
+
+class Reporting:
+    """A reporter whose position and clock a test moves."""
+
+    def __init__(self, folder: Path) -> None:
+        self.runtime = FakeRuntime(folder, FILTER, SQL_METRIC_FREQUENCY="500")
+        self.brokers = self.runtime.brokers
+        self.brokers.add_topic("t")
+        self.brokers.produce("t", *[(b"k", b"v")] * 9)
+        self.machine = StateMachine(lambda: self.runtime.now_ms)
+        self.events: list[Event] = []
+        self.reporter = PositionReporter(
+            self.runtime.settings(), self.brokers, self.machine, lambda: self.runtime.now_ms
+        )
+        self.machine.listen(self.events.append)
+
+    def move_to(self, offset: int) -> None:
+        self.machine.emit(BatchEnded(BEGIN_MS, "q", offset, 1, 1, 1, {}, {PLACE: offset}))
+        self.events.clear()
+
+    def kinds(self) -> list[type]:
+        return [type(event) for event in self.events]
+
+
+@pytest.fixture
+def reporting(tmp_path: Path) -> Reporting:
+    made = Reporting(tmp_path)
+    made.move_to(3)
+    return made
+
+
+def test_a_position_is_committed_and_the_lag_measured(reporting: Reporting) -> None:
+    reporting.reporter.report()
+
+    assert reporting.brokers.group_positions(APP_ID, [PLACE]) == {PLACE: 3}
+    assert reporting.events == [LagMeasured(BEGIN_MS, {PLACE: 9})]
+
+
+def test_a_position_that_is_not_new_is_not_committed_again(reporting: Reporting) -> None:
+    reporting.reporter.report()
+    reporting.brokers.delete_group(APP_ID)
+
+    reporting.reporter.report()
+    assert reporting.brokers.group_positions(APP_ID, [PLACE]) == {}
+
+    reporting.move_to(4)
+    reporting.reporter.report()
+    assert reporting.brokers.group_positions(APP_ID, [PLACE]) == {PLACE: 4}
+
+
+def test_the_lag_is_measured_once_a_period(reporting: Reporting) -> None:
+    for later_ms in (0, 499, 1, 100):
+        reporting.runtime.now_ms += later_ms
+        reporting.reporter.report()
+
+    assert [event.at_ms - BEGIN_MS for event in reporting.events] == [0, 500]
+    assert reporting.reporter.due_in_s() == pytest.approx(0.4)
+
+
+def test_at_the_end_only_the_position_is_committed(reporting: Reporting) -> None:
+    reporting.reporter.report(measure=False)
+
+    assert reporting.events == []
+    assert reporting.brokers.group_positions(APP_ID, [PLACE]) == {PLACE: 3}
+
+
+def test_brokers_that_are_lost_are_found_once(reporting: Reporting) -> None:
+    reporting.brokers.lost()
+    reporting.reporter.report()
+    reporting.reporter.report()
+    reporting.brokers.outage = None
+    reporting.reporter.report()
+    reporting.reporter.report()
+
+    assert reporting.kinds() == [BrokerLost, BrokerLost, BrokerFound]
+    assert reporting.brokers.group_positions(APP_ID, [PLACE]) == {PLACE: 3}
+
+
+def test_after_a_failure_the_next_measurement_is_a_period_later(reporting: Reporting) -> None:
+    reporting.brokers.lost()
+    reporting.reporter.report()
+
+    assert reporting.reporter.due_in_s() == 0.5

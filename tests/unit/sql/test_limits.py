@@ -1,0 +1,57 @@
+"""Programs that are too deep or too large, and bytes that are no text."""
+
+import pytest
+
+from lsql_runner.errors import LsqlError, render
+from lsql_runner.pipeline import plan_text
+from lsql_runner.sql.cursor import MAX_DEPTH
+from lsql_runner.sql.parser import MAX_BYTES, parse
+from tests.golden.catalog import CATALOG
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "(" * 10_000 + "1" + ")" * 10_000,
+        "NOT " * 10_000 + "ok",
+        "- " * 10_000 + "1",
+        " + ".join(["1"] * 10_000),
+        "UPPER(" * 10_000 + "id" + ")" * 10_000,
+        "CASE WHEN ok THEN " * 10_000 + "1" + " END" * 10_000,
+        "((((1 + 1) + 1) + 1) + 1)" + " + 1" * MAX_DEPTH,
+    ],
+    ids=["brackets", "not", "minus", "sum", "calls", "case", "mixed"],
+)
+def test_deep_nesting_is_refused_and_never_crashes(expression: str) -> None:
+    with pytest.raises(LsqlError) as refusal:
+        plan_text(f"INSERT INTO t SELECT STREAM {expression} AS x FROM payments", CATALOG)
+    assert refusal.value.code == "SQL_TOO_DEEP"
+
+
+def test_the_deepest_accepted_expression_passes_every_stage() -> None:
+    depth = MAX_DEPTH - 2
+    plan = plan_text(
+        f"INSERT INTO t SELECT STREAM {'-(' * (depth // 2)}amount{')' * (depth // 2)} AS x FROM payments", CATALOG
+    )
+    assert len(plan.plan.sinks) == 1
+
+
+def test_long_chains_of_conditions_stay_shallow() -> None:
+    condition = " OR ".join(f"id = '{n}'" for n in range(5_000))
+    assert plan_text(f"INSERT INTO t SELECT STREAM id FROM payments WHERE {condition}", CATALOG).plan.sinks
+
+
+def test_a_program_of_a_megabyte_is_refused_by_size() -> None:
+    with pytest.raises(LsqlError) as refusal:
+        parse("INSERT INTO t SELECT STREAM id FROM payments -- " + "x" * 1024 * 1024)
+    assert refusal.value.code == "SQL_TOO_LARGE"
+    assert refusal.value.params["limit_bytes"] == MAX_BYTES
+
+
+def test_bytes_that_are_no_utf8_are_refused_at_their_place() -> None:
+    text = b"INSERT INTO t SELECT STREAM '\xff' AS x FROM payments".decode("utf-8", "surrogateescape")
+    with pytest.raises(LsqlError) as refusal:
+        parse(text)
+    assert refusal.value.code == "SQL_NOT_UTF8"
+    assert refusal.value.params["byte"] == "0xff"
+    assert "0xff" in render(refusal.value, text).encode("utf-8", "replace").decode()

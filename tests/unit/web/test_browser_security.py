@@ -1,0 +1,106 @@
+"""Who may post, and which headers stand on every answer."""
+
+import pytest
+from flask.testing import FlaskClient
+
+from devkit.fake_processor import FakeProcessor, running
+from lsql_runner.api.app import create_app
+
+
+@pytest.fixture
+def processor() -> FakeProcessor:
+    return running()
+
+
+@pytest.fixture
+def client(processor: FakeProcessor) -> FlaskClient:
+    return create_app(processor, lambda accept: (b"", "text/plain")).test_client()
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Origin": "http://runner.example:8083"},
+        {"Origin": "HTTP://Runner.Example:8083"},
+        {"Sec-Fetch-Site": "same-origin", "Origin": "http://runner.example:8083"},
+        {"Sec-Fetch-Site": "none"},
+        {"Sec-Fetch-Site": "same-origin", "Origin": "https://proxy.example"},
+    ],
+    ids=["a program", "own page", "own page in capitals", "own page, modern", "typed", "behind a proxy"],
+)
+def test_a_post_of_the_own_page_is_accepted(
+    client: FlaskClient, processor: FakeProcessor, headers: dict[str, str]
+) -> None:
+    response = client.post("/stop", headers={"Host": "runner.example:8083", **headers})
+
+    assert response.status_code == 202
+    assert len(processor.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "http://evil.example:8083"},
+        {"Origin": "http://runner.example:9000"},
+        {"Origin": "http://runner.example"},
+        {"Origin": "null"},
+        {"Origin": "http://runner.example:8083:1"},
+        {"Origin": ""},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site", "Origin": "http://other.runner.example:8083"},
+        {"Sec-Fetch-Site": "cross-site", "Origin": "http://runner.example:8083"},
+    ],
+)
+def test_post_of_another_site_is_refused_and_does_nothing(
+    client: FlaskClient, processor: FakeProcessor, headers: dict[str, str]
+) -> None:
+    response = client.post("/stop", headers={"Host": "runner.example:8083", **headers})
+
+    assert response.status_code == 403
+    assert response.get_json(force=True)["code"] == "CROSS_SITE_REFUSED"
+    assert processor.asked == []
+
+
+def test_default_port_of_the_scheme_is_the_same_host_as_none(client: FlaskClient) -> None:
+    response = client.post("/stop", headers={"Host": "runner.example", "Origin": "https://runner.example:443"})
+
+    assert response.status_code == 202
+
+
+def test_reading_from_another_site_is_not_refused_but_its_pages_cannot_see_it(client: FlaskClient) -> None:
+    response = client.get("/stream", headers={"Sec-Fetch-Site": "cross-site"})
+
+    assert response.status_code == 200
+    assert "Access-Control-Allow-Origin" not in response.headers
+    assert response.headers["Cross-Origin-Resource-Policy"] == "same-origin"
+
+
+@pytest.mark.parametrize("path", ["/", "/stream", "/nothing", "/static/page.css"])
+def test_strict_headers_stand_on_every_response(client: FlaskClient, path: str) -> None:
+    with client.get(path) as response:
+        headers = response.headers
+
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert headers["X-Frame-Options"] == "DENY"
+    assert "unsafe" not in headers["Content-Security-Policy"]
+    assert headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/stream", "no-store"),
+        ("/metrics", "no-store"),
+        ("/health", "no-store"),
+        ("/", "no-cache"),
+        ("/static/page.css", "no-cache"),
+    ],
+)
+def test_live_data_is_never_stored_and_the_page_is_asked_for_again(
+    client: FlaskClient, path: str, expected: str
+) -> None:
+    with client.get(path) as response:
+        assert response.headers["Cache-Control"] == expected
