@@ -24,25 +24,25 @@ def nasty(source: str, target: str) -> str:
     return f"{NASTY}{PADDING}\n{program(source, target)}\n\n-- '$$' at the end  \n"
 
 
+@pytest.fixture(scope="class")
+def fed(
+    request: pytest.FixtureRequest,
+    kubectl: Kubectl,
+    kafka: Broker,
+    image: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Fed]:
+    with fresh_namespace(kubectl) as namespace:
+        helm = Helm(tool(request.cls.helm), namespace, tmp_path_factory.mktemp("helm"))
+        made = Fed(helm, kafka, image)
+        made.install(sql=nasty(made.source, made.target))
+        yield made
+
+
 class Release:
     """The tests; `helm` names the program."""
 
     helm: str
-
-    @pytest.fixture(scope="class")
-    def fed(
-        self,
-        request: pytest.FixtureRequest,
-        kubectl: Kubectl,
-        kafka: Broker,
-        image: str,
-        tmp_path_factory: pytest.TempPathFactory,
-    ) -> Iterator[Fed]:
-        with fresh_namespace(kubectl) as namespace:
-            helm = Helm(tool(request.cls.helm), namespace, tmp_path_factory.mktemp("helm"))
-            made = Fed(helm, kafka, image)
-            made.install(sql=nasty(made.source, made.target))
-            yield made
 
     def test_records_come_out_of_a_new_release(self, fed: Fed) -> None:
         outcome = fed.arrive(30)
