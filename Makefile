@@ -35,7 +35,7 @@ test-unit: setup ## Run the tests that need no JVM and no broker
 	$(PYTEST) -n $(WORKERS) $(PURE) $(ARGS)
 
 test-streams: setup ## Run the stream cases on Spark with memory sources, and compare programs with Kafka Streams
-	$(PYTEST) -n $(WORKERS) --dist worksteal tests/streams tests/differential $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist loadgroup tests/streams tests/differential $(ARGS)
 
 test-differential: setup ## Compare programs with Kafka Streams on random records for MINUTES=10 minutes
 	$(BIN)/python -m tests.differential --minutes $(or $(MINUTES),10) $(ARGS)

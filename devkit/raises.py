@@ -83,10 +83,24 @@ def detail_tables() -> Iterator[tuple[str, str, set[str], set[str]]]:
             if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
                 used.setdefault(f"{path} {_name(node)}", set()).add(str(node.args[0].value))
                 used.setdefault(f"* {_name(node)}", set()).add(str(node.args[0].value))
+            elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name):
+                # The code is a variable: any string of the module outside of the table may be its value.
+                used.setdefault(f"* {_name(node)}", set()).update(_strings_outside_tables(module(path)))
     for name, places in tables.items():
         for path, codes in places:
             # A private table is used in its module; a public one wherever it is imported.
             yield path, name, codes, used.get(f"{path if name.startswith('_') else '*'} {name}", set())
+
+
+def _strings_outside_tables(tree: ast.AST) -> set[str]:
+    found: set[str] = set()
+    for child in ast.iter_child_nodes(tree):
+        if isinstance(child, ast.Call) and _name(child) == "DetailTable":
+            continue
+        if isinstance(child, ast.Constant) and isinstance(child.value, str) and child.value.isupper():
+            found.add(child.value)
+        found |= _strings_outside_tables(child)
+    return found
 
 
 def _calls(path: str, node: ast.AST, scope: ast.AST) -> Iterator[Made]:

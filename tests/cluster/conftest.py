@@ -27,28 +27,16 @@ SESSION_S = 300
 """Booting, and copying an image: what a test may wait for before it begins."""
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Gives each test time for what a cluster does, and deselects those that stop a node where it is not ours.
-
-    Tests that share a module's fixtures run in one process, and so are a group.
-    """
+    """Gives each test time for what a cluster does, and deselects those that stop a node where it is not ours."""
     ours = [item for item in items if item.path.is_relative_to(Path(__file__).parent)]
     for item in ours:
         if item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(SESSION_S))
-        if "fed" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group(f"{item.path.stem}-{_helm_of(item)}"))
     if given_cluster() is not None:
         left_out = [item for item in ours if "own_cluster" in getattr(item, "fixturenames", ())]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
-
-
-def _helm_of(item: pytest.Item) -> str:
-    """Which Helm a test's parameters name; empty where they name none."""
-    parameters = getattr(item, "callspec", None)
-    return str(parameters.params.get("fed", "")) if parameters else ""
 
 
 @pytest.fixture(scope="session")
