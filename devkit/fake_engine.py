@@ -83,6 +83,9 @@ class FakeEngine:
     def jvm_death(self, within_s: float = 0.0) -> str | None:
         return self.jvm
 
+    def reason_of(self, error: BaseException) -> str:
+        return str(error).partition("\n")[0]
+
     def start(self, job: Job) -> None:
         if self.start_error is not None:
             raise self.start_error

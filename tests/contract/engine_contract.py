@@ -137,6 +137,9 @@ class EngineContract:
         assert ground.engine.death(batches.positions, {}) is None
         assert ground.engine.jvm_death() is None
 
+    def test_the_reason_of_an_exception_is_one_line(self, ground: EngineGround) -> None:
+        assert ground.engine.reason_of(ValueError("no such topic\nat line 1")) == "no such topic"
+
     def test_a_stop_without_a_job_does_nothing(self, ground: EngineGround) -> None:
         ground.engine.stop()
         ground.engine.stop()

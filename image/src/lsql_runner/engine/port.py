@@ -80,6 +80,9 @@ class Engine(Protocol):
     def jvm_death(self, within_s: float = 0.0) -> str | None:
         """How the JVM ended; None while it lives. Waits up to `within_s` for an end that its sockets reported first."""
 
+    def reason_of(self, error: BaseException) -> str:
+        """One line for people about an exception that a method raised without a code: no class of Java, no trace."""
+
     def start(self, job: Job) -> None:
         """Run a job. Each query continues from its checkpoint, or begins where `job.source` says.
 

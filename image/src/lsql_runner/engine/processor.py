@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from lsql_runner.engine.codecs.avro import REGISTRY, register_registry
 from lsql_runner.engine.compile import Source, compile_node, source_of
 from lsql_runner.engine.culprit import record_error
-from lsql_runner.engine.failures import classify_errors
+from lsql_runner.engine.failures import classify, classify_errors
 from lsql_runner.engine.groups import aggregate_input, window_of
 from lsql_runner.engine.offset_log import newest_batch, planned_batch
 from lsql_runner.engine.port import Job
@@ -70,6 +70,10 @@ class SparkEngine:
     def jvm_death(self, within_s: float = 0.0) -> str | None:
         """How the JVM ended; None while it lives. `within_s` waits for an end that its sockets told of first."""
         return None if self._jvm.is_alive(within_s) else self._jvm.death()
+
+    def reason_of(self, error: BaseException) -> str:
+        """One line for people about an exception of Spark or of Python."""
+        return classify(error).reason
 
     def start(self, job: Job) -> None:
         """Run a plan.

@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 from contextlib import suppress
 
-from lsql_runner.engine.failures import classify
 from lsql_runner.errors import ErrorReport, LsqlError, Recovery, report
 from lsql_runner.events.batches import BatchEnded
 from lsql_runner.events.processor import BrokerFound, BrokerLost, Event, JvmGone, QueryDied
@@ -181,7 +180,7 @@ class ControlLoop:
         """Log an internal error, with its trace at DEBUG only, and restart the plan."""
         if self._dependencies.engine.jvm_death(within_s=1.0) is not None:
             return  # calls into a JVM that has ended fail in many ways; the next turn reports it once
-        reason = f"{type(error).__name__}: {classify(error).reason}"
+        reason = f"{type(error).__name__}: {self._dependencies.engine.reason_of(error)}"
         LOG.error("fault in the supervisor", extra={"reason": reason})
         LOG.debug("its trace", exc_info=error)
         with suppress(Exception):
