@@ -6,63 +6,61 @@ import java.util.Comparator;
 
 /** The first entries of an order, as many as a limit allows. */
 final class FirstInOrder implements KeptEntries {
-  private final ArrayList<Entry> sorted = new ArrayList<>(1);
-  private final Comparator<Entry> order;
-  private final int limit;
-  private final boolean unique;
+    private final ArrayList<Entry> sorted = new ArrayList<>(1);
+    private final Comparator<Entry> order;
+    private final int limit;
+    private final boolean unique;
 
-  /**
-   * @param unique of entries that are equal in the order, only one is kept.
-   */
-  FirstInOrder(Comparator<Entry> order, int limit, boolean unique) {
-    this.order = order;
-    this.limit = limit;
-    this.unique = unique;
-  }
-
-  @Override
-  public void offer(Entry entry, boolean lent) {
-    int last = sorted.size() - 1;
-    int after = last < 0 ? 1 : order.compare(entry, sorted.get(last));
-    if (after >= 0 && (last + 1 == limit || (after == 0 && unique))) {
-      return;
+    /** @param unique of entries that are equal in the order, only one is kept. */
+    FirstInOrder(Comparator<Entry> order, int limit, boolean unique) {
+        this.order = order;
+        this.limit = limit;
+        this.unique = unique;
     }
-    int at = after >= 0 ? last + 1 : position(entry);
-    if (at < 0) {
-      return;
-    }
-    if (last + 1 == limit) {
-      sorted.remove(last);
-    }
-    sorted.add(at, lent ? entry.copy() : entry);
-  }
 
-  /** The place of an entry that is before the last one; -1 if an equal one exists and may be there only once. */
-  private int position(Entry entry) {
-    int low = 0;
-    int high = sorted.size() - 1;
-    while (low < high) {
-      int middle = (low + high) >>> 1;
-      int compared = order.compare(entry, sorted.get(middle));
-      if (compared == 0 && unique) {
-        return -1;
-      }
-      if (compared < 0) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
+    @Override
+    public void offer(Entry entry, boolean lent) {
+        int last = sorted.size() - 1;
+        int after = last < 0 ? 1 : order.compare(entry, sorted.get(last));
+        if (after >= 0 && (last + 1 == limit || (after == 0 && unique))) {
+            return;
+        }
+        int at = after >= 0 ? last + 1 : position(entry);
+        if (at < 0) {
+            return;
+        }
+        if (last + 1 == limit) {
+            sorted.remove(last);
+        }
+        sorted.add(at, lent ? entry.copy() : entry);
     }
-    return low;
-  }
 
-  @Override
-  public Collection<Entry> entries() {
-    return sorted;
-  }
+    /** The place of an entry that is before the last one; -1 if an equal one exists and may be there only once. */
+    private int position(Entry entry) {
+        int low = 0;
+        int high = sorted.size() - 1;
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            int compared = order.compare(entry, sorted.get(middle));
+            if (compared == 0 && unique) {
+                return -1;
+            }
+            if (compared < 0) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        return low;
+    }
 
-  @Override
-  public Collection<Entry> result() {
-    return sorted;
-  }
+    @Override
+    public Collection<Entry> entries() {
+        return sorted;
+    }
+
+    @Override
+    public Collection<Entry> result() {
+        return sorted;
+    }
 }

@@ -16,114 +16,119 @@ import org.apache.spark.sql.types.DataType;
  * changes of a table, values are also taken out again.
  */
 public final class KeepValues extends RetractingAggregate<KeptEntries> {
-  private static final long serialVersionUID = 1L;
+    private static final long serialVersionUID = 1L;
 
-  private final KeepFunction function;
-  private final int limit;
+    private final KeepFunction function;
+    private final int limit;
 
-  /** What the records are ordered by, longs that are never null; empty where the order does not count. */
-  @SuppressWarnings("serial") // Spark's expressions can be serialized, which is not written in their types.
-  private final List<Expression> place;
+    /** What the records are ordered by, longs that are never null; empty where the order does not count. */
+    @SuppressWarnings("serial") // Spark's expressions can be serialized, which is not written in their types.
+    private final List<Expression> place;
 
-  private transient GroupStates groups;
-  private transient long[] scratch;
+    private transient GroupStates groups;
+    private transient long[] scratch;
 
-  private KeepValues(
-      KeepFunction function, int limit, Expression value, List<Expression> place, Expression sign, Offsets offsets) {
-    super(value, place, sign, offsets, function, limit);
-    this.function = function;
-    this.limit = limit;
-    this.place = place;
-  }
-
-  /**
-   * The aggregate {@code name(function, limit, value, place...)}: the name of a {@link KeepFunction} and a limit, both
-   * literals, and what the records are ordered by, which some functions do not look at.
-   */
-  public static Expression of(Arguments arguments) {
-    return of(arguments, arguments.all().size(), null);
-  }
-
-  /** The same with a sign as the last argument. */
-  public static Expression retracting(Arguments arguments) {
-    int last = arguments.all().size() - 1;
-    return of(arguments, last, arguments.at(last));
-  }
-
-  private static Expression of(Arguments arguments, int end, Expression sign) {
-    KeepFunction function = KeepFunction.valueOf(arguments.text(0));
-    List<Expression> place = function.byPlace ? List.copyOf(arguments.all().subList(3, end)) : List.of();
-    return new KeepValues(function, arguments.number(1), arguments.at(2), place, sign, Offsets.NONE);
-  }
-
-  @Override
-  KeepValues copy(Expression value, List<Expression> more, Expression sign, Offsets offsets) {
-    return new KeepValues(function, limit, value, more, sign, offsets);
-  }
-
-  /** Made once on each executor: it cannot be serialized. */
-  private GroupStates groups() {
-    if (groups == null) {
-      DataType type = value().dataType();
-      boolean ordered = RowOrdering.isOrderable(type);
-      Comparator<Object> order = ordered ? TypeUtils.getInterpretedOrdering(type)::compare : null;
-      groups = new GroupStates(function, limit, type, order, place.size(), retracts());
-      scratch = new long[place.size()];
+    private KeepValues(
+            KeepFunction function,
+            int limit,
+            Expression value,
+            List<Expression> place,
+            Expression sign,
+            Offsets offsets) {
+        super(value, place, sign, offsets, function, limit);
+        this.function = function;
+        this.limit = limit;
+        this.place = place;
     }
-    return groups;
-  }
 
-  @Override
-  public KeptEntries createAggregationBuffer() {
-    return groups().start();
-  }
-
-  @Override
-  public KeptEntries update(KeptEntries kept, InternalRow row) {
-    Object found = value().eval(row);
-    if (found != null) {
-      GroupStates states = groups();
-      for (int i = 0; i < scratch.length; i++) {
-        scratch[i] = (Long) place.get(i).eval(row);
-      }
-      states.add(kept, found, scratch, sign(row));
+    /**
+     * The aggregate {@code name(function, limit, value, place...)}: the name of a {@link KeepFunction} and a limit,
+     * both literals, and what the records are ordered by, which some functions do not look at.
+     */
+    public static Expression of(Arguments arguments) {
+        return of(arguments, arguments.all().size(), null);
     }
-    return kept;
-  }
 
-  @Override
-  public KeptEntries merge(KeptEntries kept, KeptEntries other) {
-    groups().merge(kept, other);
-    return kept;
-  }
+    /** The same with a sign as the last argument. */
+    public static Expression retracting(Arguments arguments) {
+        int last = arguments.all().size() - 1;
+        return of(arguments, last, arguments.at(last));
+    }
 
-  @Override
-  public Object eval(KeptEntries kept) {
-    return groups().result(kept);
-  }
+    private static Expression of(Arguments arguments, int end, Expression sign) {
+        KeepFunction function = KeepFunction.valueOf(arguments.text(0));
+        List<Expression> place = function.byPlace ? List.copyOf(arguments.all().subList(3, end)) : List.of();
+        return new KeepValues(function, arguments.number(1), arguments.at(2), place, sign, Offsets.NONE);
+    }
 
-  @Override
-  public byte[] serialize(KeptEntries kept) {
-    return groups().write(kept);
-  }
+    @Override
+    KeepValues copy(Expression value, List<Expression> more, Expression sign, Offsets offsets) {
+        return new KeepValues(function, limit, value, more, sign, offsets);
+    }
 
-  @Override
-  public KeptEntries deserialize(byte[] bytes) {
-    return groups().read(bytes);
-  }
+    /** Made once on each executor: it cannot be serialized. */
+    private GroupStates groups() {
+        if (groups == null) {
+            DataType type = value().dataType();
+            boolean ordered = RowOrdering.isOrderable(type);
+            Comparator<Object> order = ordered ? TypeUtils.getInterpretedOrdering(type)::compare : null;
+            groups = new GroupStates(function, limit, type, order, place.size(), retracts());
+            scratch = new long[place.size()];
+        }
+        return groups;
+    }
 
-  @Override
-  public DataType dataType() {
-    return function.single ? value().dataType() : new ArrayType(value().dataType(), true);
-  }
+    @Override
+    public KeptEntries createAggregationBuffer() {
+        return groups().start();
+    }
 
-  @Override
-  public boolean nullable() {
-    return function.single;
-  }
+    @Override
+    public KeptEntries update(KeptEntries kept, InternalRow row) {
+        Object found = value().eval(row);
+        if (found != null) {
+            GroupStates states = groups();
+            for (int i = 0; i < scratch.length; i++) {
+                scratch[i] = (Long) place.get(i).eval(row);
+            }
+            states.add(kept, found, scratch, sign(row));
+        }
+        return kept;
+    }
 
-  @Override
-  public String prettyName() {
-    return "lsql_" + function.name().toLowerCase(Locale.ROOT);
-  }
+    @Override
+    public KeptEntries merge(KeptEntries kept, KeptEntries other) {
+        groups().merge(kept, other);
+        return kept;
+    }
+
+    @Override
+    public Object eval(KeptEntries kept) {
+        return groups().result(kept);
+    }
+
+    @Override
+    public byte[] serialize(KeptEntries kept) {
+        return groups().write(kept);
+    }
+
+    @Override
+    public KeptEntries deserialize(byte[] bytes) {
+        return groups().read(bytes);
+    }
+
+    @Override
+    public DataType dataType() {
+        return function.single ? value().dataType() : new ArrayType(value().dataType(), true);
+    }
+
+    @Override
+    public boolean nullable() {
+        return function.single;
+    }
+
+    @Override
+    public String prettyName() {
+        return "lsql_" + function.name().toLowerCase(Locale.ROOT);
+    }
 }

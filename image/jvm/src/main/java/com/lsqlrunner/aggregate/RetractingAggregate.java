@@ -18,115 +18,117 @@ import scala.jdk.javaapi.CollectionConverters;
  * @param <T> what is kept of a group
  */
 abstract class RetractingAggregate<T> extends TypedImperativeAggregate<T> implements Serializable {
-  private static final long serialVersionUID = 1L;
-
-  /** Where Spark puts the buffer: in a row that it changes, and in rows that it merges. */
-  record Offsets(int mutable, int input) implements Serializable {
     private static final long serialVersionUID = 1L;
-    static final Offsets NONE = new Offsets(0, 0);
-  }
 
-  private final Identity identity;
-  private final boolean hasSign;
-  private final Offsets offsets;
-
-  /**
-   * An aggregate.
-   *
-   * @param value first of the children
-   * @param more further children
-   * @param sign null where no value is taken out again
-   * @param parameters all else that two aggregates of the class differ by
-   */
-  RetractingAggregate(
-      Expression value, List<Expression> more, Expression sign, Offsets offsets, Object... parameters) {
-    List<Expression> children = new ArrayList<>(List.of(value));
-    children.addAll(more);
-    if (sign != null) {
-      children.add(sign);
+    /** Where Spark puts the buffer: in a row that it changes, and in rows that it merges. */
+    record Offsets(int mutable, int input) implements Serializable {
+        private static final long serialVersionUID = 1L;
+        static final Offsets NONE = new Offsets(0, 0);
     }
-    this.identity = new Identity(children, parameters);
-    this.hasSign = sign != null;
-    this.offsets = offsets;
-  }
 
-  /** The same aggregate of other children, at other offsets. */
-  abstract RetractingAggregate<T> copy(Expression value, List<Expression> more, Expression sign, Offsets offsets);
+    private final Identity identity;
+    private final boolean hasSign;
+    private final Offsets offsets;
 
-  private RetractingAggregate<T> copy(List<Expression> children, Offsets to) {
-    int end = children.size() - (hasSign ? 1 : 0);
-    return copy(children.get(0), List.copyOf(children.subList(1, end)), hasSign ? children.get(end) : null, to);
-  }
+    /**
+     * An aggregate.
+     *
+     * @param value first of the children
+     * @param more further children
+     * @param sign null where no value is taken out again
+     * @param parameters all else that two aggregates of the class differ by
+     */
+    RetractingAggregate(
+            Expression value, List<Expression> more, Expression sign, Offsets offsets, Object... parameters) {
+        List<Expression> children = new ArrayList<>(List.of(value));
+        children.addAll(more);
+        if (sign != null) {
+            children.add(sign);
+        }
+        this.identity = new Identity(children, parameters);
+        this.hasSign = sign != null;
+        this.offsets = offsets;
+    }
 
-  final Expression value() {
-    return identity.child(0);
-  }
+    /** The same aggregate of other children, at other offsets. */
+    abstract RetractingAggregate<T> copy(Expression value, List<Expression> more, Expression sign, Offsets offsets);
 
-  final boolean retracts() {
-    return hasSign;
-  }
+    private RetractingAggregate<T> copy(List<Expression> children, Offsets to) {
+        int end = children.size() - (hasSign ? 1 : 0);
+        return copy(children.get(0), List.copyOf(children.subList(1, end)), hasSign ? children.get(end) : null, to);
+    }
 
-  /** 1 for a row whose value is added, -1 for one whose value is taken out. */
-  final int sign(InternalRow row) {
-    return hasSign ? (Integer) identity.child(identity.children().size() - 1).eval(row) : 1;
-  }
+    final Expression value() {
+        return identity.child(0);
+    }
 
-  @Override
-  public final Seq<Expression> children() {
-    return identity.childSeq();
-  }
+    final boolean retracts() {
+        return hasSign;
+    }
 
-  @Override
-  public final Expression withNewChildrenInternal(IndexedSeq<Expression> children) {
-    return copy(CollectionConverters.asJava(children), offsets);
-  }
+    /** 1 for a row whose value is added, -1 for one whose value is taken out. */
+    final int sign(InternalRow row) {
+        return hasSign
+                ? (Integer) identity.child(identity.children().size() - 1).eval(row)
+                : 1;
+    }
 
-  @Override
-  public final int mutableAggBufferOffset() {
-    return offsets.mutable;
-  }
+    @Override
+    public final Seq<Expression> children() {
+        return identity.childSeq();
+    }
 
-  @Override
-  public final RetractingAggregate<T> withNewMutableAggBufferOffset(int offset) {
-    return copy(identity.children(), new Offsets(offset, offsets.input));
-  }
+    @Override
+    public final Expression withNewChildrenInternal(IndexedSeq<Expression> children) {
+        return copy(CollectionConverters.asJava(children), offsets);
+    }
 
-  @Override
-  public final int inputAggBufferOffset() {
-    return offsets.input;
-  }
+    @Override
+    public final int mutableAggBufferOffset() {
+        return offsets.mutable;
+    }
 
-  @Override
-  public final RetractingAggregate<T> withNewInputAggBufferOffset(int offset) {
-    return copy(identity.children(), new Offsets(offsets.mutable, offset));
-  }
+    @Override
+    public final RetractingAggregate<T> withNewMutableAggBufferOffset(int offset) {
+        return copy(identity.children(), new Offsets(offset, offsets.input));
+    }
 
-  @Override
-  public final boolean canEqual(Object other) {
-    return other != null && getClass() == other.getClass();
-  }
+    @Override
+    public final int inputAggBufferOffset() {
+        return offsets.input;
+    }
 
-  @Override
-  public final int productArity() {
-    return identity.size();
-  }
+    @Override
+    public final RetractingAggregate<T> withNewInputAggBufferOffset(int offset) {
+        return copy(identity.children(), new Offsets(offsets.mutable, offset));
+    }
 
-  @Override
-  public final Object productElement(int place) {
-    return identity.element(place);
-  }
+    @Override
+    public final boolean canEqual(Object other) {
+        return other != null && getClass() == other.getClass();
+    }
 
-  @Override
-  public final boolean equals(Object other) {
-    return canEqual(other)
-        && other instanceof RetractingAggregate<?> that
-        && identity.equals(that.identity)
-        && hasSign == that.hasSign
-        && offsets.equals(that.offsets);
-  }
+    @Override
+    public final int productArity() {
+        return identity.size();
+    }
 
-  @Override
-  public final int hashCode() {
-    return 31 * getClass().getName().hashCode() + identity.hashCode();
-  }
+    @Override
+    public final Object productElement(int place) {
+        return identity.element(place);
+    }
+
+    @Override
+    public final boolean equals(Object other) {
+        return canEqual(other)
+                && other instanceof RetractingAggregate<?> that
+                && identity.equals(that.identity)
+                && hasSign == that.hasSign
+                && offsets.equals(that.offsets);
+    }
+
+    @Override
+    public final int hashCode() {
+        return 31 * getClass().getName().hashCode() + identity.hashCode();
+    }
 }

@@ -4,73 +4,73 @@ import java.math.BigInteger;
 
 /** A sum and the number of values in it. Over a table, removed values are subtracted from both. */
 final class Total {
-  private static final int VERSION = 1;
+    private static final int VERSION = 1;
 
-  /** The sum is {@code small + large}: most values are added to a long, without an object for each. */
-  private long small;
+    /** The sum is {@code small + large}: most values are added to a long, without an object for each. */
+    private long small;
 
-  private BigInteger large = BigInteger.ZERO;
-  private long count;
+    private BigInteger large = BigInteger.ZERO;
+    private long count;
 
-  void add(long value, boolean goes) {
-    if (goes && value == Long.MIN_VALUE) {
-      add(BigInteger.valueOf(value), true);
-      return;
+    void add(long value, boolean goes) {
+        if (goes && value == Long.MIN_VALUE) {
+            add(BigInteger.valueOf(value), true);
+            return;
+        }
+        addSmall(goes ? -value : value);
+        count += goes ? -1 : 1;
     }
-    addSmall(goes ? -value : value);
-    count += goes ? -1 : 1;
-  }
 
-  void add(BigInteger value, boolean goes) {
-    large = goes ? large.subtract(value) : large.add(value);
-    count += goes ? -1 : 1;
-  }
-
-  void add(Total other) {
-    addSmall(other.small);
-    large = large.add(other.large);
-    count += other.count;
-  }
-
-  private void addSmall(long value) {
-    long sum = small + value;
-    if (((small ^ sum) & (value ^ sum)) < 0) {
-      large = large.add(BigInteger.valueOf(small));
-      sum = value;
+    void add(BigInteger value, boolean goes) {
+        large = goes ? large.subtract(value) : large.add(value);
+        count += goes ? -1 : 1;
     }
-    small = sum;
-  }
 
-  BigInteger sum() {
-    return large.add(BigInteger.valueOf(small));
-  }
-
-  long count() {
-    return count;
-  }
-
-  byte[] write() {
-    StateBytes to = StateBytes.empty();
-    to.writeByte(VERSION);
-    to.writeLong(count);
-    to.writeBytes(sum().toByteArray());
-    return to.toBytes();
-  }
-
-  static Total read(byte[] bytes) {
-    StateBytes from = StateBytes.of(bytes);
-    int version = from.readByte();
-    if (version != VERSION) {
-      throw new IllegalStateException("a sum has the unknown version " + version);
+    void add(Total other) {
+        addSmall(other.small);
+        large = large.add(other.large);
+        count += other.count;
     }
-    Total total = new Total();
-    total.count = from.readLong();
-    BigInteger sum = new BigInteger(from.readBytes());
-    if (sum.bitLength() < Long.SIZE) {
-      total.small = sum.longValue();
-    } else {
-      total.large = sum;
+
+    private void addSmall(long value) {
+        long sum = small + value;
+        if (((small ^ sum) & (value ^ sum)) < 0) {
+            large = large.add(BigInteger.valueOf(small));
+            sum = value;
+        }
+        small = sum;
     }
-    return total;
-  }
+
+    BigInteger sum() {
+        return large.add(BigInteger.valueOf(small));
+    }
+
+    long count() {
+        return count;
+    }
+
+    byte[] write() {
+        StateBytes to = StateBytes.empty();
+        to.writeByte(VERSION);
+        to.writeLong(count);
+        to.writeBytes(sum().toByteArray());
+        return to.toBytes();
+    }
+
+    static Total read(byte[] bytes) {
+        StateBytes from = StateBytes.of(bytes);
+        int version = from.readByte();
+        if (version != VERSION) {
+            throw new IllegalStateException("a sum has the unknown version " + version);
+        }
+        Total total = new Total();
+        total.count = from.readLong();
+        BigInteger sum = new BigInteger(from.readBytes());
+        if (sum.bitLength() < Long.SIZE) {
+            total.small = sum.longValue();
+        } else {
+            total.large = sum;
+        }
+        return total;
+    }
 }

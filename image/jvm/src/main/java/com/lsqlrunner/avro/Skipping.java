@@ -5,45 +5,46 @@ import org.apache.avro.Schema;
 
 /** Values that are in a record and that nobody reads. Their schema may be recursive. */
 final class Skipping {
-  /** A stack takes more; nobody's data does. */
-  private static final int DEEPEST = 500;
+    /** A stack takes more; nobody's data does. */
+    private static final int DEEPEST = 500;
 
-  private Skipping() {}
+    private Skipping() {}
 
-  static ValueReader of(Schema writer) {
-    return in -> {
-      skip(writer, in, 0);
-      return null;
-    };
-  }
-
-  private static void skip(Schema schema, AvroBytes in, int depth) {
-    if (depth > DEEPEST) {
-      throw new MalformedRecordException("values are nested more than " + DEEPEST + " deep");
+    static ValueReader of(Schema writer) {
+        return in -> {
+            skip(writer, in, 0);
+            return null;
+        };
     }
-    switch (schema.getType()) {
-      case NULL -> {}
-      case BOOLEAN -> in.readBoolean();
-      case INT, LONG, ENUM -> in.readLong();
-      case FLOAT -> in.skip(Float.BYTES);
-      case DOUBLE -> in.skip(Double.BYTES);
-      case STRING, BYTES -> in.skip(in.readLength());
-      case FIXED -> in.skip(schema.getFixedSize());
-      case UNION -> skip(schema.getTypes().get(in.readIndex(schema.getTypes().size())), in, depth + 1);
-      case RECORD -> schema.getFields().forEach(field -> skip(field.schema(), in, depth + 1));
-      case ARRAY -> skipItems(schema.getElementType(), false, in, depth + 1);
-      case MAP -> skipItems(schema.getValueType(), true, in, depth + 1);
-    }
-  }
 
-  private static void skipItems(Schema item, boolean keyed, AvroBytes in, int depth) {
-    for (int count = in.readCount(); count > 0; count = in.readCount()) {
-      for (int i = 0; i < count; i++) {
-        if (keyed) {
-          in.skip(in.readLength());
+    private static void skip(Schema schema, AvroBytes in, int depth) {
+        if (depth > DEEPEST) {
+            throw new MalformedRecordException("values are nested more than " + DEEPEST + " deep");
         }
-        skip(item, in, depth);
-      }
+        switch (schema.getType()) {
+            case NULL -> {}
+            case BOOLEAN -> in.readBoolean();
+            case INT, LONG, ENUM -> in.readLong();
+            case FLOAT -> in.skip(Float.BYTES);
+            case DOUBLE -> in.skip(Double.BYTES);
+            case STRING, BYTES -> in.skip(in.readLength());
+            case FIXED -> in.skip(schema.getFixedSize());
+            case UNION ->
+                skip(schema.getTypes().get(in.readIndex(schema.getTypes().size())), in, depth + 1);
+            case RECORD -> schema.getFields().forEach(field -> skip(field.schema(), in, depth + 1));
+            case ARRAY -> skipItems(schema.getElementType(), false, in, depth + 1);
+            case MAP -> skipItems(schema.getValueType(), true, in, depth + 1);
+        }
     }
-  }
+
+    private static void skipItems(Schema item, boolean keyed, AvroBytes in, int depth) {
+        for (int count = in.readCount(); count > 0; count = in.readCount()) {
+            for (int i = 0; i < count; i++) {
+                if (keyed) {
+                    in.skip(in.readLength());
+                }
+                skip(item, in, depth);
+            }
+        }
+    }
 }

@@ -1,7 +1,9 @@
 package com.lsqlrunner.avro;
 
-/** Reads one value: from the place in a record to what Catalyst holds of it, null for Avro's null. Threads may share it. */
+/**
+ * Reads one value: from the place in a record to what Catalyst holds of it, null for Avro's null. Threads may share it.
+ */
 @FunctionalInterface
 interface ValueReader {
-  Object read(AvroBytes in);
+    Object read(AvroBytes in);
 }

@@ -16,60 +16,61 @@ import org.apache.spark.SparkThrowable;
  */
 @PythonEntry
 public final class ErrorChain {
-  /** How Spark begins a message; one that has lost its exception on the way to the driver has it within its text. */
-  private static final Pattern CONDITION =
-      Pattern.compile("\\[([A-Z][A-Z0-9_]+)(?:\\.[A-Z0-9_]+)*]\\s*([^\\n]*)");
+    /** How Spark begins a message; one that has lost its exception on the way to the driver has it within its text. */
+    private static final Pattern CONDITION = Pattern.compile("\\[([A-Z][A-Z0-9_]+)(?:\\.[A-Z0-9_]+)*]\\s*([^\\n]*)");
 
-  /** What Spark adds to a reason: the SQL state, and advice that speaks of Spark's SQL. */
-  private static final Pattern ADVICE =
-      Pattern.compile("\\s*SQLSTATE:|\\s+Use `?try_|\\s+If necessary set|\\s+To return NULL|\\s+Parse Mode:");
+    /** What Spark adds to a reason: the SQL state, and advice that speaks of Spark's SQL. */
+    private static final Pattern ADVICE =
+            Pattern.compile("\\s*SQLSTATE:|\\s+Use `?try_|\\s+If necessary set|\\s+To return NULL|\\s+Parse Mode:");
 
-  private static final int LONGEST = 300;
-  private static final ObjectMapper JSON = new ObjectMapper();
+    private static final int LONGEST = 300;
+    private static final ObjectMapper JSON = new ObjectMapper();
 
-  private ErrorChain() {}
+    private ErrorChain() {}
 
-  /**
-   * One exception.
-   *
-   * @param type the simple name of its class
-   * @param condition without a sub-condition; empty for an exception that has none
-   * @param parameters of the condition
-   * @param reason one line of text for people: no class names, no trace; empty where the exception says nothing
-   */
-  public record Link(String type, String condition, Map<String, String> parameters, String reason) {}
+    /**
+     * One exception.
+     *
+     * @param type the simple name of its class
+     * @param condition without a sub-condition; empty for an exception that has none
+     * @param parameters of the condition
+     * @param reason one line of text for people: no class names, no trace; empty where the exception says nothing
+     */
+    public record Link(String type, String condition, Map<String, String> parameters, String reason) {}
 
-  /** The chain as a JSON array of objects with the fields of {@link Link}. */
-  public static String json(Throwable error) throws JsonProcessingException {
-    return JSON.writeValueAsString(of(error));
-  }
-
-  /** The exception and its causes. */
-  public static List<Link> of(Throwable error) {
-    List<Link> links = new ArrayList<>();
-    for (Throwable each = error; each != null; each = each.getCause() == each ? null : each.getCause()) {
-      links.add(link(each));
+    /** The chain as a JSON array of objects with the fields of {@link Link}. */
+    public static String json(Throwable error) throws JsonProcessingException {
+        return JSON.writeValueAsString(of(error));
     }
-    return links;
-  }
 
-  /** One exception without its causes. */
-  public static Link link(Throwable error) {
-    String text = String.valueOf(error.getMessage() == null ? "" : error.getMessage());
-    SparkThrowable spark = error instanceof SparkThrowable own && own.getCondition() != null ? own : null;
-    Matcher named = CONDITION.matcher(text);
-    boolean isNamed = named.find();
-    String condition = spark == null ? isNamed ? named.group(1) : "" : spark.getCondition().split("\\.", 2)[0];
-    String reason = isNamed ? named.group(2) : text.lines().findFirst().orElse("");
-    Map<String, String> parameters = spark == null ? Map.of() : spark.getMessageParameters();
-    return new Link(error.getClass().getSimpleName(), condition, parameters, shortened(reason));
-  }
+    /** The exception and its causes. */
+    public static List<Link> of(Throwable error) {
+        List<Link> links = new ArrayList<>();
+        for (Throwable each = error; each != null; each = each.getCause() == each ? null : each.getCause()) {
+            links.add(link(each));
+        }
+        return links;
+    }
 
-  /** One line without Spark's advice. */
-  public static String shortened(String text) {
-    Matcher advice = ADVICE.matcher(text);
-    String kept = (advice.find() ? text.substring(0, advice.start()) : text).strip();
-    kept = kept.endsWith(".") ? kept.substring(0, kept.length() - 1) : kept;
-    return kept.length() <= LONGEST ? kept : kept.substring(0, LONGEST);
-  }
+    /** One exception without its causes. */
+    public static Link link(Throwable error) {
+        String text = String.valueOf(error.getMessage() == null ? "" : error.getMessage());
+        SparkThrowable spark = error instanceof SparkThrowable own && own.getCondition() != null ? own : null;
+        Matcher named = CONDITION.matcher(text);
+        boolean isNamed = named.find();
+        String condition = spark == null
+                ? isNamed ? named.group(1) : ""
+                : spark.getCondition().split("\\.", 2)[0];
+        String reason = isNamed ? named.group(2) : text.lines().findFirst().orElse("");
+        Map<String, String> parameters = spark == null ? Map.of() : spark.getMessageParameters();
+        return new Link(error.getClass().getSimpleName(), condition, parameters, shortened(reason));
+    }
+
+    /** One line without Spark's advice. */
+    public static String shortened(String text) {
+        Matcher advice = ADVICE.matcher(text);
+        String kept = (advice.find() ? text.substring(0, advice.start()) : text).strip();
+        kept = kept.endsWith(".") ? kept.substring(0, kept.length() - 1) : kept;
+        return kept.length() <= LONGEST ? kept : kept.substring(0, LONGEST);
+    }
 }

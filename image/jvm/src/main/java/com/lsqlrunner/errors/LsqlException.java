@@ -11,42 +11,42 @@ import org.apache.spark.SparkThrowable;
  * exceptions are of classes that Spark's loader does not know: nothing at all would arrive.
  */
 public class LsqlException extends RuntimeException implements SparkThrowable {
-  private static final long serialVersionUID = 1L;
+    private static final long serialVersionUID = 1L;
 
-  private final Condition condition;
+    private final Condition condition;
 
-  @SuppressWarnings("serial") // a LinkedHashMap of strings
-  private final Map<String, String> parameters;
+    @SuppressWarnings("serial") // a LinkedHashMap of strings
+    private final Map<String, String> parameters;
 
-  /**
-   * An error.
-   *
-   * @param parameters of the condition; no value is null
-   */
-  public LsqlException(Condition condition, Map<String, String> parameters) {
-    super("[" + condition + "] " + condition.text(parameters), null, false, false);
-    this.condition = condition;
-    this.parameters = new LinkedHashMap<>(parameters);
-  }
+    /**
+     * An error.
+     *
+     * @param parameters of the condition; no value is null
+     */
+    public LsqlException(Condition condition, Map<String, String> parameters) {
+        super("[" + condition + "] " + condition.text(parameters), null, false, false);
+        this.condition = condition;
+        this.parameters = new LinkedHashMap<>(parameters);
+    }
 
-  @Override
-  public final String getCondition() {
-    return condition.name();
-  }
+    @Override
+    public final String getCondition() {
+        return condition.name();
+    }
 
-  @Override
-  public final Map<String, String> getMessageParameters() {
-    return parameters;
-  }
+    @Override
+    public final Map<String, String> getMessageParameters() {
+        return parameters;
+    }
 
-  /** Spark looks it up among its own conditions. */
-  @Override
-  public final String getSqlState() {
-    return null;
-  }
+    /** Spark looks it up among its own conditions. */
+    @Override
+    public final String getSqlState() {
+        return null;
+    }
 
-  /** What the parameter {@code reason} holds; null for none. */
-  public final String reason() {
-    return parameters.get("reason");
-  }
+    /** What the parameter {@code reason} holds; null for none. */
+    public final String reason() {
+        return parameters.get("reason");
+    }
 }

@@ -4,24 +4,24 @@ import java.util.Map;
 
 /** A schema that cannot be used here, or a value that does not fit one. */
 public final class SchemaMismatchException extends LsqlException {
-  private static final long serialVersionUID = 1L;
+    private static final long serialVersionUID = 1L;
 
-  private SchemaMismatchException(Condition condition, String reason) {
-    super(condition, Map.of("reason", reason));
-  }
+    private SchemaMismatchException(Condition condition, String reason) {
+        super(condition, Map.of("reason", reason));
+    }
 
-  /** A schema that cannot be used, or that cannot hold all values of a type. */
-  public SchemaMismatchException(String reason) {
-    this(Condition.LSQL_SCHEMA_UNUSABLE, reason);
-  }
+    /** A schema that cannot be used, or that cannot hold all values of a type. */
+    public SchemaMismatchException(String reason) {
+        this(Condition.LSQL_SCHEMA_UNUSABLE, reason);
+    }
 
-  /**
-   * A value that the schema cannot hold, found while records are written.
-   *
-   * @param path the field, with those around it; empty for the whole record
-   */
-  public static SchemaMismatchException ofValue(String path, String reason) {
-    return new SchemaMismatchException(
-        Condition.LSQL_VALUE_DOES_NOT_FIT_SCHEMA, reason + (path.isEmpty() ? "" : ": field " + path));
-  }
+    /**
+     * A value that the schema cannot hold, found while records are written.
+     *
+     * @param path the field, with those around it; empty for the whole record
+     */
+    public static SchemaMismatchException ofValue(String path, String reason) {
+        return new SchemaMismatchException(
+                Condition.LSQL_VALUE_DOES_NOT_FIT_SCHEMA, reason + (path.isEmpty() ? "" : ": field " + path));
+    }
 }

@@ -6,19 +6,19 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 
 /** A function of two values. */
 public abstract class BinaryFunction extends CalledFunction {
-  private static final long serialVersionUID = 1L;
+    private static final long serialVersionUID = 1L;
 
-  protected BinaryFunction(Expression first, Expression second) {
-    super(List.of(first, second));
-  }
+    protected BinaryFunction(Expression first, Expression second) {
+        super(List.of(first, second));
+    }
 
-  /** The result for values that are not null; may be null. Public, as generated code calls it. */
-  public abstract Object call(Object first, Object second);
+    /** The result for values that are not null; may be null. Public, as generated code calls it. */
+    public abstract Object call(Object first, Object second);
 
-  @Override
-  public final Object eval(InternalRow row) {
-    Object first = child(0).eval(row);
-    Object second = first == null ? null : child(1).eval(row);
-    return second == null ? null : call(first, second);
-  }
+    @Override
+    public final Object eval(InternalRow row) {
+        Object first = child(0).eval(row);
+        Object second = first == null ? null : child(1).eval(row);
+        return second == null ? null : call(first, second);
+    }
 }

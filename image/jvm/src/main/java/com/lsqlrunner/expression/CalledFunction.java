@@ -17,18 +17,17 @@ import scala.jdk.javaapi.CollectionConverters;
  * with one argument for each child. The result is null where a child is.
  */
 abstract class CalledFunction extends LsqlExpression {
-  private static final long serialVersionUID = 1L;
+    private static final long serialVersionUID = 1L;
 
-  CalledFunction(List<? extends Expression> children, Object... parameters) {
-    super(children, parameters);
-  }
+    CalledFunction(List<? extends Expression> children, Object... parameters) {
+        super(children, parameters);
+    }
 
-  @Override
-  public final ExprCode doGenCode(CodegenContext context, ExprCode result) {
-    List<ExprCode> arguments = new ArrayList<>();
-    CollectionConverters.asJava(children()).forEach(child -> arguments.add(child.genCode(context)));
-    String text =
-        """
+    @Override
+    public final ExprCode doGenCode(CodegenContext context, ExprCode result) {
+        List<ExprCode> arguments = new ArrayList<>();
+        CollectionConverters.asJava(children()).forEach(child -> arguments.add(child.genCode(context)));
+        String text = """
         boolean %1$s = true;
         %2$s %3$s = %4$s;
         if (!(%5$s)) {
@@ -38,35 +37,34 @@ abstract class CalledFunction extends LsqlExpression {
             %1$s = false;
           }
         }
-        """
-            .formatted(
-                result.isNull(),
-                CodeGenerator.javaType(dataType()),
-                result.value(),
-                CodeGenerator.defaultValue(dataType(), false),
-                arguments.stream().map(each -> each.isNull().toString()).collect(Collectors.joining(" || ")),
-                CodeGenerator.boxedType(dataType()),
-                context.freshName("found"),
-                context.addReferenceObj("function", this, getClass().getName()),
-                arguments.stream().map(each -> each.value().toString()).collect(Collectors.joining(", ")));
-    CodeBlock code = new CodeBlock(seq(List.of(text)), seq(List.of()));
-    return result.copy(joined(arguments).$plus(code), result.isNull(), result.value());
-  }
-
-  private static Block joined(List<ExprCode> arguments) {
-    Block code = arguments.get(0).code();
-    for (ExprCode argument : arguments.subList(1, arguments.size())) {
-      code = code.$plus(argument.code());
+        """.formatted(
+                        result.isNull(),
+                        CodeGenerator.javaType(dataType()),
+                        result.value(),
+                        CodeGenerator.defaultValue(dataType(), false),
+                        arguments.stream().map(each -> each.isNull().toString()).collect(Collectors.joining(" || ")),
+                        CodeGenerator.boxedType(dataType()),
+                        context.freshName("found"),
+                        context.addReferenceObj("function", this, getClass().getName()),
+                        arguments.stream().map(each -> each.value().toString()).collect(Collectors.joining(", ")));
+        CodeBlock code = new CodeBlock(seq(List.of(text)), seq(List.of()));
+        return result.copy(joined(arguments).$plus(code), result.isNull(), result.value());
     }
-    return code;
-  }
 
-  private static <T> Seq<T> seq(List<T> items) {
-    return CollectionConverters.asScala(items).toSeq();
-  }
+    private static Block joined(List<ExprCode> arguments) {
+        Block code = arguments.get(0).code();
+        for (ExprCode argument : arguments.subList(1, arguments.size())) {
+            code = code.$plus(argument.code());
+        }
+        return code;
+    }
 
-  @Override
-  public boolean nullable() {
-    return true;
-  }
+    private static <T> Seq<T> seq(List<T> items) {
+        return CollectionConverters.asScala(items).toSeq();
+    }
+
+    @Override
+    public boolean nullable() {
+        return true;
+    }
 }

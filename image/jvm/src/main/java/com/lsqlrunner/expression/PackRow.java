@@ -14,44 +14,43 @@ import org.apache.spark.sql.types.StructType;
  * compared by. {@link UnpackRow} is the way back.
  */
 public final class PackRow extends UnaryFunction {
-  private static final long serialVersionUID = 1L;
+    private static final long serialVersionUID = 1L;
 
-  private transient UnsafeProjection packed;
+    private transient UnsafeProjection packed;
 
-  public PackRow(Expression child) {
-    super(child);
-  }
-
-  @Override
-  public TypeCheckResult checkInputDataTypes() {
-    return checkStruct();
-  }
-
-  /** The bytes of a struct. */
-  @Override
-  public byte[] call(Object struct) {
-    if (struct instanceof UnsafeRow unsafe) {
-      return unsafe.copy().getBytes();
+    public PackRow(Expression child) {
+        super(child);
     }
-    if (packed == null) {
-      packed = UnsafeProjection.create((StructType) child().dataType());
+
+    @Override
+    public TypeCheckResult checkInputDataTypes() {
+        return checkStruct();
     }
-    return packed.apply((InternalRow) struct).copy().getBytes();
-  }
 
-  @Override
-  protected PackRow withChild(Expression other) {
-    return new PackRow(other);
-  }
+    /** The bytes of a struct. */
+    @Override
+    public byte[] call(Object struct) {
+        if (struct instanceof UnsafeRow unsafe) {
+            return unsafe.copy().getBytes();
+        }
+        if (packed == null) {
+            packed = UnsafeProjection.create((StructType) child().dataType());
+        }
+        return packed.apply((InternalRow) struct).copy().getBytes();
+    }
 
-  @Override
-  public DataType dataType() {
-    return DataTypes.BinaryType;
-  }
+    @Override
+    protected PackRow withChild(Expression other) {
+        return new PackRow(other);
+    }
 
-  @Override
-  public String prettyName() {
-    return "lsql_pack_row";
-  }
+    @Override
+    public DataType dataType() {
+        return DataTypes.BinaryType;
+    }
 
+    @Override
+    public String prettyName() {
+        return "lsql_pack_row";
+    }
 }

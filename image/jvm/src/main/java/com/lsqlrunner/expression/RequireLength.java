@@ -7,45 +7,45 @@ import org.apache.spark.sql.types.DataTypes;
 
 /** Bytes as they are, if there are as many as their format has; else the record is malformed. */
 public final class RequireLength extends UnaryFunction {
-  private static final long serialVersionUID = 1L;
+    private static final long serialVersionUID = 1L;
 
-  private final int length;
-  private final boolean orMore;
+    private final int length;
+    private final boolean orMore;
 
-  /**
-   * The function.
-   *
-   * @param length in bytes
-   * @param orMore whether there may be more
-   */
-  public RequireLength(Expression child, int length, boolean orMore) {
-    super(child, length, orMore);
-    this.length = length;
-    this.orMore = orMore;
-  }
-
-  @Override
-  public byte[] call(Object value) {
-    byte[] bytes = (byte[]) value;
-    if (orMore ? bytes.length < length : bytes.length != length) {
-      throw new MalformedRecordException(
-          "expected %d bytes%s, found %d".formatted(length, orMore ? " or more" : "", bytes.length));
+    /**
+     * The function.
+     *
+     * @param length in bytes
+     * @param orMore whether there may be more
+     */
+    public RequireLength(Expression child, int length, boolean orMore) {
+        super(child, length, orMore);
+        this.length = length;
+        this.orMore = orMore;
     }
-    return bytes;
-  }
 
-  @Override
-  protected RequireLength withChild(Expression other) {
-    return new RequireLength(other, length, orMore);
-  }
+    @Override
+    public byte[] call(Object value) {
+        byte[] bytes = (byte[]) value;
+        if (orMore ? bytes.length < length : bytes.length != length) {
+            throw new MalformedRecordException(
+                    "expected %d bytes%s, found %d".formatted(length, orMore ? " or more" : "", bytes.length));
+        }
+        return bytes;
+    }
 
-  @Override
-  public DataType dataType() {
-    return DataTypes.BinaryType;
-  }
+    @Override
+    protected RequireLength withChild(Expression other) {
+        return new RequireLength(other, length, orMore);
+    }
 
-  @Override
-  public String prettyName() {
-    return "lsql_require_length";
-  }
+    @Override
+    public DataType dataType() {
+        return DataTypes.BinaryType;
+    }
+
+    @Override
+    public String prettyName() {
+        return "lsql_require_length";
+    }
 }

@@ -8,38 +8,37 @@ import org.apache.spark.sql.types.StructType;
 
 /** The struct that {@link PackRow} has made bytes of. Nothing is copied or parsed. */
 public final class UnpackRow extends UnaryFunction {
-  private static final long serialVersionUID = 1L;
+    private static final long serialVersionUID = 1L;
 
-  private final StructType schema;
+    private final StructType schema;
 
-  /** @param schema of the struct */
-  public UnpackRow(Expression child, StructType schema) {
-    super(child, schema);
-    this.schema = schema;
-  }
+    /** @param schema of the struct */
+    public UnpackRow(Expression child, StructType schema) {
+        super(child, schema);
+        this.schema = schema;
+    }
 
-  /** The struct in these bytes. */
-  @Override
-  public InternalRow call(Object value) {
-    byte[] bytes = (byte[]) value;
-    UnsafeRow row = new UnsafeRow(schema.length());
-    row.pointTo(bytes, bytes.length);
-    return row;
-  }
+    /** The struct in these bytes. */
+    @Override
+    public InternalRow call(Object value) {
+        byte[] bytes = (byte[]) value;
+        UnsafeRow row = new UnsafeRow(schema.length());
+        row.pointTo(bytes, bytes.length);
+        return row;
+    }
 
-  @Override
-  protected UnpackRow withChild(Expression other) {
-    return new UnpackRow(other, schema);
-  }
+    @Override
+    protected UnpackRow withChild(Expression other) {
+        return new UnpackRow(other, schema);
+    }
 
-  @Override
-  public DataType dataType() {
-    return schema;
-  }
+    @Override
+    public DataType dataType() {
+        return schema;
+    }
 
-  @Override
-  public String prettyName() {
-    return "lsql_unpack_row";
-  }
-
+    @Override
+    public String prettyName() {
+        return "lsql_unpack_row";
+    }
 }

@@ -24,68 +24,70 @@ import org.apache.hadoop.fs.permission.FsPermission;
  */
 @PythonEntry
 public final class DurableFileSystem extends RawLocalFileSystem {
-  private static final int PERMISSION_BITS = 0777;
+    private static final int PERMISSION_BITS = 0777;
 
-  @Override
-  public void setPermission(Path path, FsPermission permission) throws IOException {
-    FsPermission plain = new FsPermission((short) (permission.toShort() & PERMISSION_BITS));
-    Files.setPosixFilePermissions(pathToFile(path).toPath(), PosixFilePermissions.fromString(plain.toString()));
-  }
-
-  /** Links are followed, as all other methods do: nobody makes links inside a checkpoint. */
-  @Override
-  public FileStatus getFileLinkStatus(Path path) throws IOException {
-    return getFileStatus(path);
-  }
-
-  @Override
-  protected OutputStream createOutputStream(Path path, boolean append) throws IOException {
-    return createOutputStreamWithMode(path, append, null);
-  }
-
-  @Override
-  protected OutputStream createOutputStreamWithMode(Path path, boolean append, FsPermission permission)
-      throws IOException {
-    OutputStream out = new DurableOutputStream(pathToFile(path), append);
-    if (permission != null) {
-      setPermission(path, permission);
+    @Override
+    public void setPermission(Path path, FsPermission permission) throws IOException {
+        FsPermission plain = new FsPermission((short) (permission.toShort() & PERMISSION_BITS));
+        Files.setPosixFilePermissions(pathToFile(path).toPath(), PosixFilePermissions.fromString(plain.toString()));
     }
-    return out;
-  }
 
-  @Override
-  public boolean rename(Path source, Path target) throws IOException {
-    boolean done = super.rename(source, target);
-    if (done) {
-      try (FileChannel folder = FileChannel.open(pathToFile(target).toPath().getParent(), StandardOpenOption.READ)) {
-        folder.force(true);
-      }
-    }
-    return done;
-  }
-
-  /** Hadoop's own takes "local" for a class that this one is not; a state store's snapshots are copied so. */
-  @Override
-  public void copyFromLocalFile(boolean deleteSource, boolean overwrite, Path source, Path target) throws IOException {
-    FileUtil.copy(this, source, this, target, deleteSource, overwrite, getConf());
-  }
-
-  @Override
-  public void copyToLocalFile(boolean deleteSource, Path source, Path target, boolean raw) throws IOException {
-    FileUtil.copy(this, source, this, target, deleteSource, getConf());
-  }
-
-  private static final class DurableOutputStream extends FileOutputStream {
-    DurableOutputStream(File file, boolean append) throws IOException {
-      super(file, append);
+    /** Links are followed, as all other methods do: nobody makes links inside a checkpoint. */
+    @Override
+    public FileStatus getFileLinkStatus(Path path) throws IOException {
+        return getFileStatus(path);
     }
 
     @Override
-    public void close() throws IOException {
-      if (getFD().valid()) {
-        getFD().sync();
-      }
-      super.close();
+    protected OutputStream createOutputStream(Path path, boolean append) throws IOException {
+        return createOutputStreamWithMode(path, append, null);
     }
-  }
+
+    @Override
+    protected OutputStream createOutputStreamWithMode(Path path, boolean append, FsPermission permission)
+            throws IOException {
+        OutputStream out = new DurableOutputStream(pathToFile(path), append);
+        if (permission != null) {
+            setPermission(path, permission);
+        }
+        return out;
+    }
+
+    @Override
+    public boolean rename(Path source, Path target) throws IOException {
+        boolean done = super.rename(source, target);
+        if (done) {
+            try (FileChannel folder =
+                    FileChannel.open(pathToFile(target).toPath().getParent(), StandardOpenOption.READ)) {
+                folder.force(true);
+            }
+        }
+        return done;
+    }
+
+    /** Hadoop's own takes "local" for a class that this one is not; a state store's snapshots are copied so. */
+    @Override
+    public void copyFromLocalFile(boolean deleteSource, boolean overwrite, Path source, Path target)
+            throws IOException {
+        FileUtil.copy(this, source, this, target, deleteSource, overwrite, getConf());
+    }
+
+    @Override
+    public void copyToLocalFile(boolean deleteSource, Path source, Path target, boolean raw) throws IOException {
+        FileUtil.copy(this, source, this, target, deleteSource, getConf());
+    }
+
+    private static final class DurableOutputStream extends FileOutputStream {
+        DurableOutputStream(File file, boolean append) throws IOException {
+            super(file, append);
+        }
+
+        @Override
+        public void close() throws IOException {
+            if (getFD().valid()) {
+                getFD().sync();
+            }
+            super.close();
+        }
+    }
 }

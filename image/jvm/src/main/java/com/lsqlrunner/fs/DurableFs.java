@@ -11,19 +11,19 @@ import org.apache.hadoop.fs.FsConstants;
 /** {@link DurableFileSystem} for Hadoop's newer interface, through which Spark writes checkpoints. */
 @PythonEntry
 public final class DurableFs extends DelegateToFileSystem {
-  /** Called by Hadoop, by reflection. */
-  public DurableFs(URI uri, Configuration conf) throws IOException, URISyntaxException {
-    super(uri, new DurableFileSystem(), conf, FsConstants.LOCAL_FS_URI.getScheme(), false);
-  }
+    /** Called by Hadoop, by reflection. */
+    public DurableFs(URI uri, Configuration conf) throws IOException, URISyntaxException {
+        super(uri, new DurableFileSystem(), conf, FsConstants.LOCAL_FS_URI.getScheme(), false);
+    }
 
-  @Override
-  public int getUriDefaultPort() {
-    return -1;
-  }
+    @Override
+    public int getUriDefaultPort() {
+        return -1;
+    }
 
-  /** Every name is valid: the kernel refuses what it cannot hold. */
-  @Override
-  public boolean isValidName(String name) {
-    return true;
-  }
+    /** Every name is valid: the kernel refuses what it cannot hold. */
+    @Override
+    public boolean isValidName(String name) {
+        return true;
+    }
 }

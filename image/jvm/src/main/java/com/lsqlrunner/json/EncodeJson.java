@@ -18,54 +18,53 @@ import scala.collection.immutable.Map;
  * first batch, and gives characters.
  */
 public final class EncodeJson extends UnaryFunction {
-  private static final long serialVersionUID = 1L;
-  private static final String MILLISECONDS = "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'";
+    private static final long serialVersionUID = 1L;
+    private static final String MILLISECONDS = "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'";
 
-  private transient JacksonGenerator generator;
-  private transient CharArrayWriter text;
+    private transient JacksonGenerator generator;
+    private transient CharArrayWriter text;
 
-  public EncodeJson(Expression child) {
-    super(child);
-  }
-
-  @Override
-  public TypeCheckResult checkInputDataTypes() {
-    return checkStruct();
-  }
-
-  /** The JSON object of a struct, in UTF-8. */
-  @Override
-  public byte[] call(Object struct) {
-    if (generator == null) {
-      Map<String, String> options = new Map.Map2<>("ignoreNullFields", "false", "timestampFormat", MILLISECONDS);
-      text = new CharArrayWriter();
-      generator = new JacksonGenerator(child().dataType(), text, new JSONOptions(options, "UTC", ""));
+    public EncodeJson(Expression child) {
+        super(child);
     }
-    generator.write((InternalRow) struct);
-    generator.flush();
-    byte[] bytes = text.toString().getBytes(StandardCharsets.UTF_8);
-    text.reset();
-    return bytes;
-  }
 
-  @Override
-  protected EncodeJson withChild(Expression other) {
-    return new EncodeJson(other);
-  }
+    @Override
+    public TypeCheckResult checkInputDataTypes() {
+        return checkStruct();
+    }
 
-  @Override
-  public DataType dataType() {
-    return DataTypes.BinaryType;
-  }
+    /** The JSON object of a struct, in UTF-8. */
+    @Override
+    public byte[] call(Object struct) {
+        if (generator == null) {
+            Map<String, String> options = new Map.Map2<>("ignoreNullFields", "false", "timestampFormat", MILLISECONDS);
+            text = new CharArrayWriter();
+            generator = new JacksonGenerator(child().dataType(), text, new JSONOptions(options, "UTC", ""));
+        }
+        generator.write((InternalRow) struct);
+        generator.flush();
+        byte[] bytes = text.toString().getBytes(StandardCharsets.UTF_8);
+        text.reset();
+        return bytes;
+    }
 
-  @Override
-  public boolean nullable() {
-    return child().nullable();
-  }
+    @Override
+    protected EncodeJson withChild(Expression other) {
+        return new EncodeJson(other);
+    }
 
-  @Override
-  public String prettyName() {
-    return "lsql_encode_json";
-  }
+    @Override
+    public DataType dataType() {
+        return DataTypes.BinaryType;
+    }
 
+    @Override
+    public boolean nullable() {
+        return child().nullable();
+    }
+
+    @Override
+    public String prettyName() {
+        return "lsql_encode_json";
+    }
 }

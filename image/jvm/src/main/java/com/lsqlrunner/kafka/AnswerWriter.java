@@ -18,7 +18,9 @@ final class AnswerWriter {
 
     /** One record, before the answer's last line. */
     void record(ConsumerRecord<byte[], byte[]> record) throws IOException {
-        line("record", Arrays.asList(record.topic(), record.partition(), record.offset(), record.key(), record.value()));
+        line(
+                "record",
+                Arrays.asList(record.topic(), record.partition(), record.offset(), record.key(), record.value()));
     }
 
     /** The last line of an answer. */

@@ -1,12 +1,12 @@
 package com.lsqlrunner.kafka;
 
-import com.lsqlrunner.PythonEntry;
 import static org.apache.spark.sql.functions.array;
 import static org.apache.spark.sql.functions.col;
 import static org.apache.spark.sql.functions.concat;
 import static org.apache.spark.sql.functions.lit;
 import static org.apache.spark.sql.functions.struct;
 
+import com.lsqlrunner.PythonEntry;
 import com.lsqlrunner.sink.BatchGate;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
@@ -23,38 +23,37 @@ import org.apache.spark.sql.Row;
  */
 @PythonEntry
 public final class BatchWriter extends BatchGate {
-  /** The header that names a record's batch: {@code <app id>/<query>/<batch id>}, UTF-8. */
-  public static final String HEADER = "lsql.batch";
+    /** The header that names a record's batch: {@code <app id>/<query>/<batch id>}, UTF-8. */
+    public static final String HEADER = "lsql.batch";
 
-  private static final long serialVersionUID = 1L;
+    private static final long serialVersionUID = 1L;
 
-  private final String query;
+    private final String query;
 
-  @SuppressWarnings("serial") // It stays in this JVM.
-  private final Map<String, String> settings;
+    @SuppressWarnings("serial") // It stays in this JVM.
+    private final Map<String, String> settings;
 
-  /**
-   * @param query {@code <app id>/<query>}
-   * @param settings of Spark's Kafka sink
-   */
-  public BatchWriter(String query, Map<String, String> settings) {
-    this.query = query;
-    this.settings = Map.copyOf(settings);
-  }
+    /**
+     * @param query {@code <app id>/<query>}
+     * @param settings of Spark's Kafka sink
+     */
+    public BatchWriter(String query, Map<String, String> settings) {
+        this.query = query;
+        this.settings = Map.copyOf(settings);
+    }
 
-  @Override
-  protected void write(Dataset<Row> records, long batchId) {
-    Column headers = concat(col("headers"), array(header(batchId)));
-    records
-        .select(col("topic"), col("key"), col("value"), headers.as("headers"))
-        .write()
-        .format("kafka")
-        .options(settings)
-        .save();
-  }
+    @Override
+    protected void write(Dataset<Row> records, long batchId) {
+        Column headers = concat(col("headers"), array(header(batchId)));
+        records.select(col("topic"), col("key"), col("value"), headers.as("headers"))
+                .write()
+                .format("kafka")
+                .options(settings)
+                .save();
+    }
 
-  private Column header(long batchId) {
-    byte[] name = (query + "/" + batchId).getBytes(StandardCharsets.UTF_8);
-    return struct(lit(HEADER).as("key"), lit(name).as("value"));
-  }
+    private Column header(long batchId) {
+        byte[] name = (query + "/" + batchId).getBytes(StandardCharsets.UTF_8);
+        return struct(lit(HEADER).as("key"), lit(name).as("value"));
+    }
 }

@@ -46,9 +46,8 @@ record BrokerError(Condition condition, String reason) {
 
     /** What an exception of Kafka's client means. */
     static BrokerError of(Throwable error) {
-        Throwable thrown = error instanceof ExecutionException || error instanceof CompletionException
-                ? error.getCause()
-                : error;
+        Throwable thrown =
+                error instanceof ExecutionException || error instanceof CompletionException ? error.getCause() : error;
         LoginException login = find(thrown, LoginException.class);
         if (login != null) {
             return ofLogin(login);
@@ -80,7 +79,8 @@ record BrokerError(Condition condition, String reason) {
             return new BrokerError(Condition.LSQL_BROKER_SETTINGS_INVALID, shortened(text));
         }
         if (find(login, IOException.class) != null) {
-            return new BrokerError(Condition.LSQL_BROKER_UNREACHABLE, "the login server does not answer: " + shortened(text));
+            return new BrokerError(
+                    Condition.LSQL_BROKER_UNREACHABLE, "the login server does not answer: " + shortened(text));
         }
         return new BrokerError(Condition.LSQL_BROKER_LOGIN_REFUSED, "the login fails: " + words(login));
     }
@@ -88,7 +88,9 @@ record BrokerError(Condition condition, String reason) {
     private static BrokerError ofSettings(Throwable error) {
         ConfigException config = find(error, ConfigException.class);
         boolean nameless = config != null && String.valueOf(config.getMessage()).contains("No resolvable bootstrap");
-        return nameless ? new BrokerError(Condition.LSQL_BROKER_UNREACHABLE, "the name cannot be resolved") : new BrokerError(Condition.LSQL_BROKER_SETTINGS_INVALID, words(error));
+        return nameless
+                ? new BrokerError(Condition.LSQL_BROKER_UNREACHABLE, "the name cannot be resolved")
+                : new BrokerError(Condition.LSQL_BROKER_SETTINGS_INVALID, words(error));
     }
 
     /** The messages of an exception and its causes, each once, outermost first; a known one in plain words. */
@@ -116,12 +118,14 @@ record BrokerError(Condition condition, String reason) {
 
     /** Whether a text adds something: a wrapping exception's message is often that of its cause. */
     private static boolean adds(String text, List<String> said) {
-        return said.stream().noneMatch(earlier -> earlier.contains(text)) && !NO_CLIENT.matcher(text).lookingAt();
+        return said.stream().noneMatch(earlier -> earlier.contains(text))
+                && !NO_CLIENT.matcher(text).lookingAt();
     }
 
     /** {@code words: org.apache.kafka.common.KafkaException: more words} without the class. */
     private static String withoutClass(String message) {
-        return message.replaceAll("\\b(?:[a-z0-9]+\\.)+[A-Z]\\w*(?:Exception|Error): ?", "").strip();
+        return message.replaceAll("\\b(?:[a-z0-9]+\\.)+[A-Z]\\w*(?:Exception|Error): ?", "")
+                .strip();
     }
 
     private static String shortened(String text) {

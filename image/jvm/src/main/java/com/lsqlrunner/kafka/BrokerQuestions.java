@@ -14,14 +14,15 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * AnswerWriter questions about Kafka's brokers: one JSON line per question on standard input, one per answer on standard
- * output. It ends when its input does, whatever it is doing then.
+ * AnswerWriter questions about Kafka's brokers: one JSON line per question on standard input, one per answer on
+ * standard output. It ends when its input does, whatever it is doing then.
  *
  * <p>The first line says how to reach the brokers: {@code {"settings": {...}, "answer_ms": 10000}}, with the keys of
  * Kafka's client; they come this way because a command line can be read by everybody. Each further line is a question,
- * {@code {"ask": "topics"}}; {@link Brokers} has them all. An answer is {@code {"ok": ...}}, or {@code
- * {"error": {"condition": ..., "parameters": {...}}}}, with the conditions of {@link BrokerError}. Before the answer to {@code read} stands a line
- * {@code {"record": [topic, partition, offset, key, value]}} for each record, bytes in base64.
+ * {@code {"ask": "topics"}}; {@link Brokers} has them all. An answer is {@code {"ok": ...}}, or {@code {"error":
+ * {"condition": ..., "parameters": {...}}}}, with the conditions of {@link BrokerError}. Before the answer to
+ * {@code read} stands a line {@code {"record": [topic, partition, offset, key, value]}} for each record, bytes in
+ * base64.
  */
 @PythonEntry
 public final class BrokerQuestions {

@@ -29,8 +29,8 @@ import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaFuture;
-import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.TopicCollection;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.errors.GroupIdNotFoundException;
@@ -95,7 +95,8 @@ final class Brokers {
     /** The number of partitions by topic. */
     private Map<String, Object> topics() throws Exception {
         Collection<String> names =
-                got(admin.listTopics(new ListTopicsOptions().listInternal(true).timeoutMs(answerMs)).names());
+                got(admin.listTopics(new ListTopicsOptions().listInternal(true).timeoutMs(answerMs))
+                        .names());
         Map<String, KafkaFuture<TopicDescription>> described = admin.describeTopics(
                         TopicCollection.ofTopicNames(names), new DescribeTopicsOptions().timeoutMs(answerMs))
                 .topicNameValues();
@@ -113,8 +114,10 @@ final class Brokers {
     private Object create(Map<String, Object> question) throws Exception {
         Map<String, String> config = new HashMap<>();
         map(question.get("config")).forEach((key, value) -> config.put((String) key, (String) value));
-        Optional<Integer> partitions = Optional.ofNullable((Long) question.get("partitions")).map(Long::intValue);
-        Optional<Short> replication = Optional.ofNullable((Long) question.get("replication")).map(Long::shortValue);
+        Optional<Integer> partitions =
+                Optional.ofNullable((Long) question.get("partitions")).map(Long::intValue);
+        Optional<Short> replication =
+                Optional.ofNullable((Long) question.get("replication")).map(Long::shortValue);
         NewTopic topic = new NewTopic((String) question.get("name"), partitions, replication).configs(config);
         boolean validateOnly = Boolean.TRUE.equals(question.get("validate_only"));
         CreateTopicsOptions options =
@@ -126,7 +129,8 @@ final class Brokers {
     /** A topic that is not there is left alone. */
     private Object deleteTopic(String name) throws Exception {
         try {
-            got(admin.deleteTopics(List.of(name), new DeleteTopicsOptions().timeoutMs(answerMs)).all());
+            got(admin.deleteTopics(List.of(name), new DeleteTopicsOptions().timeoutMs(answerMs))
+                    .all());
         } catch (UnknownTopicOrPartitionException absent) {
             // Nothing to do.
         }
@@ -149,12 +153,18 @@ final class Brokers {
         List<ConfigResource> asked = new ArrayList<>();
         topics.forEach(name -> asked.add(new ConfigResource(ConfigResource.Type.TOPIC, (String) name)));
         List<Object> rows = new ArrayList<>();
-        for (Map.Entry<ConfigResource, KafkaFuture<org.apache.kafka.clients.admin.Config>> told :
-                admin.describeConfigs(asked, new DescribeConfigsOptions().timeoutMs(answerMs)).values().entrySet()) {
+        for (Map.Entry<ConfigResource, KafkaFuture<org.apache.kafka.clients.admin.Config>> told : admin.describeConfigs(
+                        asked, new DescribeConfigsOptions().timeoutMs(answerMs))
+                .values()
+                .entrySet()) {
             try {
                 org.apache.kafka.clients.admin.Config config = got(told.getValue());
-                long bytes = Long.parseLong(config.get(TopicConfig.MAX_MESSAGE_BYTES_CONFIG).value());
-                rows.add(List.of(told.getKey().name(), bytes, config.get(TopicConfig.CLEANUP_POLICY_CONFIG).value()));
+                long bytes = Long.parseLong(
+                        config.get(TopicConfig.MAX_MESSAGE_BYTES_CONFIG).value());
+                rows.add(List.of(
+                        told.getKey().name(),
+                        bytes,
+                        config.get(TopicConfig.CLEANUP_POLICY_CONFIG).value()));
             } catch (InterruptedException end) {
                 throw end;
             } catch (Exception refused) {
@@ -170,7 +180,8 @@ final class Brokers {
         Map<TopicPartition, OffsetSpec> asked = new HashMap<>();
         list(question.get("partitions")).forEach(place -> asked.put(partition(place), spec));
         Map<TopicPartition, ListOffsetsResultInfo> found =
-                got(admin.listOffsets(asked, new ListOffsetsOptions().timeoutMs(answerMs)).all());
+                got(admin.listOffsets(asked, new ListOffsetsOptions().timeoutMs(answerMs))
+                        .all());
         List<Object> rows = new ArrayList<>();
         found.forEach((place, info) -> rows.add(row(place, info.offset())));
         return rows;
@@ -216,7 +227,10 @@ final class Brokers {
     private void read(Map<String, Object> question, AnswerWriter answers) throws IOException {
         Map<TopicPartition, SpanReader.Span> spans = new HashMap<>();
         for (Object row : list(question.get("spans"))) {
-            spans.put(partition(row), new SpanReader.Span(number(list(row).get(2)), number(list(row).get(3))));
+            spans.put(
+                    partition(row),
+                    new SpanReader.Span(
+                            number(list(row).get(2)), number(list(row).get(3))));
         }
         try (SpanReader reader = new SpanReader(settings, answerMs)) {
             reader.read(spans, answers);
@@ -238,7 +252,8 @@ final class Brokers {
     }
 
     private static TopicPartition partition(Object row) {
-        return new TopicPartition((String) list(row).get(0), (int) number(list(row).get(1)));
+        return new TopicPartition(
+                (String) list(row).get(0), (int) number(list(row).get(1)));
     }
 
     private static List<?> list(Object value) {

@@ -13,9 +13,9 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
  * Sets the timestamp of a record from the reserved header {@value #HEADER}: Spark's Kafka sink writes headers but
  * cannot set a timestamp.
  *
- * <p>The header holds milliseconds since the epoch, 8 bytes, big-endian. The record sent has that timestamp and no
- * such header (the last one wins when there are several); all other headers stay, in order and with their duplicates.
- * A record without the header is sent as it is.
+ * <p>The header holds milliseconds since the epoch, 8 bytes, big-endian. The record sent has that timestamp and no such
+ * header (the last one wins when there are several); all other headers stay, in order and with their duplicates. A
+ * record without the header is sent as it is.
  *
  * <p>A header of another size, or a negative timestamp, is an {@link IllegalArgumentException}. The producer logs what
  * an interceptor throws and sends the record unchanged, so the reserved header then stays visible on the topic.

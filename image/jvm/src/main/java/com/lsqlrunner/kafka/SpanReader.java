@@ -69,7 +69,8 @@ final class SpanReader implements AutoCloseable {
             }
         });
         consumer.assign(ends.keySet());
-        ends.keySet().forEach(place -> consumer.seek(place, Math.max(spans.get(place).start(), begins.get(place))));
+        ends.keySet()
+                .forEach(place -> consumer.seek(place, Math.max(spans.get(place).start(), begins.get(place))));
         return ends;
     }
 

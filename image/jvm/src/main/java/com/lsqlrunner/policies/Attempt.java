@@ -13,8 +13,8 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * The value of an expression, or why a record has none: {@code struct<value, error: struct<side, code, message>>}, one of
- * the two null. What {@link RecordErrorRules} does not list is thrown as it is.
+ * The value of an expression, or why a record has none: {@code struct<value, error: struct<side, code, message>>}, one
+ * of the two null. What {@link RecordErrorRules} does not list is thrown as it is.
  *
  * <p>A record that failed before fails here with the same error, and its value is not computed.
  *
@@ -23,66 +23,65 @@ import org.apache.spark.sql.types.StructType;
  * non-deterministic: Spark neither moves nor copies such an expression.
  */
 public final class Attempt extends LsqlExpression implements CodegenFallback {
-  private static final long serialVersionUID = 1L;
+    private static final long serialVersionUID = 1L;
 
-  private transient UnsafeProjection projection;
-  private transient RecordErrorRules rules;
+    private transient UnsafeProjection projection;
+    private transient RecordErrorRules rules;
 
-  /**
-   * The function.
-   *
-   * @param earlier the error of an earlier attempt, or a null of its type
-   * @param rules what {@link RecordErrorRules#of} reads
-   */
-  public Attempt(Expression value, Expression earlier, String rules) {
-    super(List.of(value, earlier), rules);
-  }
-
-  @Override
-  public Object eval(InternalRow row) {
-    if (rules == null) {
-      rules = RecordErrorRules.of(text(0));
+    /**
+     * The function.
+     *
+     * @param earlier the error of an earlier attempt, or a null of its type
+     * @param rules what {@link RecordErrorRules#of} reads
+     */
+    public Attempt(Expression value, Expression earlier, String rules) {
+        super(List.of(value, earlier), rules);
     }
-    return AttemptResult.of(child(1).eval(row), () -> computed(row), rules);
-  }
 
-  private Object computed(InternalRow row) {
-    if (projection == null) {
-      projection = UnsafeProjection.create(child(0));
-      projection.initialize(TaskContext.getPartitionId());
+    @Override
+    public Object eval(InternalRow row) {
+        if (rules == null) {
+            rules = RecordErrorRules.of(text(0));
+        }
+        return AttemptResult.of(child(1).eval(row), () -> computed(row), rules);
     }
-    InternalRow computed = projection.apply(row);
-    return computed.isNullAt(0) ? null : computed.get(0, child(0).dataType());
-  }
 
-  @Override
-  public ExprCode doGenCode(CodegenContext context, ExprCode result) {
-    return CodegenFallback.super.doGenCode(context, result);
-  }
+    private Object computed(InternalRow row) {
+        if (projection == null) {
+            projection = UnsafeProjection.create(child(0));
+            projection.initialize(TaskContext.getPartitionId());
+        }
+        InternalRow computed = projection.apply(row);
+        return computed.isNullAt(0) ? null : computed.get(0, child(0).dataType());
+    }
 
-  @Override
-  public boolean deterministic() {
-    return false;
-  }
+    @Override
+    public ExprCode doGenCode(CodegenContext context, ExprCode result) {
+        return CodegenFallback.super.doGenCode(context, result);
+    }
 
-  @Override
-  public boolean nullable() {
-    return false;
-  }
+    @Override
+    public boolean deterministic() {
+        return false;
+    }
 
-  @Override
-  public DataType dataType() {
-    return new StructType().add("value", child(0).dataType(), true).add("error", RecordError.TYPE, true);
-  }
+    @Override
+    public boolean nullable() {
+        return false;
+    }
 
-  @Override
-  protected Expression withChildren(List<Expression> children) {
-    return new Attempt(children.get(0), children.get(1), text(0));
-  }
+    @Override
+    public DataType dataType() {
+        return new StructType().add("value", child(0).dataType(), true).add("error", RecordError.TYPE, true);
+    }
 
-  @Override
-  public String prettyName() {
-    return "lsql_attempt";
-  }
+    @Override
+    protected Expression withChildren(List<Expression> children) {
+        return new Attempt(children.get(0), children.get(1), text(0));
+    }
 
+    @Override
+    public String prettyName() {
+        return "lsql_attempt";
+    }
 }

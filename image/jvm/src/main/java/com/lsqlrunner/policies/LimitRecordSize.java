@@ -10,83 +10,82 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * A record, {@code struct<key, value, headers>}, that is no larger than its topic takes. A larger one is an error, or, for
- * dead letters, loses its value, then its key and its own headers; a header names what is omitted.
+ * A record, {@code struct<key, value, headers>}, that is no larger than its topic takes. A larger one is an error, or,
+ * for dead letters, loses its value, then its key and its own headers; a header names what is omitted.
  */
 public final class LimitRecordSize extends UnaryFunction {
-  private static final long serialVersionUID = 1L;
+    private static final long serialVersionUID = 1L;
 
-  /** The header that names what a dead letter lacks: {@code value}, or {@code key,value,headers}. */
-  public static final String OMITTED = "lsql.error.omitted";
+    /** The header that names what a dead letter lacks: {@code value}, or {@code key,value,headers}. */
+    public static final String OMITTED = "lsql.error.omitted";
 
-  private static final String OURS = "lsql.error.";
+    private static final String OURS = "lsql.error.";
 
-  private final String limits;
-  private final boolean shortens;
-  private transient SizeLimits parsed;
+    private final String limits;
+    private final boolean shortens;
+    private transient SizeLimits parsed;
 
-  /**
-   * The function.
-   *
-   * @param limits what {@link SizeLimits#of} reads
-   * @param shortens whether a record that is too large is shortened, and not an error
-   */
-  public LimitRecordSize(Expression child, String limits, boolean shortens) {
-    super(child, limits, shortens);
-    this.limits = limits;
-    this.shortens = shortens;
-  }
-
-  @Override
-  public InternalRow call(Object value) {
-    InternalRow record = (InternalRow) value;
-    if (parsed == null) {
-      parsed = SizeLimits.of(limits);
+    /**
+     * The function.
+     *
+     * @param limits what {@link SizeLimits#of} reads
+     * @param shortens whether a record that is too large is shortened, and not an error
+     */
+    public LimitRecordSize(Expression child, String limits, boolean shortens) {
+        super(child, limits, shortens);
+        this.limits = limits;
+        this.shortens = shortens;
     }
-    int bytes = parsed.excess(record);
-    if (bytes == 0) {
-      return record;
+
+    @Override
+    public InternalRow call(Object value) {
+        InternalRow record = (InternalRow) value;
+        if (parsed == null) {
+            parsed = SizeLimits.of(limits);
+        }
+        int bytes = parsed.excess(record);
+        if (bytes == 0) {
+            return record;
+        }
+        if (!shortens) {
+            throw parsed.tooLarge(bytes);
+        }
+        Object key = record.isNullAt(SizeLimits.KEY) ? null : record.getBinary(SizeLimits.KEY);
+        InternalRow bare = row(key, headers(record, false, "value"));
+        return parsed.excess(bare) == 0 ? bare : row(null, headers(record, true, "key,value,headers"));
     }
-    if (!shortens) {
-      throw parsed.tooLarge(bytes);
+
+    private static InternalRow row(Object key, ArrayData headers) {
+        return new GenericInternalRow(new Object[] {key, null, headers});
     }
-    Object key = record.isNullAt(SizeLimits.KEY) ? null : record.getBinary(SizeLimits.KEY);
-    InternalRow bare = row(key, headers(record, false, "value"));
-    return parsed.excess(bare) == 0 ? bare : row(null, headers(record, true, "key,value,headers"));
-  }
 
-  private static InternalRow row(Object key, ArrayData headers) {
-    return new GenericInternalRow(new Object[] {key, null, headers});
-  }
-
-  private static ArrayData headers(InternalRow record, boolean onlyOurs, String omitted) {
-    ArrayData given = record.getArray(SizeLimits.HEADERS);
-    Object[] kept = new Object[given.numElements() + 1];
-    int count = 0;
-    for (int i = 0; i < given.numElements(); i++) {
-      InternalRow header = given.getStruct(i, 2);
-      if (!onlyOurs || header.getUTF8String(0).toString().startsWith(OURS)) {
-        kept[count++] = header;
-      }
+    private static ArrayData headers(InternalRow record, boolean onlyOurs, String omitted) {
+        ArrayData given = record.getArray(SizeLimits.HEADERS);
+        Object[] kept = new Object[given.numElements() + 1];
+        int count = 0;
+        for (int i = 0; i < given.numElements(); i++) {
+            InternalRow header = given.getStruct(i, 2);
+            if (!onlyOurs || header.getUTF8String(0).toString().startsWith(OURS)) {
+                kept[count++] = header;
+            }
+        }
+        byte[] names = omitted.getBytes(java.nio.charset.StandardCharsets.UTF_8);
+        kept[count++] = new GenericInternalRow(new Object[] {UTF8String.fromString(OMITTED), names});
+        return new GenericArrayData(java.util.Arrays.copyOf(kept, count));
     }
-    byte[] names = omitted.getBytes(java.nio.charset.StandardCharsets.UTF_8);
-    kept[count++] = new GenericInternalRow(new Object[] {UTF8String.fromString(OMITTED), names});
-    return new GenericArrayData(java.util.Arrays.copyOf(kept, count));
-  }
 
-  @Override
-  protected LimitRecordSize withChild(Expression other) {
-    return new LimitRecordSize(other, limits, shortens);
-  }
+    @Override
+    protected LimitRecordSize withChild(Expression other) {
+        return new LimitRecordSize(other, limits, shortens);
+    }
 
-  @Override
-  public DataType dataType() {
-    return SizeLimits.RECORD;
-  }
+    @Override
+    public DataType dataType() {
+        return SizeLimits.RECORD;
+    }
 
-  @Override
-  public String prettyName() {
-    return "lsql_limit_record_size";
-  }
-
+    @Override
+    public String prettyName() {
+        return "lsql_limit_record_size";
+    }
 }

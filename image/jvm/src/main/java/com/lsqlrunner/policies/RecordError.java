@@ -11,9 +11,8 @@ import org.apache.spark.sql.types.StructType;
  * @param message for people, one line
  */
 record RecordError(String side, String code, String message) {
-  static final StructType TYPE =
-      new StructType()
-          .add("side", DataTypes.StringType)
-          .add("code", DataTypes.StringType)
-          .add("message", DataTypes.StringType);
+    static final StructType TYPE = new StructType()
+            .add("side", DataTypes.StringType)
+            .add("code", DataTypes.StringType)
+            .add("message", DataTypes.StringType);
 }

@@ -1,12 +1,12 @@
 package com.lsqlrunner.policies;
 
-import com.lsqlrunner.errors.Condition;
-import com.lsqlrunner.errors.LsqlException;
-import java.util.Map;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.lsqlrunner.errors.Condition;
+import com.lsqlrunner.errors.LsqlException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.Map;
 import org.apache.kafka.common.compress.Compression;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeader;
@@ -26,76 +26,78 @@ import org.apache.spark.sql.types.StructType;
  * size of the batch that holds it alone. Records are structs of {@link #KEY}, {@link #VALUE} and {@link #HEADERS}.
  */
 final class SizeLimits {
-  static final int KEY = 0;
-  static final int VALUE = 1;
-  static final int HEADERS = 2;
-  static final StructType HEADER =
-      new StructType().add("key", DataTypes.StringType).add("value", DataTypes.BinaryType);
-  static final StructType RECORD =
-      new StructType()
-          .add("key", DataTypes.BinaryType)
-          .add("value", DataTypes.BinaryType)
-          .add("headers", new ArrayType(HEADER, true));
+    static final int KEY = 0;
+    static final int VALUE = 1;
+    static final int HEADERS = 2;
+    static final StructType HEADER =
+            new StructType().add("key", DataTypes.StringType).add("value", DataTypes.BinaryType);
+    static final StructType RECORD = new StructType()
+            .add("key", DataTypes.BinaryType)
+            .add("value", DataTypes.BinaryType)
+            .add("headers", new ArrayType(HEADER, true));
 
-  private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ObjectMapper JSON = new ObjectMapper();
 
-  private final int batchBytes;
-  private final int requestBytes;
-  private final int batchHeaderBytes;
-  private final Compression compression;
+    private final int batchBytes;
+    private final int requestBytes;
+    private final int batchHeaderBytes;
+    private final Compression compression;
 
-  private SizeLimits(JsonNode limits) {
-    batchBytes = limits.get("batch_bytes").asInt();
-    requestBytes = limits.get("request_bytes").asInt();
-    batchHeaderBytes = limits.get("header_bytes").asInt();
-    compression = Compression.of(limits.get("compression").asText()).build();
-  }
-
-  /**
-   * From JSON: {@code batch_bytes} and {@code request_bytes}, limits of the topic and of the producer; {@code
-   * header_bytes}, the size of a header that every record will have besides; {@code compression}, of the producer.
-   */
-  static SizeLimits of(String json) {
-    try {
-      return new SizeLimits(JSON.readTree(json));
-    } catch (IOException error) {
-      throw new UncheckedIOException(error);
+    private SizeLimits(JsonNode limits) {
+        batchBytes = limits.get("batch_bytes").asInt();
+        requestBytes = limits.get("request_bytes").asInt();
+        batchHeaderBytes = limits.get("header_bytes").asInt();
+        compression = Compression.of(limits.get("compression").asText()).build();
     }
-  }
 
-  /** The error of a record that is larger. */
-  LsqlException tooLarge(int bytes) {
-    String limit = String.valueOf(Math.min(batchBytes, requestBytes));
-    return new LsqlException(
-        Condition.LSQL_RECORD_TOO_LARGE, Map.of("bytes", String.valueOf(bytes), "limit_bytes", limit));
-  }
+    /**
+     * From JSON: {@code batch_bytes} and {@code request_bytes}, limits of the topic and of the producer;
+     * {@code header_bytes}, the size of a header that every record will have besides; {@code compression}, of the
+     * producer.
+     */
+    static SizeLimits of(String json) {
+        try {
+            return new SizeLimits(JSON.readTree(json));
+        } catch (IOException error) {
+            throw new UncheckedIOException(error);
+        }
+    }
 
-  /** The bytes of a record that does not fit; 0 for one that does. */
-  int excess(InternalRow record) {
-    byte[] key = record.isNullAt(KEY) ? null : record.getBinary(KEY);
-    byte[] value = record.isNullAt(VALUE) ? null : record.getBinary(VALUE);
-    Header[] headers = headers(record);
-    int most = AbstractRecords.estimateSizeInBytesUpperBound(
-        RecordBatch.CURRENT_MAGIC_VALUE, CompressionType.NONE, key, value, headers);
-    if (most > requestBytes) {
-      return most;
+    /** The error of a record that is larger. */
+    LsqlException tooLarge(int bytes) {
+        String limit = String.valueOf(Math.min(batchBytes, requestBytes));
+        return new LsqlException(
+                Condition.LSQL_RECORD_TOO_LARGE, Map.of("bytes", String.valueOf(bytes), "limit_bytes", limit));
     }
-    if (most <= batchBytes) {
-      return 0;
-    }
-    int written = MemoryRecords.withRecords(compression, new SimpleRecord(0L, key, value, headers)).sizeInBytes();
-    return written > batchBytes ? written : 0;
-  }
 
-  private Header[] headers(InternalRow record) {
-    ArrayData given = record.isNullAt(HEADERS) ? null : record.getArray(HEADERS);
-    int count = given == null ? 0 : given.numElements();
-    Header[] headers = new Header[count + 1];
-    for (int i = 0; i < count; i++) {
-      InternalRow header = given.getStruct(i, 2);
-      headers[i] = new RecordHeader(header.getUTF8String(0).toString(), header.isNullAt(1) ? null : header.getBinary(1));
+    /** The bytes of a record that does not fit; 0 for one that does. */
+    int excess(InternalRow record) {
+        byte[] key = record.isNullAt(KEY) ? null : record.getBinary(KEY);
+        byte[] value = record.isNullAt(VALUE) ? null : record.getBinary(VALUE);
+        Header[] headers = headers(record);
+        int most = AbstractRecords.estimateSizeInBytesUpperBound(
+                RecordBatch.CURRENT_MAGIC_VALUE, CompressionType.NONE, key, value, headers);
+        if (most > requestBytes) {
+            return most;
+        }
+        if (most <= batchBytes) {
+            return 0;
+        }
+        int written = MemoryRecords.withRecords(compression, new SimpleRecord(0L, key, value, headers))
+                .sizeInBytes();
+        return written > batchBytes ? written : 0;
     }
-    headers[count] = new RecordHeader("", new byte[batchHeaderBytes]);
-    return headers;
-  }
+
+    private Header[] headers(InternalRow record) {
+        ArrayData given = record.isNullAt(HEADERS) ? null : record.getArray(HEADERS);
+        int count = given == null ? 0 : given.numElements();
+        Header[] headers = new Header[count + 1];
+        for (int i = 0; i < count; i++) {
+            InternalRow header = given.getStruct(i, 2);
+            headers[i] = new RecordHeader(
+                    header.getUTF8String(0).toString(), header.isNullAt(1) ? null : header.getBinary(1));
+        }
+        headers[count] = new RecordHeader("", new byte[batchHeaderBytes]);
+        return headers;
+    }
 }

@@ -9,8 +9,8 @@ import java.util.TreeMap;
 /**
  * A field of a message, as the driver describes it.
  *
- * @param kind a scalar's name in a {@code .proto} file, or {@code enum}, {@code message}, {@code timestamp}, {@code
- *     wrapper}
+ * @param kind a scalar's name in a {@code .proto} file, or {@code enum}, {@code message}, {@code timestamp},
+ *     {@code wrapper}
  * @param presence {@code implicit}, {@code optional}, {@code required}, {@code repeated} or {@code map}
  * @param oneof the group of fields of which one is set, null for none
  * @param key the scalar that the keys of a map are, null for what is none
@@ -18,69 +18,68 @@ import java.util.TreeMap;
  * @param fields of a message, a timestamp or a wrapper
  */
 record FieldSpec(
-    String name,
-    int number,
-    String kind,
-    String presence,
-    String oneof,
-    String key,
-    List<Symbol> symbols,
-    List<FieldSpec> fields) {
+        String name,
+        int number,
+        String kind,
+        String presence,
+        String oneof,
+        String key,
+        List<Symbol> symbols,
+        List<FieldSpec> fields) {
 
-  record Symbol(String name, int number) {}
+    record Symbol(String name, int number) {}
 
-  static List<FieldSpec> of(JsonNode fields) {
-    List<FieldSpec> found = new ArrayList<>();
-    for (JsonNode field : fields) {
-      List<Symbol> symbols = new ArrayList<>();
-      for (JsonNode symbol : field.path("symbols")) {
-        symbols.add(new Symbol(symbol.get(0).asText(), symbol.get(1).asInt()));
-      }
-      found.add(
-          new FieldSpec(
-              field.get("name").asText(),
-              field.get("number").asInt(),
-              field.get("kind").asText(),
-              field.get("presence").asText(),
-              field.path("oneof").textValue(),
-              field.path("key").textValue(),
-              symbols,
-              of(field.path("fields"))));
+    static List<FieldSpec> of(JsonNode fields) {
+        List<FieldSpec> found = new ArrayList<>();
+        for (JsonNode field : fields) {
+            List<Symbol> symbols = new ArrayList<>();
+            for (JsonNode symbol : field.path("symbols")) {
+                symbols.add(new Symbol(symbol.get(0).asText(), symbol.get(1).asInt()));
+            }
+            found.add(new FieldSpec(
+                    field.get("name").asText(),
+                    field.get("number").asInt(),
+                    field.get("kind").asText(),
+                    field.get("presence").asText(),
+                    field.path("oneof").textValue(),
+                    field.path("key").textValue(),
+                    symbols,
+                    of(field.path("fields"))));
+        }
+        return found;
     }
-    return found;
-  }
 
-  boolean isRepeated() {
-    return presence.equals("repeated");
-  }
+    boolean isRepeated() {
+        return presence.equals("repeated");
+    }
 
-  boolean isMap() {
-    return presence.equals("map");
-  }
+    boolean isMap() {
+        return presence.equals("map");
+    }
 
-  /** Whether a value is a message in the bytes of a record. */
-  boolean isMessage() {
-    return kind.equals("message") || kind.equals("timestamp") || kind.equals("wrapper");
-  }
+    /** Whether a value is a message in the bytes of a record. */
+    boolean isMessage() {
+        return kind.equals("message") || kind.equals("timestamp") || kind.equals("wrapper");
+    }
 
-  /** How a value is laid out. */
-  int wire() {
-    return wire(kind);
-  }
+    /** How a value is laid out. */
+    int wire() {
+        return wire(kind);
+    }
 
-  static int wire(String kind) {
-    return switch (kind) {
-      case "double", "fixed64", "sfixed64" -> Wire.FIXED64;
-      case "float", "fixed32", "sfixed32" -> Wire.FIXED32;
-      case "string", "bytes", "message", "timestamp", "wrapper" -> Wire.LENGTH;
-      default -> Wire.VARINT;
-    };
-  }
+    static int wire(String kind) {
+        return switch (kind) {
+            case "double", "fixed64", "sfixed64" -> Wire.FIXED64;
+            case "float", "fixed32", "sfixed32" -> Wire.FIXED32;
+            case "string", "bytes", "message", "timestamp", "wrapper" -> Wire.LENGTH;
+            default -> Wire.VARINT;
+        };
+    }
 
-  /** The first of two names for a number, as Protobuf's JSON has it. */
-  Map<Integer, String> namesByNumber() {
-    Map<Integer, String> names = new TreeMap<>();
-    symbols.forEach(symbol -> names.putIfAbsent(symbol.number(), symbol.name()));
-    return names;
-  }
+    /** The first of two names for a number, as Protobuf's JSON has it. */
+    Map<Integer, String> namesByNumber() {
+        Map<Integer, String> names = new TreeMap<>();
+        symbols.forEach(symbol -> names.putIfAbsent(symbol.number(), symbol.name()));
+        return names;
+    }
 }

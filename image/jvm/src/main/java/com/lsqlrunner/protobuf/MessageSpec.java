@@ -14,16 +14,16 @@ import java.util.List;
  */
 record MessageSpec(String name, List<Integer> place, List<FieldSpec> fields) {
 
-  /** Reads what the driver says of a message. */
-  static MessageSpec of(String json) {
-    JsonNode message;
-    try {
-      message = new ObjectMapper().readTree(json);
-    } catch (JsonProcessingException error) {
-      throw new IllegalArgumentException("a message is described in JSON: " + error.getOriginalMessage(), error);
+    /** Reads what the driver says of a message. */
+    static MessageSpec of(String json) {
+        JsonNode message;
+        try {
+            message = new ObjectMapper().readTree(json);
+        } catch (JsonProcessingException error) {
+            throw new IllegalArgumentException("a message is described in JSON: " + error.getOriginalMessage(), error);
+        }
+        List<Integer> place = new ArrayList<>();
+        message.get("place").forEach(number -> place.add(number.asInt()));
+        return new MessageSpec(message.get("name").asText(), place, FieldSpec.of(message.get("fields")));
     }
-    List<Integer> place = new ArrayList<>();
-    message.get("place").forEach(number -> place.add(number.asInt()));
-    return new MessageSpec(message.get("name").asText(), place, FieldSpec.of(message.get("fields")));
-  }
 }

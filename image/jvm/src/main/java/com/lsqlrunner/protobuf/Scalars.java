@@ -10,67 +10,69 @@ import org.apache.spark.unsafe.types.UTF8String;
 
 /** Single values as Catalyst holds them, by the kind that a field is of. */
 final class Scalars {
-  private static final int UNSIGNED_DIGITS = 20;
+    private static final int UNSIGNED_DIGITS = 20;
 
-  private Scalars() {}
+    private Scalars() {}
 
-  /** What reads a value of a kind. */
-  static Function<ProtobufBytes, Object> reader(FieldSpec field) {
-    return field.kind().equals("enum") ? symbols(field) : reader(field.kind());
-  }
+    /** What reads a value of a kind. */
+    static Function<ProtobufBytes, Object> reader(FieldSpec field) {
+        return field.kind().equals("enum") ? symbols(field) : reader(field.kind());
+    }
 
-  static Function<ProtobufBytes, Object> reader(String kind) {
-    return switch (kind) {
-      case "double" -> in -> Double.longBitsToDouble(in.readFixed64());
-      case "float" -> in -> Float.intBitsToFloat(in.readFixed32());
-      case "int32" -> in -> (int) in.readVarint();
-      case "sint32" -> in -> ProtobufBytes.fromZigzag((int) in.readVarint());
-      case "sfixed32" -> ProtobufBytes::readFixed32;
-      case "uint32" -> in -> in.readVarint() & 0xFFFFFFFFL;
-      case "fixed32" -> in -> Integer.toUnsignedLong(in.readFixed32());
-      case "int64" -> ProtobufBytes::readVarint;
-      case "sint64" -> in -> ProtobufBytes.fromZigzag(in.readVarint());
-      case "sfixed64" -> ProtobufBytes::readFixed64;
-      case "uint64" -> in -> unsigned(in.readVarint());
-      case "fixed64" -> in -> unsigned(in.readFixed64());
-      case "bool" -> in -> in.readVarint() != 0;
-      case "string" -> ProtobufBytes::readString;
-      case "bytes" -> ProtobufBytes::readBytes;
-      default -> throw new IllegalArgumentException("Protobuf has no " + kind);
-    };
-  }
+    static Function<ProtobufBytes, Object> reader(String kind) {
+        return switch (kind) {
+            case "double" -> in -> Double.longBitsToDouble(in.readFixed64());
+            case "float" -> in -> Float.intBitsToFloat(in.readFixed32());
+            case "int32" -> in -> (int) in.readVarint();
+            case "sint32" -> in -> ProtobufBytes.fromZigzag((int) in.readVarint());
+            case "sfixed32" -> ProtobufBytes::readFixed32;
+            case "uint32" -> in -> in.readVarint() & 0xFFFFFFFFL;
+            case "fixed32" -> in -> Integer.toUnsignedLong(in.readFixed32());
+            case "int64" -> ProtobufBytes::readVarint;
+            case "sint64" -> in -> ProtobufBytes.fromZigzag(in.readVarint());
+            case "sfixed64" -> ProtobufBytes::readFixed64;
+            case "uint64" -> in -> unsigned(in.readVarint());
+            case "fixed64" -> in -> unsigned(in.readFixed64());
+            case "bool" -> in -> in.readVarint() != 0;
+            case "string" -> ProtobufBytes::readString;
+            case "bytes" -> ProtobufBytes::readBytes;
+            default -> throw new IllegalArgumentException("Protobuf has no " + kind);
+        };
+    }
 
-  /** The name of a number; one that the schema does not name, as newer writers may know, is its digits. */
-  private static Function<ProtobufBytes, Object> symbols(FieldSpec field) {
-    Map<Integer, UTF8String> names = new HashMap<>();
-    field.namesByNumber().forEach((number, name) -> names.put(number, UTF8String.fromString(name)));
-    return in -> {
-      int number = (int) in.readVarint();
-      UTF8String name = names.get(number);
-      return name == null ? UTF8String.fromString(Integer.toString(number)) : name;
-    };
-  }
+    /** The name of a number; one that the schema does not name, as newer writers may know, is its digits. */
+    private static Function<ProtobufBytes, Object> symbols(FieldSpec field) {
+        Map<Integer, UTF8String> names = new HashMap<>();
+        field.namesByNumber().forEach((number, name) -> names.put(number, UTF8String.fromString(name)));
+        return in -> {
+            int number = (int) in.readVarint();
+            UTF8String name = names.get(number);
+            return name == null ? UTF8String.fromString(Integer.toString(number)) : name;
+        };
+    }
 
-  /** The value of a field that is not in the record and has no null. */
-  static Object zero(FieldSpec field) {
-    return field.kind().equals("enum") ? UTF8String.fromString(field.symbols().get(0).name()) : zero(field.kind());
-  }
+    /** The value of a field that is not in the record and has no null. */
+    static Object zero(FieldSpec field) {
+        return field.kind().equals("enum")
+                ? UTF8String.fromString(field.symbols().get(0).name())
+                : zero(field.kind());
+    }
 
-  static Object zero(String kind) {
-    return switch (kind) {
-      case "double" -> 0.0;
-      case "float" -> 0.0f;
-      case "int32", "sint32", "sfixed32" -> 0;
-      case "uint64", "fixed64" -> unsigned(0);
-      case "bool" -> false;
-      case "string" -> UTF8String.EMPTY_UTF8;
-      case "bytes" -> new byte[0];
-      default -> 0L;
-    };
-  }
+    static Object zero(String kind) {
+        return switch (kind) {
+            case "double" -> 0.0;
+            case "float" -> 0.0f;
+            case "int32", "sint32", "sfixed32" -> 0;
+            case "uint64", "fixed64" -> unsigned(0);
+            case "bool" -> false;
+            case "string" -> UTF8String.EMPTY_UTF8;
+            case "bytes" -> new byte[0];
+            default -> 0L;
+        };
+    }
 
-  private static Decimal unsigned(long bits) {
-    BigInteger number = bits >= 0 ? BigInteger.valueOf(bits) : new BigInteger(Long.toUnsignedString(bits));
-    return Decimal.apply(new BigDecimal(number), UNSIGNED_DIGITS, 0);
-  }
+    private static Decimal unsigned(long bits) {
+        BigInteger number = bits >= 0 ? BigInteger.valueOf(bits) : new BigInteger(Long.toUnsignedString(bits));
+        return Decimal.apply(new BigDecimal(number), UNSIGNED_DIGITS, 0);
+    }
 }

@@ -9,42 +9,42 @@ import org.apache.spark.sql.Row;
  * nothing of it is written.
  */
 public abstract class BatchGate implements VoidFunction2<Dataset<Row>, Long> {
-  private static final long serialVersionUID = 1L;
+    private static final long serialVersionUID = 1L;
 
-  private boolean stopping;
-  private boolean writing;
+    private boolean stopping;
+    private boolean writing;
 
-  /** Writes a batch and returns when its target has all of it. */
-  protected abstract void write(Dataset<Row> records, long batchId);
+    /** Writes a batch and returns when its target has all of it. */
+    protected abstract void write(Dataset<Row> records, long batchId);
 
-  @Override
-  public final void call(Dataset<Row> records, Long batchId) {
-    begin();
-    try {
-      write(records, batchId);
-    } finally {
-      end();
+    @Override
+    public final void call(Dataset<Row> records, Long batchId) {
+        begin();
+        try {
+            write(records, batchId);
+        } finally {
+            end();
+        }
     }
-  }
 
-  private synchronized void begin() {
-    if (stopping) {
-      throw new IllegalStateException("the query is being stopped; nothing of this batch is written");
+    private synchronized void begin() {
+        if (stopping) {
+            throw new IllegalStateException("the query is being stopped; nothing of this batch is written");
+        }
+        writing = true;
     }
-    writing = true;
-  }
 
-  private synchronized void end() {
-    writing = false;
-  }
+    private synchronized void end() {
+        writing = false;
+    }
 
-  /** From now on no batch begins. */
-  public synchronized void stop() {
-    stopping = true;
-  }
+    /** From now on no batch begins. */
+    public synchronized void stop() {
+        stopping = true;
+    }
 
-  /** Whether a batch is being written. */
-  public synchronized boolean isWriting() {
-    return writing;
-  }
+    /** Whether a batch is being written. */
+    public synchronized boolean isWriting() {
+        return writing;
+    }
 }

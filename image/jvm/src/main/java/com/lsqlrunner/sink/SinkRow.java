@@ -11,8 +11,8 @@ package com.lsqlrunner.sink;
  *     OffsetDateTime
  */
 public record SinkRow(String topic, int partition, long offset, boolean deleted, Object[] values) {
-  /** What the row's exactly-once mark stands under: the partition that it came from, else the task. */
-  public String source(Sink.Task task) {
-    return topic == null ? "task/" + task.task() : topic + "/" + partition;
-  }
+    /** What the row's exactly-once mark stands under: the partition that it came from, else the task. */
+    public String source(Sink.Task task) {
+        return topic == null ? "task/" + task.task() : topic + "/" + partition;
+    }
 }

@@ -17,25 +17,25 @@ import java.util.List;
  * @param store how the sink stores rows, where it has several ways
  */
 public record SinkTable(
-    String name,
-    List<String> columns,
-    List<String> types,
-    List<String> key,
-    boolean upsert,
-    boolean creates,
-    int batchRows,
-    String store)
-    implements Serializable {
-  private static final long serialVersionUID = 1L;
+        String name,
+        List<String> columns,
+        List<String> types,
+        List<String> key,
+        boolean upsert,
+        boolean creates,
+        int batchRows,
+        String store)
+        implements Serializable {
+    private static final long serialVersionUID = 1L;
 
-  public SinkTable {
-    columns = List.copyOf(columns);
-    types = List.copyOf(types);
-    key = List.copyOf(key);
-  }
+    public SinkTable {
+        columns = List.copyOf(columns);
+        types = List.copyOf(types);
+        key = List.copyOf(key);
+    }
 
-  /** Where the key's columns stand among all. */
-  public int[] keyPlaces() {
-    return key.stream().mapToInt(columns::indexOf).toArray();
-  }
+    /** Where the key's columns stand among all. */
+    public int[] keyPlaces() {
+        return key.stream().mapToInt(columns::indexOf).toArray();
+    }
 }

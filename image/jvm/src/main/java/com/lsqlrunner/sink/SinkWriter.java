@@ -19,107 +19,114 @@ import org.apache.spark.sql.Row;
  */
 @PythonEntry
 public final class SinkWriter extends BatchGate {
-  private static final long serialVersionUID = 1L;
-
-  /** Columns before the table's. */
-  private static final int PLACE = 4;
-
-  /** Set by Spark for the jobs of a streaming query: the id in its checkpoint. */
-  private static final String QUERY_ID = "sql.streaming.queryId";
-
-  private final String writer;
-  private final String kind;
-  private final String jars;
-
-  @SuppressWarnings("serial") // It stays in this JVM.
-  private final Map<String, String> settings;
-
-  private final SinkTable table;
-
-  /**
-   * @param writer {@code <app id>/<query>}
-   * @param kind postgresql or redis
-   * @param jars the folder with the clients' jars
-   * @param settings url, user, password, client
-   */
-  public SinkWriter(String writer, String kind, String jars, Map<String, String> settings, SinkTable table) {
-    this.writer = writer;
-    this.kind = kind;
-    this.jars = jars;
-    this.settings = Map.copyOf(settings);
-    this.table = table;
-  }
-
-  /** A table as Python has it: lists of its own. */
-  public static SinkTable table(
-      String name,
-      List<String> columns,
-      List<String> types,
-      List<String> key,
-      boolean upsert,
-      boolean creates,
-      int batchRows,
-      String store) {
-    return new SinkTable(name, columns, types, key, upsert, creates, batchRows, store);
-  }
-
-  /** See {@link Sink#prepare}. */
-  public void prepare() {
-    Sinks.of(kind, jars, settings).prepare(table);
-  }
-
-  @Override
-  protected void write(Dataset<Row> rows, long batchId) {
-    String run = rows.sparkSession().sparkContext().getLocalProperty(QUERY_ID);
-    rows.foreachPartition(new Tasks(writer, run, batchId, kind, jars, settings, table));
-  }
-
-  /** What runs for each partition of a batch. */
-  private record Tasks(
-      String writer, String run, long batch, String kind, String jars, Map<String, String> settings, SinkTable table)
-      implements ForeachPartitionFunction<Row> {
     private static final long serialVersionUID = 1L;
 
-    @Override
-    public void call(Iterator<Row> rows) {
-      if (rows.hasNext()) {
-        Sink.Task task = new Sink.Task(writer, run, batch, TaskContext.getPartitionId());
-        Sinks.of(kind, jars, settings).write(table, task, new Converted(rows, table.types()));
-      }
-    }
-  }
+    /** Columns before the table's. */
+    private static final int PLACE = 4;
 
-  private record Converted(Iterator<Row> rows, List<String> types) implements Iterator<SinkRow> {
-    @Override
-    public boolean hasNext() {
-      return rows.hasNext();
-    }
+    /** Set by Spark for the jobs of a streaming query: the id in its checkpoint. */
+    private static final String QUERY_ID = "sql.streaming.queryId";
 
-    @Override
-    public SinkRow next() {
-      Row row = rows.next();
-      Object[] values = new Object[types.size()];
-      for (int column = 0; column < values.length; column++) {
-        values[column] = value(row.get(PLACE + column), types.get(column));
-      }
-      boolean placed = !row.isNullAt(0);
-      return new SinkRow(
-          placed ? row.getString(0) : null,
-          placed ? row.getInt(1) : 0,
-          placed ? row.getLong(2) : 0,
-          row.getBoolean(3),
-          values);
+    private final String writer;
+    private final String kind;
+    private final String jars;
+
+    @SuppressWarnings("serial") // It stays in this JVM.
+    private final Map<String, String> settings;
+
+    private final SinkTable table;
+
+    /**
+     * @param writer {@code <app id>/<query>}
+     * @param kind postgresql or redis
+     * @param jars the folder with the clients' jars
+     * @param settings url, user, password, client
+     */
+    public SinkWriter(String writer, String kind, String jars, Map<String, String> settings, SinkTable table) {
+        this.writer = writer;
+        this.kind = kind;
+        this.jars = jars;
+        this.settings = Map.copyOf(settings);
+        this.table = table;
     }
 
-    private static Object value(Object value, String type) {
-      if (value == null) {
-        return null;
-      }
-      return switch (type) {
-        case "date" -> LocalDate.ofEpochDay((Integer) value);
-        case "timestamp" -> Instant.EPOCH.plus((Long) value, ChronoUnit.MICROS).atOffset(ZoneOffset.UTC);
-        default -> value;
-      };
+    /** A table as Python has it: lists of its own. */
+    public static SinkTable table(
+            String name,
+            List<String> columns,
+            List<String> types,
+            List<String> key,
+            boolean upsert,
+            boolean creates,
+            int batchRows,
+            String store) {
+        return new SinkTable(name, columns, types, key, upsert, creates, batchRows, store);
     }
-  }
+
+    /** See {@link Sink#prepare}. */
+    public void prepare() {
+        Sinks.of(kind, jars, settings).prepare(table);
+    }
+
+    @Override
+    protected void write(Dataset<Row> rows, long batchId) {
+        String run = rows.sparkSession().sparkContext().getLocalProperty(QUERY_ID);
+        rows.foreachPartition(new Tasks(writer, run, batchId, kind, jars, settings, table));
+    }
+
+    /** What runs for each partition of a batch. */
+    private record Tasks(
+            String writer,
+            String run,
+            long batch,
+            String kind,
+            String jars,
+            Map<String, String> settings,
+            SinkTable table)
+            implements ForeachPartitionFunction<Row> {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public void call(Iterator<Row> rows) {
+            if (rows.hasNext()) {
+                Sink.Task task = new Sink.Task(writer, run, batch, TaskContext.getPartitionId());
+                Sinks.of(kind, jars, settings).write(table, task, new Converted(rows, table.types()));
+            }
+        }
+    }
+
+    private record Converted(Iterator<Row> rows, List<String> types) implements Iterator<SinkRow> {
+        @Override
+        public boolean hasNext() {
+            return rows.hasNext();
+        }
+
+        @Override
+        public SinkRow next() {
+            Row row = rows.next();
+            Object[] values = new Object[types.size()];
+            for (int column = 0; column < values.length; column++) {
+                values[column] = value(row.get(PLACE + column), types.get(column));
+            }
+            boolean placed = !row.isNullAt(0);
+            return new SinkRow(
+                    placed ? row.getString(0) : null,
+                    placed ? row.getInt(1) : 0,
+                    placed ? row.getLong(2) : 0,
+                    row.getBoolean(3),
+                    values);
+        }
+
+        private static Object value(Object value, String type) {
+            if (value == null) {
+                return null;
+            }
+            return switch (type) {
+                case "date" -> LocalDate.ofEpochDay((Integer) value);
+                case "timestamp" ->
+                    Instant.EPOCH.plus((Long) value, ChronoUnit.MICROS).atOffset(ZoneOffset.UTC);
+                default -> value;
+            };
+        }
+    }
 }

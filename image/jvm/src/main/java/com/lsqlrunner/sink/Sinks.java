@@ -19,74 +19,73 @@ import java.util.concurrent.ConcurrentHashMap;
  * without one neither searches nor loads them.
  */
 final class Sinks {
-  /** A program has a few sinks for as long as the process lives. */
-  private static final Map<Key, Sink> OPEN = new ConcurrentHashMap<>();
+    /** A program has a few sinks for as long as the process lives. */
+    private static final Map<Key, Sink> OPEN = new ConcurrentHashMap<>();
 
-  private static final Map<String, String> CLASSES =
-      Map.of(
-          "postgresql", "com.lsqlrunner.sink.postgresql.PostgresSink",
-          "redis", "com.lsqlrunner.sink.redis.RedisSink");
+    private static final Map<String, String> CLASSES = Map.of(
+            "postgresql", "com.lsqlrunner.sink.postgresql.PostgresSink",
+            "redis", "com.lsqlrunner.sink.redis.RedisSink");
 
-  private record Key(String kind, String jars, Map<String, String> settings) {}
+    private record Key(String kind, String jars, Map<String, String> settings) {}
 
-  private Sinks() {}
+    private Sinks() {}
 
-  /**
-   * The sink of a kind with these settings: {@code url}, {@code user}, {@code password}, {@code client}.
-   *
-   * @param jars the folder with the clients' jars
-   */
-  static Sink of(String kind, String jars, Map<String, String> settings) {
-    return OPEN.computeIfAbsent(new Key(kind, jars, settings), Sinks::open);
-  }
-
-  private static Sink open(Key key) {
-    try {
-      ClassLoader loader = new Loader(urls(Path.of(key.jars)), Sinks.class.getClassLoader());
-      Class<?> found = Class.forName(CLASSES.get(key.kind), true, loader);
-      return (Sink) found.getConstructor(Map.class).newInstance(key.settings);
-    } catch (ReflectiveOperationException error) {
-      Throwable cause = error.getCause() == null ? error : error.getCause();
-      if (cause instanceof SinkException failure) {
-        throw failure;
-      }
-      String why = "the client of " + key.kind + " cannot be loaded from " + key.jars + ": " + cause;
-      throw SinkException.of(Condition.LSQL_SINK_FAILED, why);
+    /**
+     * The sink of a kind with these settings: {@code url}, {@code user}, {@code password}, {@code client}.
+     *
+     * @param jars the folder with the clients' jars
+     */
+    static Sink of(String kind, String jars, Map<String, String> settings) {
+        return OPEN.computeIfAbsent(new Key(kind, jars, settings), Sinks::open);
     }
-  }
 
-  private static URL[] urls(Path folder) {
-    List<URL> found = new ArrayList<>();
-    if (Files.isDirectory(folder)) {
-      try (DirectoryStream<Path> jars = Files.newDirectoryStream(folder, "*.jar")) {
-        for (Path jar : jars) {
-          found.add(jar.toUri().toURL());
+    private static Sink open(Key key) {
+        try {
+            ClassLoader loader = new Loader(urls(Path.of(key.jars)), Sinks.class.getClassLoader());
+            Class<?> found = Class.forName(CLASSES.get(key.kind), true, loader);
+            return (Sink) found.getConstructor(Map.class).newInstance(key.settings);
+        } catch (ReflectiveOperationException error) {
+            Throwable cause = error.getCause() == null ? error : error.getCause();
+            if (cause instanceof SinkException failure) {
+                throw failure;
+            }
+            String why = "the client of " + key.kind + " cannot be loaded from " + key.jars + ": " + cause;
+            throw SinkException.of(Condition.LSQL_SINK_FAILED, why);
         }
-      } catch (MalformedURLException error) {
-        throw new IllegalStateException(error);
-      } catch (IOException error) {
-        throw new UncheckedIOException(error);
-      }
-    }
-    found.add(Sinks.class.getProtectionDomain().getCodeSource().getLocation());
-    return found.toArray(URL[]::new);
-  }
-
-  /** Defines the classes that use a client beside that client: those of the class path would not find it. */
-  private static final class Loader extends URLClassLoader {
-    Loader(URL[] urls, ClassLoader parent) {
-      super(urls, parent);
     }
 
-    @Override
-    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-      if (!name.startsWith("com.lsqlrunner.sink.redis.") && !name.startsWith("com.lsqlrunner.sink.postgresql.")) {
-        return super.loadClass(name, resolve);
-      }
-      synchronized (getClassLoadingLock(name)) {
-        Class<?> known = findLoadedClass(name);
-        return known == null ? findClass(name) : known;
-      }
+    private static URL[] urls(Path folder) {
+        List<URL> found = new ArrayList<>();
+        if (Files.isDirectory(folder)) {
+            try (DirectoryStream<Path> jars = Files.newDirectoryStream(folder, "*.jar")) {
+                for (Path jar : jars) {
+                    found.add(jar.toUri().toURL());
+                }
+            } catch (MalformedURLException error) {
+                throw new IllegalStateException(error);
+            } catch (IOException error) {
+                throw new UncheckedIOException(error);
+            }
+        }
+        found.add(Sinks.class.getProtectionDomain().getCodeSource().getLocation());
+        return found.toArray(URL[]::new);
     }
-  }
+
+    /** Defines the classes that use a client beside that client: those of the class path would not find it. */
+    private static final class Loader extends URLClassLoader {
+        Loader(URL[] urls, ClassLoader parent) {
+            super(urls, parent);
+        }
+
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            if (!name.startsWith("com.lsqlrunner.sink.redis.") && !name.startsWith("com.lsqlrunner.sink.postgresql.")) {
+                return super.loadClass(name, resolve);
+            }
+            synchronized (getClassLoadingLock(name)) {
+                Class<?> known = findLoadedClass(name);
+                return known == null ? findClass(name) : known;
+            }
+        }
+    }
 }

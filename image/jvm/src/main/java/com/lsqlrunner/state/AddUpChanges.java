@@ -28,85 +28,85 @@ import scala.jdk.javaapi.CollectionConverters;
  * <p>Out: {@code id} (BINARY, the packed group), {@code buffer} (BINARY). A group may come several times.
  */
 final class AddUpChanges implements MapPartitionsFunction<Row, Row> {
-  private static final long serialVersionUID = 1L;
+    private static final long serialVersionUID = 1L;
 
-  static final StructType SUMS =
-      new StructType().add("id", DataTypes.BinaryType).add("buffer", DataTypes.BinaryType);
-  static final int BUFFER = 1;
+    static final StructType SUMS =
+            new StructType().add("id", DataTypes.BinaryType).add("buffer", DataTypes.BinaryType);
+    static final int BUFFER = 1;
 
-  /** After so many changes the buffers are passed on: each change may have its own group, and all are in memory. */
-  private static final int MOST_CHANGES = 10_000;
+    /** After so many changes the buffers are passed on: each change may have its own group, and all are in memory. */
+    private static final int MOST_CHANGES = 10_000;
 
-  private final Aggregates aggregates;
-  private final StructType keys;
+    private final Aggregates aggregates;
+    private final StructType keys;
 
-  private transient UnsafeProjection group;
+    private transient UnsafeProjection group;
 
-  /**
-   * @param keys the columns that are grouped by, the first of a row
-   */
-  AddUpChanges(Aggregates aggregates, StructType keys) {
-    this.aggregates = aggregates;
-    this.keys = keys;
-  }
+    /** @param keys the columns that are grouped by, the first of a row */
+    AddUpChanges(Aggregates aggregates, StructType keys) {
+        this.aggregates = aggregates;
+        this.keys = keys;
+    }
 
-  @Override
-  public Iterator<Row> call(Iterator<Row> changes) {
-    return new Iterator<>() {
-      private Iterator<Row> sums = Collections.emptyIterator();
+    @Override
+    public Iterator<Row> call(Iterator<Row> changes) {
+        return new Iterator<>() {
+            private Iterator<Row> sums = Collections.emptyIterator();
 
-      @Override
-      public boolean hasNext() {
-        while (!sums.hasNext() && changes.hasNext()) {
-          sums = addedUp(changes).iterator();
+            @Override
+            public boolean hasNext() {
+                while (!sums.hasNext() && changes.hasNext()) {
+                    sums = addedUp(changes).iterator();
+                }
+                return sums.hasNext();
+            }
+
+            @Override
+            public Row next() {
+                return sums.next();
+            }
+        };
+    }
+
+    private List<Row> addedUp(Iterator<Row> changes) {
+        Map<UnsafeRow, InternalRow[]> groups = new HashMap<>();
+        for (int left = MOST_CHANGES; left > 0 && changes.hasNext(); left--) {
+            Row change = changes.next();
+            add(groups, change, -1, change.getAs(Changes.BEFORE));
+            add(groups, change, 1, change.getAs(Changes.AFTER));
         }
-        return sums.hasNext();
-      }
-
-      @Override
-      public Row next() {
-        return sums.next();
-      }
-    };
-  }
-
-  private List<Row> addedUp(Iterator<Row> changes) {
-    Map<UnsafeRow, InternalRow[]> groups = new HashMap<>();
-    for (int left = MOST_CHANGES; left > 0 && changes.hasNext(); left--) {
-      Row change = changes.next();
-      add(groups, change, -1, change.getAs(Changes.BEFORE));
-      add(groups, change, 1, change.getAs(Changes.AFTER));
+        List<Row> sums = new ArrayList<>(groups.size());
+        groups.forEach((id, buffer) -> sums.add(RowFactory.create(id.getBytes(), aggregates.bytes(buffer))));
+        return sums;
     }
-    List<Row> sums = new ArrayList<>(groups.size());
-    groups.forEach((id, buffer) -> sums.add(RowFactory.create(id.getBytes(), aggregates.bytes(buffer))));
-    return sums;
-  }
 
-  private void add(Map<UnsafeRow, InternalRow[]> groups, Row change, int sign, byte[] packed) {
-    if (packed == null) {
-      return;
+    private void add(Map<UnsafeRow, InternalRow[]> groups, Row change, int sign, byte[] packed) {
+        if (packed == null) {
+            return;
+        }
+        UnsafeRow row = new UnsafeRow(aggregates.arguments() - 2);
+        row.pointTo(packed, packed.length);
+        UnsafeRow id = group().apply(row);
+        InternalRow[] buffer = groups.get(id);
+        if (buffer == null) {
+            buffer = aggregates.empty();
+            groups.put(id.copy(), buffer);
+        }
+        InternalRow signed = new GenericInternalRow(new Object[] {change.getLong(ArrivalOrder.TS), sign});
+        aggregates.add(buffer, new JoinedRow(signed, row));
     }
-    UnsafeRow row = new UnsafeRow(aggregates.arguments() - 2);
-    row.pointTo(packed, packed.length);
-    UnsafeRow id = group().apply(row);
-    InternalRow[] buffer = groups.get(id);
-    if (buffer == null) {
-      buffer = aggregates.empty();
-      groups.put(id.copy(), buffer);
-    }
-    InternalRow signed = new GenericInternalRow(new Object[] {change.getLong(ArrivalOrder.TS), sign});
-    aggregates.add(buffer, new JoinedRow(signed, row));
-  }
 
-  /** The grouping key of a row. Equal numbers are one group whatever their bytes, as in Spark's own aggregates. */
-  private UnsafeProjection group() {
-    if (group == null) {
-      List<Expression> columns = new ArrayList<>();
-      for (int i = 0; i < keys.length(); i++) {
-        columns.add(NormalizeFloatingNumbers$.MODULE$.normalize(new BoundReference(i, keys.apply(i).dataType(), true)));
-      }
-      group = UnsafeProjection.create(CollectionConverters.asScala(columns).toSeq());
+    /** The grouping key of a row. Equal numbers are one group whatever their bytes, as in Spark's own aggregates. */
+    private UnsafeProjection group() {
+        if (group == null) {
+            List<Expression> columns = new ArrayList<>();
+            for (int i = 0; i < keys.length(); i++) {
+                columns.add(NormalizeFloatingNumbers$.MODULE$.normalize(
+                        new BoundReference(i, keys.apply(i).dataType(), true)));
+            }
+            group = UnsafeProjection.create(
+                    CollectionConverters.asScala(columns).toSeq());
+        }
+        return group;
     }
-    return group;
-  }
 }

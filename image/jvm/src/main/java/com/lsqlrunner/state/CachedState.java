@@ -12,50 +12,50 @@ import scala.collection.Iterator;
 
 /** The rows of one id during a batch: read once from the state, changed in memory, and written back at the end. */
 final class CachedState {
-  private final MapState<byte[], byte[]> state;
-  private final Map<ByteBuffer, byte[]> rows = new LinkedHashMap<>();
-  private final Set<ByteBuffer> changed = new HashSet<>();
+    private final MapState<byte[], byte[]> state;
+    private final Map<ByteBuffer, byte[]> rows = new LinkedHashMap<>();
+    private final Set<ByteBuffer> changed = new HashSet<>();
 
-  CachedState(MapState<byte[], byte[]> state) {
-    this.state = state;
-    for (Iterator<Tuple2<byte[], byte[]>> found = state.iterator(); found.hasNext(); ) {
-      Tuple2<byte[], byte[]> row = found.next();
-      rows.put(ByteBuffer.wrap(row._1()), row._2());
+    CachedState(MapState<byte[], byte[]> state) {
+        this.state = state;
+        for (Iterator<Tuple2<byte[], byte[]>> found = state.iterator(); found.hasNext(); ) {
+            Tuple2<byte[], byte[]> row = found.next();
+            rows.put(ByteBuffer.wrap(row._1()), row._2());
+        }
     }
-  }
 
-  boolean isEmpty() {
-    return rows.isEmpty();
-  }
-
-  Collection<byte[]> rows() {
-    return rows.values();
-  }
-
-  Map<ByteBuffer, byte[]> byPart() {
-    return rows;
-  }
-
-  /** Sets the row of a part; null removes it. */
-  void put(byte[] part, byte[] row) {
-    ByteBuffer name = ByteBuffer.wrap(part);
-    changed.add(name);
-    if (row == null) {
-      rows.remove(name);
-    } else {
-      rows.put(name, row);
+    boolean isEmpty() {
+        return rows.isEmpty();
     }
-  }
 
-  /** Writes the changed rows to the state. */
-  void keep() {
-    for (ByteBuffer part : changed) {
-      byte[] row = rows.get(part);
-      if (row == null) {
-        state.removeKey(part.array());
-      } else {
-        state.updateValue(part.array(), row);
-      }
+    Collection<byte[]> rows() {
+        return rows.values();
     }
-  }
+
+    Map<ByteBuffer, byte[]> byPart() {
+        return rows;
+    }
+
+    /** Sets the row of a part; null removes it. */
+    void put(byte[] part, byte[] row) {
+        ByteBuffer name = ByteBuffer.wrap(part);
+        changed.add(name);
+        if (row == null) {
+            rows.remove(name);
+        } else {
+            rows.put(name, row);
+        }
+    }
+
+    /** Writes the changed rows to the state. */
+    void keep() {
+        for (ByteBuffer part : changed) {
+            byte[] row = rows.get(part);
+            if (row == null) {
+                state.removeKey(part.array());
+            } else {
+                state.updateValue(part.array(), row);
+            }
+        }
+    }
 }

@@ -6,28 +6,32 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Changes of the rows of a table: {@code id} (BINARY, identifies the row), {@code ts}
- * (LONG, milliseconds), {@code partition} and {@code offset} by which changes of an id are put in order, {@code before}
- * and {@code after} (BINARY, packed; null where there is no row).
+ * Changes of the rows of a table: {@code id} (BINARY, identifies the row), {@code ts} (LONG, milliseconds),
+ * {@code partition} and {@code offset} by which changes of an id are put in order, {@code before} and {@code after}
+ * (BINARY, packed; null where there is no row).
  */
 final class Changes {
-  static final StructType SCHEMA =
-      new StructType()
-          .add("id", DataTypes.BinaryType)
-          .add("ts", DataTypes.LongType)
-          .add("partition", DataTypes.IntegerType)
-          .add("offset", DataTypes.LongType)
-          .add("before", DataTypes.BinaryType)
-          .add("after", DataTypes.BinaryType);
+    static final StructType SCHEMA = new StructType()
+            .add("id", DataTypes.BinaryType)
+            .add("ts", DataTypes.LongType)
+            .add("partition", DataTypes.IntegerType)
+            .add("offset", DataTypes.LongType)
+            .add("before", DataTypes.BinaryType)
+            .add("after", DataTypes.BinaryType);
 
-  static final int BEFORE = 4;
-  static final int AFTER = 5;
+    static final int BEFORE = 4;
+    static final int AFTER = 5;
 
-  private Changes() {}
+    private Changes() {}
 
-  /** A change at the place of a record. */
-  static Row of(byte[] id, Row at, byte[] before, byte[] after) {
-    return RowFactory.create(
-        id, at.getLong(ArrivalOrder.TS), at.getInt(ArrivalOrder.PARTITION), at.getLong(ArrivalOrder.OFFSET), before, after);
-  }
+    /** A change at the place of a record. */
+    static Row of(byte[] id, Row at, byte[] before, byte[] after) {
+        return RowFactory.create(
+                id,
+                at.getLong(ArrivalOrder.TS),
+                at.getInt(ArrivalOrder.PARTITION),
+                at.getLong(ArrivalOrder.OFFSET),
+                before,
+                after);
+    }
 }

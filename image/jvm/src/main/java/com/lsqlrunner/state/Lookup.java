@@ -24,83 +24,82 @@ import scala.jdk.javaapi.CollectionConverters;
  *
  * <p>In: {@code id} (BINARY, what is joined by), {@code ts} (LONG), {@code partition}, {@code offset}, {@code is_table}
  * (BOOLEAN), {@code part} (BINARY, which of the table's rows of this id; null for a stream), {@code row} (BINARY,
- * packed; null deletes the table's). Out: {@code id}, the place of the stream's record ({@code partition}, {@code
- * offset}), {@code streamed}, {@code found} (BINARY, packed; null where nothing is found, in an outer join).
+ * packed; null deletes the table's). Out: {@code id}, the place of the stream's record ({@code partition},
+ * {@code offset}), {@code streamed}, {@code found} (BINARY, packed; null where nothing is found, in an outer join).
  */
 @PythonEntry
 public final class Lookup extends StatefulProcessor<byte[], Row, Row> {
-  private static final long serialVersionUID = 1L;
-  private static final int IS_TABLE = 4;
-  private static final int PART = 5;
-  private static final int ROW = 6;
+    private static final long serialVersionUID = 1L;
+    private static final int IS_TABLE = 4;
+    private static final int PART = 5;
+    private static final int ROW = 6;
 
-  private static final StructType JOINED =
-      new StructType()
-          .add("id", DataTypes.BinaryType)
-          .add("partition", DataTypes.IntegerType)
-          .add("offset", DataTypes.LongType)
-          .add("streamed", DataTypes.BinaryType)
-          .add("found", DataTypes.BinaryType);
+    private static final StructType JOINED = new StructType()
+            .add("id", DataTypes.BinaryType)
+            .add("partition", DataTypes.IntegerType)
+            .add("offset", DataTypes.LongType)
+            .add("streamed", DataTypes.BinaryType)
+            .add("found", DataTypes.BinaryType);
 
-  private final boolean isOuter;
-  private transient MapState<byte[], byte[]> rows;
+    private final boolean isOuter;
+    private transient MapState<byte[], byte[]> rows;
 
-  private Lookup(boolean isOuter) {
-    this.isOuter = isOuter;
-  }
-
-  /**
-   * The records of a stream, joined.
-   *
-   * @param isOuter a record of the stream for which nothing is found goes out alone
-   */
-  public static Dataset<Row> of(Dataset<Row> both, boolean isOuter) {
-    return both
-        .groupBy("id")
-        .as(Encoders.BINARY(), Encoders.row(both.schema()))
-        .transformWithState(new Lookup(isOuter), TimeMode.None(), OutputMode.Update(), Encoders.row(JOINED));
-  }
-
-  @Override
-  public void init(OutputMode output, TimeMode time) {
-    rows = getHandle().getMapState("rows", Encoders.BINARY(), Encoders.BINARY(), TTLConfig.NONE());
-  }
-
-  @Override
-  public Iterator<Row> handleInputRows(byte[] id, Iterator<Row> both, TimerValues timers) {
-    List<Row> upserts = new ArrayList<>();
-    List<Row> records = new ArrayList<>();
-    while (both.hasNext()) {
-      Row row = both.next();
-      (row.getBoolean(IS_TABLE) ? upserts : records).add(row);
+    private Lookup(boolean isOuter) {
+        this.isOuter = isOuter;
     }
-    List<Row> joined = new ArrayList<>();
-    CachedState known = new CachedState(rows);
-    ArrivalOrder.merged(
-        ArrivalOrder.sorted(upserts),
-        ArrivalOrder.sorted(records),
-        (row, isUpsert) -> {
-          if (isUpsert) {
-            known.put(row.<byte[]>getAs(PART), row.<byte[]>getAs(ROW));
-          } else {
-            join(row, known, joined);
-          }
+
+    /**
+     * The records of a stream, joined.
+     *
+     * @param isOuter a record of the stream for which nothing is found goes out alone
+     */
+    public static Dataset<Row> of(Dataset<Row> both, boolean isOuter) {
+        return both.groupBy("id")
+                .as(Encoders.BINARY(), Encoders.row(both.schema()))
+                .transformWithState(new Lookup(isOuter), TimeMode.None(), OutputMode.Update(), Encoders.row(JOINED));
+    }
+
+    @Override
+    public void init(OutputMode output, TimeMode time) {
+        rows = getHandle().getMapState("rows", Encoders.BINARY(), Encoders.BINARY(), TTLConfig.NONE());
+    }
+
+    @Override
+    public Iterator<Row> handleInputRows(byte[] id, Iterator<Row> both, TimerValues timers) {
+        List<Row> upserts = new ArrayList<>();
+        List<Row> records = new ArrayList<>();
+        while (both.hasNext()) {
+            Row row = both.next();
+            (row.getBoolean(IS_TABLE) ? upserts : records).add(row);
+        }
+        List<Row> joined = new ArrayList<>();
+        CachedState known = new CachedState(rows);
+        ArrivalOrder.merged(ArrivalOrder.sorted(upserts), ArrivalOrder.sorted(records), (row, isUpsert) -> {
+            if (isUpsert) {
+                known.put(row.<byte[]>getAs(PART), row.<byte[]>getAs(ROW));
+            } else {
+                join(row, known, joined);
+            }
         });
-    known.keep();
-    return CollectionConverters.asScala(joined.iterator());
-  }
-
-  private void join(Row record, CachedState known, List<Row> joined) {
-    for (byte[] found : known.rows()) {
-      joined.add(of(record, found));
+        known.keep();
+        return CollectionConverters.asScala(joined.iterator());
     }
-    if (isOuter && known.isEmpty()) {
-      joined.add(of(record, null));
-    }
-  }
 
-  private static Row of(Row record, byte[] found) {
-    return RowFactory.create(
-        record.get(ArrivalOrder.ID), record.get(ArrivalOrder.PARTITION), record.get(ArrivalOrder.OFFSET), record.get(ROW), found);
-  }
+    private void join(Row record, CachedState known, List<Row> joined) {
+        for (byte[] found : known.rows()) {
+            joined.add(of(record, found));
+        }
+        if (isOuter && known.isEmpty()) {
+            joined.add(of(record, null));
+        }
+    }
+
+    private static Row of(Row record, byte[] found) {
+        return RowFactory.create(
+                record.get(ArrivalOrder.ID),
+                record.get(ArrivalOrder.PARTITION),
+                record.get(ArrivalOrder.OFFSET),
+                record.get(ROW),
+                found);
+    }
 }

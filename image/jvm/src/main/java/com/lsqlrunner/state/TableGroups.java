@@ -21,73 +21,74 @@ import scala.jdk.javaapi.CollectionConverters;
 /**
  * Aggregates of the groups that the rows of a table are in. State: the buffers of every group that has rows.
  *
- * <p>In: {@link Changes} of rows that begin with what they are grouped by. Out: {@code id} (BINARY, the packed group) and
- * {@code result} (BINARY, packed) of every group with a change in it, one that has no rows any more included.
+ * <p>In: {@link Changes} of rows that begin with what they are grouped by. Out: {@code id} (BINARY, the packed group)
+ * and {@code result} (BINARY, packed) of every group with a change in it, one that has no rows any more included.
  */
 @PythonEntry
 public final class TableGroups extends StatefulProcessor<byte[], Row, Row> {
-  private static final long serialVersionUID = 1L;
+    private static final long serialVersionUID = 1L;
 
-  /** The place of the aggregate that counts the rows. */
-  private static final int ROWS = 1;
+    /** The place of the aggregate that counts the rows. */
+    private static final int ROWS = 1;
 
-  private static final StructType RESULTS =
-      new StructType().add("id", DataTypes.BinaryType).add("result", DataTypes.BinaryType);
+    private static final StructType RESULTS =
+            new StructType().add("id", DataTypes.BinaryType).add("result", DataTypes.BinaryType);
 
-  private final Aggregates aggregates;
-  private final int results;
-  private transient ValueState<byte[]> group;
+    private final Aggregates aggregates;
+    private final int results;
+    private transient ValueState<byte[]> group;
 
-  private TableGroups(Aggregates aggregates, int results) {
-    this.aggregates = aggregates;
-    this.results = results;
-  }
-
-  /**
-   * The results of every group that changes, one for each batch.
-   *
-   * @param changes the input
-   * @param aggregated what is computed: {@code rows.agg(...)} over any rows with {@code ts}, {@code sign} (INT, 1 for a row
-   *     that comes, -1 for one that goes) and the columns of the changes' rows; the second result is the sum of the signs
-   * @param keys the columns that are grouped by, the first of a row
-   */
-  public static Dataset<Row> of(Dataset<Row> changes, Dataset<Row> aggregated, StructType keys) {
-    Aggregates aggregates = Aggregates.of(aggregated);
-    return changes
-        .mapPartitions(new AddUpChanges(aggregates, keys), Encoders.row(AddUpChanges.SUMS))
-        .groupBy("id")
-        .as(Encoders.BINARY(), Encoders.row(AddUpChanges.SUMS))
-        .transformWithState(
-            new TableGroups(aggregates, aggregated.schema().length()),
-            TimeMode.None(),
-            OutputMode.Update(),
-            Encoders.row(RESULTS));
-  }
-
-  @Override
-  public void init(OutputMode output, TimeMode time) {
-    group = getHandle().getValueState("group", Encoders.BINARY(), TTLConfig.NONE());
-  }
-
-  @Override
-  public Iterator<Row> handleInputRows(byte[] id, Iterator<Row> sums, TimerValues timers) {
-    byte[] before = group.get();
-    InternalRow[] buffer = before == null ? aggregates.empty() : aggregates.buffer(before);
-    while (sums.hasNext()) {
-      aggregates.merge(buffer, aggregates.buffer(sums.next().getAs(AddUpChanges.BUFFER)));
+    private TableGroups(Aggregates aggregates, int results) {
+        this.aggregates = aggregates;
+        this.results = results;
     }
-    byte[] result = aggregates.results(buffer);
-    if (rows(result) > 0) {
-      group.update(aggregates.bytes(buffer));
-    } else if (before != null) {
-      group.clear();
-    }
-    return CollectionConverters.asScala(java.util.List.of(RowFactory.create(id, result)).iterator());
-  }
 
-  private long rows(byte[] result) {
-    UnsafeRow row = new UnsafeRow(results);
-    row.pointTo(result, result.length);
-    return row.getLong(ROWS);
-  }
+    /**
+     * The results of every group that changes, one for each batch.
+     *
+     * @param changes the input
+     * @param aggregated what is computed: {@code rows.agg(...)} over any rows with {@code ts}, {@code sign} (INT, 1 for
+     *     a row that comes, -1 for one that goes) and the columns of the changes' rows; the second result is the sum of
+     *     the signs
+     * @param keys the columns that are grouped by, the first of a row
+     */
+    public static Dataset<Row> of(Dataset<Row> changes, Dataset<Row> aggregated, StructType keys) {
+        Aggregates aggregates = Aggregates.of(aggregated);
+        return changes.mapPartitions(new AddUpChanges(aggregates, keys), Encoders.row(AddUpChanges.SUMS))
+                .groupBy("id")
+                .as(Encoders.BINARY(), Encoders.row(AddUpChanges.SUMS))
+                .transformWithState(
+                        new TableGroups(aggregates, aggregated.schema().length()),
+                        TimeMode.None(),
+                        OutputMode.Update(),
+                        Encoders.row(RESULTS));
+    }
+
+    @Override
+    public void init(OutputMode output, TimeMode time) {
+        group = getHandle().getValueState("group", Encoders.BINARY(), TTLConfig.NONE());
+    }
+
+    @Override
+    public Iterator<Row> handleInputRows(byte[] id, Iterator<Row> sums, TimerValues timers) {
+        byte[] before = group.get();
+        InternalRow[] buffer = before == null ? aggregates.empty() : aggregates.buffer(before);
+        while (sums.hasNext()) {
+            aggregates.merge(buffer, aggregates.buffer(sums.next().getAs(AddUpChanges.BUFFER)));
+        }
+        byte[] result = aggregates.results(buffer);
+        if (rows(result) > 0) {
+            group.update(aggregates.bytes(buffer));
+        } else if (before != null) {
+            group.clear();
+        }
+        return CollectionConverters.asScala(
+                java.util.List.of(RowFactory.create(id, result)).iterator());
+    }
+
+    private long rows(byte[] result) {
+        UnsafeRow row = new UnsafeRow(results);
+        row.pointTo(result, result.length);
+        return row.getLong(ROWS);
+    }
 }

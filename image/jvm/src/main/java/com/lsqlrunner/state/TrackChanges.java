@@ -24,57 +24,57 @@ import scala.jdk.javaapi.CollectionConverters;
  */
 @PythonEntry
 public final class TrackChanges extends StatefulProcessor<byte[], Row, Row> {
-  private static final long serialVersionUID = 1L;
-  private static final int ROW = 4;
+    private static final long serialVersionUID = 1L;
+    private static final int ROW = 4;
 
-  private final boolean isEvery;
-  private transient ValueState<byte[]> newest;
+    private final boolean isEvery;
+    private transient ValueState<byte[]> newest;
 
-  private TrackChanges(boolean isEvery) {
-    this.isEvery = isEvery;
-  }
-
-  /**
-   * The changes of a table.
-   *
-   * @param isEvery every upsert is a change of its own; else an id has one for each batch that names it
-   */
-  public static Dataset<Row> of(Dataset<Row> upserts, boolean isEvery) {
-    return upserts
-        .groupBy("id")
-        .as(Encoders.BINARY(), Encoders.row(upserts.schema()))
-        .transformWithState(new TrackChanges(isEvery), TimeMode.None(), OutputMode.Update(), Encoders.row(Changes.SCHEMA));
-  }
-
-  @Override
-  public void init(OutputMode output, TimeMode time) {
-    newest = getHandle().getValueState("newest", Encoders.BINARY(), TTLConfig.NONE());
-  }
-
-  @Override
-  public Iterator<Row> handleInputRows(byte[] id, Iterator<Row> upserts, TimerValues timers) {
-    byte[] first = newest.get();
-    byte[] before = first;
-    List<Row> changes = new ArrayList<>();
-    Row last = null;
-    for (Row upsert : ArrivalOrder.sorted(upserts)) {
-      byte[] after = upsert.getAs(ROW);
-      if (isEvery && !Arrays.equals(before, after)) {
-        changes.add(Changes.of(id, upsert, before, after));
-      }
-      before = after;
-      last = upsert;
+    private TrackChanges(boolean isEvery) {
+        this.isEvery = isEvery;
     }
-    if (!Arrays.equals(first, before)) {
-      if (before == null) {
-        newest.clear();
-      } else {
-        newest.update(before);
-      }
-      if (!isEvery) {
-        changes.add(Changes.of(id, last, first, before));
-      }
+
+    /**
+     * The changes of a table.
+     *
+     * @param isEvery every upsert is a change of its own; else an id has one for each batch that names it
+     */
+    public static Dataset<Row> of(Dataset<Row> upserts, boolean isEvery) {
+        return upserts.groupBy("id")
+                .as(Encoders.BINARY(), Encoders.row(upserts.schema()))
+                .transformWithState(
+                        new TrackChanges(isEvery), TimeMode.None(), OutputMode.Update(), Encoders.row(Changes.SCHEMA));
     }
-    return CollectionConverters.asScala(changes.iterator());
-  }
+
+    @Override
+    public void init(OutputMode output, TimeMode time) {
+        newest = getHandle().getValueState("newest", Encoders.BINARY(), TTLConfig.NONE());
+    }
+
+    @Override
+    public Iterator<Row> handleInputRows(byte[] id, Iterator<Row> upserts, TimerValues timers) {
+        byte[] first = newest.get();
+        byte[] before = first;
+        List<Row> changes = new ArrayList<>();
+        Row last = null;
+        for (Row upsert : ArrivalOrder.sorted(upserts)) {
+            byte[] after = upsert.getAs(ROW);
+            if (isEvery && !Arrays.equals(before, after)) {
+                changes.add(Changes.of(id, upsert, before, after));
+            }
+            before = after;
+            last = upsert;
+        }
+        if (!Arrays.equals(first, before)) {
+            if (before == null) {
+                newest.clear();
+            } else {
+                newest.update(before);
+            }
+            if (!isEvery) {
+                changes.add(Changes.of(id, last, first, before));
+            }
+        }
+        return CollectionConverters.asScala(changes.iterator());
+    }
 }

@@ -6,112 +6,115 @@ import org.apache.spark.unsafe.types.UTF8String;
 
 /** One line of CSV, by RFC 4180: where its columns stand in its bytes. Used again for the next; not shared. */
 final class CsvLine {
-  private static final int NO_QUOTE = -1;
-  private static final byte PLAIN = 0;
-  private static final byte QUOTED = 1;
-  private static final byte WITH_DOUBLES = 2;
+    private static final int NO_QUOTE = -1;
+    private static final byte PLAIN = 0;
+    private static final byte QUOTED = 1;
+    private static final byte WITH_DOUBLES = 2;
 
-  private final byte delimiter;
-  private final int quote;
-  private byte[] data;
-  private int[] places = new int[32];
-  private byte[] forms = new byte[16];
-  private int size;
+    private final byte delimiter;
+    private final int quote;
+    private byte[] data;
+    private int[] places = new int[32];
+    private byte[] forms = new byte[16];
+    private int size;
 
-  /**
-   * @param delimiter between columns
-   * @param quote around values that hold a delimiter, a quote or the end of a line, where it stands twice; empty for none
-   */
-  CsvLine(String delimiter, String quote) {
-    this.delimiter = (byte) delimiter.charAt(0);
-    this.quote = quote.isEmpty() ? NO_QUOTE : quote.charAt(0);
-  }
-
-  /**
-   * Reads a line, which may have its end behind it; returns the number of its columns.
-   *
-   * @throws MalformedRecordException the bytes are something else than one line
-   */
-  int read(byte[] record) {
-    data = record;
-    size = 0;
-    int end = withoutLineEnd(record);
-    if (end == 0) {
-      throw new MalformedRecordException("it is empty");
+    /**
+     * @param delimiter between columns
+     * @param quote around values that hold a delimiter, a quote or the end of a line, where it stands twice; empty for
+     *     none
+     */
+    CsvLine(String delimiter, String quote) {
+        this.delimiter = (byte) delimiter.charAt(0);
+        this.quote = quote.isEmpty() ? NO_QUOTE : quote.charAt(0);
     }
-    int at = 0;
-    while (at <= end) { // behind the last delimiter stands a column, of nothing
-      at = at < end && data[at] == quote ? quoted(at + 1, end) : plain(at, end);
-    }
-    return size;
-  }
 
-  private static int withoutLineEnd(byte[] record) {
-    int end = record.length;
-    end -= end > 0 && record[end - 1] == '\n' ? 1 : 0;
-    return end - (end > 0 && record[end - 1] == '\r' ? 1 : 0);
-  }
-
-  /** Reads to behind the next delimiter. */
-  private int plain(int from, int end) {
-    int at = from;
-    for (; at < end && data[at] != delimiter; at++) {
-      if (data[at] == quote) {
-        throw new MalformedRecordException("column %d has a quote within a value that does not begin with one".formatted(size + 1));
-      }
-      if (data[at] == '\n' || data[at] == '\r') {
-        throw new MalformedRecordException("it has more than one line");
-      }
-    }
-    add(from, at, PLAIN);
-    return at + 1;
-  }
-
-  private int quoted(int from, int end) {
-    byte form = QUOTED;
-    for (int at = from; at < end; at++) {
-      if (data[at] == quote) {
-        if (at + 1 == end || data[at + 1] == delimiter) {
-          add(from, at, form);
-          return at + 2;
+    /**
+     * Reads a line, which may have its end behind it; returns the number of its columns.
+     *
+     * @throws MalformedRecordException the bytes are something else than one line
+     */
+    int read(byte[] record) {
+        data = record;
+        size = 0;
+        int end = withoutLineEnd(record);
+        if (end == 0) {
+            throw new MalformedRecordException("it is empty");
         }
-        at++;
-        if (data[at] != quote) {
-          throw new MalformedRecordException("column %d goes on behind its closing quote".formatted(size + 1));
+        int at = 0;
+        while (at <= end) { // behind the last delimiter stands a column, of nothing
+            at = at < end && data[at] == quote ? quoted(at + 1, end) : plain(at, end);
         }
-        form = WITH_DOUBLES;
-      }
+        return size;
     }
-    throw new MalformedRecordException("column %d has no closing quote".formatted(size + 1));
-  }
 
-  private void add(int from, int to, byte form) {
-    if (size == forms.length) {
-      forms = Arrays.copyOf(forms, 2 * size);
-      places = Arrays.copyOf(places, 4 * size);
+    private static int withoutLineEnd(byte[] record) {
+        int end = record.length;
+        end -= end > 0 && record[end - 1] == '\n' ? 1 : 0;
+        return end - (end > 0 && record[end - 1] == '\r' ? 1 : 0);
     }
-    places[2 * size] = from;
-    places[2 * size + 1] = to;
-    forms[size++] = form;
-  }
 
-  boolean isQuoted(int column) {
-    return forms[column] != PLAIN;
-  }
+    /** Reads to behind the next delimiter. */
+    private int plain(int from, int end) {
+        int at = from;
+        for (; at < end && data[at] != delimiter; at++) {
+            if (data[at] == quote) {
+                throw new MalformedRecordException(
+                        "column %d has a quote within a value that does not begin with one".formatted(size + 1));
+            }
+            if (data[at] == '\n' || data[at] == '\r') {
+                throw new MalformedRecordException("it has more than one line");
+            }
+        }
+        add(from, at, PLAIN);
+        return at + 1;
+    }
 
-  /** The text of a column: a window on the record, unless it has doubled quotes. */
-  UTF8String text(int column) {
-    int from = places[2 * column];
-    int to = places[2 * column + 1];
-    if (forms[column] != WITH_DOUBLES) {
-      return UTF8String.fromBytes(data, from, to - from);
+    private int quoted(int from, int end) {
+        byte form = QUOTED;
+        for (int at = from; at < end; at++) {
+            if (data[at] == quote) {
+                if (at + 1 == end || data[at + 1] == delimiter) {
+                    add(from, at, form);
+                    return at + 2;
+                }
+                at++;
+                if (data[at] != quote) {
+                    throw new MalformedRecordException(
+                            "column %d goes on behind its closing quote".formatted(size + 1));
+                }
+                form = WITH_DOUBLES;
+            }
+        }
+        throw new MalformedRecordException("column %d has no closing quote".formatted(size + 1));
     }
-    byte[] single = new byte[to - from];
-    int length = 0;
-    for (int at = from; at < to; at++) {
-      single[length++] = data[at];
-      at += data[at] == quote ? 1 : 0;
+
+    private void add(int from, int to, byte form) {
+        if (size == forms.length) {
+            forms = Arrays.copyOf(forms, 2 * size);
+            places = Arrays.copyOf(places, 4 * size);
+        }
+        places[2 * size] = from;
+        places[2 * size + 1] = to;
+        forms[size++] = form;
     }
-    return UTF8String.fromBytes(single, 0, length);
-  }
+
+    boolean isQuoted(int column) {
+        return forms[column] != PLAIN;
+    }
+
+    /** The text of a column: a window on the record, unless it has doubled quotes. */
+    UTF8String text(int column) {
+        int from = places[2 * column];
+        int to = places[2 * column + 1];
+        if (forms[column] != WITH_DOUBLES) {
+            return UTF8String.fromBytes(data, from, to - from);
+        }
+        byte[] single = new byte[to - from];
+        int length = 0;
+        for (int at = from; at < to; at++) {
+            single[length++] = data[at];
+            at += data[at] == quote ? 1 : 0;
+        }
+        return UTF8String.fromBytes(single, 0, length);
+    }
 }

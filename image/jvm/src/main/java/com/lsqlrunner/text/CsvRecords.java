@@ -12,52 +12,56 @@ import org.apache.spark.unsafe.types.UTF8String;
 
 /** Records of one line of CSV, without a header. A column with nothing in it is null. Not shared. */
 final class CsvRecords {
-  private final CsvLine line;
-  private final UTF8String nothing;
-  private final String[] names;
-  private final int[] columns;
-  private final TextReader[] readers;
-  private final boolean[] isText;
+    private final CsvLine line;
+    private final UTF8String nothing;
+    private final String[] names;
+    private final int[] columns;
+    private final TextReader[] readers;
+    private final boolean[] isText;
 
-  /**
-   * @param type the columns to read
-   * @param names of all columns
-   * @param nothing what stands for null beside an empty column
-   */
-  CsvRecords(StructType type, List<String> names, String delimiter, String quote, String nothing) {
-    this.line = new CsvLine(delimiter, quote);
-    this.nothing = UTF8String.fromString(nothing);
-    this.names = names.toArray(String[]::new);
-    StructField[] fields = type.fields();
-    columns = Arrays.stream(fields).mapToInt(field -> names.indexOf(field.name())).toArray();
-    readers = Arrays.stream(fields).map(field -> TextValues.of(field.dataType())).toArray(TextReader[]::new);
-    isText = new boolean[fields.length];
-    for (int i = 0; i < fields.length; i++) {
-      isText[i] = fields[i].dataType() instanceof StringType;
+    /**
+     * @param type the columns to read
+     * @param names of all columns
+     * @param nothing what stands for null beside an empty column
+     */
+    CsvRecords(StructType type, List<String> names, String delimiter, String quote, String nothing) {
+        this.line = new CsvLine(delimiter, quote);
+        this.nothing = UTF8String.fromString(nothing);
+        this.names = names.toArray(String[]::new);
+        StructField[] fields = type.fields();
+        columns = Arrays.stream(fields)
+                .mapToInt(field -> names.indexOf(field.name()))
+                .toArray();
+        readers = Arrays.stream(fields)
+                .map(field -> TextValues.of(field.dataType()))
+                .toArray(TextReader[]::new);
+        isText = new boolean[fields.length];
+        for (int i = 0; i < fields.length; i++) {
+            isText[i] = fields[i].dataType() instanceof StringType;
+        }
     }
-  }
 
-  GenericInternalRow decode(byte[] record) {
-    int found = line.read(record);
-    if (found != names.length) {
-      throw new MalformedRecordException("it has %d columns, not %d".formatted(found, names.length));
+    GenericInternalRow decode(byte[] record) {
+        int found = line.read(record);
+        if (found != names.length) {
+            throw new MalformedRecordException("it has %d columns, not %d".formatted(found, names.length));
+        }
+        Object[] values = new Object[columns.length];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = value(i);
+        }
+        return new GenericInternalRow(values);
     }
-    Object[] values = new Object[columns.length];
-    for (int i = 0; i < values.length; i++) {
-      values[i] = value(i);
-    }
-    return new GenericInternalRow(values);
-  }
 
-  private Object value(int field) {
-    int column = columns[field];
-    UTF8String text = line.text(column);
-    boolean isQuoted = line.isQuoted(column);
-    boolean isNull = text.numBytes() == 0 ? !isQuoted || !isText[field] : !isQuoted && text.equals(nothing);
-    try {
-      return isNull ? null : readers[field].read(text);
-    } catch (MalformedRecordException error) {
-      throw new MalformedRecordException("column " + names[column] + ": " + error.reason());
+    private Object value(int field) {
+        int column = columns[field];
+        UTF8String text = line.text(column);
+        boolean isQuoted = line.isQuoted(column);
+        boolean isNull = text.numBytes() == 0 ? !isQuoted || !isText[field] : !isQuoted && text.equals(nothing);
+        try {
+            return isNull ? null : readers[field].read(text);
+        } catch (MalformedRecordException error) {
+            throw new MalformedRecordException("column " + names[column] + ": " + error.reason());
+        }
     }
-  }
 }

@@ -7,44 +7,47 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * A line of CSV to a struct. {@code from_csv} knows RFC 4180 in part only: it takes quotes in the midst of a value for text,
- * and a quoted text of nothing for null.
+ * A line of CSV to a struct. {@code from_csv} knows RFC 4180 in part only: it takes quotes in the midst of a value for
+ * text, and a quoted text of nothing for null.
  */
 public final class DecodeCsv extends DecodingFunction {
-  private static final long serialVersionUID = 1L;
+    private static final long serialVersionUID = 1L;
 
-  private transient CsvRecords records;
+    private transient CsvRecords records;
 
-  /**
-   * The function.
-   *
-   * @param type the columns to read
-   * @param names of all columns, as a JSON array
-   * @param options as a JSON object: {@code delimiter}, {@code quote}, {@code null}
-   */
-  public DecodeCsv(Expression child, StructType type, String names, String options) {
-    super(child, type, names, options);
-  }
-
-  @Override
-  protected Object decoded(byte[] record) {
-    if (records == null) {
-      List<String> names = Options.list(option(0));
-      Map<String, String> options = Options.map(option(1));
-      records =
-          new CsvRecords(
-              (StructType) dataType(), names, options.get("delimiter"), options.get("quote"), options.get("null"));
+    /**
+     * The function.
+     *
+     * @param type the columns to read
+     * @param names of all columns, as a JSON array
+     * @param options as a JSON object: {@code delimiter}, {@code quote}, {@code null}
+     */
+    public DecodeCsv(Expression child, StructType type, String names, String options) {
+        super(child, type, names, options);
     }
-    return records.decode(record);
-  }
 
-  @Override
-  protected DecodeCsv withChild(Expression other) {
-    return new DecodeCsv(other, (StructType) declared(), option(0), option(1));
-  }
+    @Override
+    protected Object decoded(byte[] record) {
+        if (records == null) {
+            List<String> names = Options.list(option(0));
+            Map<String, String> options = Options.map(option(1));
+            records = new CsvRecords(
+                    (StructType) dataType(),
+                    names,
+                    options.get("delimiter"),
+                    options.get("quote"),
+                    options.get("null"));
+        }
+        return records.decode(record);
+    }
 
-  @Override
-  public String prettyName() {
-    return "lsql_decode_csv";
-  }
+    @Override
+    protected DecodeCsv withChild(Expression other) {
+        return new DecodeCsv(other, (StructType) declared(), option(0), option(1));
+    }
+
+    @Override
+    public String prettyName() {
+        return "lsql_decode_csv";
+    }
 }

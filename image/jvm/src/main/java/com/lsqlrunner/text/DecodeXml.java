@@ -9,34 +9,35 @@ import org.apache.spark.sql.types.StructType;
  * repeated where one is expected takes the last.
  */
 public final class DecodeXml extends DecodingFunction {
-  private static final long serialVersionUID = 1L;
+    private static final long serialVersionUID = 1L;
 
-  private transient XmlRecords records;
+    private transient XmlRecords records;
 
-  /**
-   * The function.
-   *
-   * @param options as a JSON object: {@code row_tag}, the root's name or empty for any
-   */
-  public DecodeXml(Expression child, StructType type, String options) {
-    super(child, type, options);
-  }
-
-  @Override
-  protected Object decoded(byte[] record) {
-    if (records == null) {
-      records = new XmlRecords((StructType) dataType(), Options.map(option(0)).get("row_tag"));
+    /**
+     * The function.
+     *
+     * @param options as a JSON object: {@code row_tag}, the root's name or empty for any
+     */
+    public DecodeXml(Expression child, StructType type, String options) {
+        super(child, type, options);
     }
-    return records.decode(record);
-  }
 
-  @Override
-  protected DecodeXml withChild(Expression other) {
-    return new DecodeXml(other, (StructType) declared(), option(0));
-  }
+    @Override
+    protected Object decoded(byte[] record) {
+        if (records == null) {
+            records = new XmlRecords(
+                    (StructType) dataType(), Options.map(option(0)).get("row_tag"));
+        }
+        return records.decode(record);
+    }
 
-  @Override
-  public String prettyName() {
-    return "lsql_decode_xml";
-  }
+    @Override
+    protected DecodeXml withChild(Expression other) {
+        return new DecodeXml(other, (StructType) declared(), option(0));
+    }
+
+    @Override
+    public String prettyName() {
+        return "lsql_decode_xml";
+    }
 }

@@ -6,5 +6,5 @@ import javax.xml.stream.XMLStreamReader;
 /** Reads one element: from its start, on which the parser stands, to its end. Threads may share it. */
 @FunctionalInterface
 interface ElementReader {
-  Object read(XMLStreamReader in) throws XMLStreamException;
+    Object read(XMLStreamReader in) throws XMLStreamException;
 }

@@ -8,23 +8,23 @@ import java.util.Map;
 
 /** What a declaration says of a format, in JSON. */
 final class Options {
-  private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ObjectMapper JSON = new ObjectMapper();
 
-  private Options() {}
+    private Options() {}
 
-  static List<String> list(String text) {
-    return read(text, new TypeReference<>() {});
-  }
-
-  static Map<String, String> map(String text) {
-    return read(text, new TypeReference<>() {});
-  }
-
-  private static <T> T read(String text, TypeReference<T> type) {
-    try {
-      return JSON.readValue(text, type);
-    } catch (JsonProcessingException error) {
-      throw new IllegalArgumentException(error);
+    static List<String> list(String text) {
+        return read(text, new TypeReference<>() {});
     }
-  }
+
+    static Map<String, String> map(String text) {
+        return read(text, new TypeReference<>() {});
+    }
+
+    private static <T> T read(String text, TypeReference<T> type) {
+        try {
+            return JSON.readValue(text, type);
+        } catch (JsonProcessingException error) {
+            throw new IllegalArgumentException(error);
+        }
+    }
 }

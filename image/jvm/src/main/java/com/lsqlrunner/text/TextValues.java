@@ -19,144 +19,147 @@ import org.apache.spark.sql.types.TimestampType;
 import org.apache.spark.unsafe.types.UTF8String;
 import scala.Option;
 
-/** Values that are written as text, for the formats that have no other. Blanks around anything but text do not count. */
+/**
+ * Values that are written as text, for the formats that have no other. Blanks around anything but text do not count.
+ */
 final class TextValues {
-  private static final int LONGEST_NUMBER = 400;
-  private static final int SHOWN = 40;
-  private static final UTF8String POINT = UTF8String.fromString(".");
-  private static final UTF8String DASH = UTF8String.fromString("-");
-  private static final Pattern NUMBER = Pattern.compile("[+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d{1,6})?");
+    private static final int LONGEST_NUMBER = 400;
+    private static final int SHOWN = 40;
+    private static final UTF8String POINT = UTF8String.fromString(".");
+    private static final UTF8String DASH = UTF8String.fromString("-");
+    private static final Pattern NUMBER = Pattern.compile("[+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d{1,6})?");
 
-  private TextValues() {}
+    private TextValues() {}
 
-  /** Reads one value; {@link MalformedRecordException} if the text is none. Threads may share it. */
-  @FunctionalInterface
-  interface TextReader {
-    Object read(UTF8String text);
-  }
+    /** Reads one value; {@link MalformedRecordException} if the text is none. Threads may share it. */
+    @FunctionalInterface
+    interface TextReader {
+        Object read(UTF8String text);
+    }
 
-  /** A reader of values of a type, which has no parts. */
-  static TextReader of(DataType type) {
-    if (type instanceof StringType) {
-      return TextValues::text;
-    }
-    TextReader value = trimmed(type);
-    return text -> value.read(text.trimAll());
-  }
-
-  private static TextReader trimmed(DataType type) {
-    if (type instanceof IntegerType) {
-      return text -> (int) whole(text, Integer.MIN_VALUE, Integer.MAX_VALUE, "int");
-    }
-    if (type instanceof LongType) {
-      return text -> whole(text, Long.MIN_VALUE, Long.MAX_VALUE, "long");
-    }
-    if (type instanceof DoubleType) {
-      return text -> real(text, "double");
-    }
-    if (type instanceof FloatType) {
-      return TextValues::single;
-    }
-    if (type instanceof DecimalType decimal) {
-      return text -> decimal(text, decimal);
-    }
-    if (type instanceof BooleanType) {
-      return TextValues::truth;
-    }
-    if (type instanceof DateType) {
-      return text -> found(DateTimeUtils.stringToDate(text), text, "date");
-    }
-    if (type instanceof TimestampType) {
-      return TextValues::moment;
-    }
-    throw new IllegalArgumentException("no text stands for " + type.simpleString());
-  }
-
-  private static UTF8String text(UTF8String text) {
-    if (!text.isValid()) {
-      throw new MalformedRecordException("a text is not UTF-8");
-    }
-    return text;
-  }
-
-  private static long whole(UTF8String text, long least, long most, String name) {
-    UTF8String.LongWrapper wrapper = new UTF8String.LongWrapper();
-    boolean isFraction = text.indexOf(POINT, 0) >= 0; // Spark would cut it off
-    if (isFraction || !text.toLong(wrapper) || wrapper.value < least || wrapper.value > most) {
-      throw misfit(text, name);
-    }
-    return wrapper.value;
-  }
-
-  private static double real(UTF8String text, String name) {
-    switch (text.toString()) {
-      case "NaN":
-        return Double.NaN;
-      case "INF", "Infinity":
-        return Double.POSITIVE_INFINITY;
-      case "-INF", "-Infinity":
-        return Double.NEGATIVE_INFINITY;
-      default:
-        double value = Double.parseDouble(number(text, name)); // which itself takes 1d and 0x1p3
-        if (Double.isInfinite(value)) {
-          throw misfit(text, name);
+    /** A reader of values of a type, which has no parts. */
+    static TextReader of(DataType type) {
+        if (type instanceof StringType) {
+            return TextValues::text;
         }
-        return value;
+        TextReader value = trimmed(type);
+        return text -> value.read(text.trimAll());
     }
-  }
 
-  private static Object single(UTF8String text) {
-    double value = real(text, "float");
-    float rounded = (float) value;
-    if (Float.isInfinite(rounded) && !Double.isInfinite(value)) {
-      throw misfit(text, "float");
+    private static TextReader trimmed(DataType type) {
+        if (type instanceof IntegerType) {
+            return text -> (int) whole(text, Integer.MIN_VALUE, Integer.MAX_VALUE, "int");
+        }
+        if (type instanceof LongType) {
+            return text -> whole(text, Long.MIN_VALUE, Long.MAX_VALUE, "long");
+        }
+        if (type instanceof DoubleType) {
+            return text -> real(text, "double");
+        }
+        if (type instanceof FloatType) {
+            return TextValues::single;
+        }
+        if (type instanceof DecimalType decimal) {
+            return text -> decimal(text, decimal);
+        }
+        if (type instanceof BooleanType) {
+            return TextValues::truth;
+        }
+        if (type instanceof DateType) {
+            return text -> found(DateTimeUtils.stringToDate(text), text, "date");
+        }
+        if (type instanceof TimestampType) {
+            return TextValues::moment;
+        }
+        throw new IllegalArgumentException("no text stands for " + type.simpleString());
     }
-    return rounded;
-  }
 
-  private static Object decimal(UTF8String text, DecimalType type) {
-    String name = type.simpleString();
-    BigDecimal value = new BigDecimal(number(text, name)).stripTrailingZeros();
-    // Compared before it is set to the scale: a short text may have millions of digits.
-    if (value.scale() > type.scale() || (long) value.precision() - value.scale() > type.precision() - type.scale()) {
-      throw misfit(text, name);
+    private static UTF8String text(UTF8String text) {
+        if (!text.isValid()) {
+            throw new MalformedRecordException("a text is not UTF-8");
+        }
+        return text;
     }
-    return Decimal.apply(value.setScale(type.scale()), type.precision(), type.scale());
-  }
 
-  private static String number(UTF8String text, String name) {
-    String digits = text.numBytes() > LONGEST_NUMBER ? "" : text.toString();
-    if (!NUMBER.matcher(digits).matches()) {
-      throw misfit(text, name);
+    private static long whole(UTF8String text, long least, long most, String name) {
+        UTF8String.LongWrapper wrapper = new UTF8String.LongWrapper();
+        boolean isFraction = text.indexOf(POINT, 0) >= 0; // Spark would cut it off
+        if (isFraction || !text.toLong(wrapper) || wrapper.value < least || wrapper.value > most) {
+            throw misfit(text, name);
+        }
+        return wrapper.value;
     }
-    return digits;
-  }
 
-  private static Object truth(UTF8String text) {
-    return switch (text.toLowerCase().toString()) {
-      case "true", "1" -> true;
-      case "false", "0" -> false;
-      default -> throw misfit(text, "boolean");
-    };
-  }
-
-  private static Object moment(UTF8String text) {
-    if (text.indexOf(DASH, 0) < 0) { // Spark would take a time without a day for one of today
-      throw misfit(text, "timestamp");
+    private static double real(UTF8String text, String name) {
+        switch (text.toString()) {
+            case "NaN":
+                return Double.NaN;
+            case "INF", "Infinity":
+                return Double.POSITIVE_INFINITY;
+            case "-INF", "-Infinity":
+                return Double.NEGATIVE_INFINITY;
+            default:
+                double value = Double.parseDouble(number(text, name)); // which itself takes 1d and 0x1p3
+                if (Double.isInfinite(value)) {
+                    throw misfit(text, name);
+                }
+                return value;
+        }
     }
-    return found(DateTimeUtils.stringToTimestamp(text, ZoneOffset.UTC), text, "timestamp");
-  }
 
-  private static Object found(Option<Object> value, UTF8String text, String name) {
-    if (value.isEmpty()) {
-      throw misfit(text, name);
+    private static Object single(UTF8String text) {
+        double value = real(text, "float");
+        float rounded = (float) value;
+        if (Float.isInfinite(rounded) && !Double.isInfinite(value)) {
+            throw misfit(text, "float");
+        }
+        return rounded;
     }
-    return value.get();
-  }
 
-  private static MalformedRecordException misfit(UTF8String text, String name) {
-    String shown = text.toString();
-    shown = shown.length() > SHOWN ? shown.substring(0, SHOWN) + "..." : shown;
-    return new MalformedRecordException("\"" + shown.replaceAll("\\s+", " ") + "\" is no " + name);
-  }
+    private static Object decimal(UTF8String text, DecimalType type) {
+        String name = type.simpleString();
+        BigDecimal value = new BigDecimal(number(text, name)).stripTrailingZeros();
+        // Compared before it is set to the scale: a short text may have millions of digits.
+        if (value.scale() > type.scale()
+                || (long) value.precision() - value.scale() > type.precision() - type.scale()) {
+            throw misfit(text, name);
+        }
+        return Decimal.apply(value.setScale(type.scale()), type.precision(), type.scale());
+    }
+
+    private static String number(UTF8String text, String name) {
+        String digits = text.numBytes() > LONGEST_NUMBER ? "" : text.toString();
+        if (!NUMBER.matcher(digits).matches()) {
+            throw misfit(text, name);
+        }
+        return digits;
+    }
+
+    private static Object truth(UTF8String text) {
+        return switch (text.toLowerCase().toString()) {
+            case "true", "1" -> true;
+            case "false", "0" -> false;
+            default -> throw misfit(text, "boolean");
+        };
+    }
+
+    private static Object moment(UTF8String text) {
+        if (text.indexOf(DASH, 0) < 0) { // Spark would take a time without a day for one of today
+            throw misfit(text, "timestamp");
+        }
+        return found(DateTimeUtils.stringToTimestamp(text, ZoneOffset.UTC), text, "timestamp");
+    }
+
+    private static Object found(Option<Object> value, UTF8String text, String name) {
+        if (value.isEmpty()) {
+            throw misfit(text, name);
+        }
+        return value.get();
+    }
+
+    private static MalformedRecordException misfit(UTF8String text, String name) {
+        String shown = text.toString();
+        shown = shown.length() > SHOWN ? shown.substring(0, SHOWN) + "..." : shown;
+        return new MalformedRecordException("\"" + shown.replaceAll("\\s+", " ") + "\" is no " + name);
+    }
 }

@@ -15,55 +15,57 @@ import java.util.regex.Pattern;
  * could find out too, but prints what is wrong with bytes.
  */
 final class XmlEncoding {
-  private static final int LONGEST_DECLARATION = 200;
-  private static final Pattern DECLARED =
-      Pattern.compile("<\\?xml[^>]*?\\sencoding\\s*=\\s*[\"']([A-Za-z][A-Za-z0-9._-]*)[\"'].*", Pattern.DOTALL);
+    private static final int LONGEST_DECLARATION = 200;
+    private static final Pattern DECLARED =
+            Pattern.compile("<\\?xml[^>]*?\\sencoding\\s*=\\s*[\"']([A-Za-z][A-Za-z0-9._-]*)[\"'].*", Pattern.DOTALL);
 
-  private XmlEncoding() {}
+    private XmlEncoding() {}
 
-  static String decoded(byte[] record) {
-    int mark = 0;
-    Charset charset = StandardCharsets.UTF_8;
-    if (begins(record, 0xEF, 0xBB, 0xBF)) {
-      mark = 3;
-    } else if (begins(record, 0xFE, 0xFF)) {
-      mark = 2;
-      charset = StandardCharsets.UTF_16BE;
-    } else if (begins(record, 0xFF, 0xFE)) {
-      mark = 2;
-      charset = StandardCharsets.UTF_16LE;
-    } else if (begins(record, '<', '?', 'x', 'm', 'l')) {
-      charset = declared(record);
+    static String decoded(byte[] record) {
+        int mark = 0;
+        Charset charset = StandardCharsets.UTF_8;
+        if (begins(record, 0xEF, 0xBB, 0xBF)) {
+            mark = 3;
+        } else if (begins(record, 0xFE, 0xFF)) {
+            mark = 2;
+            charset = StandardCharsets.UTF_16BE;
+        } else if (begins(record, 0xFF, 0xFE)) {
+            mark = 2;
+            charset = StandardCharsets.UTF_16LE;
+        } else if (begins(record, '<', '?', 'x', 'm', 'l')) {
+            charset = declared(record);
+        }
+        try {
+            return charset.newDecoder()
+                    .decode(ByteBuffer.wrap(record, mark, record.length - mark))
+                    .toString();
+        } catch (CharacterCodingException error) {
+            throw new MalformedRecordException("it is not " + charset.name());
+        }
     }
-    try {
-      return charset.newDecoder().decode(ByteBuffer.wrap(record, mark, record.length - mark)).toString();
-    } catch (CharacterCodingException error) {
-      throw new MalformedRecordException("it is not " + charset.name());
-    }
-  }
 
-  private static boolean begins(byte[] record, int... start) {
-    if (record.length < start.length) {
-      return false;
+    private static boolean begins(byte[] record, int... start) {
+        if (record.length < start.length) {
+            return false;
+        }
+        for (int i = 0; i < start.length; i++) {
+            if ((record[i] & 0xFF) != start[i]) {
+                return false;
+            }
+        }
+        return true;
     }
-    for (int i = 0; i < start.length; i++) {
-      if ((record[i] & 0xFF) != start[i]) {
-        return false;
-      }
-    }
-    return true;
-  }
 
-  private static Charset declared(byte[] record) {
-    int length = Math.min(record.length, LONGEST_DECLARATION);
-    Matcher name = DECLARED.matcher(new String(record, 0, length, StandardCharsets.ISO_8859_1));
-    if (!name.matches()) {
-      return StandardCharsets.UTF_8;
+    private static Charset declared(byte[] record) {
+        int length = Math.min(record.length, LONGEST_DECLARATION);
+        Matcher name = DECLARED.matcher(new String(record, 0, length, StandardCharsets.ISO_8859_1));
+        if (!name.matches()) {
+            return StandardCharsets.UTF_8;
+        }
+        try {
+            return Charset.forName(name.group(1));
+        } catch (IllegalCharsetNameException | UnsupportedCharsetException error) {
+            throw new MalformedRecordException("its encoding, %s, is not known".formatted(name.group(1)));
+        }
     }
-    try {
-      return Charset.forName(name.group(1));
-    } catch (IllegalCharsetNameException | UnsupportedCharsetException error) {
-      throw new MalformedRecordException("its encoding, %s, is not known".formatted(name.group(1)));
-    }
-  }
 }

@@ -3,91 +3,97 @@ package com.lsqlrunner.text;
 import static javax.xml.stream.XMLStreamConstants.END_DOCUMENT;
 import static javax.xml.stream.XMLStreamConstants.START_ELEMENT;
 
+import com.ctc.wstx.exc.WstxLazyException;
+import com.ctc.wstx.stax.WstxInputFactory;
 import com.lsqlrunner.errors.MalformedRecordException;
 import java.io.StringReader;
 import javax.xml.stream.Location;
 import javax.xml.stream.XMLInputFactory;
 import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
-import com.ctc.wstx.exc.WstxLazyException;
-import com.ctc.wstx.stax.WstxInputFactory;
-import org.codehaus.stax2.XMLInputFactory2;
 import org.apache.spark.sql.types.StructType;
+import org.codehaus.stax2.XMLInputFactory2;
 
 /** Records of one XML document. Document types are not read, so there are no entities but XML's own five. */
 final class XmlRecords {
-  /** Woodstox: the JDK's own parser takes twice as long, and prints what it dislikes. */
-  private static final XMLInputFactory PARSERS = newParsers();
+    /** Woodstox: the JDK's own parser takes twice as long, and prints what it dislikes. */
+    private static final XMLInputFactory PARSERS = newParsers();
 
-  private final ElementReader root;
-  private final String rowTag;
+    private final ElementReader root;
+    private final String rowTag;
 
-  /** @param rowTag the root's local name; empty for any */
-  XmlRecords(StructType type, String rowTag) {
-    this.root = Elements.of(type);
-    this.rowTag = rowTag;
-  }
-
-  Object decode(byte[] record) {
-    String text = XmlEncoding.decoded(record);
-    refuseDocumentType(text);
-    try {
-      XMLStreamReader in = PARSERS.createXMLStreamReader(new StringReader(text));
-      Object value = document(in);
-      in.close();
-      return value;
-    } catch (XMLStreamException error) {
-      throw new MalformedRecordException(reason(error));
-    } catch (WstxLazyException error) { // what is wrong with a text shows when it is asked for, where nothing is declared
-      throw new MalformedRecordException(reason((XMLStreamException) error.getCause()));
+    /** @param rowTag the root's local name; empty for any */
+    XmlRecords(StructType type, String rowTag) {
+        this.root = Elements.of(type);
+        this.rowTag = rowTag;
     }
-  }
 
-  private Object document(XMLStreamReader in) throws XMLStreamException {
-    Object value = null;
-    for (int event = in.next(); event != END_DOCUMENT; event = in.next()) {
-      if (event == START_ELEMENT) {
-        if (!rowTag.isEmpty() && !rowTag.equals(in.getLocalName())) {
-          throw new MalformedRecordException("its root is %s, not %s".formatted(in.getLocalName(), rowTag));
+    Object decode(byte[] record) {
+        String text = XmlEncoding.decoded(record);
+        refuseDocumentType(text);
+        try {
+            XMLStreamReader in = PARSERS.createXMLStreamReader(new StringReader(text));
+            Object value = document(in);
+            in.close();
+            return value;
+        } catch (XMLStreamException error) {
+            throw new MalformedRecordException(reason(error));
+        } catch (
+                WstxLazyException
+                        error) { // what is wrong with a text shows when it is asked for, where nothing is declared
+            throw new MalformedRecordException(reason((XMLStreamException) error.getCause()));
         }
-        value = root.read(in);
-      }
     }
-    return value;
-  }
 
-  /** Before the parser meets it: one that is told not to read it still looks for its end. */
-  private static void refuseDocumentType(String text) {
-    int at = 0;
-    while (at >= 0) {
-      while (at < text.length() && text.charAt(at) <= ' ') {
-        at++;
-      }
-      if (text.startsWith("<!DOCTYPE", at)) {
-        throw new MalformedRecordException("it has a document type, which is not read");
-      }
-      at = text.startsWith("<!--", at) ? behind("-->", text, at + 4) : text.startsWith("<?", at) ? behind("?>", text, at) : -1;
+    private Object document(XMLStreamReader in) throws XMLStreamException {
+        Object value = null;
+        for (int event = in.next(); event != END_DOCUMENT; event = in.next()) {
+            if (event == START_ELEMENT) {
+                if (!rowTag.isEmpty() && !rowTag.equals(in.getLocalName())) {
+                    throw new MalformedRecordException("its root is %s, not %s".formatted(in.getLocalName(), rowTag));
+                }
+                value = root.read(in);
+            }
+        }
+        return value;
     }
-  }
 
-  private static int behind(String end, String text, int from) {
-    int at = text.indexOf(end, from);
-    return at < 0 ? -1 : at + end.length();
-  }
+    /** Before the parser meets it: one that is told not to read it still looks for its end. */
+    private static void refuseDocumentType(String text) {
+        int at = 0;
+        while (at >= 0) {
+            while (at < text.length() && text.charAt(at) <= ' ') {
+                at++;
+            }
+            if (text.startsWith("<!DOCTYPE", at)) {
+                throw new MalformedRecordException("it has a document type, which is not read");
+            }
+            at = text.startsWith("<!--", at)
+                    ? behind("-->", text, at + 4)
+                    : text.startsWith("<?", at) ? behind("?>", text, at) : -1;
+        }
+    }
 
-  private static XMLInputFactory newParsers() {
-    XMLInputFactory parsers = new WstxInputFactory();
-    parsers.setProperty(XMLInputFactory.SUPPORT_DTD, false);
-    parsers.setProperty(XMLInputFactory.IS_SUPPORTING_EXTERNAL_ENTITIES, false);
-    parsers.setProperty(XMLInputFactory.IS_COALESCING, true);
-    parsers.setProperty(XMLInputFactory2.P_INTERN_NAMES, false);
-    return parsers;
-  }
+    private static int behind(String end, String text, int from) {
+        int at = text.indexOf(end, from);
+        return at < 0 ? -1 : at + end.length();
+    }
 
-  private static String reason(XMLStreamException error) {
-    String said = String.valueOf(error.getMessage()).lines().findFirst().orElse("");
-    Location place = error.getLocation();
-    String where = place == null ? "" : ", at line %d, column %d".formatted(place.getLineNumber(), place.getColumnNumber());
-    return "it is no XML" + where + ": " + said;
-  }
+    private static XMLInputFactory newParsers() {
+        XMLInputFactory parsers = new WstxInputFactory();
+        parsers.setProperty(XMLInputFactory.SUPPORT_DTD, false);
+        parsers.setProperty(XMLInputFactory.IS_SUPPORTING_EXTERNAL_ENTITIES, false);
+        parsers.setProperty(XMLInputFactory.IS_COALESCING, true);
+        parsers.setProperty(XMLInputFactory2.P_INTERN_NAMES, false);
+        return parsers;
+    }
+
+    private static String reason(XMLStreamException error) {
+        String said = String.valueOf(error.getMessage()).lines().findFirst().orElse("");
+        Location place = error.getLocation();
+        String where = place == null
+                ? ""
+                : ", at line %d, column %d".formatted(place.getLineNumber(), place.getColumnNumber());
+        return "it is no XML" + where + ": " + said;
+    }
 }

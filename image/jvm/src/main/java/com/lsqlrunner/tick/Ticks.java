@@ -28,149 +28,150 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
- * A stream that moves the watermark while a topic has no records: one row {@code time} (LONG, milliseconds) for each call of
- * {@link #advance}. The offset is the time, so a batch that runs again reads the same.
+ * A stream that moves the watermark while a topic has no records: one row {@code time} (LONG, milliseconds) for each
+ * call of {@link #advance}. The offset is the time, so a batch that runs again reads the same.
  */
 @PythonEntry
 public final class Ticks implements TableProvider {
-  private static final StructType SCHEMA = new StructType().add("time", DataTypes.LongType, false);
-  private static final ConcurrentMap<String, Long> TIMES = new ConcurrentHashMap<>();
+    private static final StructType SCHEMA = new StructType().add("time", DataTypes.LongType, false);
+    private static final ConcurrentMap<String, Long> TIMES = new ConcurrentHashMap<>();
 
-  /** Moves the time of the stream of a name forward. It never goes back. */
-  public static void advance(String name, long timeMs) {
-    TIMES.merge(name, timeMs, Math::max);
-  }
+    /** Moves the time of the stream of a name forward. It never goes back. */
+    public static void advance(String name, long timeMs) {
+        TIMES.merge(name, timeMs, Math::max);
+    }
 
-  /** Sets the time of all streams to 0. */
-  public static void reset() {
-    TIMES.clear();
-  }
-
-  @Override
-  public StructType inferSchema(CaseInsensitiveStringMap options) {
-    return SCHEMA;
-  }
-
-  @Override
-  public Table getTable(StructType schema, Transform[] partitioning, Map<String, String> properties) {
-    return new TickTable(properties.get("clock"));
-  }
-
-  private record TickTable(String clock) implements Table, SupportsRead {
-    @Override
-    public String name() {
-      return "ticks of " + clock;
+    /** Sets the time of all streams to 0. */
+    public static void reset() {
+        TIMES.clear();
     }
 
     @Override
-    public Column[] columns() {
-      return new Column[] {Column.create("time", DataTypes.LongType, false)};
+    public StructType inferSchema(CaseInsensitiveStringMap options) {
+        return SCHEMA;
     }
 
     @Override
-    public Set<TableCapability> capabilities() {
-      return Set.of(TableCapability.MICRO_BATCH_READ);
+    public Table getTable(StructType schema, Transform[] partitioning, Map<String, String> properties) {
+        return new TickTable(properties.get("clock"));
     }
 
-    @Override
-    public ScanBuilder newScanBuilder(CaseInsensitiveStringMap options) {
-      return () -> new TickScan(clock);
-    }
-  }
+    private record TickTable(String clock) implements Table, SupportsRead {
+        @Override
+        public String name() {
+            return "ticks of " + clock;
+        }
 
-  private record TickScan(String clock) implements Scan {
-    @Override
-    public StructType readSchema() {
-      return SCHEMA;
-    }
+        @Override
+        public Column[] columns() {
+            return new Column[] {Column.create("time", DataTypes.LongType, false)};
+        }
 
-    @Override
-    public String description() {
-      return "ticks of " + clock;
-    }
+        @Override
+        public Set<TableCapability> capabilities() {
+            return Set.of(TableCapability.MICRO_BATCH_READ);
+        }
 
-    @Override
-    public MicroBatchStream toMicroBatchStream(String checkpoint) {
-      return new TickStream(clock);
-    }
-  }
-
-  private record TickStream(String clock) implements MicroBatchStream, SupportsAdmissionControl {
-    @Override
-    public Offset initialOffset() {
-      return new Time(0);
+        @Override
+        public ScanBuilder newScanBuilder(CaseInsensitiveStringMap options) {
+            return () -> new TickScan(clock);
+        }
     }
 
-    @Override
-    public Offset latestOffset() {
-      throw new UnsupportedOperationException("it depends on where the stream is");
+    private record TickScan(String clock) implements Scan {
+        @Override
+        public StructType readSchema() {
+            return SCHEMA;
+        }
+
+        @Override
+        public String description() {
+            return "ticks of " + clock;
+        }
+
+        @Override
+        public MicroBatchStream toMicroBatchStream(String checkpoint) {
+            return new TickStream(clock);
+        }
     }
 
-    /** Where it is, until the time is moved beyond: after a restart nobody has moved it yet. */
-    @Override
-    public Offset latestOffset(Offset start, ReadLimit limit) {
-      return new Time(Math.max(((Time) start).timeMs, TIMES.getOrDefault(clock, 0L)));
+    private record TickStream(String clock) implements MicroBatchStream, SupportsAdmissionControl {
+        @Override
+        public Offset initialOffset() {
+            return new Time(0);
+        }
+
+        @Override
+        public Offset latestOffset() {
+            throw new UnsupportedOperationException("it depends on where the stream is");
+        }
+
+        /** Where it is, until the time is moved beyond: after a restart nobody has moved it yet. */
+        @Override
+        public Offset latestOffset(Offset start, ReadLimit limit) {
+            return new Time(Math.max(((Time) start).timeMs, TIMES.getOrDefault(clock, 0L)));
+        }
+
+        @Override
+        public Offset deserializeOffset(String json) {
+            return new Time(Long.parseLong(json));
+        }
+
+        @Override
+        public InputPartition[] planInputPartitions(Offset start, Offset end) {
+            boolean isSame = start.equals(end);
+            return isSame ? new InputPartition[0] : new InputPartition[] {new Tick(((Time) end).timeMs)};
+        }
+
+        @Override
+        public PartitionReaderFactory createReaderFactory() {
+            return partition ->
+                    new TickReader(List.of(((Tick) partition).timeMs).iterator());
+        }
+
+        @Override
+        public void commit(Offset end) {}
+
+        @Override
+        public void stop() {}
     }
 
-    @Override
-    public Offset deserializeOffset(String json) {
-      return new Time(Long.parseLong(json));
+    private static final class Time extends Offset {
+        private final long timeMs;
+
+        Time(long timeMs) {
+            this.timeMs = timeMs;
+        }
+
+        @Override
+        public String json() {
+            return Long.toString(timeMs);
+        }
     }
 
-    @Override
-    public InputPartition[] planInputPartitions(Offset start, Offset end) {
-      boolean isSame = start.equals(end);
-      return isSame ? new InputPartition[0] : new InputPartition[] {new Tick(((Time) end).timeMs)};
+    private record Tick(long timeMs) implements InputPartition {}
+
+    private static final class TickReader implements PartitionReader<InternalRow> {
+        private final java.util.Iterator<Long> left;
+        private Long now;
+
+        TickReader(java.util.Iterator<Long> left) {
+            this.left = left;
+        }
+
+        @Override
+        public boolean next() {
+            boolean hasNext = left.hasNext();
+            now = hasNext ? left.next() : null;
+            return hasNext;
+        }
+
+        @Override
+        public InternalRow get() {
+            return new GenericInternalRow(new Object[] {now});
+        }
+
+        @Override
+        public void close() {}
     }
-
-    @Override
-    public PartitionReaderFactory createReaderFactory() {
-      return partition -> new TickReader(List.of(((Tick) partition).timeMs).iterator());
-    }
-
-    @Override
-    public void commit(Offset end) {}
-
-    @Override
-    public void stop() {}
-  }
-
-  private static final class Time extends Offset {
-    private final long timeMs;
-
-    Time(long timeMs) {
-      this.timeMs = timeMs;
-    }
-
-    @Override
-    public String json() {
-      return Long.toString(timeMs);
-    }
-  }
-
-  private record Tick(long timeMs) implements InputPartition {}
-
-  private static final class TickReader implements PartitionReader<InternalRow> {
-    private final java.util.Iterator<Long> left;
-    private Long now;
-
-    TickReader(java.util.Iterator<Long> left) {
-      this.left = left;
-    }
-
-    @Override
-    public boolean next() {
-      boolean hasNext = left.hasNext();
-      now = hasNext ? left.next() : null;
-      return hasNext;
-    }
-
-    @Override
-    public InternalRow get() {
-      return new GenericInternalRow(new Object[] {now});
-    }
-
-    @Override
-    public void close() {}
-  }
 }

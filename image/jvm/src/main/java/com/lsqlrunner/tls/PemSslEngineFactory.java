@@ -19,9 +19,10 @@ import org.apache.kafka.common.security.ssl.DefaultSslEngineFactory;
 public final class PemSslEngineFactory extends DefaultSslEngineFactory {
     @Override
     public void configure(Map<String, ?> configs) {
-        super.configure(configs.get(SslConfigs.SSL_KEYSTORE_KEY_CONFIG) instanceof Password key
-                ? withPlainKey(configs, key.value())
-                : configs);
+        super.configure(
+                configs.get(SslConfigs.SSL_KEYSTORE_KEY_CONFIG) instanceof Password key
+                        ? withPlainKey(configs, key.value())
+                        : configs);
     }
 
     private static Map<String, Object> withPlainKey(Map<String, ?> configs, String key) {

@@ -8,43 +8,43 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 final class TotalTest {
-  private static final int ROUNDS = 200;
-  private static final long[] EXTREMES = {Long.MIN_VALUE, Long.MIN_VALUE + 1, -1, 0, 1, Long.MAX_VALUE};
+    private static final int ROUNDS = 200;
+    private static final long[] EXTREMES = {Long.MIN_VALUE, Long.MIN_VALUE + 1, -1, 0, 1, Long.MAX_VALUE};
 
-  @Test
-  void sumsBeyondALongAreExactHoweverTheyWereDivided() {
-    Random random = new Random(1);
-    for (int round = 0; round < ROUNDS; round++) {
-      BigInteger wanted = BigInteger.ZERO;
-      long count = 0;
-      Total whole = new Total();
-      for (int part = random.nextInt(4); part >= 0; part--) {
-        Total some = new Total();
-        for (int left = random.nextInt(6); left > 0; left--) {
-          long value = EXTREMES[random.nextInt(EXTREMES.length)];
-          boolean goes = random.nextInt(3) == 0;
-          if (random.nextBoolean()) {
-            some.add(value, goes);
-          } else {
-            some.add(BigInteger.valueOf(value), goes);
-          }
-          wanted = goes ? wanted.subtract(BigInteger.valueOf(value)) : wanted.add(BigInteger.valueOf(value));
-          count += goes ? -1 : 1;
+    @Test
+    void sumsBeyondALongAreExactHoweverTheyWereDivided() {
+        Random random = new Random(1);
+        for (int round = 0; round < ROUNDS; round++) {
+            BigInteger wanted = BigInteger.ZERO;
+            long count = 0;
+            Total whole = new Total();
+            for (int part = random.nextInt(4); part >= 0; part--) {
+                Total some = new Total();
+                for (int left = random.nextInt(6); left > 0; left--) {
+                    long value = EXTREMES[random.nextInt(EXTREMES.length)];
+                    boolean goes = random.nextInt(3) == 0;
+                    if (random.nextBoolean()) {
+                        some.add(value, goes);
+                    } else {
+                        some.add(BigInteger.valueOf(value), goes);
+                    }
+                    wanted = goes ? wanted.subtract(BigInteger.valueOf(value)) : wanted.add(BigInteger.valueOf(value));
+                    count += goes ? -1 : 1;
+                }
+                whole.add(Total.read(some.write()));
+            }
+
+            assertEquals(wanted, whole.sum());
+            assertEquals(count, whole.count());
+            assertEquals(wanted, Total.read(whole.write()).sum());
         }
-        whole.add(Total.read(some.write()));
-      }
-
-      assertEquals(wanted, whole.sum());
-      assertEquals(count, whole.count());
-      assertEquals(wanted, Total.read(whole.write()).sum());
     }
-  }
 
-  @Test
-  void aStateOfAnUnknownVersionIsRefused() {
-    byte[] bytes = new Total().write();
-    bytes[0]++;
+    @Test
+    void aStateOfAnUnknownVersionIsRefused() {
+        byte[] bytes = new Total().write();
+        bytes[0]++;
 
-    assertThrows(IllegalStateException.class, () -> Total.read(bytes));
-  }
+        assertThrows(IllegalStateException.class, () -> Total.read(bytes));
+    }
 }

@@ -10,107 +10,107 @@ import org.apache.avro.util.Utf8;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Our byte layer of Avro beside Avro's own, on a record of nine values and 66 bytes; not a test. Run it with the jars of Spark,
- * as {@link DecodingSpeed}.
+ * Our byte layer of Avro beside Avro's own, on a record of nine values and 66 bytes; not a test. Run it with the jars
+ * of Spark, as {@link DecodingSpeed}.
  */
 final class AvroBytesSpeed {
-  private static final byte[] NO_HEADER = {};
-  private static final UTF8String CUSTOMER = UTF8String.fromString("customer-4711");
-  private static final UTF8String COUNTRY = UTF8String.fromString("DE");
-  private static final UTF8String STREET = UTF8String.fromString("Main Street 12");
-  private static final UTF8String ZIP = UTF8String.fromString("10115");
-  private static final UTF8String TAG = UTF8String.fromString("new");
+    private static final byte[] NO_HEADER = {};
+    private static final UTF8String CUSTOMER = UTF8String.fromString("customer-4711");
+    private static final UTF8String COUNTRY = UTF8String.fromString("DE");
+    private static final UTF8String STREET = UTF8String.fromString("Main Street 12");
+    private static final UTF8String ZIP = UTF8String.fromString("10115");
+    private static final UTF8String TAG = UTF8String.fromString("new");
 
-  private AvroBytesSpeed() {}
+    private AvroBytesSpeed() {}
 
-  public static void main(String[] arguments) throws Exception {
-    AvroBuffer buffer = new AvroBuffer();
-    byte[] record = ours(buffer);
-    AvroBytes in = new AvroBytes();
-    BinaryDecoder[] decoder = new BinaryDecoder[1];
-    Paired.compare("Avro, read", () -> ours(in.start(record, 0)), () -> {
-      decoder[0] = DecoderFactory.get().binaryDecoder(record, 0, record.length, decoder[0]);
-      return library(decoder[0]);
-    });
-    ByteArrayOutputStream out = new ByteArrayOutputStream(256);
-    BinaryEncoder[] encoder = new BinaryEncoder[1];
-    Paired.compare("Avro, write", () -> ours(buffer), () -> {
-      out.reset();
-      encoder[0] = EncoderFactory.get().binaryEncoder(out, encoder[0]);
-      return library(encoder[0], out);
-    });
-  }
-
-  private static byte[] ours(AvroBuffer to) {
-    to.start(NO_HEADER);
-    to.writeLong(123_456_789L);
-    to.writeString(CUSTOMER);
-    to.writeLong(1);
-    to.writeString(COUNTRY);
-    to.writeDouble(49.95);
-    to.writeLong(3);
-    to.writeBoolean(true);
-    to.writeString(STREET);
-    to.writeString(ZIP);
-    to.writeLong(1);
-    to.writeString(TAG);
-    to.writeLong(0);
-    return to.toBytes();
-  }
-
-  private static byte[] library(BinaryEncoder to, ByteArrayOutputStream out) throws Exception {
-    to.writeLong(123_456_789L);
-    to.writeBytes(CUSTOMER.getBytes());
-    to.writeIndex(1);
-    to.writeBytes(COUNTRY.getBytes());
-    to.writeDouble(49.95);
-    to.writeInt(3);
-    to.writeBoolean(true);
-    to.writeBytes(STREET.getBytes());
-    to.writeBytes(ZIP.getBytes());
-    to.writeArrayStart();
-    to.setItemCount(1);
-    to.writeBytes(TAG.getBytes());
-    to.writeArrayEnd();
-    to.flush();
-    return out.toByteArray();
-  }
-
-  private static Object[] ours(AvroBytes in) {
-    Object[] values = new Object[9];
-    values[0] = in.readLong();
-    values[1] = in.readString();
-    values[2] = in.readIndex(2) == 0 ? null : in.readString();
-    values[3] = in.readDouble();
-    values[4] = in.readInt();
-    values[5] = in.readBoolean();
-    values[6] = in.readString();
-    values[7] = in.readString();
-    for (int count = in.readCount(); count > 0; count = in.readCount()) {
-      values[8] = in.readString();
+    public static void main(String[] arguments) throws Exception {
+        AvroBuffer buffer = new AvroBuffer();
+        byte[] record = ours(buffer);
+        AvroBytes in = new AvroBytes();
+        BinaryDecoder[] decoder = new BinaryDecoder[1];
+        Paired.compare("Avro, read", () -> ours(in.start(record, 0)), () -> {
+            decoder[0] = DecoderFactory.get().binaryDecoder(record, 0, record.length, decoder[0]);
+            return library(decoder[0]);
+        });
+        ByteArrayOutputStream out = new ByteArrayOutputStream(256);
+        BinaryEncoder[] encoder = new BinaryEncoder[1];
+        Paired.compare("Avro, write", () -> ours(buffer), () -> {
+            out.reset();
+            encoder[0] = EncoderFactory.get().binaryEncoder(out, encoder[0]);
+            return library(encoder[0], out);
+        });
     }
-    return values;
-  }
 
-  private static Object[] library(BinaryDecoder in) throws Exception {
-    Object[] values = new Object[9];
-    values[0] = in.readLong();
-    values[1] = text(in);
-    values[2] = in.readIndex() == 0 ? null : text(in);
-    values[3] = in.readDouble();
-    values[4] = in.readInt();
-    values[5] = in.readBoolean();
-    values[6] = text(in);
-    values[7] = text(in);
-    for (long count = in.readArrayStart(); count > 0; count = in.arrayNext()) {
-      values[8] = text(in);
+    private static byte[] ours(AvroBuffer to) {
+        to.start(NO_HEADER);
+        to.writeLong(123_456_789L);
+        to.writeString(CUSTOMER);
+        to.writeLong(1);
+        to.writeString(COUNTRY);
+        to.writeDouble(49.95);
+        to.writeLong(3);
+        to.writeBoolean(true);
+        to.writeString(STREET);
+        to.writeString(ZIP);
+        to.writeLong(1);
+        to.writeString(TAG);
+        to.writeLong(0);
+        return to.toBytes();
     }
-    return values;
-  }
 
-  /** Avro copies a text into an object of its own, whose bytes are Spark's then. */
-  private static UTF8String text(BinaryDecoder in) throws Exception {
-    Utf8 text = in.readString(null);
-    return UTF8String.fromBytes(text.getBytes(), 0, text.getByteLength());
-  }
+    private static byte[] library(BinaryEncoder to, ByteArrayOutputStream out) throws Exception {
+        to.writeLong(123_456_789L);
+        to.writeBytes(CUSTOMER.getBytes());
+        to.writeIndex(1);
+        to.writeBytes(COUNTRY.getBytes());
+        to.writeDouble(49.95);
+        to.writeInt(3);
+        to.writeBoolean(true);
+        to.writeBytes(STREET.getBytes());
+        to.writeBytes(ZIP.getBytes());
+        to.writeArrayStart();
+        to.setItemCount(1);
+        to.writeBytes(TAG.getBytes());
+        to.writeArrayEnd();
+        to.flush();
+        return out.toByteArray();
+    }
+
+    private static Object[] ours(AvroBytes in) {
+        Object[] values = new Object[9];
+        values[0] = in.readLong();
+        values[1] = in.readString();
+        values[2] = in.readIndex(2) == 0 ? null : in.readString();
+        values[3] = in.readDouble();
+        values[4] = in.readInt();
+        values[5] = in.readBoolean();
+        values[6] = in.readString();
+        values[7] = in.readString();
+        for (int count = in.readCount(); count > 0; count = in.readCount()) {
+            values[8] = in.readString();
+        }
+        return values;
+    }
+
+    private static Object[] library(BinaryDecoder in) throws Exception {
+        Object[] values = new Object[9];
+        values[0] = in.readLong();
+        values[1] = text(in);
+        values[2] = in.readIndex() == 0 ? null : text(in);
+        values[3] = in.readDouble();
+        values[4] = in.readInt();
+        values[5] = in.readBoolean();
+        values[6] = text(in);
+        values[7] = text(in);
+        for (long count = in.readArrayStart(); count > 0; count = in.arrayNext()) {
+            values[8] = text(in);
+        }
+        return values;
+    }
+
+    /** Avro copies a text into an object of its own, whose bytes are Spark's then. */
+    private static UTF8String text(BinaryDecoder in) throws Exception {
+        Utf8 text = in.readString(null);
+        return UTF8String.fromBytes(text.getBytes(), 0, text.getByteLength());
+    }
 }

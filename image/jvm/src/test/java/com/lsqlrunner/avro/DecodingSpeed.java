@@ -18,82 +18,88 @@ import org.apache.spark.sql.types.StructType;
 /**
  * How long one record takes to decode, as Avro and as JSON; not a test. It needs the jars of Spark:
  *
- * <pre>java -cp image/jvm/target/classes:image/jvm/target/test-classes:'.venv/lib/python3.11/site-packages/pyspark/jars/*'
+ * <pre>
+ * java -cp image/jvm/target/classes:image/jvm/target/test-classes:'.venv/lib/python3.11/site-packages/pyspark/jars/*'
  *     com.lsqlrunner.avro.DecodingSpeed</pre>
  */
 final class DecodingSpeed {
-  private static final int RECORDS = 400_000;
-  private static final int ROUNDS = 9;
-  /** Of the thread, not the wall: other work on the machine counts less. Collecting garbage does not count. */
-  private static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
+    private static final int RECORDS = 400_000;
+    private static final int ROUNDS = 9;
+    /** Of the thread, not the wall: other work on the machine counts less. Collecting garbage does not count. */
+    private static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
 
-  private static long kept;
+    private static long kept;
 
-  private DecodingSpeed() {}
+    private DecodingSpeed() {}
 
-  private interface Decoding {
-    Object decode() throws Exception;
-  }
-
-  public static void main(String[] arguments) throws Exception {
-    Schema schema =
-        Records.record(
-            Records.field("id", "\"long\""),
-            Records.field("customer", "\"string\""),
-            Records.field("country", "[\"null\",\"string\"]"),
-            Records.field("amount", "\"double\""),
-            Records.field("quantity", "\"int\""),
-            Records.field("paid", "\"boolean\""),
-            Records.field("address", "{\"type\":\"record\",\"name\":\"A\",\"fields\":["
-                + "{\"name\":\"street\",\"type\":\"string\"},{\"name\":\"zip\",\"type\":\"string\"}]}"),
-            Records.field("tags", "{\"type\":\"array\",\"items\":\"string\"}"));
-    GenericData.Array<String> tags = new GenericData.Array<>(schema.getField("tags").schema(), Arrays.asList("new", "web"));
-    Object address = Records.of(schema.getField("address").schema(), "Main Street 12", "10115");
-    Object value = Records.of(schema, 123_456_789L, "customer-4711", "DE", 49.95, 3, true, address, tags);
-
-    byte[] avro = Records.bytes(1, schema, value);
-    byte[] json = value.toString().getBytes(StandardCharsets.UTF_8);
-    Map<String, Decoding> ways =
-        Map.of("avro", avro(schema, avro), "json", json(schema, json), "generic", generic(schema, avro));
-    System.out.printf("%d bytes of Avro, %d of JSON%n", avro.length, json.length);
-    for (int round = 0; round < ROUNDS; round++) {
-      StringBuilder line = new StringBuilder();
-      for (String way : new String[] {"avro", "json", "generic"}) {
-        line.append("%s %.0f ns  ".formatted(way, nanos(ways.get(way))));
-      }
-      System.out.println(line);
+    private interface Decoding {
+        Object decode() throws Exception;
     }
-    System.out.println(kept);
-  }
 
-  private static Decoding avro(Schema schema, byte[] record) {
-    RecordDecoder decoder = new RecordDecoder(schema, id -> schema);
-    AvroBytes bytes = new AvroBytes();
-    return () -> decoder.decode(record, bytes);
-  }
+    public static void main(String[] arguments) throws Exception {
+        Schema schema = Records.record(
+                Records.field("id", "\"long\""),
+                Records.field("customer", "\"string\""),
+                Records.field("country", "[\"null\",\"string\"]"),
+                Records.field("amount", "\"double\""),
+                Records.field("quantity", "\"int\""),
+                Records.field("paid", "\"boolean\""),
+                Records.field(
+                        "address",
+                        "{\"type\":\"record\",\"name\":\"A\",\"fields\":["
+                                + "{\"name\":\"street\",\"type\":\"string\"},{\"name\":\"zip\",\"type\":\"string\"}]}"),
+                Records.field("tags", "{\"type\":\"array\",\"items\":\"string\"}"));
+        GenericData.Array<String> tags =
+                new GenericData.Array<>(schema.getField("tags").schema(), Arrays.asList("new", "web"));
+        Object address = Records.of(schema.getField("address").schema(), "Main Street 12", "10115");
+        Object value = Records.of(schema, 123_456_789L, "customer-4711", "DE", 49.95, 3, true, address, tags);
 
-  private static Decoding json(Schema schema, byte[] record) {
-    DecodeJson decoder = new DecodeJson(new BoundReference(0, DataTypes.BinaryType, true), (StructType) CatalystTypes.of(schema));
-    return () -> decoder.call(record);
-  }
-
-  /** Avro's own records, which would still have to be turned into Catalyst's: the least that Spark's way could take. */
-  private static Decoding generic(Schema schema, byte[] record) {
-    GenericDatumReader<Object> reader = new GenericDatumReader<>(schema);
-    BinaryDecoder[] decoder = new BinaryDecoder[1];
-    Object[] before = new Object[1];
-    return () -> {
-      decoder[0] = DecoderFactory.get().binaryDecoder(record, 5, record.length - 5, decoder[0]);
-      before[0] = reader.read(before[0], decoder[0]);
-      return before[0];
-    };
-  }
-
-  private static double nanos(Decoding way) throws Exception {
-    long start = CLOCK.getCurrentThreadCpuTime();
-    for (int i = 0; i < RECORDS; i++) {
-      kept += System.identityHashCode(way.decode().getClass()) & 1;
+        byte[] avro = Records.bytes(1, schema, value);
+        byte[] json = value.toString().getBytes(StandardCharsets.UTF_8);
+        Map<String, Decoding> ways =
+                Map.of("avro", avro(schema, avro), "json", json(schema, json), "generic", generic(schema, avro));
+        System.out.printf("%d bytes of Avro, %d of JSON%n", avro.length, json.length);
+        for (int round = 0; round < ROUNDS; round++) {
+            StringBuilder line = new StringBuilder();
+            for (String way : new String[] {"avro", "json", "generic"}) {
+                line.append("%s %.0f ns  ".formatted(way, nanos(ways.get(way))));
+            }
+            System.out.println(line);
+        }
+        System.out.println(kept);
     }
-    return (CLOCK.getCurrentThreadCpuTime() - start) / (double) RECORDS;
-  }
+
+    private static Decoding avro(Schema schema, byte[] record) {
+        RecordDecoder decoder = new RecordDecoder(schema, id -> schema);
+        AvroBytes bytes = new AvroBytes();
+        return () -> decoder.decode(record, bytes);
+    }
+
+    private static Decoding json(Schema schema, byte[] record) {
+        DecodeJson decoder = new DecodeJson(
+                new BoundReference(0, DataTypes.BinaryType, true), (StructType) CatalystTypes.of(schema));
+        return () -> decoder.call(record);
+    }
+
+    /**
+     * Avro's own records, which would still have to be turned into Catalyst's: the least that Spark's way could take.
+     */
+    private static Decoding generic(Schema schema, byte[] record) {
+        GenericDatumReader<Object> reader = new GenericDatumReader<>(schema);
+        BinaryDecoder[] decoder = new BinaryDecoder[1];
+        Object[] before = new Object[1];
+        return () -> {
+            decoder[0] = DecoderFactory.get().binaryDecoder(record, 5, record.length - 5, decoder[0]);
+            before[0] = reader.read(before[0], decoder[0]);
+            return before[0];
+        };
+    }
+
+    private static double nanos(Decoding way) throws Exception {
+        long start = CLOCK.getCurrentThreadCpuTime();
+        for (int i = 0; i < RECORDS; i++) {
+            kept += System.identityHashCode(way.decode().getClass()) & 1;
+        }
+        return (CLOCK.getCurrentThreadCpuTime() - start) / (double) RECORDS;
+    }
 }

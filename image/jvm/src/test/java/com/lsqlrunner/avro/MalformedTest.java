@@ -15,68 +15,70 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Bytes that are no record: each ends in a reason, none in anything else. */
 final class MalformedTest {
-  private static Object decoded(String type, String hex) {
-    Schema schema = Records.schema(type);
-    return Records.decoded(schema, schema, HexFormat.of().parseHex(hex));
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "\"int\" | '' | 0 bytes are too few for a schema id",
-        "\"int\" | 00000000 | 4 bytes are too few for a schema id",
-        "\"int\" | 010000000702 | the first byte is 1, not 0",
-        "\"int\" | 0000000007 | the record ends in the middle of a value",
-        "\"int\" | 000000000780 | the record ends in the middle of a value",
-        "\"int\" | 00000000070200 | 1 bytes are left behind the value",
-        "\"int\" | 0000000007ffffffffff7f | a number is too large for an int",
-        "\"long\" | 0000000007ffffffffffffffffffff01 | a number has more than 10 bytes",
-        "\"boolean\" | 000000000702 | a boolean is neither 0 nor 1",
-        "\"double\" | 000000000700000000000000 | the record ends in the middle of a value",
-        "\"string\" | 00000000070461 | the record ends in the middle of a value",
-        "\"string\" | 000000000701 | a length is negative",
-        "\"string\" | 000000000702ff | a string is not UTF-8",
-        "[\"null\",\"int\"] | 000000000704 | a union or an enum has no choice 2",
-        "{\"type\":\"array\",\"items\":\"null\"} | 0000000007feffffffffffffffff01 | the record ends in the middle of a value",
-        "{\"type\":\"long\",\"logicalType\":\"timestamp-millis\"} | 0000000007feffffffffffffffff01 | a timestamp is too far away",
-        "{\"type\":\"bytes\",\"logicalType\":\"decimal\",\"precision\":1} | 000000000700 | a decimal has no bytes"
-      })
-  void bytesThatAreNoRecordAreMalformed(String type, String hex, String reason) {
-    assertEquals(reason, assertThrows(MalformedRecordException.class, () -> decoded(type, hex)).reason());
-  }
-
-  @Test
-  void aDecoderGoesOnAfterAMalformedRecord() {
-    Schema schema = Records.schema("\"string\"");
-    RecordDecoder decoder = new RecordDecoder(schema, id -> schema);
-    AvroBytes bytes = new AvroBytes();
-    byte[] good = Records.bytes(1, schema, "a");
-
-    assertThrows(MalformedRecordException.class, () -> decoder.decode(Arrays.copyOf(good, good.length - 1), bytes));
-
-    assertEquals(UTF8String.fromString("a"), decoder.decode(good, bytes));
-  }
-
-  @Test
-  void anyBytesEndInAValueOrAReason() {
-    Schema schema =
-        Records.record(
-            Records.field("s", "\"string\""),
-            Records.field("u", "[\"null\",\"long\",\"string\"]"),
-            Records.field("m", "{\"type\":\"map\",\"values\":{\"type\":\"array\",\"items\":\"double\"}}"),
-            Records.field("d", "{\"type\":\"bytes\",\"logicalType\":\"decimal\",\"precision\":9,\"scale\":2}"));
-    RecordDecoder decoder = new RecordDecoder(schema, id -> schema);
-    Random random = new Random(1);
-    for (int i = 0; i < 20_000; i++) {
-      byte[] record = new byte[5 + random.nextInt(30)];
-      random.nextBytes(record);
-      Arrays.fill(record, 0, 5, (byte) 0);
-      try {
-        decoder.decode(record, new AvroBytes());
-      } catch (MalformedRecordException expected) {
-        assertEquals(false, expected.getMessage().isEmpty());
-      }
+    private static Object decoded(String type, String hex) {
+        Schema schema = Records.schema(type);
+        return Records.decoded(schema, schema, HexFormat.of().parseHex(hex));
     }
-  }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "\"int\" | '' | 0 bytes are too few for a schema id",
+                "\"int\" | 00000000 | 4 bytes are too few for a schema id",
+                "\"int\" | 010000000702 | the first byte is 1, not 0",
+                "\"int\" | 0000000007 | the record ends in the middle of a value",
+                "\"int\" | 000000000780 | the record ends in the middle of a value",
+                "\"int\" | 00000000070200 | 1 bytes are left behind the value",
+                "\"int\" | 0000000007ffffffffff7f | a number is too large for an int",
+                "\"long\" | 0000000007ffffffffffffffffffff01 | a number has more than 10 bytes",
+                "\"boolean\" | 000000000702 | a boolean is neither 0 nor 1",
+                "\"double\" | 000000000700000000000000 | the record ends in the middle of a value",
+                "\"string\" | 00000000070461 | the record ends in the middle of a value",
+                "\"string\" | 000000000701 | a length is negative",
+                "\"string\" | 000000000702ff | a string is not UTF-8",
+                "[\"null\",\"int\"] | 000000000704 | a union or an enum has no choice 2",
+                "{\"type\":\"array\",\"items\":\"null\"} | 0000000007feffffffffffffffff01 | the record ends in the middle of a value",
+                "{\"type\":\"long\",\"logicalType\":\"timestamp-millis\"} | 0000000007feffffffffffffffff01 | a timestamp is too far away",
+                "{\"type\":\"bytes\",\"logicalType\":\"decimal\",\"precision\":1} | 000000000700 | a decimal has no bytes"
+            })
+    void bytesThatAreNoRecordAreMalformed(String type, String hex, String reason) {
+        assertEquals(
+                reason,
+                assertThrows(MalformedRecordException.class, () -> decoded(type, hex))
+                        .reason());
+    }
+
+    @Test
+    void aDecoderGoesOnAfterAMalformedRecord() {
+        Schema schema = Records.schema("\"string\"");
+        RecordDecoder decoder = new RecordDecoder(schema, id -> schema);
+        AvroBytes bytes = new AvroBytes();
+        byte[] good = Records.bytes(1, schema, "a");
+
+        assertThrows(MalformedRecordException.class, () -> decoder.decode(Arrays.copyOf(good, good.length - 1), bytes));
+
+        assertEquals(UTF8String.fromString("a"), decoder.decode(good, bytes));
+    }
+
+    @Test
+    void anyBytesEndInAValueOrAReason() {
+        Schema schema = Records.record(
+                Records.field("s", "\"string\""),
+                Records.field("u", "[\"null\",\"long\",\"string\"]"),
+                Records.field("m", "{\"type\":\"map\",\"values\":{\"type\":\"array\",\"items\":\"double\"}}"),
+                Records.field("d", "{\"type\":\"bytes\",\"logicalType\":\"decimal\",\"precision\":9,\"scale\":2}"));
+        RecordDecoder decoder = new RecordDecoder(schema, id -> schema);
+        Random random = new Random(1);
+        for (int i = 0; i < 20_000; i++) {
+            byte[] record = new byte[5 + random.nextInt(30)];
+            random.nextBytes(record);
+            Arrays.fill(record, 0, 5, (byte) 0);
+            try {
+                decoder.decode(record, new AvroBytes());
+            } catch (MalformedRecordException expected) {
+                assertEquals(false, expected.getMessage().isEmpty());
+            }
+        }
+    }
 }

@@ -19,68 +19,69 @@ import org.apache.spark.sql.types.StructType;
 
 /** Records as Avro's own classes write and read them, and Catalyst's values as texts. */
 final class Records {
-  static final int ID = 7;
+    static final int ID = 7;
 
-  private Records() {}
+    private Records() {}
 
-  static Schema schema(String text) {
-    return CatalystTypes.parsed(text);
-  }
-
-  /** A record {@code R} of fields, given as JSON. */
-  static Schema record(String... fields) {
-    return schema("{\"type\":\"record\",\"name\":\"R\",\"fields\":[" + String.join(",", fields) + "]}");
-  }
-
-  static String field(String name, String type) {
-    return "{\"name\":\"%s\",\"type\":%s}".formatted(name, type);
-  }
-
-  static String field(String name, String type, String byDefault) {
-    return "{\"name\":\"%s\",\"type\":%s,\"default\":%s}".formatted(name, type, byDefault);
-  }
-
-  static GenericRecord of(Schema schema, Object... values) {
-    GenericData.Record record = new GenericData.Record(schema);
-    for (int i = 0; i < values.length; i++) {
-      record.put(i, values[i]);
+    static Schema schema(String text) {
+        return CatalystTypes.parsed(text);
     }
-    return record;
-  }
 
-  /** In the wire format, written by Avro's own encoder. */
-  static byte[] bytes(int id, Schema schema, Object value) {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    bytes.writeBytes(ByteBuffer.allocate(5).put((byte) 0).putInt(id).array());
-    BinaryEncoder encoder = EncoderFactory.get().directBinaryEncoder(bytes, null);
-    try {
-      new GenericDatumWriter<>(schema).write(value, encoder);
-    } catch (IOException error) {
-      throw new IllegalStateException(error);
+    /** A record {@code R} of fields, given as JSON. */
+    static Schema record(String... fields) {
+        return schema("{\"type\":\"record\",\"name\":\"R\",\"fields\":[" + String.join(",", fields) + "]}");
     }
-    return bytes.toByteArray();
-  }
 
-  /** What Avro's own decoder reads of a record in the wire format. */
-  static Object read(Schema schema, byte[] record) throws IOException {
-    return new GenericDatumReader<>(schema).read(null, DecoderFactory.get().binaryDecoder(record, 5, record.length - 5, null));
-  }
+    static String field(String name, String type) {
+        return "{\"name\":\"%s\",\"type\":%s}".formatted(name, type);
+    }
 
-  /** What is decoded of a record of schema {@link #ID}. */
-  static Object decoded(Schema writer, Schema reader, byte[] record) {
-    return new RecordDecoder(reader, id -> writer).decode(record, new AvroBytes());
-  }
+    static String field(String name, String type, String byDefault) {
+        return "{\"name\":\"%s\",\"type\":%s,\"default\":%s}".formatted(name, type, byDefault);
+    }
 
-  /** A type as Spark shows it, which for structs asks for a session. */
-  static String shown(DataType type) {
-    return type instanceof StructType struct
-        ? Stream.of(struct.fields())
-            .map(field -> field.name() + ":" + shown(field.dataType()))
-            .collect(Collectors.joining(",", "struct<", ">"))
-        : type.simpleString();
-  }
+    static GenericRecord of(Schema schema, Object... values) {
+        GenericData.Record record = new GenericData.Record(schema);
+        for (int i = 0; i < values.length; i++) {
+            record.put(i, values[i]);
+        }
+        return record;
+    }
 
-  static String shown(Object value) {
-    return Shown.shown(value);
-  }
+    /** In the wire format, written by Avro's own encoder. */
+    static byte[] bytes(int id, Schema schema, Object value) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        bytes.writeBytes(ByteBuffer.allocate(5).put((byte) 0).putInt(id).array());
+        BinaryEncoder encoder = EncoderFactory.get().directBinaryEncoder(bytes, null);
+        try {
+            new GenericDatumWriter<>(schema).write(value, encoder);
+        } catch (IOException error) {
+            throw new IllegalStateException(error);
+        }
+        return bytes.toByteArray();
+    }
+
+    /** What Avro's own decoder reads of a record in the wire format. */
+    static Object read(Schema schema, byte[] record) throws IOException {
+        return new GenericDatumReader<>(schema)
+                .read(null, DecoderFactory.get().binaryDecoder(record, 5, record.length - 5, null));
+    }
+
+    /** What is decoded of a record of schema {@link #ID}. */
+    static Object decoded(Schema writer, Schema reader, byte[] record) {
+        return new RecordDecoder(reader, id -> writer).decode(record, new AvroBytes());
+    }
+
+    /** A type as Spark shows it, which for structs asks for a session. */
+    static String shown(DataType type) {
+        return type instanceof StructType struct
+                ? Stream.of(struct.fields())
+                        .map(field -> field.name() + ":" + shown(field.dataType()))
+                        .collect(Collectors.joining(",", "struct<", ">"))
+                : type.simpleString();
+    }
+
+    static String shown(Object value) {
+        return Shown.shown(value);
+    }
 }

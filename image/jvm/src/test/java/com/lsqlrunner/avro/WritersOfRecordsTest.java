@@ -15,47 +15,45 @@ import org.junit.jupiter.api.Test;
 
 /** Records of several writers, each with the id of its schema. */
 final class WritersOfRecordsTest {
-  private static final String NEW = "{\"type\":\"record\",\"name\":\"R\",\"fields\":["
-      + "{\"name\":\"a\",\"type\":\"int\"},{\"name\":\"b\",\"type\":\"string\",\"default\":\"?\"}]}";
-  private static final String OLD =
-      "{\"type\":\"record\",\"name\":\"R\",\"fields\":[{\"name\":\"a\",\"type\":\"int\"}]}";
+    private static final String NEW = "{\"type\":\"record\",\"name\":\"R\",\"fields\":["
+            + "{\"name\":\"a\",\"type\":\"int\"},{\"name\":\"b\",\"type\":\"string\",\"default\":\"?\"}]}";
+    private static final String OLD =
+            "{\"type\":\"record\",\"name\":\"R\",\"fields\":[{\"name\":\"a\",\"type\":\"int\"}]}";
 
-  @Test
-  void writersMayChangeFromRecordToRecordAndANewOneAppear() {
-    Map<Integer, Schema> known = new HashMap<>(Map.of(1, Records.schema("\"long\""), 2, Records.schema("\"int\"")));
-    List<Integer> asked = new ArrayList<>();
-    RecordDecoder decoder =
-        new RecordDecoder(
-            Records.schema("\"long\""),
-            id -> {
-              asked.add(id);
-              return Optional.ofNullable(known.get(id)).orElseThrow(() -> new MalformedRecordException("none"));
-            });
-    AvroBytes bytes = new AvroBytes();
-    byte[] first = Records.bytes(1, Records.schema("\"long\""), 10L);
-    byte[] second = Records.bytes(2, Records.schema("\"int\""), 20);
-    byte[] third = Records.bytes(3, Records.schema("\"int\""), 30);
+    @Test
+    void writersMayChangeFromRecordToRecordAndANewOneAppear() {
+        Map<Integer, Schema> known = new HashMap<>(Map.of(1, Records.schema("\"long\""), 2, Records.schema("\"int\"")));
+        List<Integer> asked = new ArrayList<>();
+        RecordDecoder decoder = new RecordDecoder(Records.schema("\"long\""), id -> {
+            asked.add(id);
+            return Optional.ofNullable(known.get(id)).orElseThrow(() -> new MalformedRecordException("none"));
+        });
+        AvroBytes bytes = new AvroBytes();
+        byte[] first = Records.bytes(1, Records.schema("\"long\""), 10L);
+        byte[] second = Records.bytes(2, Records.schema("\"int\""), 20);
+        byte[] third = Records.bytes(3, Records.schema("\"int\""), 30);
 
-    List<Object> found = List.of(decoder.decode(first, bytes), decoder.decode(second, bytes), decoder.decode(first, bytes));
-    assertThrows(MalformedRecordException.class, () -> decoder.decode(third, bytes));
-    known.put(3, Records.schema("\"int\""));
+        List<Object> found =
+                List.of(decoder.decode(first, bytes), decoder.decode(second, bytes), decoder.decode(first, bytes));
+        assertThrows(MalformedRecordException.class, () -> decoder.decode(third, bytes));
+        known.put(3, Records.schema("\"int\""));
 
-    assertEquals(List.of(10L, 20L, 10L), found);
-    assertEquals(30L, decoder.decode(third, bytes));
-    assertEquals(List.of(1, 2, 3, 3), asked);
-  }
+        assertEquals(List.of(10L, 20L, 10L), found);
+        assertEquals(30L, decoder.decode(third, bytes));
+        assertEquals(List.of(1, 2, 3, 3), asked);
+    }
 
-  @Test
-  void recordsAreDecodedWithTheSchemasOfTheirIds() {
-    Registry.give("given", Map.of(1, OLD, 2, NEW));
-    RecordDecoder decoder = RecordDecoder.shared(Registry.named("given"), NEW);
-    Schema oldSchema = Records.schema(OLD);
-    Schema newSchema = Records.schema(NEW);
+    @Test
+    void recordsAreDecodedWithTheSchemasOfTheirIds() {
+        Registry.give("given", Map.of(1, OLD, 2, NEW));
+        RecordDecoder decoder = RecordDecoder.shared(Registry.named("given"), NEW);
+        Schema oldSchema = Records.schema(OLD);
+        Schema newSchema = Records.schema(NEW);
 
-    Object first = decoder.decode(Records.bytes(1, oldSchema, Records.of(oldSchema, 7)), new AvroBytes());
-    Object second = decoder.decode(Records.bytes(2, newSchema, Records.of(newSchema, 8, "x")), new AvroBytes());
+        Object first = decoder.decode(Records.bytes(1, oldSchema, Records.of(oldSchema, 7)), new AvroBytes());
+        Object second = decoder.decode(Records.bytes(2, newSchema, Records.of(newSchema, 8, "x")), new AvroBytes());
 
-    assertEquals("(7 ?)", Records.shown(first));
-    assertEquals("(8 x)", Records.shown(second));
-  }
+        assertEquals("(7 ?)", Records.shown(first));
+        assertEquals("(8 x)", Records.shown(second));
+    }
 }

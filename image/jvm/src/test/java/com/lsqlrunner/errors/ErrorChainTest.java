@@ -14,64 +14,72 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class ErrorChainTest {
-  private static final LsqlException OURS =
-      new LsqlException(Condition.LSQL_RECORD_TOO_LARGE, Map.of("bytes", "12", "limit_bytes", "10"));
+    private static final LsqlException OURS =
+            new LsqlException(Condition.LSQL_RECORD_TOO_LARGE, Map.of("bytes", "12", "limit_bytes", "10"));
 
-  @Test
-  void anErrorOfOursHasItsConditionParametersAndText() {
-    ErrorChain.Link link = ErrorChain.link(OURS);
+    @Test
+    void anErrorOfOursHasItsConditionParametersAndText() {
+        ErrorChain.Link link = ErrorChain.link(OURS);
 
-    assertEquals("LSQL_RECORD_TOO_LARGE", link.condition());
-    assertEquals(Map.of("bytes", "12", "limit_bytes", "10"), link.parameters());
-    assertEquals("the record has 12 bytes, its topic takes 10", link.reason());
-  }
+        assertEquals("LSQL_RECORD_TOO_LARGE", link.condition());
+        assertEquals(Map.of("bytes", "12", "limit_bytes", "10"), link.parameters());
+        assertEquals("the record has 12 bytes, its topic takes 10", link.reason());
+    }
 
-  @Test
-  void causesFollowTheOutermost() {
-    RuntimeException outer = new RuntimeException("no condition", OURS);
+    @Test
+    void causesFollowTheOutermost() {
+        RuntimeException outer = new RuntimeException("no condition", OURS);
 
-    List<ErrorChain.Link> chain = ErrorChain.of(outer);
+        List<ErrorChain.Link> chain = ErrorChain.of(outer);
 
-    assertEquals(List.of("", "LSQL_RECORD_TOO_LARGE"), chain.stream().map(ErrorChain.Link::condition).toList());
-    assertEquals("RuntimeException", chain.get(0).type());
-  }
+        assertEquals(
+                List.of("", "LSQL_RECORD_TOO_LARGE"),
+                chain.stream().map(ErrorChain.Link::condition).toList());
+        assertEquals("RuntimeException", chain.get(0).type());
+    }
 
-  @Test
-  void aConditionWithinATextIsFoundWithoutSparksAdvice() {
-    ErrorChain.Link link =
-        ErrorChain.link(
-            new ArithmeticException(
-                "Lost task: [CAST_INVALID_INPUT.X] The value 'x' is wrong. Use `try_cast` to get NULL. SQLSTATE: 22018\nat"));
+    @Test
+    void aConditionWithinATextIsFoundWithoutSparksAdvice() {
+        ErrorChain.Link link = ErrorChain.link(
+                new ArithmeticException(
+                        "Lost task: [CAST_INVALID_INPUT.X] The value 'x' is wrong. Use `try_cast` to get NULL. SQLSTATE: 22018\nat"));
 
-    assertEquals("CAST_INVALID_INPUT", link.condition());
-    assertEquals("The value 'x' is wrong", link.reason());
-  }
+        assertEquals("CAST_INVALID_INPUT", link.condition());
+        assertEquals("The value 'x' is wrong", link.reason());
+    }
 
-  @Test
-  void aReasonIsOneShortLine() {
-    assertEquals(300, ErrorChain.link(new RuntimeException("[A_B] " + "x".repeat(1_000))).reason().length());
-    assertEquals("first", ErrorChain.link(new RuntimeException("first\nsecond")).reason());
-    assertEquals("", ErrorChain.link(new NullPointerException()).reason());
-  }
+    @Test
+    void aReasonIsOneShortLine() {
+        assertEquals(
+                300,
+                ErrorChain.link(new RuntimeException("[A_B] " + "x".repeat(1_000)))
+                        .reason()
+                        .length());
+        assertEquals(
+                "first", ErrorChain.link(new RuntimeException("first\nsecond")).reason());
+        assertEquals("", ErrorChain.link(new NullPointerException()).reason());
+    }
 
-  @Test
-  void pythonReadsAJsonArray() throws Exception {
-    JsonNode chain = new ObjectMapper().readTree(ErrorChain.json(OURS));
+    @Test
+    void pythonReadsAJsonArray() throws Exception {
+        JsonNode chain = new ObjectMapper().readTree(ErrorChain.json(OURS));
 
-    assertEquals(1, chain.size());
-    assertEquals("12", chain.get(0).get("parameters").get("bytes").asText());
-    assertTrue(chain.get(0).has("type") && chain.get(0).has("reason") && chain.get(0).has("condition"));
-  }
+        assertEquals(1, chain.size());
+        assertEquals("12", chain.get(0).get("parameters").get("bytes").asText());
+        assertTrue(chain.get(0).has("type")
+                && chain.get(0).has("reason")
+                && chain.get(0).has("condition"));
+    }
 
-  @Test
-  void anErrorOfOursTravelsFromATaskToTheDriver() throws Exception {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    new ObjectOutputStream(bytes).writeObject(OURS);
+    @Test
+    void anErrorOfOursTravelsFromATaskToTheDriver() throws Exception {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        new ObjectOutputStream(bytes).writeObject(OURS);
 
-    LsqlException read =
-        (LsqlException) new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray())).readObject();
+        LsqlException read =
+                (LsqlException) new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray())).readObject();
 
-    assertEquals(OURS.getCondition(), read.getCondition());
-    assertEquals(OURS.getMessageParameters(), read.getMessageParameters());
-  }
+        assertEquals(OURS.getCondition(), read.getCondition());
+        assertEquals(OURS.getMessageParameters(), read.getMessageParameters());
+    }
 }

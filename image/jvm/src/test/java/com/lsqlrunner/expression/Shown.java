@@ -11,26 +11,26 @@ import org.apache.spark.sql.catalyst.util.GenericArrayData;
 
 /** Catalyst's values as texts. */
 public final class Shown {
-  private Shown() {}
+    private Shown() {}
 
-  public static String shown(Object value) {
-    if (value instanceof GenericInternalRow row) {
-      return IntStream.range(0, row.numFields())
-          .mapToObj(i -> shown(row.genericGet(i)))
-          .collect(Collectors.joining(" ", "(", ")"));
+    public static String shown(Object value) {
+        if (value instanceof GenericInternalRow row) {
+            return IntStream.range(0, row.numFields())
+                    .mapToObj(i -> shown(row.genericGet(i)))
+                    .collect(Collectors.joining(" ", "(", ")"));
+        }
+        if (value instanceof GenericArrayData items) {
+            return IntStream.range(0, items.numElements())
+                    .mapToObj(i -> shown(items.array()[i]))
+                    .collect(Collectors.joining(" ", "[", "]"));
+        }
+        if (value instanceof ArrayBasedMapData map) {
+            Object[] keys = ((GenericArrayData) map.keyArray()).array();
+            Object[] values = ((GenericArrayData) map.valueArray()).array();
+            Map<String, String> items = new TreeMap<>(); // maps have no order
+            IntStream.range(0, keys.length).forEach(i -> items.put(keys[i].toString(), shown(values[i])));
+            return items.toString();
+        }
+        return value instanceof byte[] bytes ? HexFormat.of().formatHex(bytes) : String.valueOf(value);
     }
-    if (value instanceof GenericArrayData items) {
-      return IntStream.range(0, items.numElements())
-          .mapToObj(i -> shown(items.array()[i]))
-          .collect(Collectors.joining(" ", "[", "]"));
-    }
-    if (value instanceof ArrayBasedMapData map) {
-      Object[] keys = ((GenericArrayData) map.keyArray()).array();
-      Object[] values = ((GenericArrayData) map.valueArray()).array();
-      Map<String, String> items = new TreeMap<>(); // maps have no order
-      IntStream.range(0, keys.length).forEach(i -> items.put(keys[i].toString(), shown(values[i])));
-      return items.toString();
-    }
-    return value instanceof byte[] bytes ? HexFormat.of().formatHex(bytes) : String.valueOf(value);
-  }
 }

@@ -25,86 +25,91 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The calls that Spark makes for a checkpoint, in its way: write under another name, then rename. */
 class DurableFsTest {
-  @TempDir java.nio.file.Path folder;
-  private FileContext files;
+    @TempDir
+    java.nio.file.Path folder;
 
-  @BeforeEach
-  void open() throws Exception {
-    Configuration conf = new Configuration(false);
-    conf.set("fs.AbstractFileSystem.file.impl", DurableFs.class.getName());
-    conf.set("fs.file.impl", DurableFileSystem.class.getName());
-    conf.setBoolean("fs.file.impl.disable.cache", true);
-    files = FileContext.getFileContext(folder.toUri(), conf);
-    assertEquals(DurableFileSystem.class, FileSystem.get(folder.toUri(), conf).getClass());
-  }
+    private FileContext files;
 
-  @Test
-  void aSnapshotOfAStateStoreIsCopiedThereAndBack() throws Exception {
-    Configuration conf = new Configuration(false);
-    conf.set("fs.file.impl", DurableFileSystem.class.getName());
-    try (FileSystem system = FileSystem.newInstance(folder.toUri(), conf)) {
-      Files.writeString(folder.resolve("000008.sst"), "rows");
-
-      system.copyFromLocalFile(path("000008.sst"), path("state/SSTs/000008.sst"));
-      system.copyToLocalFile(path("state/SSTs/000008.sst"), path("local/000008.sst"));
+    @BeforeEach
+    void open() throws Exception {
+        Configuration conf = new Configuration(false);
+        conf.set("fs.AbstractFileSystem.file.impl", DurableFs.class.getName());
+        conf.set("fs.file.impl", DurableFileSystem.class.getName());
+        conf.setBoolean("fs.file.impl.disable.cache", true);
+        files = FileContext.getFileContext(folder.toUri(), conf);
+        assertEquals(
+                DurableFileSystem.class, FileSystem.get(folder.toUri(), conf).getClass());
     }
 
-    assertEquals("rows", Files.readString(folder.resolve("state/SSTs/000008.sst")));
-    assertEquals("rows", Files.readString(folder.resolve("local/000008.sst")));
-    assertTrue(Files.exists(folder.resolve("000008.sst")));
-  }
+    @Test
+    void aSnapshotOfAStateStoreIsCopiedThereAndBack() throws Exception {
+        Configuration conf = new Configuration(false);
+        conf.set("fs.file.impl", DurableFileSystem.class.getName());
+        try (FileSystem system = FileSystem.newInstance(folder.toUri(), conf)) {
+            Files.writeString(folder.resolve("000008.sst"), "rows");
 
-  private Path path(String name) {
-    return new Path(folder.resolve(name).toUri());
-  }
+            system.copyFromLocalFile(path("000008.sst"), path("state/SSTs/000008.sst"));
+            system.copyToLocalFile(path("state/SSTs/000008.sst"), path("local/000008.sst"));
+        }
 
-  private void write(String name, String text) throws Exception {
-    try (FSDataOutputStream out =
-        files.create(path(name), EnumSet.of(CreateFlag.CREATE, CreateFlag.OVERWRITE), CreateOpts.createParent())) {
-      out.write(text.getBytes(StandardCharsets.UTF_8));
+        assertEquals("rows", Files.readString(folder.resolve("state/SSTs/000008.sst")));
+        assertEquals("rows", Files.readString(folder.resolve("local/000008.sst")));
+        assertTrue(Files.exists(folder.resolve("000008.sst")));
     }
-  }
 
-  @Test
-  void whatIsWrittenAndRenamedIsThereWithoutFilesBesideIt() throws Exception {
-    write("offsets/.0.tmp", "v1");
-    files.rename(path("offsets/.0.tmp"), path("offsets/0"));
-
-    assertEquals("v1", Files.readString(folder.resolve("offsets/0")));
-    try (var names = Files.list(folder.resolve("offsets"))) {
-      assertEquals(1, names.count());
+    private Path path(String name) {
+        return new Path(folder.resolve(name).toUri());
     }
-  }
 
-  @Test
-  void aFileIsNotRenamedOntoAnotherUnlessAsked() throws Exception {
-    write("old", "old");
-    write("new", "new");
+    private void write(String name, String text) throws Exception {
+        try (FSDataOutputStream out = files.create(
+                path(name), EnumSet.of(CreateFlag.CREATE, CreateFlag.OVERWRITE), CreateOpts.createParent())) {
+            out.write(text.getBytes(StandardCharsets.UTF_8));
+        }
+    }
 
-    assertThrows(FileAlreadyExistsException.class, () -> files.rename(path("new"), path("old")));
-    files.rename(path("new"), path("old"), Rename.OVERWRITE);
+    @Test
+    void whatIsWrittenAndRenamedIsThereWithoutFilesBesideIt() throws Exception {
+        write("offsets/.0.tmp", "v1");
+        files.rename(path("offsets/.0.tmp"), path("offsets/0"));
 
-    assertEquals("new", Files.readString(folder.resolve("old")));
-    assertFalse(Files.exists(folder.resolve("new")));
-  }
+        assertEquals("v1", Files.readString(folder.resolve("offsets/0")));
+        try (var names = Files.list(folder.resolve("offsets"))) {
+            assertEquals(1, names.count());
+        }
+    }
 
-  @Test
-  void permissionsAreSet() throws Exception {
-    write("file", "x");
+    @Test
+    void aFileIsNotRenamedOntoAnotherUnlessAsked() throws Exception {
+        write("old", "old");
+        write("new", "new");
 
-    files.setPermission(path("file"), new FsPermission((short) 0640));
+        assertThrows(FileAlreadyExistsException.class, () -> files.rename(path("new"), path("old")));
+        files.rename(path("new"), path("old"), Rename.OVERWRITE);
 
-    assertEquals("rw-r-----", java.nio.file.attribute.PosixFilePermissions.toString(
-        Files.getPosixFilePermissions(folder.resolve("file"))));
-  }
+        assertEquals("new", Files.readString(folder.resolve("old")));
+        assertFalse(Files.exists(folder.resolve("new")));
+    }
 
-  @Test
-  void aLinkIsFollowedAndWhatIsNotThereIsSaid() throws Exception {
-    write("file", "four");
-    Files.createSymbolicLink(folder.resolve("link"), folder.resolve("file"));
+    @Test
+    void permissionsAreSet() throws Exception {
+        write("file", "x");
 
-    assertEquals(4, files.getFileLinkStatus(path("link")).getLen());
-    assertThrows(FileNotFoundException.class, () -> files.getFileLinkStatus(path("nothing")));
-    assertTrue(files.delete(path("file"), false));
-  }
+        files.setPermission(path("file"), new FsPermission((short) 0640));
+
+        assertEquals(
+                "rw-r-----",
+                java.nio.file.attribute.PosixFilePermissions.toString(
+                        Files.getPosixFilePermissions(folder.resolve("file"))));
+    }
+
+    @Test
+    void aLinkIsFollowedAndWhatIsNotThereIsSaid() throws Exception {
+        write("file", "four");
+        Files.createSymbolicLink(folder.resolve("link"), folder.resolve("file"));
+
+        assertEquals(4, files.getFileLinkStatus(path("link")).getLen());
+        assertThrows(FileNotFoundException.class, () -> files.getFileLinkStatus(path("nothing")));
+        assertTrue(files.delete(path("file"), false));
+    }
 }

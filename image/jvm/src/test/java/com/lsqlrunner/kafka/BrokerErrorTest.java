@@ -30,25 +30,52 @@ class BrokerErrorTest {
 
     @Test
     void eachKindOfErrorHasItsOwn() {
-        assertEquals(Condition.LSQL_BROKER_UNREACHABLE, BrokerError.of(new TimeoutException("Call(...) timed out")).condition());
-        assertEquals(Condition.LSQL_BROKER_LOGIN_REFUSED, BrokerError.of(new SaslAuthenticationException("no")).condition());
-        assertEquals(Condition.LSQL_BROKER_RIGHTS_MISSING, BrokerError.of(GroupAuthorizationException.forGroupId("g")).condition());
-        assertEquals(Condition.LSQL_TOPIC_EXISTS, BrokerError.of(new TopicExistsException("t")).condition());
-        assertEquals(Condition.LSQL_BROKER_FAILED, BrokerError.of(new IllegalStateException("x")).condition());
-        assertEquals(Condition.LSQL_BROKER_RIGHTS_MISSING, BrokerError.of(new ExecutionException(GroupAuthorizationException.forGroupId("g"))).condition());
+        assertEquals(
+                Condition.LSQL_BROKER_UNREACHABLE,
+                BrokerError.of(new TimeoutException("Call(...) timed out")).condition());
+        assertEquals(
+                Condition.LSQL_BROKER_LOGIN_REFUSED,
+                BrokerError.of(new SaslAuthenticationException("no")).condition());
+        assertEquals(
+                Condition.LSQL_BROKER_RIGHTS_MISSING,
+                BrokerError.of(GroupAuthorizationException.forGroupId("g")).condition());
+        assertEquals(
+                Condition.LSQL_TOPIC_EXISTS,
+                BrokerError.of(new TopicExistsException("t")).condition());
+        assertEquals(
+                Condition.LSQL_BROKER_FAILED,
+                BrokerError.of(new IllegalStateException("x")).condition());
+        assertEquals(
+                Condition.LSQL_BROKER_RIGHTS_MISSING,
+                BrokerError.of(new ExecutionException(GroupAuthorizationException.forGroupId("g")))
+                        .condition());
     }
 
     @Test
     void aNameThatCannotBeResolvedIsNoMistakeOfTheSettings() {
-        assertEquals(Condition.LSQL_BROKER_UNREACHABLE, notMade(new ConfigException("No resolvable bootstrap urls given in x")).condition());
-        assertEquals(Condition.LSQL_BROKER_SETTINGS_INVALID, notMade(new ConfigException("Invalid url in bootstrap.servers: x")).condition());
+        assertEquals(
+                Condition.LSQL_BROKER_UNREACHABLE,
+                notMade(new ConfigException("No resolvable bootstrap urls given in x"))
+                        .condition());
+        assertEquals(
+                Condition.LSQL_BROKER_SETTINGS_INVALID,
+                notMade(new ConfigException("Invalid url in bootstrap.servers: x"))
+                        .condition());
     }
 
     @Test
     void aLoginServerThatIsAwayIsNoWrongKey() {
-        assertEquals(Condition.LSQL_BROKER_UNREACHABLE, notMade(login("Connection refused", new ConnectException("Connection refused"))).condition());
-        assertEquals(Condition.LSQL_BROKER_LOGIN_REFUSED, notMade(login("Checksum failed", null)).condition());
-        assertEquals(Condition.LSQL_BROKER_SETTINGS_INVALID, notMade(login("No LoginModule found for com.example.Login", null)).condition());
+        assertEquals(
+                Condition.LSQL_BROKER_UNREACHABLE,
+                notMade(login("Connection refused", new ConnectException("Connection refused")))
+                        .condition());
+        assertEquals(
+                Condition.LSQL_BROKER_LOGIN_REFUSED,
+                notMade(login("Checksum failed", null)).condition());
+        assertEquals(
+                Condition.LSQL_BROKER_SETTINGS_INVALID,
+                notMade(login("No LoginModule found for com.example.Login", null))
+                        .condition());
     }
 
     @Test
@@ -57,8 +84,10 @@ class BrokerErrorTest {
                 "PKIX path building failed: sun.security.provider.certpath.SunCertPathBuilderException: unable to find it");
         assertEquals(
                 "SSL handshake failed: PKIX path building failed: unable to find it",
-                BrokerError.of(new SslAuthenticationException("SSL handshake failed", handshake)).reason());
-        Exception store = new KafkaException("Failed to load SSL keystore /a of type JKS", new NoSuchFileException("/a"));
+                BrokerError.of(new SslAuthenticationException("SSL handshake failed", handshake))
+                        .reason());
+        Exception store =
+                new KafkaException("Failed to load SSL keystore /a of type JKS", new NoSuchFileException("/a"));
         assertEquals(
                 "Failed to load SSL keystore /a of type JKS: there is no such file",
                 notMade(new KafkaException(store)).reason());

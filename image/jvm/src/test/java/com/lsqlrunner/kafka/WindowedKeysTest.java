@@ -15,18 +15,18 @@ import org.junit.jupiter.params.provider.CsvFileSource;
 
 /** What Kafka Streams writes, against the bytes that the engine is held to. */
 final class WindowedKeysTest {
-  @ParameterizedTest
-  @CsvFileSource(resources = "/windowed-keys.csv", emptyValue = "")
-  void theBytesAreThoseOfKafkaStreams(String format, String key, long start, Long end, String bytes) {
-    String text = key == null ? "" : key;
-    boolean isSession = format.equals("SW");
-    try (Serializer<String> inner = new StringSerializer();
-        Serializer<Windowed<String>> windowed =
-            isSession ? new SessionWindowedSerializer<>(inner) : new TimeWindowedSerializer<>(inner)) {
-      Windowed<String> of =
-          new Windowed<>(text, isSession ? new SessionWindow(start, end) : new TimeWindow(start, Long.MAX_VALUE));
+    @ParameterizedTest
+    @CsvFileSource(resources = "/windowed-keys.csv", emptyValue = "")
+    void theBytesAreThoseOfKafkaStreams(String format, String key, long start, Long end, String bytes) {
+        String text = key == null ? "" : key;
+        boolean isSession = format.equals("SW");
+        try (Serializer<String> inner = new StringSerializer();
+                Serializer<Windowed<String>> windowed =
+                        isSession ? new SessionWindowedSerializer<>(inner) : new TimeWindowedSerializer<>(inner)) {
+            Windowed<String> of = new Windowed<>(
+                    text, isSession ? new SessionWindow(start, end) : new TimeWindow(start, Long.MAX_VALUE));
 
-      assertEquals(bytes, HexFormat.of().formatHex(windowed.serialize("topic", of)));
+            assertEquals(bytes, HexFormat.of().formatHex(windowed.serialize("topic", of)));
+        }
     }
-  }
 }

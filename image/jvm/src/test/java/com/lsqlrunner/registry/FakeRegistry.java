@@ -13,72 +13,70 @@ import java.util.concurrent.Executors;
 
 /** A registry as far as it is asked here. */
 final class FakeRegistry implements AutoCloseable {
-  private static final String NOT_FOUND = "{\"error_code\":40403,\"message\":\"Schema not found\"}";
+    private static final String NOT_FOUND = "{\"error_code\":40403,\"message\":\"Schema not found\"}";
 
-  final Map<String, String> answers = new ConcurrentHashMap<>();
-  final List<String> asked = new CopyOnWriteArrayList<>();
-  volatile int status = 200;
-  volatile String notFound = NOT_FOUND;
-  volatile String authorization;
-  volatile long delayMs;
+    final Map<String, String> answers = new ConcurrentHashMap<>();
+    final List<String> asked = new CopyOnWriteArrayList<>();
+    volatile int status = 200;
+    volatile String notFound = NOT_FOUND;
+    volatile String authorization;
+    volatile long delayMs;
 
-  private final HttpServer server;
-  private final ExecutorService threads = Executors.newCachedThreadPool();
+    private final HttpServer server;
+    private final ExecutorService threads = Executors.newCachedThreadPool();
 
-  FakeRegistry() throws IOException {
-    this(HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0));
-  }
-
-  FakeRegistry(HttpServer server) {
-    this.server = server;
-    server.setExecutor(threads);
-    server.createContext(
-        "/",
-        exchange -> {
-          try (exchange) {
-            String path = exchange.getRequestURI().toString();
-            asked.add(path);
-            pause();
-            boolean isAllowed =
-                authorization == null || authorization.equals(exchange.getRequestHeaders().getFirst("Authorization"));
-            String answer = answers.getOrDefault(path, notFound);
-            int code = !isAllowed ? 401 : status != 200 ? status : answers.containsKey(path) ? 200 : 404;
-            byte[] body = answer.getBytes();
-            exchange.sendResponseHeaders(code, body.length);
-            exchange.getResponseBody().write(body);
-          }
-        });
-    server.start();
-  }
-
-  private void pause() {
-    try {
-      Thread.sleep(delayMs);
-    } catch (InterruptedException error) {
-      Thread.currentThread().interrupt();
+    FakeRegistry() throws IOException {
+        this(HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0));
     }
-  }
 
-  String url() {
-    return "http://127.0.0.1:" + port();
-  }
+    FakeRegistry(HttpServer server) {
+        this.server = server;
+        server.setExecutor(threads);
+        server.createContext("/", exchange -> {
+            try (exchange) {
+                String path = exchange.getRequestURI().toString();
+                asked.add(path);
+                pause();
+                boolean isAllowed = authorization == null
+                        || authorization.equals(exchange.getRequestHeaders().getFirst("Authorization"));
+                String answer = answers.getOrDefault(path, notFound);
+                int code = !isAllowed ? 401 : status != 200 ? status : answers.containsKey(path) ? 200 : 404;
+                byte[] body = answer.getBytes();
+                exchange.sendResponseHeaders(code, body.length);
+                exchange.getResponseBody().write(body);
+            }
+        });
+        server.start();
+    }
 
-  int port() {
-    return server.getAddress().getPort();
-  }
+    private void pause() {
+        try {
+            Thread.sleep(delayMs);
+        } catch (InterruptedException error) {
+            Thread.currentThread().interrupt();
+        }
+    }
 
-  /** What the registry answers with a schema. */
-  static String schema(String text, String more) {
-    return "{\"schema\":\"%s\"%s}".formatted(text.replace("\"", "\\\""), more);
-  }
+    String url() {
+        return "http://127.0.0.1:" + port();
+    }
 
-  void put(int id, String text) {
-    answers.put("/schemas/ids/" + id, schema(text, ""));
-  }
+    int port() {
+        return server.getAddress().getPort();
+    }
 
-  @Override
-  public void close() {
-    server.stop(0);
-    threads.shutdownNow();
-  }
+    /** What the registry answers with a schema. */
+    static String schema(String text, String more) {
+        return "{\"schema\":\"%s\"%s}".formatted(text.replace("\"", "\\\""), more);
+    }
+
+    void put(int id, String text) {
+        answers.put("/schemas/ids/" + id, schema(text, ""));
+    }
+
+    @Override
+    public void close() {
+        server.stop(0);
+        threads.shutdownNow();
+    }
 }

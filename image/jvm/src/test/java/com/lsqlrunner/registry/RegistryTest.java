@@ -1,13 +1,12 @@
 package com.lsqlrunner.registry;
 
-import com.lsqlrunner.errors.RegistryException;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.lsqlrunner.errors.MalformedRecordException;
+import com.lsqlrunner.errors.RegistryException;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;
@@ -25,225 +24,238 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** SchemaSource by their ids, from a registry that may be down, slow or not ours to ask. */
 final class RegistryTest {
-  private static final String LONG = "{\"type\":\"long\"}";
+    private static final String LONG = "{\"type\":\"long\"}";
 
-  private FakeRegistry fake;
+    private FakeRegistry fake;
 
-  @BeforeEach
-  void start() throws IOException {
-    fake = new FakeRegistry();
-    fake.put(1, LONG);
-  }
-
-  @AfterEach
-  void stop() {
-    fake.close();
-  }
-
-  private static Registry registry(String urls, String... more) {
-    Map<String, String> settings = new HashMap<>(Map.of("urls", urls, "timeout_ms", "300"));
-    for (int i = 0; i < more.length; i += 2) {
-      settings.put(more[i], more[i + 1]);
-    }
-    Registry.register("test", settings);
-    return Registry.named("test");
-  }
-
-  private static RegistryException failure(Registry registry) {
-    return assertThrows(RegistryException.class, () -> registry.schema(1));
-  }
-
-  private static String malformed(Registry registry, int id) {
-    return assertThrows(MalformedRecordException.class, () -> registry.schema(id)).reason();
-  }
-
-  /** An address at which nobody listens. */
-  private static String nobody() throws IOException {
-    FakeRegistry gone = new FakeRegistry();
-    gone.close();
-    return gone.url();
-  }
-
-  @Test
-  void aSchemaIsAskedForOnce() {
-    Registry registry = registry(fake.url());
-
-    registry.schema(1);
-
-    assertEquals(Schema.Type.LONG, registry.schema(1).getType());
-    assertEquals(List.of("/schemas/ids/1"), fake.asked);
-  }
-
-  @Test
-  void threadsThatWantTheSameSchemaAskOnce() throws Exception {
-    Registry registry = registry(fake.url());
-    fake.delayMs = 100;
-    ExecutorService threads = Executors.newFixedThreadPool(4);
-    try {
-      Callable<Schema> question = () -> registry.schema(1);
-      threads.invokeAll(List.of(question, question, question, question)).forEach(found -> assertTrue(found.isDone()));
-    } finally {
-      threads.shutdownNow();
+    @BeforeEach
+    void start() throws IOException {
+        fake = new FakeRegistry();
+        fake.put(1, LONG);
     }
 
-    assertEquals(1, fake.asked.size());
-  }
-
-  @Test
-  void anIdThatTheRegistryDoesNotKnowIsMalformed() {
-    Registry registry = registry(fake.url());
-
-    assertEquals("the registry knows no schema 9", malformed(registry, 9));
-    assertEquals("the registry knows no schema 4294967295", malformed(registry, -1));
-  }
-
-  @Test
-  void aFileOfProtobufIsAskedForOnce() {
-    fake.answers.put("/schemas/ids/2", FakeRegistry.schema("message M {}", ",\"schemaType\":\"PROTOBUF\""));
-    fake.put(3, "{}");
-    Registry registry = registry(fake.url());
-
-    assertEquals("message M {}", registry.protobuf(2));
-    assertEquals("message M {}", registry.protobuf(2));
-    assertEquals(List.of("/schemas/ids/2"), fake.asked);
-    assertEquals(
-        "schema 3 is one of AVRO, not of PROTOBUF",
-        assertThrows(MalformedRecordException.class, () -> registry.protobuf(3)).reason());
-    assertEquals(
-        "the registry knows no schema 4", assertThrows(MalformedRecordException.class, () -> registry.protobuf(4)).reason());
-  }
-
-  @Test
-  void aSchemaOfAnotherKindIsMalformed() {
-    fake.answers.put("/schemas/ids/2", FakeRegistry.schema("message M {}", ",\"schemaType\":\"PROTOBUF\""));
-    fake.put(3, "nothing");
-
-    assertEquals("schema 2 is one of PROTOBUF, not of AVRO", malformed(registry(fake.url()), 2));
-    assertTrue(malformed(registry(fake.url()), 3).startsWith("schema 3 cannot be read: "));
-  }
-
-  @Test
-  void referencesAreFollowedEachOnce() {
-    String in = "{\"type\":\"record\",\"name\":\"x.In\",\"fields\":[{\"name\":\"v\",\"type\":\"int\"}]}";
-    String mid = "{\"type\":\"record\",\"name\":\"x.Mid\",\"fields\":[{\"name\":\"in\",\"type\":\"x.In\"}]}";
-    String out =
-        "{\"type\":\"record\",\"name\":\"x.Out\",\"fields\":["
-            + "{\"name\":\"mid\",\"type\":\"x.Mid\"},{\"name\":\"in\",\"type\":\"x.In\"}]}";
-    String toIn = "{\"name\":\"x.In\",\"subject\":\"a/b c\",\"version\":2}";
-    String toMid = "{\"name\":\"x.Mid\",\"subject\":\"mid\",\"version\":1}";
-    fake.answers.put("/subjects/a%2Fb%20c/versions/2", FakeRegistry.schema(in, ""));
-    fake.answers.put("/subjects/mid/versions/1", FakeRegistry.schema(mid, ",\"references\":[" + toIn + "]"));
-    fake.answers.put("/schemas/ids/2", FakeRegistry.schema(out, ",\"references\":[" + toMid + "," + toIn + "]"));
-
-    Schema found = registry(fake.url()).schema(2);
-
-    assertEquals(List.of("x.Mid", "x.In"), found.getFields().stream().map(f -> f.schema().getFullName()).toList());
-    assertEquals(3, fake.asked.size());
-  }
-
-  @Test
-  void aPathInTheAddressIsKept() {
-    fake.answers.put("/apis/ccompat/v7/schemas/ids/1", FakeRegistry.schema(LONG, ""));
-
-    registry(fake.url() + "/apis/ccompat/v7/").schema(1);
-
-    assertEquals(List.of("/apis/ccompat/v7/schemas/ids/1"), fake.asked);
-  }
-
-  @Test
-  void theNextAddressIsAskedIfOneDoesNotAnswer() throws IOException {
-    Registry registry = registry(nobody() + " , " + fake.url());
-
-    assertEquals(Schema.Type.LONG, registry.schema(1).getType());
-  }
-
-  @Test
-  void anAddressThatIsNotWellIsLikeOneThatDoesNotAnswer() throws IOException {
-    try (FakeRegistry ill = new FakeRegistry()) {
-      ill.status = 503;
-
-      assertEquals(Schema.Type.LONG, registry(ill.url() + "," + fake.url()).schema(1).getType());
+    @AfterEach
+    void stop() {
+        fake.close();
     }
-  }
 
-  @Test
-  void aRegistryThatIsDownIsUnreachable() throws IOException {
-    String address = nobody();
+    private static Registry registry(String urls, String... more) {
+        Map<String, String> settings = new HashMap<>(Map.of("urls", urls, "timeout_ms", "300"));
+        for (int i = 0; i < more.length; i += 2) {
+            settings.put(more[i], more[i + 1]);
+        }
+        Registry.register("test", settings);
+        return Registry.named("test");
+    }
 
-    RegistryException failure = failure(registry(address));
+    private static RegistryException failure(Registry registry) {
+        return assertThrows(RegistryException.class, () -> registry.schema(1));
+    }
 
-    assertEquals("LSQL_REGISTRY_UNREACHABLE", failure.getCondition());
-    assertEquals(Map.of("reason", address + ": Connection refused"), failure.getMessageParameters());
-  }
+    private static String malformed(Registry registry, int id) {
+        return assertThrows(MalformedRecordException.class, () -> registry.schema(id))
+                .reason();
+    }
 
-  @Test
-  void aRegistryThatIsSlowIsUnreachable() {
-    fake.delayMs = 2_000;
+    /** An address at which nobody listens. */
+    private static String nobody() throws IOException {
+        FakeRegistry gone = new FakeRegistry();
+        gone.close();
+        return gone.url();
+    }
 
-    RegistryException failure = failure(registry(fake.url()));
+    @Test
+    void aSchemaIsAskedForOnce() {
+        Registry registry = registry(fake.url());
 
-    assertEquals("LSQL_REGISTRY_UNREACHABLE", failure.getCondition());
-    assertEquals(Map.of("reason", fake.url() + ": no answer in time"), failure.getMessageParameters());
-  }
+        registry.schema(1);
 
-  @Test
-  void aFailureIsForgotten() {
-    Registry registry = registry(fake.url());
-    fake.status = 500;
-    failure(registry);
-    fake.status = 200;
+        assertEquals(Schema.Type.LONG, registry.schema(1).getType());
+        assertEquals(List.of("/schemas/ids/1"), fake.asked);
+    }
 
-    assertEquals(Schema.Type.LONG, registry.schema(1).getType());
-  }
+    @Test
+    void threadsThatWantTheSameSchemaAskOnce() throws Exception {
+        Registry registry = registry(fake.url());
+        fake.delayMs = 100;
+        ExecutorService threads = Executors.newFixedThreadPool(4);
+        try {
+            Callable<Schema> question = () -> registry.schema(1);
+            threads.invokeAll(List.of(question, question, question, question))
+                    .forEach(found -> assertTrue(found.isDone()));
+        } finally {
+            threads.shutdownNow();
+        }
 
-  @ParameterizedTest
-  @CsvSource({"500,UNREACHABLE", "503,UNREACHABLE", "429,UNREACHABLE", "401,REFUSED", "403,REFUSED", "302,REFUSED"})
-  void anAnswerThatSaysNothingOfTheSchemaIsNotTheRecordsFault(int status, String condition) {
-    fake.status = status;
+        assertEquals(1, fake.asked.size());
+    }
 
-    assertEquals("LSQL_REGISTRY_" + condition, failure(registry(fake.url())).getCondition());
-  }
+    @Test
+    void anIdThatTheRegistryDoesNotKnowIsMalformed() {
+        Registry registry = registry(fake.url());
 
-  @Test
-  void a404OfAnotherServerIsNotTheRecordsFault() {
-    fake.notFound = "<html>404</html>";
-    fake.answers.clear();
+        assertEquals("the registry knows no schema 9", malformed(registry, 9));
+        assertEquals("the registry knows no schema 4294967295", malformed(registry, -1));
+    }
 
-    assertEquals("LSQL_REGISTRY_REFUSED", failure(registry(fake.url())).getCondition());
-  }
+    @Test
+    void aFileOfProtobufIsAskedForOnce() {
+        fake.answers.put("/schemas/ids/2", FakeRegistry.schema("message M {}", ",\"schemaType\":\"PROTOBUF\""));
+        fake.put(3, "{}");
+        Registry registry = registry(fake.url());
 
-  @Test
-  void anAnswerThatIsNoRegistrysIsNotTheRecordsFault() {
-    fake.answers.put("/schemas/ids/1", "<html>sign in</html>");
+        assertEquals("message M {}", registry.protobuf(2));
+        assertEquals("message M {}", registry.protobuf(2));
+        assertEquals(List.of("/schemas/ids/2"), fake.asked);
+        assertEquals(
+                "schema 3 is one of AVRO, not of PROTOBUF",
+                assertThrows(MalformedRecordException.class, () -> registry.protobuf(3))
+                        .reason());
+        assertEquals(
+                "the registry knows no schema 4",
+                assertThrows(MalformedRecordException.class, () -> registry.protobuf(4))
+                        .reason());
+    }
 
-    assertEquals("LSQL_REGISTRY_REFUSED", failure(registry(fake.url())).getCondition());
-  }
+    @Test
+    void aSchemaOfAnotherKindIsMalformed() {
+        fake.answers.put("/schemas/ids/2", FakeRegistry.schema("message M {}", ",\"schemaType\":\"PROTOBUF\""));
+        fake.put(3, "nothing");
 
-  @Test
-  void userAndPasswordAreSent() {
-    fake.authorization = "Basic " + java.util.Base64.getEncoder().encodeToString("user:pä:ss".getBytes());
+        assertEquals("schema 2 is one of PROTOBUF, not of AVRO", malformed(registry(fake.url()), 2));
+        assertTrue(malformed(registry(fake.url()), 3).startsWith("schema 3 cannot be read: "));
+    }
 
-    assertEquals(Schema.Type.LONG, registry(fake.url(), "username", "user", "password", "pä:ss").schema(1).getType());
-    assertTrue(failure(registry(fake.url())).reason().endsWith(" answers 401"));
-  }
+    @Test
+    void referencesAreFollowedEachOnce() {
+        String in = "{\"type\":\"record\",\"name\":\"x.In\",\"fields\":[{\"name\":\"v\",\"type\":\"int\"}]}";
+        String mid = "{\"type\":\"record\",\"name\":\"x.Mid\",\"fields\":[{\"name\":\"in\",\"type\":\"x.In\"}]}";
+        String out = "{\"type\":\"record\",\"name\":\"x.Out\",\"fields\":["
+                + "{\"name\":\"mid\",\"type\":\"x.Mid\"},{\"name\":\"in\",\"type\":\"x.In\"}]}";
+        String toIn = "{\"name\":\"x.In\",\"subject\":\"a/b c\",\"version\":2}";
+        String toMid = "{\"name\":\"x.Mid\",\"subject\":\"mid\",\"version\":1}";
+        fake.answers.put("/subjects/a%2Fb%20c/versions/2", FakeRegistry.schema(in, ""));
+        fake.answers.put("/subjects/mid/versions/1", FakeRegistry.schema(mid, ",\"references\":[" + toIn + "]"));
+        fake.answers.put("/schemas/ids/2", FakeRegistry.schema(out, ",\"references\":[" + toMid + "," + toIn + "]"));
 
-  @ParameterizedTest
-  @ValueSource(strings = {"", "ftp://x", "http://user:secret@host", "http://user:sec ret%@host", "x"})
-  void anAddressThatCannotBeUsedIsRefused(String urls) {
-    IllegalArgumentException error = assertThrows(IllegalArgumentException.class, () -> registry(urls));
+        Schema found = registry(fake.url()).schema(2);
 
-    assertFalse(error.getMessage().contains("sec"));
-  }
+        assertEquals(
+                List.of("x.Mid", "x.In"),
+                found.getFields().stream().map(f -> f.schema().getFullName()).toList());
+        assertEquals(3, fake.asked.size());
+    }
 
-  @Test
-  void aSettingThatIsNotKnownIsRefused() {
-    assertThrows(IllegalArgumentException.class, () -> registry(fake.url(), "pasword", "x"));
-  }
+    @Test
+    void aPathInTheAddressIsKept() {
+        fake.answers.put("/apis/ccompat/v7/schemas/ids/1", FakeRegistry.schema(LONG, ""));
 
-  @Test
-  void settingsAreShownWithoutSecrets() {
-    RegistrySettings settings = RegistrySettings.of(Map.of("urls", fake.url(), "username", "u", "password", "secret"));
+        registry(fake.url() + "/apis/ccompat/v7/").schema(1);
 
-    assertEquals("RegistrySettings[" + fake.url() + "]", settings.toString());
-  }
+        assertEquals(List.of("/apis/ccompat/v7/schemas/ids/1"), fake.asked);
+    }
+
+    @Test
+    void theNextAddressIsAskedIfOneDoesNotAnswer() throws IOException {
+        Registry registry = registry(nobody() + " , " + fake.url());
+
+        assertEquals(Schema.Type.LONG, registry.schema(1).getType());
+    }
+
+    @Test
+    void anAddressThatIsNotWellIsLikeOneThatDoesNotAnswer() throws IOException {
+        try (FakeRegistry ill = new FakeRegistry()) {
+            ill.status = 503;
+
+            assertEquals(
+                    Schema.Type.LONG,
+                    registry(ill.url() + "," + fake.url()).schema(1).getType());
+        }
+    }
+
+    @Test
+    void aRegistryThatIsDownIsUnreachable() throws IOException {
+        String address = nobody();
+
+        RegistryException failure = failure(registry(address));
+
+        assertEquals("LSQL_REGISTRY_UNREACHABLE", failure.getCondition());
+        assertEquals(Map.of("reason", address + ": Connection refused"), failure.getMessageParameters());
+    }
+
+    @Test
+    void aRegistryThatIsSlowIsUnreachable() {
+        fake.delayMs = 2_000;
+
+        RegistryException failure = failure(registry(fake.url()));
+
+        assertEquals("LSQL_REGISTRY_UNREACHABLE", failure.getCondition());
+        assertEquals(Map.of("reason", fake.url() + ": no answer in time"), failure.getMessageParameters());
+    }
+
+    @Test
+    void aFailureIsForgotten() {
+        Registry registry = registry(fake.url());
+        fake.status = 500;
+        failure(registry);
+        fake.status = 200;
+
+        assertEquals(Schema.Type.LONG, registry.schema(1).getType());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"500,UNREACHABLE", "503,UNREACHABLE", "429,UNREACHABLE", "401,REFUSED", "403,REFUSED", "302,REFUSED"})
+    void anAnswerThatSaysNothingOfTheSchemaIsNotTheRecordsFault(int status, String condition) {
+        fake.status = status;
+
+        assertEquals("LSQL_REGISTRY_" + condition, failure(registry(fake.url())).getCondition());
+    }
+
+    @Test
+    void a404OfAnotherServerIsNotTheRecordsFault() {
+        fake.notFound = "<html>404</html>";
+        fake.answers.clear();
+
+        assertEquals("LSQL_REGISTRY_REFUSED", failure(registry(fake.url())).getCondition());
+    }
+
+    @Test
+    void anAnswerThatIsNoRegistrysIsNotTheRecordsFault() {
+        fake.answers.put("/schemas/ids/1", "<html>sign in</html>");
+
+        assertEquals("LSQL_REGISTRY_REFUSED", failure(registry(fake.url())).getCondition());
+    }
+
+    @Test
+    void userAndPasswordAreSent() {
+        fake.authorization = "Basic " + java.util.Base64.getEncoder().encodeToString("user:pä:ss".getBytes());
+
+        assertEquals(
+                Schema.Type.LONG,
+                registry(fake.url(), "username", "user", "password", "pä:ss")
+                        .schema(1)
+                        .getType());
+        assertTrue(failure(registry(fake.url())).reason().endsWith(" answers 401"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "ftp://x", "http://user:secret@host", "http://user:sec ret%@host", "x"})
+    void anAddressThatCannotBeUsedIsRefused(String urls) {
+        IllegalArgumentException error = assertThrows(IllegalArgumentException.class, () -> registry(urls));
+
+        assertFalse(error.getMessage().contains("sec"));
+    }
+
+    @Test
+    void aSettingThatIsNotKnownIsRefused() {
+        assertThrows(IllegalArgumentException.class, () -> registry(fake.url(), "pasword", "x"));
+    }
+
+    @Test
+    void settingsAreShownWithoutSecrets() {
+        RegistrySettings settings =
+                RegistrySettings.of(Map.of("urls", fake.url(), "username", "u", "password", "secret"));
+
+        assertEquals("RegistrySettings[" + fake.url() + "]", settings.toString());
+    }
 }

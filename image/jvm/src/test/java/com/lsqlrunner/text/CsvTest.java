@@ -16,123 +16,130 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Lines of CSV: columns {@code id} (long), {@code who} (string) and {@code price} (double). */
 final class CsvTest {
-  private static final StructType TYPE =
-      Types.struct("id", Types.named("long"), "who", Types.named("string"), "price", Types.named("double"));
-  private static final List<String> NAMES = List.of("id", "who", "price");
+    private static final StructType TYPE =
+            Types.struct("id", Types.named("long"), "who", Types.named("string"), "price", Types.named("double"));
+    private static final List<String> NAMES = List.of("id", "who", "price");
 
-  private static byte[] line(String text) {
-    return text.replace("\\n", "\n").replace("\\r", "\r").replace("\\t", "\t").getBytes(StandardCharsets.UTF_8);
-  }
-
-  private static String decoded(String text) {
-    return Shown.shown(new CsvRecords(TYPE, NAMES, ",", "\"", "").decode(line(text)));
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      quoteCharacter = '~',
-      value = {
-        "1,bob,2.5 | (1 bob 2.5)",
-        "1,bob,2.5\\n | (1 bob 2.5)",
-        "1,bob,2.5\\r\\n | (1 bob 2.5)",
-        ",, | (null null null)",
-        "\"\",\"\",\"\" | (null  null)",
-        "\"1\",\"a,b\",\"2\" | (1 a,b 2.0)",
-        "1,\"a\"\"b\",2 | (1 a\"b 2.0)",
-        "1,\"\"\"\",2 | (1 \" 2.0)"
-      })
-  void aLineIsAStruct(String text, String shown) {
-    assertEquals(shown, decoded(text));
-  }
-
-  @Test
-  void aQuotedTextMayHaveSeveralLines() {
-    assertEquals("(1 a\nb 2.0)", decoded("1,\"a\nb\",2"));
-  }
-
-  @Test
-  void blanksCountInTextsOnly() {
-    assertEquals("(1  x  2.0)", decoded(" 1 , x , 2 "));
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      quoteCharacter = '~',
-      value = {
-        "~~ | it is empty",
-        "\\n | it is empty",
-        "1,bob | it has 2 columns, not 3",
-        "1,bob,2,3 | it has 4 columns, not 3",
-        "1,bob,2\\n2,eve,3 | it has more than one line",
-        "1,bob,2\\n\\n | it has more than one line",
-        "x,bob,2 | column id: \"x\" is no long",
-        "1,bob,x | column price: \"x\" is no double",
-        "1,\"bob,2 | column 2 has no closing quote",
-        "1,b\"o\"b,2 | column 2 has a quote within a value that does not begin with one",
-        "1,\"b\"ob,2 | column 2 goes on behind its closing quote"
-      })
-  void bytesThatAreNoSuchLineAreMalformed(String text, String reason) {
-    assertEquals(reason, assertThrows(MalformedRecordException.class, () -> decoded(text)).reason());
-  }
-
-  @Test
-  void onlyTheColumnsThatAreAskedForAreRead() {
-    CsvRecords records = new CsvRecords(Types.struct("price", Types.named("double")), NAMES, ",", "\"", "");
-
-    assertEquals("(2.5)", Shown.shown(records.decode(line("no number,bob,2.5"))));
-  }
-
-  @Test
-  void delimiterAndQuoteMayBeOthersAndATextMayStandForNull() {
-    CsvRecords records = new CsvRecords(TYPE, NAMES, "\t", "'", "\\N");
-
-    assertEquals("(1 a\tb null)", Shown.shown(records.decode(line("1\\t'a\\tb'\\t\\N"))));
-    assertEquals("(null \\N 2.0)", Shown.shown(records.decode(line("\\N\\t'\\N'\\t2"))));
-  }
-
-  @Test
-  void withoutAQuoteAllQuotesAreText() {
-    CsvRecords records = new CsvRecords(TYPE, NAMES, ",", "", "");
-
-    assertEquals("(1 5\" pipe 2.0)", Shown.shown(records.decode(line("1,5\" pipe,2"))));
-  }
-
-  @Test
-  void aDecoderGoesOnAfterAMalformedRecord() {
-    CsvRecords records = new CsvRecords(TYPE, NAMES, ",", "\"", "");
-
-    assertThrows(MalformedRecordException.class, () -> records.decode(line("1,\"bob")));
-
-    assertEquals("(1 bob 2.0)", Shown.shown(records.decode(line("1,bob,2"))));
-  }
-
-  @Test
-  void moreColumnsThanUsualAreCounted() {
-    MalformedRecordException error = assertThrows(MalformedRecordException.class, () -> decoded(",".repeat(10_000)));
-
-    assertEquals("it has 10001 columns, not 3", error.reason());
-  }
-
-  @Test
-  void anyBytesEndInAValueOrAReason() {
-    CsvRecords records = new CsvRecords(TYPE, NAMES, ",", "\"", "");
-    byte[] likely = "1,\"\n\r.e-x".getBytes(StandardCharsets.US_ASCII);
-    Random random = new Random(1);
-    int decoded = 0;
-    for (int i = 0; i < 200_000; i++) {
-      byte[] record = new byte[random.nextInt(12)];
-      for (int at = 0; at < record.length; at++) {
-        record[at] = random.nextInt(8) == 0 ? (byte) random.nextInt() : likely[random.nextInt(likely.length)];
-      }
-      try {
-        records.decode(record);
-        decoded++;
-      } catch (MalformedRecordException expected) {
-        assertFalse(expected.getMessage().isEmpty());
-      }
+    private static byte[] line(String text) {
+        return text.replace("\\n", "\n")
+                .replace("\\r", "\r")
+                .replace("\\t", "\t")
+                .getBytes(StandardCharsets.UTF_8);
     }
-    assertFalse(decoded < 100, "most of the tries were in vain: " + decoded);
-  }
+
+    private static String decoded(String text) {
+        return Shown.shown(new CsvRecords(TYPE, NAMES, ",", "\"", "").decode(line(text)));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "1,bob,2.5 | (1 bob 2.5)",
+                "1,bob,2.5\\n | (1 bob 2.5)",
+                "1,bob,2.5\\r\\n | (1 bob 2.5)",
+                ",, | (null null null)",
+                "\"\",\"\",\"\" | (null  null)",
+                "\"1\",\"a,b\",\"2\" | (1 a,b 2.0)",
+                "1,\"a\"\"b\",2 | (1 a\"b 2.0)",
+                "1,\"\"\"\",2 | (1 \" 2.0)"
+            })
+    void aLineIsAStruct(String text, String shown) {
+        assertEquals(shown, decoded(text));
+    }
+
+    @Test
+    void aQuotedTextMayHaveSeveralLines() {
+        assertEquals("(1 a\nb 2.0)", decoded("1,\"a\nb\",2"));
+    }
+
+    @Test
+    void blanksCountInTextsOnly() {
+        assertEquals("(1  x  2.0)", decoded(" 1 , x , 2 "));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "~~ | it is empty",
+                "\\n | it is empty",
+                "1,bob | it has 2 columns, not 3",
+                "1,bob,2,3 | it has 4 columns, not 3",
+                "1,bob,2\\n2,eve,3 | it has more than one line",
+                "1,bob,2\\n\\n | it has more than one line",
+                "x,bob,2 | column id: \"x\" is no long",
+                "1,bob,x | column price: \"x\" is no double",
+                "1,\"bob,2 | column 2 has no closing quote",
+                "1,b\"o\"b,2 | column 2 has a quote within a value that does not begin with one",
+                "1,\"b\"ob,2 | column 2 goes on behind its closing quote"
+            })
+    void bytesThatAreNoSuchLineAreMalformed(String text, String reason) {
+        assertEquals(
+                reason,
+                assertThrows(MalformedRecordException.class, () -> decoded(text))
+                        .reason());
+    }
+
+    @Test
+    void onlyTheColumnsThatAreAskedForAreRead() {
+        CsvRecords records = new CsvRecords(Types.struct("price", Types.named("double")), NAMES, ",", "\"", "");
+
+        assertEquals("(2.5)", Shown.shown(records.decode(line("no number,bob,2.5"))));
+    }
+
+    @Test
+    void delimiterAndQuoteMayBeOthersAndATextMayStandForNull() {
+        CsvRecords records = new CsvRecords(TYPE, NAMES, "\t", "'", "\\N");
+
+        assertEquals("(1 a\tb null)", Shown.shown(records.decode(line("1\\t'a\\tb'\\t\\N"))));
+        assertEquals("(null \\N 2.0)", Shown.shown(records.decode(line("\\N\\t'\\N'\\t2"))));
+    }
+
+    @Test
+    void withoutAQuoteAllQuotesAreText() {
+        CsvRecords records = new CsvRecords(TYPE, NAMES, ",", "", "");
+
+        assertEquals("(1 5\" pipe 2.0)", Shown.shown(records.decode(line("1,5\" pipe,2"))));
+    }
+
+    @Test
+    void aDecoderGoesOnAfterAMalformedRecord() {
+        CsvRecords records = new CsvRecords(TYPE, NAMES, ",", "\"", "");
+
+        assertThrows(MalformedRecordException.class, () -> records.decode(line("1,\"bob")));
+
+        assertEquals("(1 bob 2.0)", Shown.shown(records.decode(line("1,bob,2"))));
+    }
+
+    @Test
+    void moreColumnsThanUsualAreCounted() {
+        MalformedRecordException error =
+                assertThrows(MalformedRecordException.class, () -> decoded(",".repeat(10_000)));
+
+        assertEquals("it has 10001 columns, not 3", error.reason());
+    }
+
+    @Test
+    void anyBytesEndInAValueOrAReason() {
+        CsvRecords records = new CsvRecords(TYPE, NAMES, ",", "\"", "");
+        byte[] likely = "1,\"\n\r.e-x".getBytes(StandardCharsets.US_ASCII);
+        Random random = new Random(1);
+        int decoded = 0;
+        for (int i = 0; i < 200_000; i++) {
+            byte[] record = new byte[random.nextInt(12)];
+            for (int at = 0; at < record.length; at++) {
+                record[at] = random.nextInt(8) == 0 ? (byte) random.nextInt() : likely[random.nextInt(likely.length)];
+            }
+            try {
+                records.decode(record);
+                decoded++;
+            } catch (MalformedRecordException expected) {
+                assertFalse(expected.getMessage().isEmpty());
+            }
+        }
+        assertFalse(decoded < 100, "most of the tries were in vain: " + decoded);
+    }
 }

@@ -25,53 +25,62 @@ import scala.jdk.javaapi.CollectionConverters;
  *     com.lsqlrunner.text.TextSpeed</pre>
  */
 final class TextSpeed {
-  private static final int RECORDS = 200_000;
-  private static final int ROUNDS = 9;
-  /** Of the thread, not the wall: other work on the machine counts less. */
-  private static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
+    private static final int RECORDS = 200_000;
+    private static final int ROUNDS = 9;
+    /** Of the thread, not the wall: other work on the machine counts less. */
+    private static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
 
-  private static long kept;
+    private static long kept;
 
-  private TextSpeed() {}
+    private TextSpeed() {}
 
-  public static void main(String[] arguments) {
-    StructType type =
-        Types.struct(
-            "id", Types.named("long"), "customer", Types.named("string"), "country", Types.named("string"),
-            "amount", Types.named("double"), "quantity", Types.named("int"), "paid", Types.named("boolean"));
-    byte[] csv = "123456789,customer-4711,DE,49.95,3,true".getBytes(StandardCharsets.UTF_8);
-    byte[] xml =
-        ("<o><id>123456789</id><customer>customer-4711</customer><country>DE</country><amount>49.95</amount>"
-                + "<quantity>3</quantity><paid>true</paid></o>")
-            .getBytes(StandardCharsets.UTF_8);
-    scala.collection.immutable.Map<String, String> options = new scala.collection.immutable.Map.Map1<>("mode", "FAILFAST");
-    CsvRecords ownCsv = new CsvRecords(type, List.of(type.fieldNames()), ",", "\"", "");
-    XmlRecords ownXml = new XmlRecords(type, "");
-    UnivocityParser sparkCsv =
-        new UnivocityParser(
-            type,
-            type,
-            new CSVOptions(options, false, "UTC"),
-            CollectionConverters.asScala(List.<Filter>of()).toSeq());
-    StaxXmlParser sparkXml = new StaxXmlParser(type, new XmlOptions(options, "UTC", "", false));
-    Map<String, Supplier<Object>> ways = new LinkedHashMap<>();
-    ways.put("CSV", () -> ownCsv.decode(csv));
-    ways.put("CSV of Spark", () -> sparkCsv.parse().apply(new String(csv, StandardCharsets.UTF_8)));
-    ways.put("XML", () -> ownXml.decode(xml));
-    ways.put("XML of Spark", () -> sparkXml.parseColumn(new String(xml, StandardCharsets.UTF_8), type));
-    for (int round = 0; round < ROUNDS; round++) {
-      StringBuilder line = new StringBuilder();
-      ways.forEach((name, way) -> line.append("%s %.0f ns  ".formatted(name, nanos(way))));
-      System.out.println(line);
+    public static void main(String[] arguments) {
+        StructType type = Types.struct(
+                "id",
+                Types.named("long"),
+                "customer",
+                Types.named("string"),
+                "country",
+                Types.named("string"),
+                "amount",
+                Types.named("double"),
+                "quantity",
+                Types.named("int"),
+                "paid",
+                Types.named("boolean"));
+        byte[] csv = "123456789,customer-4711,DE,49.95,3,true".getBytes(StandardCharsets.UTF_8);
+        byte[] xml =
+                ("<o><id>123456789</id><customer>customer-4711</customer><country>DE</country><amount>49.95</amount>"
+                                + "<quantity>3</quantity><paid>true</paid></o>")
+                        .getBytes(StandardCharsets.UTF_8);
+        scala.collection.immutable.Map<String, String> options =
+                new scala.collection.immutable.Map.Map1<>("mode", "FAILFAST");
+        CsvRecords ownCsv = new CsvRecords(type, List.of(type.fieldNames()), ",", "\"", "");
+        XmlRecords ownXml = new XmlRecords(type, "");
+        UnivocityParser sparkCsv = new UnivocityParser(
+                type,
+                type,
+                new CSVOptions(options, false, "UTC"),
+                CollectionConverters.asScala(List.<Filter>of()).toSeq());
+        StaxXmlParser sparkXml = new StaxXmlParser(type, new XmlOptions(options, "UTC", "", false));
+        Map<String, Supplier<Object>> ways = new LinkedHashMap<>();
+        ways.put("CSV", () -> ownCsv.decode(csv));
+        ways.put("CSV of Spark", () -> sparkCsv.parse().apply(new String(csv, StandardCharsets.UTF_8)));
+        ways.put("XML", () -> ownXml.decode(xml));
+        ways.put("XML of Spark", () -> sparkXml.parseColumn(new String(xml, StandardCharsets.UTF_8), type));
+        for (int round = 0; round < ROUNDS; round++) {
+            StringBuilder line = new StringBuilder();
+            ways.forEach((name, way) -> line.append("%s %.0f ns  ".formatted(name, nanos(way))));
+            System.out.println(line);
+        }
+        System.out.println(kept);
     }
-    System.out.println(kept);
-  }
 
-  private static double nanos(Supplier<Object> way) {
-    long start = CLOCK.getCurrentThreadCpuTime();
-    for (int i = 0; i < RECORDS; i++) {
-      kept += System.identityHashCode(way.get().getClass()) & 1;
+    private static double nanos(Supplier<Object> way) {
+        long start = CLOCK.getCurrentThreadCpuTime();
+        for (int i = 0; i < RECORDS; i++) {
+            kept += System.identityHashCode(way.get().getClass()) & 1;
+        }
+        return (CLOCK.getCurrentThreadCpuTime() - start) / (double) RECORDS;
     }
-    return (CLOCK.getCurrentThreadCpuTime() - start) / (double) RECORDS;
-  }
 }

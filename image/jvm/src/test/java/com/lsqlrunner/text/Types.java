@@ -7,36 +7,38 @@ import org.apache.spark.sql.types.StructType;
 
 /** Types for tests, without Spark's parser of them. */
 final class Types {
-  private Types() {}
+    private Types() {}
 
-  /** A struct of names and types by turns. */
-  static StructType struct(Object... fields) {
-    StructType found = new StructType();
-    for (int i = 0; i < fields.length; i += 2) {
-      found = found.add((String) fields[i], (DataType) fields[i + 1], true);
+    /** A struct of names and types by turns. */
+    static StructType struct(Object... fields) {
+        StructType found = new StructType();
+        for (int i = 0; i < fields.length; i += 2) {
+            found = found.add((String) fields[i], (DataType) fields[i + 1], true);
+        }
+        return found;
     }
-    return found;
-  }
 
-  static DataType array(DataType element) {
-    return DataTypes.createArrayType(element, true);
-  }
+    static DataType array(DataType element) {
+        return DataTypes.createArrayType(element, true);
+    }
 
-  /** A type by its name in the language. */
-  static DataType named(String name) {
-    return switch (name) {
-      case "int" -> DataTypes.IntegerType;
-      case "long" -> DataTypes.LongType;
-      case "float" -> DataTypes.FloatType;
-      case "double" -> DataTypes.DoubleType;
-      case "string" -> DataTypes.StringType;
-      case "boolean" -> DataTypes.BooleanType;
-      case "date" -> DataTypes.DateType;
-      case "timestamp" -> DataTypes.TimestampType;
-      default -> {
-        int[] digits = Arrays.stream(name.replaceAll("[^0-9,]", "").split(",")).mapToInt(Integer::parseInt).toArray();
-        yield DataTypes.createDecimalType(digits[0], digits[1]);
-      }
-    };
-  }
+    /** A type by its name in the language. */
+    static DataType named(String name) {
+        return switch (name) {
+            case "int" -> DataTypes.IntegerType;
+            case "long" -> DataTypes.LongType;
+            case "float" -> DataTypes.FloatType;
+            case "double" -> DataTypes.DoubleType;
+            case "string" -> DataTypes.StringType;
+            case "boolean" -> DataTypes.BooleanType;
+            case "date" -> DataTypes.DateType;
+            case "timestamp" -> DataTypes.TimestampType;
+            default -> {
+                int[] digits = Arrays.stream(name.replaceAll("[^0-9,]", "").split(","))
+                        .mapToInt(Integer::parseInt)
+                        .toArray();
+                yield DataTypes.createDecimalType(digits[0], digits[1]);
+            }
+        };
+    }
 }

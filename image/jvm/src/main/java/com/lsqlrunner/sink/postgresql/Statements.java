@@ -7,91 +7,92 @@ import java.util.stream.Collectors;
 
 /** The statements for a table. Names are quoted: the server takes them as the program writes them. */
 final class Statements {
-  private static final String MARKS = "lsql_batches";
+    private static final String MARKS = "lsql_batches";
 
-  private final SinkTable table;
+    private final SinkTable table;
 
-  Statements(SinkTable table) {
-    this.table = table;
-  }
-
-  /** {@code "shop"."orders"} for {@code shop.orders}. */
-  String name() {
-    return Arrays.stream(table.name().split("\\.")).map(Statements::quoted).collect(Collectors.joining("."));
-  }
-
-  /** The table of marks, in the schema of the rows, since one transaction writes both. */
-  String marks() {
-    int dot = table.name().lastIndexOf('.');
-    return dot < 0 ? MARKS : quoted(table.name().substring(0, dot)) + "." + MARKS;
-  }
-
-  String insert() {
-    String values = table.columns().stream().map(column -> "?").collect(Collectors.joining(", "));
-    return "INSERT INTO " + name() + " (" + list(table.columns()) + ") VALUES (" + values + ")";
-  }
-
-  String upsert() {
-    String changes =
-        table.columns().stream()
-            .filter(column -> !table.key().contains(column))
-            .map(column -> quoted(column) + " = excluded." + quoted(column))
-            .collect(Collectors.joining(", "));
-    String conflict = changes.isEmpty() ? "NOTHING" : "UPDATE SET " + changes;
-    return insert() + " ON CONFLICT (" + list(table.key()) + ") DO " + conflict;
-  }
-
-  String delete() {
-    String same =
-        table.key().stream().map(column -> quoted(column) + " = ?").collect(Collectors.joining(" AND "));
-    return "DELETE FROM " + name() + " WHERE " + same;
-  }
-
-  String create() {
-    StringBuilder text = new StringBuilder("CREATE TABLE IF NOT EXISTS " + name() + " (");
-    for (int place = 0; place < table.columns().size(); place++) {
-      text.append(place == 0 ? "" : ", ").append(quoted(table.columns().get(place))).append(' ');
-      text.append(type(table.types().get(place)));
+    Statements(SinkTable table) {
+        this.table = table;
     }
-    if (!table.key().isEmpty()) {
-      text.append(", PRIMARY KEY (").append(list(table.key())).append(')');
+
+    /** {@code "shop"."orders"} for {@code shop.orders}. */
+    String name() {
+        return Arrays.stream(table.name().split("\\.")).map(Statements::quoted).collect(Collectors.joining("."));
     }
-    return text.append(')').toString();
-  }
 
-  String createMarks() {
-    return "CREATE TABLE IF NOT EXISTS "
-        + marks()
-        + " (writer text, source text, run text NOT NULL, batch bigint NOT NULL, PRIMARY KEY (writer, source))";
-  }
+    /** The table of marks, in the schema of the rows, since one transaction writes both. */
+    String marks() {
+        int dot = table.name().lastIndexOf('.');
+        return dot < 0 ? MARKS : quoted(table.name().substring(0, dot)) + "." + MARKS;
+    }
 
-  /** Changes one row where the batch is new for its source, and none where it was written before. */
-  String claim() {
-    return "INSERT INTO "
-        + marks()
-        + " AS known (writer, source, run, batch) VALUES (?, ?, ?, ?) ON CONFLICT (writer, source) DO UPDATE"
-        + " SET run = excluded.run, batch = excluded.batch WHERE known.run <> excluded.run OR known.batch < excluded.batch";
-  }
+    String insert() {
+        String values = table.columns().stream().map(column -> "?").collect(Collectors.joining(", "));
+        return "INSERT INTO " + name() + " (" + list(table.columns()) + ") VALUES (" + values + ")";
+    }
 
-  private static String type(String type) {
-    return switch (type) {
-      case "int" -> "integer";
-      case "long" -> "bigint";
-      case "float" -> "real";
-      case "double" -> "double precision";
-      case "string" -> "text";
-      case "bytes" -> "bytea";
-      case "timestamp" -> "timestamp with time zone";
-      case "json" -> "jsonb";
-      default -> type.replace("decimal", "numeric"); // boolean, date and decimal(p,s) are called so there
-    };
-  }
+    String upsert() {
+        String changes = table.columns().stream()
+                .filter(column -> !table.key().contains(column))
+                .map(column -> quoted(column) + " = excluded." + quoted(column))
+                .collect(Collectors.joining(", "));
+        String conflict = changes.isEmpty() ? "NOTHING" : "UPDATE SET " + changes;
+        return insert() + " ON CONFLICT (" + list(table.key()) + ") DO " + conflict;
+    }
 
-  private static String list(Collection<String> names) {
-    return names.stream().map(Statements::quoted).collect(Collectors.joining(", "));
-  }
+    String delete() {
+        String same =
+                table.key().stream().map(column -> quoted(column) + " = ?").collect(Collectors.joining(" AND "));
+        return "DELETE FROM " + name() + " WHERE " + same;
+    }
 
-  private static String quoted(String name) {
-    return '"' + name.replace("\"", "\"\"") + '"';
-  }
+    String create() {
+        StringBuilder text = new StringBuilder("CREATE TABLE IF NOT EXISTS " + name() + " (");
+        for (int place = 0; place < table.columns().size(); place++) {
+            text.append(place == 0 ? "" : ", ")
+                    .append(quoted(table.columns().get(place)))
+                    .append(' ');
+            text.append(type(table.types().get(place)));
+        }
+        if (!table.key().isEmpty()) {
+            text.append(", PRIMARY KEY (").append(list(table.key())).append(')');
+        }
+        return text.append(')').toString();
+    }
+
+    String createMarks() {
+        return "CREATE TABLE IF NOT EXISTS "
+                + marks()
+                + " (writer text, source text, run text NOT NULL, batch bigint NOT NULL, PRIMARY KEY (writer, source))";
+    }
+
+    /** Changes one row where the batch is new for its source, and none where it was written before. */
+    String claim() {
+        return "INSERT INTO "
+                + marks()
+                + " AS known (writer, source, run, batch) VALUES (?, ?, ?, ?) ON CONFLICT (writer, source) DO UPDATE"
+                + " SET run = excluded.run, batch = excluded.batch WHERE known.run <> excluded.run OR known.batch < excluded.batch";
+    }
+
+    private static String type(String type) {
+        return switch (type) {
+            case "int" -> "integer";
+            case "long" -> "bigint";
+            case "float" -> "real";
+            case "double" -> "double precision";
+            case "string" -> "text";
+            case "bytes" -> "bytea";
+            case "timestamp" -> "timestamp with time zone";
+            case "json" -> "jsonb";
+            default -> type.replace("decimal", "numeric"); // boolean, date and decimal(p,s) are called so there
+        };
+    }
+
+    private static String list(Collection<String> names) {
+        return names.stream().map(Statements::quoted).collect(Collectors.joining(", "));
+    }
+
+    private static String quoted(String name) {
+        return '"' + name.replace("\"", "\"\"") + '"';
+    }
 }

@@ -7,44 +7,45 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class StatementsTest {
-  private static Statements of(List<String> columns, List<String> types, List<String> key) {
-    return new Statements(new SinkTable("Shop.my \"t\"", columns, types, key, true, true, 10, ""));
-  }
+    private static Statements of(List<String> columns, List<String> types, List<String> key) {
+        return new Statements(new SinkTable("Shop.my \"t\"", columns, types, key, true, true, 10, ""));
+    }
 
-  private static final Statements TWO = of(List.of("id", "a b"), List.of("long", "decimal(9,2)"), List.of("id"));
+    private static final Statements TWO = of(List.of("id", "a b"), List.of("long", "decimal(9,2)"), List.of("id"));
 
-  @Test
-  void namesStandAsTheProgramWritesThem() {
-    assertEquals("\"Shop\".\"my \"\"t\"\"\"", TWO.name());
-    assertEquals("\"Shop\".lsql_batches", TWO.marks());
-  }
+    @Test
+    void namesStandAsTheProgramWritesThem() {
+        assertEquals("\"Shop\".\"my \"\"t\"\"\"", TWO.name());
+        assertEquals("\"Shop\".lsql_batches", TWO.marks());
+    }
 
-  @Test
-  void anUpsertReplacesWhatIsNotTheKey() {
-    assertEquals(
-        "INSERT INTO \"Shop\".\"my \"\"t\"\"\" (\"id\", \"a b\") VALUES (?, ?)"
-            + " ON CONFLICT (\"id\") DO UPDATE SET \"a b\" = excluded.\"a b\"",
-        TWO.upsert());
-  }
+    @Test
+    void anUpsertReplacesWhatIsNotTheKey() {
+        assertEquals(
+                "INSERT INTO \"Shop\".\"my \"\"t\"\"\" (\"id\", \"a b\") VALUES (?, ?)"
+                        + " ON CONFLICT (\"id\") DO UPDATE SET \"a b\" = excluded.\"a b\"",
+                TWO.upsert());
+    }
 
-  @Test
-  void anUpsertOfKeysAloneReplacesNothing() {
-    String sql = of(List.of("id"), List.of("long"), List.of("id")).upsert();
+    @Test
+    void anUpsertOfKeysAloneReplacesNothing() {
+        String sql = of(List.of("id"), List.of("long"), List.of("id")).upsert();
 
-    assertEquals(" ON CONFLICT (\"id\") DO NOTHING", sql.substring(sql.indexOf(" ON ")));
-  }
+        assertEquals(" ON CONFLICT (\"id\") DO NOTHING", sql.substring(sql.indexOf(" ON ")));
+    }
 
-  @Test
-  void aDeleteNamesAllOfTheKey() {
-    String sql = of(List.of("a", "b"), List.of("int", "int"), List.of("a", "b")).delete();
+    @Test
+    void aDeleteNamesAllOfTheKey() {
+        String sql =
+                of(List.of("a", "b"), List.of("int", "int"), List.of("a", "b")).delete();
 
-    assertEquals("\"a\" = ? AND \"b\" = ?", sql.substring(sql.indexOf("WHERE ") + 6));
-  }
+        assertEquals("\"a\" = ? AND \"b\" = ?", sql.substring(sql.indexOf("WHERE ") + 6));
+    }
 
-  @Test
-  void aTableIsMadeWithTypesAndKey() {
-    String sql = TWO.create();
+    @Test
+    void aTableIsMadeWithTypesAndKey() {
+        String sql = TWO.create();
 
-    assertEquals("(\"id\" bigint, \"a b\" numeric(9,2), PRIMARY KEY (\"id\"))", sql.substring(sql.indexOf('(')));
-  }
+        assertEquals("(\"id\" bigint, \"a b\" numeric(9,2), PRIMARY KEY (\"id\"))", sql.substring(sql.indexOf('(')));
+    }
 }
