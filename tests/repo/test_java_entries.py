@@ -31,7 +31,7 @@ def test_the_functions_are_those_that_the_extension_registers() -> None:
 
 
 def test_the_conditions_are_those_that_java_throws() -> None:
-    values = re.findall(r"^  ([A-Z][A-Z_]+)\(", text_of(entries.CONDITION_ENUM), re.MULTILINE)
+    values = re.findall(r"^ +([A-Z][A-Z_]+)\(", text_of(entries.CONDITION_ENUM), re.MULTILINE)
 
     assert sorted(values) == sorted(entries.CONDITIONS)
 
