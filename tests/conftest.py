@@ -6,9 +6,37 @@ from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 import pytest
+from xdist.remote import Producer  # type: ignore[import-untyped]
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from devkit.broker import Broker
 from devkit.goldens import Goldens
+
+TOGETHER = {
+    "tests/kafka/test_kerberos.py",
+    "tests/kafka/test_key_stores.py",
+    "tests/kafka/test_lsql_test.py",
+    "tests/kafka/test_refusals.py",
+    "tests/kafka/test_run_stateless.py",
+    "tests/kafka/test_security.py",
+    "tests/streams/test_function_examples.py",
+}
+"""Files whose tests run in one process under `--dist loadgroup`, because they share a server or a long computation."""
+
+
+class FileGroupScheduling(LoadScopeScheduling):  # type: ignore[misc]
+    """Sends all tests of a file in TOGETHER to one process, and every other test to the next free one.
+
+    The marker xdist_group has no effect with pytest 9.2: pytest-xdist 3.8 changes an attribute that is no longer read.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return file if file in TOGETHER else nodeid
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling | None:
+    return FileGroupScheduling(config, log) if config.getvalue("dist") == "loadgroup" else None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

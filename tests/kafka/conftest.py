@@ -1,9 +1,8 @@
-"""The engine and the schema registry that the tests of a process share, and which tests stay in one process."""
+"""The engine and the schema registry that the tests of a process share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -13,25 +12,6 @@ from devkit.temporary import keep_temporary_files_in_memory
 from lsql_runner.engine.processor import SparkEngine
 
 keep_temporary_files_in_memory()
-
-HERE = Path(__file__).parent
-WITH_SERVERS = {
-    "test_kerberos",
-    "test_key_stores",
-    "test_lsql_test",
-    "test_refusals",
-    "test_run_stateless",
-    "test_security",
-}
-"""Modules that start servers of their own."""
-
-
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keeps the tests of a module with servers in one process; those of the others go to whichever is free."""
-    for item in items:
-        if item.path.parent == HERE and item.path.stem in WITH_SERVERS:
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @pytest.fixture(scope="package")

@@ -35,7 +35,7 @@ from lsql_runner.sql.expressions import read_expression
 from lsql_runner.types import INT, SCALARS, STRING, Field, Struct
 
 # The first test waits for the one select, which one process computes for all.
-pytestmark = [pytest.mark.timeout(180), pytest.mark.xdist_group("function_examples")]
+pytestmark = pytest.mark.timeout(180)
 
 EXAMPLES = {v.example: v.result for row in ROWS for v in (row, *row.variants) if v.deterministic}
 CHANGING = {v.example: v.result for row in ROWS for v in (row, *row.variants) if not v.deterministic}
