@@ -162,7 +162,9 @@ class TopicAdminContract:
             assert "retention.ms" in str(found.params["reason"])
 
     def test_a_topic_is_deleted_and_may_be_missing(self, ground: BrokersGround) -> None:
-        name = ground.topic()
+        name = fresh("made")
+        ground.brokers.create(TopicRequest(name, 1))
+        topics_with(ground.brokers, name)
 
         ground.brokers.delete_topic(name)
 

@@ -347,7 +347,7 @@ def test_a_registry_that_goes_away_leaves_its_subjects_behind_and_nothing_else(
 
     assert error.code == "REGISTRY_UNREACHABLE"
     assert [
-        f"the subject {subject} could not be deleted" in text
+        f"The subject {subject} of the case" in text and "could not be deleted" in text
         for subject, text in zip(file.subjects, warned, strict=True)
     ] == [True, True]
 
