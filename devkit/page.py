@@ -18,7 +18,8 @@ UNKNOWN = "not known yet"
 NONE = "–"  # noqa: RUF001  # as the page writes it
 
 READ = """() => {
-  const text = (element) => element.innerText.trim();
+  // A browser puts an empty line between paragraphs, which is layout and not text.
+  const text = (element) => element.innerText.trim().replace(/\\n{2,}/g, "\\n");
   const id = (name) => document.getElementById(name);
   const rows = (name) => [...id(name).tBodies[0].rows].map((row) => [...row.cells].map(text));
   return {
