@@ -139,7 +139,9 @@ def test_a_processor_that_the_kernel_killed_for_memory_says_so(
         code = processor.container.wait(90)
 
     assert code == 3
-    assert "the kernel killed it because the container reached its memory limit of 640 MiB" in processor.container.output()
+    assert (
+        "the kernel killed it because the container reached its memory limit of 640 MiB" in processor.container.output()
+    )
 
 
 def test_the_heap_follows_from_the_limit(broker: Broker, topic: TopicFactory, run_processor: RunProcessor) -> None:

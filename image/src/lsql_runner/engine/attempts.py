@@ -1,4 +1,4 @@
-"""Expressions that may fail on a record: evaluated so that the record then has an error in place of a value.
+"""Evaluates expressions that may fail on a record so that the result is an error instead of an exception.
 
 Source: docs/decisions/0018-error-policies.md.
 """
@@ -19,7 +19,7 @@ from lsql_runner.engine.schema import STRING
 from lsql_runner.jvm.java_entries import ATTEMPT, FIRST_OF_RECORD, LIMIT_RECORD_SIZE, NOT_NULL, RECORD_TOO_LARGE
 
 FAULT = spark.StructType([spark.StructField(name, STRING) for name in ("side", "code", "message")])
-"""Why a record has no value: `read` or `write`, one of the runner's error codes, and one line for people."""
+"""The error of a record: the side (`read` or `write`), an error code, and a one-line message."""
 
 MALFORMED, REFUSED, TOO_LARGE = "RECORD_MALFORMED", "RECORD_REFUSED", "RECORD_TOO_LARGE"
 READ_CODES = (MALFORMED, REFUSED)
@@ -31,35 +31,35 @@ ORIGIN = ("key", "value", "topic", "partition", "offset", "ts", "headers")
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The record that a row was made of, and the error of a row that has no values any more."""
+    """The record from which a row was computed, and the error of a failed row."""
 
     record: Mapping[str, Column]
-    """ORIGIN, over the frame: `key` and `value` as they came, `ts` in milliseconds since 1970 UTC. Empty for a row that
-    an operator made, a group or a pair: it stands for itself."""
+    """ORIGIN, over the frame: `key` and `value` as bytes, `ts` in milliseconds since 1970 UTC. Empty for a row of a
+    stateful operator: a group or a joined pair."""
     rules: str
     error: Column | None = None
-    """A FAULT, null for rows that are well; None before the first attempt."""
+    """A FAULT, null for valid rows; None before the first attempt."""
     attempts: int = 0
     unnested: bool = False
-    """There may be several rows of one record. They follow one another."""
+    """A record may have several rows, which are adjacent."""
 
     def after(self, attempt: str) -> Origin:
-        """With the error of an attempt that is a column of this name."""
+        """With the error of the attempt in the column of this name."""
         return replace(self, error=F.col(attempt)["error"], attempts=self.attempts + 1)
 
     @property
     def of_operator(self) -> bool:
-        """Whether no record is behind the row, but an operator that keeps something."""
+        """Whether the row is the result of a stateful operator, not of a record."""
         return not self.record
 
 
 def rules(read: bool, write: bool, all_are: str | None = None) -> str:
-    """Which errors of a record are caught, for `attempt`.
+    """The errors that `attempt` catches.
 
     Args:
-        read: those of a record that is read.
-        write: those of a record that is written.
-        all_are: `write` where there is no record that is read: all errors are of what is written.
+        read: whether errors of reading are caught.
+        write: whether errors of writing are caught.
+        all_are: `write` if there is no input record, so that every error is one of writing.
     """
     conditions: dict[str, tuple[str, str]] = {}
     if read:
@@ -75,35 +75,35 @@ def attempt(value: Column, earlier: Column | None, by: str) -> Column:
     """A struct of `value` and `error`, a FAULT; one of the two is null.
 
     Args:
-        value: not computed where there is an error already.
-        earlier: an error that the record may have.
-        by: what `rules` gave.
+        value: not computed if there is an earlier error.
+        earlier: the error of an earlier attempt.
+        by: the result of `rules`.
     """
     return call(ATTEMPT, value, F.lit(None).cast(FAULT) if earlier is None else earlier, F.lit(by))
 
 
 def is_first(identity: Column) -> Column:
-    """Whether a BINARY differs from that of the row before for which this was asked, in a task."""
+    """Whether a BINARY differs from the one of the previous row in the task for which this was evaluated."""
     return call(FIRST_OF_RECORD, identity)
 
 
 def limit_size(record: Column, limits: str | None, shortens: bool = False) -> Column:
-    """A struct of key, value and headers that is no larger than its topic takes.
+    """A struct of key, value and headers within the size limits of its topic.
 
     Args:
-        limits: what `size_limits` gave; None where they are not known.
-        shortens: a record that is too large loses its value, or all but our own headers; else it is an error.
+        limits: the result of `size_limits`; None if the limits are not known.
+        shortens: whether a record that is too large loses its value, or all but our headers; otherwise it fails.
     """
     return record if limits is None else call(LIMIT_RECORD_SIZE, record, F.lit(limits), F.lit(shortens))
 
 
 def size_limits(batch_bytes: int | None, request_bytes: int, header_bytes: int, compression: str) -> str:
-    """How large a record of a topic may be, for `limit_size`.
+    """The size limits of a topic's records, for `limit_size`.
 
     Args:
         batch_bytes: of the topic, after compression.
         request_bytes: of the producer, before it.
-        header_bytes: of headers that every record will have besides.
+        header_bytes: of the headers that are added to every record.
         compression: of the producer.
     """
     limits = {"request_bytes": request_bytes, "header_bytes": header_bytes, "compression": compression}
@@ -111,5 +111,5 @@ def size_limits(batch_bytes: int | None, request_bytes: int, header_bytes: int, 
 
 
 def not_null(value: Column) -> Column:
-    """A value that is never null, though Spark takes it for one that may be."""
+    """A value that is never null although Spark considers it nullable."""
     return call(NOT_NULL, value)

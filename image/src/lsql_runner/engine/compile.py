@@ -17,19 +17,19 @@ from lsql_runner.engine.codecs.table import Window, encode, extend, merged_struc
 from lsql_runner.engine.conditions import failed, where
 from lsql_runner.engine.dead_letters import (
     Outlet,
-    collecting,
+    collect_dead_letters,
     counted,
+    failed_group_filter,
+    failed_row_filter,
     origin_of_row,
     outcome,
     rules_of_rows,
-    sifts,
-    sifts_of_rows,
 )
 from lsql_runner.engine.event_time import since_1970
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.groups import compile_stream_aggregate
 from lsql_runner.engine.joins import compile_join, residual
-from lsql_runner.engine.relation import Relation, Sift, Undecoded, Upsert
+from lsql_runner.engine.relation import FailedRowFilter, Relation, Undecoded, Upsert
 from lsql_runner.engine.schema import BINARY, HEADERS, spark_type
 from lsql_runner.engine.table_groups import compile_having, compile_table_aggregate
 from lsql_runner.engine.tables import with_keys
@@ -52,10 +52,10 @@ class Source:
     read: Reader
     rules: str | None = None
     """What `attempts.rules` gave; None where a fault stops the query."""
-    sift: Sift | None = None
+    drop_failed_rows: FailedRowFilter | None = None
     rules_of_rows: str | None = None
     """The same for what operators make of the records, groups and pairs."""
-    sift_of_rows: Sift | None = None
+    drop_failed_groups: FailedRowFilter | None = None
 
     @property
     def catches_rows(self) -> bool:
@@ -65,14 +65,14 @@ class Source:
         """What an operator gives, whose rows are no records any more."""
         if self.rules_of_rows is None:
             return relation
-        return replace(relation, origin=Origin({}, self.rules_of_rows), sift=self.sift_of_rows)
+        return replace(relation, origin=Origin({}, self.rules_of_rows), drop_failed_rows=self.drop_failed_groups)
 
 
-def source_of(sink: Write, read: Reader, sift: Sift | None = None) -> Source:
+def source_of(sink: Write, read: Reader, drop_failed_rows: FailedRowFilter | None = None) -> Source:
     """The source of a sink, which catches faults as its policies say.
 
     Args:
-        sift: what becomes of the records with one, where they are kept in a state, if not what the policy says.
+        drop_failed_rows: how failed records are removed before a stateful operator; by default as the policy says.
     """
     if isinstance(sink, WriteSink):
         return Source(read)
@@ -81,9 +81,11 @@ def source_of(sink: Write, read: Reader, sift: Sift | None = None) -> Source:
         return Source(read, by if sink.errors.catches else None, None)
     found = Source(read)
     if sink.errors.read != "fail":
-        found = replace(found, rules=rules(read=True, write=False), sift=sift or sifts(sink))
+        found = replace(
+            found, rules=rules(read=True, write=False), drop_failed_rows=drop_failed_rows or failed_row_filter(sink)
+        )
     if sink.errors.write != "fail":
-        found = replace(found, rules_of_rows=rules_of_rows(), sift_of_rows=sifts_of_rows(sink))
+        found = replace(found, rules_of_rows=rules_of_rows(), drop_failed_groups=failed_group_filter(sink))
     return found
 
 
@@ -106,7 +108,7 @@ def compile_query(query: Query, read: Reader, outlet: Outlet = Outlet()) -> Data
 def compile_letters(sink: WriteTopic, read: Reader, outlet: Outlet) -> list[DataFrame]:
     """The dead letters of the records that a stateful sink leaves out, with their outcome."""
     found: list[DataFrame] = []
-    source = source_of(sink, read, collecting(sink, outlet, found))
+    source = source_of(sink, read, collect_dead_letters(sink, outlet, found))
     compile_node(sink.input, replace(source, rules_of_rows=None))
     return found
 
@@ -154,9 +156,9 @@ def compile_sink(
     record = limit_size(
         F.struct(key, value, headers), outlet.size_limits.get(sink.topic) if sink.errors.write != "fail" else None
     )
-    tried, written = replace(relation, origin=origin).attempt(F.struct(ts, record.alias("record")))
-    assert tried.origin is not None
-    return outcome(tried.frame, sink.errors, tried.origin, outlet, sink.topic, written)
+    attempted, written = replace(relation, origin=origin).attempt(F.struct(ts, record.alias("record")))
+    assert attempted.origin is not None
+    return outcome(attempted.frame, sink.errors, attempted.origin, outlet, sink.topic, written)
 
 
 def _no_key(topic: str) -> Column:
@@ -225,7 +227,7 @@ def _(node: ReadTopic, source: Source) -> Relation:
     upsert = Upsert(F.col("key"), F.col("value").isNotNull(), node.schema.topic)
     record = {name: F.col(name) for name in ORIGIN if name != "ts"} | {"ts": ready["ts"]}
     origin = None if source.rules is None else Origin(record, source.rules)
-    return Relation(frame, ready, undecoded, upsert, origin, source.sift)
+    return Relation(frame, ready, undecoded, upsert, origin, source.drop_failed_rows)
 
 
 @compile_node.register
@@ -276,7 +278,7 @@ def compile_project(node: Project, below: Relation) -> Relation:
     columns = below.columns_for(node_exprs(node))
     passed: dict[str, Column] = {name: below.ready[name] for name in passed_through(below.ready)}
     ready = {**passed, "ts": column(node.ts, columns)}
-    result = Relation(below.frame, ready, {}, _upsert(node, below), below.origin, below.sift)
+    result = Relation(below.frame, ready, {}, _upsert(node, below), below.origin, below.drop_failed_rows)
     for name, part in (("key", node.key), ("value", node.value)):
         result = _with_part(result, name, part, below, columns, node)
     return result if not node.of_table else _without_absent(result)

@@ -1,4 +1,4 @@
-"""What becomes of the rows that a condition does not hold for, and of those that it fails on."""
+"""Filters: rows for which a condition is false, and rows for which it fails."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from lsql_runner.engine.relation import Relation
 
 
 def where(relation: Relation, condition: Column, of_table: bool) -> Relation:
-    """The rows that a condition holds for, and, where errors are caught, those that it fails on, with the error.
+    """The rows for which a condition is true and, if errors are caught, those for which it fails, with the error.
 
     Args:
-        relation: what is filtered.
+        relation: the input.
         condition: a BOOLEAN over its frame.
-        of_table: the rows are a table's: one that the condition does not hold for is there no more.
+        of_table: the rows are those of a table: a row for which the condition is false is deleted.
     """
     if of_table:
         return _of_table(relation, condition)
     if relation.origin is None:
         return replace(relation, frame=relation.frame.where(condition))
-    tried, holds = relation.attempt(condition)
-    return replace(tried, frame=tried.frame.where(failed(tried) | holds))
+    attempted, holds = relation.attempt(condition)
+    return replace(attempted, frame=attempted.frame.where(failed(attempted) | holds))
 
 
 def failed(relation: Relation) -> Column:
-    """Whether a row has an error. Something was attempted before."""
+    """Whether a row has an error. Needs an earlier attempt."""
     assert relation.origin is not None
     assert relation.origin.error is not None
     return relation.origin.error.isNotNull()
@@ -36,26 +36,28 @@ def failed(relation: Relation) -> Column:
 
 def _of_table(relation: Relation, condition: Column) -> Relation:
     assert relation.upsert is not None
-    if relation.origin is None or not relation.origin.of_operator:  # attempted where a record is taken in, or written
+    if (
+        relation.origin is None or not relation.origin.of_operator
+    ):  # attempted at the next stateful operator, or when it is written
         present = relation.upsert.present & F.coalesce(condition, F.lit(False))
         return replace(relation, upsert=replace(relation.upsert, present=present))
-    # A row that is not there any more has the columns that it had: there is nothing to judge.
-    tried, holds = relation.attempt(F.when(relation.upsert.present, condition))
-    return _told(tried, relation.origin.error, holds)
+    # A deleted row has its previous columns; the condition does not apply to it.
+    attempted, holds = relation.attempt(F.when(relation.upsert.present, condition))
+    return _split_failed(attempted, relation.origin.error, holds)
 
 
-def _told(tried: Relation, earlier: Column | None, holds: Column) -> Relation:
-    """A row that the condition fails on twice: it is not there any more, and it is told with the error."""
-    assert tried.origin is not None
-    assert tried.origin.error is not None
-    assert tried.upsert is not None
-    error = tried.origin.error
+def _split_failed(attempted: Relation, earlier: Column | None, holds: Column) -> Relation:
+    """Turns a row for which the condition fails into two: a deletion, and a row with the error."""
+    assert attempted.origin is not None
+    assert attempted.origin.error is not None
+    assert attempted.upsert is not None
+    error = attempted.origin.error
     is_new = error.isNotNull() if earlier is None else error.isNotNull() & earlier.isNull()
     none = F.lit(None).cast(FAULT)
-    name = f"told_{tried.origin.attempts}"
-    frame = tried.frame.select(
+    name = f"told_{attempted.origin.attempts}"
+    frame = attempted.frame.select(
         "*", F.explode(F.when(is_new, F.array(none, error)).otherwise(F.array(error))).alias(name)
     )
-    present = tried.upsert.present & (F.col(name).isNotNull() | F.coalesce(holds, F.lit(False)))
-    origin = replace(tried.origin, error=F.col(name))
-    return replace(tried, frame=frame, upsert=replace(tried.upsert, present=present), origin=origin)
+    present = attempted.upsert.present & (F.col(name).isNotNull() | F.coalesce(holds, F.lit(False)))
+    origin = replace(attempted.origin, error=F.col(name))
+    return replace(attempted, frame=frame, upsert=replace(attempted.upsert, present=present), origin=origin)

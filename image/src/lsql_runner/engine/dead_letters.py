@@ -1,7 +1,7 @@
-"""What becomes of records with an error: dead letters, or nothing; and how many there were.
+"""Dead letters, skipped records, and their counts.
 
-Rows on their way out have the columns of `compile_query` and three more: `fate`, null for a record that is well,
-`dead` or `skipped`; `error_topic` and `error_code`.
+Output rows have the columns of `compile_query` and three more: `fate`, which is null for a valid record, `dead` or
+`skipped`; `error_topic` and `error_code`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lsql_runner.engine.attempts import MALFORMED, READ_CODES, WRITE_CODES, Orig
 from lsql_runner.engine.codecs.table import encode
 from lsql_runner.engine.packed import packed
 from lsql_runner.engine.progress import ERRORS_METRIC, caught_as
-from lsql_runner.engine.relation import Relation, Sift
+from lsql_runner.engine.relation import FailedRowFilter, Relation
 from lsql_runner.engine.schema import HEADERS, STRING
 from lsql_runner.formats.catalog import JSON_FORMAT
 from lsql_runner.plan.nodes import ReadTopic
@@ -25,28 +25,28 @@ from lsql_runner.plan.queries import Query, WriteTopic
 from lsql_runner.plan.tree import nodes
 
 HEADER = "lsql.error."
-"""Before the names of the headers that a dead letter has."""
+"""Prefix of the headers of a dead letter."""
 
 _FATES: dict[Policy, str] = {"continue": "skipped", "dlq": "dead"}
 _AGAIN = "again"
-"""A further row of a record that has had its fate."""
+"""Another row of a failed record that was already counted."""
 _OUTCOME = ("fate", "error_topic", "error_code")
 
 
 @dataclass(frozen=True, slots=True)
 class Outlet:
-    """Where records go, as far as they depend on it."""
+    """Properties of the processor and its targets on which output records depend."""
 
     processor: str = ""
     """The application id."""
     size_limits: Mapping[str, str] = field(default_factory=dict)
-    """By topic, what `size_limits` gave."""
+    """By topic, the result of `size_limits`."""
     keyed: frozenset[str] = frozenset()
-    """Topics that take no record without a key."""
+    """Topics that accept no record without a key."""
 
 
 def fates(policies: ErrorPolicies, origin: Origin) -> Column:
-    """What becomes of each row by its error; null for one without."""
+    """`dead` or `skipped` for each failed row by the policy; null for valid rows."""
     assert origin.error is not None
     side = origin.error["side"]
     found = F.when(side == "read", F.lit(_FATES.get(policies.read))).when(
@@ -59,7 +59,7 @@ def fates(policies: ErrorPolicies, origin: Origin) -> Column:
 
 
 def with_fates(frame: DataFrame, policies: ErrorPolicies, origin: Origin) -> DataFrame:
-    """The frame with the outcome of each row, one for each record."""
+    """The frame with the columns `fate`, `error_topic` and `error_code`; one row for each failed record."""
     assert origin.error is not None
     found = frame.select(
         "*",
@@ -70,15 +70,15 @@ def with_fates(frame: DataFrame, policies: ErrorPolicies, origin: Origin) -> Dat
     return found.where(F.col("fate").isNull() | (F.col("fate") != _AGAIN)) if origin.unnested else found
 
 
-def letters(frame: DataFrame, policies: ErrorPolicies, origin: Origin, outlet: Outlet) -> DataFrame:
-    """The dead letters among rows that have their fates."""
+def dead_letters(frame: DataFrame, policies: ErrorPolicies, origin: Origin, outlet: Outlet) -> DataFrame:
+    """The dead letters of rows with a fate."""
     dead = frame.where(F.col("fate") == _FATES["dlq"])
-    letter = _letter(policies, origin, outlet)
+    dead_letter = _dead_letter(policies, origin, outlet)
     return dead.select(
         F.lit(policies.queue).alias("topic"),
-        *(letter[name].alias(name) for name in ("key", "value")),
+        *(dead_letter[name].alias(name) for name in ("key", "value")),
         origin.record["ts"].alias("ts"),
-        letter["headers"].alias("headers"),
+        dead_letter["headers"].alias("headers"),
         *_OUTCOME,
     )
 
@@ -86,21 +86,21 @@ def letters(frame: DataFrame, policies: ErrorPolicies, origin: Origin, outlet: O
 def outcome(
     frame: DataFrame, policies: ErrorPolicies, origin: Origin, outlet: Outlet, topic: str, record: Column
 ) -> DataFrame:
-    """Records and dead letters, side by side as they come.
+    """Records and dead letters, in their order.
 
     Args:
         topic: the target.
-        record: a struct of `ts` and `record`, itself one of key, value and headers, of rows that are well.
+        record: a struct of `ts` and `record`, a struct of key, value and headers; for valid rows.
     """
     rows = with_fates(frame, policies, origin)
     is_dead, queue = F.col("fate") == _FATES["dlq"], policies.queue
-    letter = None if queue is None else _letter(policies, origin, outlet)
+    dead_letter = None if queue is None else _dead_letter(policies, origin, outlet)
 
     def either(good: Column, dead: Column | None) -> Column:
         return good if dead is None else F.when(is_dead, dead).otherwise(good)
 
     def part(name: str) -> Column:
-        return either(record["record"][name], None if letter is None else letter[name])
+        return either(record["record"][name], None if dead_letter is None else dead_letter[name])
 
     return rows.select(
         either(F.lit(topic), None if queue is None else F.lit(queue)).alias("topic"),
@@ -112,10 +112,10 @@ def outcome(
     )
 
 
-def _letter(policies: ErrorPolicies, origin: Origin, outlet: Outlet) -> Column:
-    """A struct of key, value and headers: the record as it came, with headers that say what is wrong with it."""
+def _dead_letter(policies: ErrorPolicies, origin: Origin, outlet: Outlet) -> Column:
+    """A struct of key, value and headers: the record as bytes, with headers that describe the error."""
     assert origin.error is not None
-    told = {
+    described = {
         "topic": origin.record["topic"],
         "partition": origin.record["partition"].cast(STRING),
         "offset": origin.record["offset"].cast(STRING),
@@ -127,7 +127,7 @@ def _letter(policies: ErrorPolicies, origin: Origin, outlet: Outlet) -> Column:
     headers = F.array(
         *(
             F.struct(F.lit(HEADER + name).alias("key"), F.encode(text, "UTF-8").alias("value"))
-            for name, text in told.items()
+            for name, text in described.items()
         )
     )
     known = F.filter(headers, lambda header: header["value"].isNotNull())
@@ -141,12 +141,12 @@ def _letter(policies: ErrorPolicies, origin: Origin, outlet: Outlet) -> Column:
 
 
 def rules_of_rows() -> str:
-    """Which faults of groups and pairs are caught, for `attempt`: all are of what is written."""
+    """The errors of groups and pairs that `attempt` catches: all are errors of writing."""
     return rules(read=True, write=True, all_are="write")
 
 
 def origin_of_row(sink: WriteTopic, relation: Relation, key: Column) -> Origin:
-    """The origin of what is no record of a topic: the row itself, its key encoded, its value as JSON."""
+    """The origin of a group or pair: the row itself, with its key encoded and its value as JSON."""
     by = rules_of_rows()
     value = encode(relation.whole("value"), JSON_FORMAT, sink.input.value_type)
     record = {
@@ -159,15 +159,15 @@ def origin_of_row(sink: WriteTopic, relation: Relation, key: Column) -> Origin:
         "headers": F.lit(None).cast(HEADERS),
     }
     row = Origin(record, by)
-    known = relation.origin  # of what was attempted since an operator made the row
+    known = relation.origin  # of the attempts since the operator produced the row
     return row if known is None else replace(row, error=known.error, attempts=known.attempts)
 
 
-# --- how many ---
+# --- counts ---
 
 
 def counts(sinks: Iterable[WriteTopic]) -> Iterator[Column]:
-    """How many records of each topic had an error of each code, and what became of them."""
+    """The number of failed records by fate, error code and topic."""
     kinds: dict[tuple[str, str, str], None] = {}
     for sink in sinks:
         topics = (sink.topic,) if sink.stateful else tuple(_sources(sink))
@@ -176,7 +176,7 @@ def counts(sinks: Iterable[WriteTopic]) -> Iterator[Column]:
             (sink.errors.write, WRITE_CODES),
         )
         if sink.stateful:
-            sides = ((sink.errors.write, (MALFORMED, *WRITE_CODES)),)  # of what it writes; see `sifts`
+            sides = ((sink.errors.write, (MALFORMED, *WRITE_CODES)),)  # of what it writes; see `failed_row_filter`
         kinds |= dict.fromkeys(
             (_FATES[policy], code, topic)
             for policy, codes in sides
@@ -197,26 +197,28 @@ def _sources(sink: WriteTopic) -> dict[str, None]:
 
 
 def counted(rows: DataFrame, query: Query) -> DataFrame:
-    """The records and dead letters that are to be written, of rows with an outcome; all that have an error counted."""
-    found = list(counts(sink for sink in query.sinks if isinstance(sink, WriteTopic))) or list(_letter_counts(query))
+    """The records and dead letters to write, from rows with a fate; failed records are counted."""
+    found = list(counts(sink for sink in query.sinks if isinstance(sink, WriteTopic))) or list(
+        _dead_letter_counts(query)
+    )
     watched = rows.observe(f"{ERRORS_METRIC}0", *found) if found else rows
     written = watched.where(F.col("fate").isNull() | (F.col("fate") == _FATES["dlq"]))
     return written.drop(*_OUTCOME)
 
 
-def _letter_counts(query: Query) -> Iterator[Column]:
+def _dead_letter_counts(query: Query) -> Iterator[Column]:
     topics = dict.fromkeys(topic for sink in query.dead_letters_of for topic in _sources(sink))
     return (_count(_FATES["dlq"], code, topic) for code in READ_CODES for topic in topics)
 
 
-# --- what is kept ---
+# --- inputs of stateful operators ---
 
 
-def sifts(sink: WriteTopic) -> Sift:
-    """Leaves rows with an error out of what is kept, and counts them where nobody else does."""
+def failed_row_filter(sink: WriteTopic) -> FailedRowFilter:
+    """Removes failed rows from the input of a stateful operator, and counts them with `continue`."""
     number = 0
 
-    def sift(frame: DataFrame, origin: Origin) -> DataFrame:
+    def drop_failed_rows(frame: DataFrame, origin: Origin) -> DataFrame:
         nonlocal number
         assert origin.error is not None
         if sink.errors.read == "continue":
@@ -225,14 +227,14 @@ def sifts(sink: WriteTopic) -> Sift:
             frame = with_fates(frame, sink.errors, origin).observe(f"{ERRORS_METRIC}{number}", *codes)
         return frame.where(origin.error.isNull())
 
-    return sift
+    return drop_failed_rows
 
 
-def sifts_of_rows(sink: WriteTopic) -> Sift:
-    """Leaves groups and pairs with an error out of what the next operator keeps, and counts them."""
+def failed_group_filter(sink: WriteTopic) -> FailedRowFilter:
+    """Removes failed groups and pairs from the input of the next operator, and counts them."""
     number = 0
 
-    def sift(frame: DataFrame, origin: Origin) -> DataFrame:
+    def drop_failed_rows(frame: DataFrame, origin: Origin) -> DataFrame:
         nonlocal number
         assert origin.error is not None
         number += 1
@@ -242,17 +244,17 @@ def sifts_of_rows(sink: WriteTopic) -> Sift:
         ]
         return frame.observe(f"{ERRORS_METRIC}of-rows-{number}", *codes).where(origin.error.isNull())
 
-    return sift
+    return drop_failed_rows
 
 
-def collecting(sink: WriteTopic, outlet: Outlet, found: list[DataFrame]) -> Sift:
-    """Puts the dead letters that the rows give beside the others."""
+def collect_dead_letters(sink: WriteTopic, outlet: Outlet, found: list[DataFrame]) -> FailedRowFilter:
+    """Adds the dead letters of failed rows to `found`."""
 
-    def sift(frame: DataFrame, origin: Origin) -> DataFrame:
-        found.append(letters(with_fates(frame, sink.errors, origin), sink.errors, origin, outlet))
+    def drop_failed_rows(frame: DataFrame, origin: Origin) -> DataFrame:
+        found.append(dead_letters(with_fates(frame, sink.errors, origin), sink.errors, origin, outlet))
         return frame
 
-    return sift
+    return drop_failed_rows
 
 
-Sifting = Callable[[WriteTopic], Sift]
+Sifting = Callable[[WriteTopic], FailedRowFilter]

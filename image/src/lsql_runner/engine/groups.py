@@ -80,7 +80,7 @@ def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[s
     if _is_session(node):
         _, partition, offset = arrival(below)
         selected |= {"at_partition": partition, "at_offset": offset}
-    rows = below.taken_in(*(value.alias(name) for name, value in selected.items()))
+    rows = below.stateful_input(*(value.alias(name) for name, value in selected.items()))
     if node.window is None:
         return rows, types
     clock = node.store if node.final else None

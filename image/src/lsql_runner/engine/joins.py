@@ -111,7 +111,7 @@ def _streams(node: Join, left: _Side, right: _Side) -> Relation:
         # In a full join Spark takes null for equal to null; in the others it leaves null out first.
         alone = identity_of([F.lit(_ALONE), F.lit(name), *arrival(side.relation)])
         identity = F.coalesce(side.identity, alone) if node.kind == "FULL" else side.identity
-        frame = side.relation.taken_in(
+        frame = side.relation.stateful_input(
             identity.alias(f"{name}_id"), time.alias(f"{name}_time"), side.row.alias(f"{name}_row")
         )
         # A record's own window ends `within` after it; so long and the grace it may come.
@@ -142,7 +142,7 @@ def _stream_and_table(node: Join, left: _Side, right: _Side) -> Relation:
     is_outer = node.kind != "INNER"
     alone = identity_of([F.lit(_ALONE), *arrival(stream.relation)])
     identity = F.coalesce(stream.identity, alone) if is_outer else stream.identity
-    records = stream.relation.taken_in(
+    records = stream.relation.stateful_input(
         identity.alias("id"),
         *arrival(stream.relation),
         F.lit(False).alias("is_table"),
@@ -178,7 +178,7 @@ def _table_rows(side: _Side, store: str, flag: str, value: bool, is_kept: bool, 
     assert relation.upsert is not None
     part = relation.upsert.identity
     if not is_tracked(side.side):
-        rows = relation.taken_in(
+        rows = relation.stateful_input(
             side.identity.alias("id"),
             *arrival(relation),
             F.lit(value).alias(flag),

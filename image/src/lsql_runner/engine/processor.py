@@ -68,7 +68,7 @@ class SparkEngine:
             self._opened.set_exception(error)
 
     def jvm_death(self, within_s: float = 0.0) -> str | None:
-        """How the JVM ended; None while it lives. `within_s` waits for an end that its sockets told of first."""
+        """How the JVM ended; None while it lives. `within_s` waits for the process to end after its sockets closed."""
         return None if self._jvm.is_alive(within_s) else self._jvm.death()
 
     def reason_of(self, error: BaseException) -> str:

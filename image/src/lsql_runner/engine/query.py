@@ -175,7 +175,7 @@ class _Progress:
         ended = batch_ended(progress, self._stores.get(progress["name"], ()))
         if ended is None:
             return
-        # Held while it is told: what follows may read the batch again, and who stops the plan has waited for that.
+        # Held during the callback: it may read the batch again, and stopping the plan must wait for that.
         with self._lock:
             if ended.batch_id > self._seen.get(ended.query, -1):
                 self._seen[ended.query] = ended.batch_id

@@ -1,8 +1,8 @@
-"""A plan node on the way to Spark: a DataFrame and what each of the node's columns is over it.
+"""A plan node in Spark: a DataFrame, and an expression over it for each column of the node.
 
-Columns are expressions until a node needs them as data. The source's key and value are decoded anew at
-each place that looks into them, and there only the fields that this place needs: parsing a few fields
-for a filter and the rest for what passes costs less than parsing everything once.
+Columns stay expressions until a node needs them as data. The key and value of a source are decoded separately in each
+place that reads them, with only the fields that are read there: decoding a few fields for a filter, and the rest for
+the records that pass it, costs less than decoding everything once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lsql_runner.plan.usage import narrowed, paths_into
 
 @dataclass(frozen=True, slots=True)
 class Undecoded:
-    """A part of the record that is still bytes."""
+    """A key or value that is still encoded."""
 
     raw: Column
     serde: Serde
@@ -30,18 +30,18 @@ class Undecoded:
 
 @dataclass(frozen=True, slots=True)
 class Upsert:
-    """What a row does to a table."""
+    """The effect of a row on a table."""
 
     identity: Column
-    """BINARY: which row of the table it is; null for a record without a key, of which no table can have a row."""
+    """BINARY: the key of the row in the table; null for a record without a key, which cannot be a row."""
     present: Column
-    """BOOLEAN, never null: whether the table has this row from now on. One that goes has the columns it had."""
+    """BOOLEAN, never null: false deletes the row. A deleted row has its previous columns."""
     topic: str | None = None
-    """Whose records the rows are, which may have no key; None where each row has an identity."""
+    """The topic of the rows, whose records may have no key; None if every row has an identity."""
 
 
-Sift = Callable[[DataFrame, Origin], DataFrame]
-"""Takes rows and their origin, with an error for those that are to be left out."""
+FailedRowFilter = Callable[[DataFrame, Origin], DataFrame]
+"""Removes failed rows: takes rows and their origin, which has an error for each failed row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +49,17 @@ class Relation:
     frame: DataFrame
     ready: dict[str, Column]
     undecoded: dict[str, Undecoded]
-    """`key`, `value`: decoded where an expression looks into them."""
+    """`key`, `value`: decoded where an expression reads them."""
     upsert: Upsert | None = None
-    """What the rows are to a table that is made of them; None for rows that no table can be made of."""
+    """The effect of the rows on a table; None for rows of a stream."""
     origin: Origin | None = None
-    """Where faults of records are caught: the record that each row was made of. Then rows with an error are among the
-    others, and all that is computed has to be attempted."""
-    sift: Sift | None = None
-    """What becomes of the rows with an error where something is kept; there wherever an origin is."""
+    """If errors of records are caught: the record of each row. Failed rows are then among the others, and every
+    computation is attempted."""
+    drop_failed_rows: FailedRowFilter | None = None
+    """Removes failed rows before a stateful operator; not None if there is an origin."""
 
     def columns_for(self, exprs: Iterable[Expr]) -> dict[str, Column]:
-        """The columns that the expressions read, with as little decoding as they allow."""
+        """The columns that the expressions read, with only the necessary fields decoded."""
         wanted = list(exprs)
         found = dict(self.ready)
         for name, part in self.undecoded.items():
@@ -76,7 +76,7 @@ class Relation:
         return decode(part.raw, part.serde, part.serde.type)
 
     def renamed(self, ending: str) -> Relation:
-        """The same columns with an ending to their names."""
+        """The same columns with a suffix on their names."""
         return replace(
             self,
             ready={f"{name}{ending}": value for name, value in self.ready.items()},
@@ -90,27 +90,27 @@ class Relation:
         return replace(self, undecoded={**self.undecoded, name: part})
 
     def attempt(self, value: Column) -> tuple[Relation, Column]:
-        """The same rows with the error that computing a value gave, and the value. There is an origin."""
+        """The same rows with the error of computing a value, and the value. Needs an origin."""
         assert self.origin is not None
         name = f"attempt_{self.origin.attempts}"
         frame = self.frame.select("*", attempt(value, self.origin.error, self.origin.rules).alias(name))
         return replace(self, frame=frame, origin=self.origin.after(name)), F.col(name)["value"]
 
-    def taken_in(self, *columns: Column) -> DataFrame:
-        """The columns, all with names, as a frame of what an operator keeps: without the rows that have an error."""
+    def stateful_input(self, *columns: Column) -> DataFrame:
+        """The named columns as the input of a stateful operator, without failed rows."""
         plain = self.frame.select(*columns)
-        if self.origin is None or self.sift is None:
+        if self.origin is None or self.drop_failed_rows is None:
             return plain
-        tried, values = self.attempt(F.struct(*columns))
-        assert tried.origin is not None
-        good = self.sift(tried.frame, tried.origin)
-        never = {f.name for f in plain.schema.fields if not f.nullable}  # what is kept has a type that says so
+        attempted, values = self.attempt(F.struct(*columns))
+        assert attempted.origin is not None
+        good = self.drop_failed_rows(attempted.frame, attempted.origin)
+        never = {f.name for f in plain.schema.fields if not f.nullable}  # part of the state's schema
         fields = ((name, values.getField(name)) for name in plain.columns)
         return good.select(*((not_null(value) if name in never else value).alias(name) for name, value in fields))
 
     def unnested(self, generator: Column, names: tuple[str, ...]) -> Relation:
-        """The same columns, and those that a generator makes: all computed, and attempted, where they are read."""
-        made = tuple(f"{name}_{len(self.frame.columns)}" for name in names)  # one below may be called the same
+        """The same columns and those of a generator; they are computed, and attempted, where they are read."""
+        made = tuple(f"{name}_{len(self.frame.columns)}" for name in names)  # names below may be equal
         frame = self.frame.select("*", generator.alias(*made))
         ready = self.ready | {name: F.col(f"`{own}`") for name, own in zip(names, made, strict=True)}
         origin = None if self.origin is None else replace(self.origin, unnested=True)

@@ -1,4 +1,4 @@
-"""Groups of a table's rows, and HAVING."""
+"""Aggregates over tables, and HAVING."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from lsql_runner.plan.usage import node_exprs
 
 
 def compile_table_aggregate(node: Aggregate, below: Relation, catches: bool = False) -> Relation:
-    """Groups that a row leaves again when it changes or goes. A group without rows is not there.
+    """Groups from which a row is retracted when it changes or is deleted. A group without rows does not exist.
 
     Args:
-        catches: what fails of a group is caught above: then nothing fails here.
+        catches: whether errors of a group are caught above; then nothing fails here.
     """
     assert below.upsert is not None
     columns = below.columns_for(node_exprs(node))
@@ -67,14 +67,14 @@ def _schema(types: Mapping[str, spark.DataType]) -> spark.StructType:
 
 
 def place_of(node: Aggregate, below: Relation) -> dict[str, Column]:
-    """What orders the rows of a group, where its aggregates go by it: LONGs, the time first."""
+    """The order of the rows in a group, if its aggregates use it: LONGs, the time first."""
     if not node.place:
         return {}
     return {"place_time": below.ready["ts"], **{f"place_{name}": below.ready[name].cast(LONG) for name in node.place}}
 
 
 def compile_having(node: Having, below: Relation) -> Relation:
-    """The groups that the condition holds for. Only these are remembered, so that one that goes is told once."""
+    """The groups for which the condition is true. Only these are stored, so that a deletion is written once."""
     names = list(node.input.columns)
     kinds = [spark.StructField(name, spark_type(kind)) for name, kind in node.input.columns.items() if name != "ts"]
     condition = column(node.condition, below.columns_for([node.condition]))
@@ -87,37 +87,37 @@ def compile_having(node: Having, below: Relation) -> Relation:
 
 
 def _attempted_having(node: Having, below: Relation, condition: Column, schema: spark.StructType) -> Relation:
-    """The same where errors are caught. A group that the condition fails on, or that is to stay and cannot be computed,
-    is not there; its row is told with the error, once for each change."""
+    """The same if errors are caught. A group for which the condition fails, or whose results cannot be computed, counts
+    as deleted; its row is written with the error, once for each change."""
     assert below.origin is not None
     assert below.upsert is not None
-    # A group that is gone has nothing to judge: what is left of it may well divide by its count.
-    tried, holds = below.attempt(F.when(below.upsert.present, condition))
-    assert tried.origin is not None
-    assert tried.origin.error is not None
+    # The condition does not apply to a deleted group: it may divide by the count.
+    attempted, holds = below.attempt(F.when(below.upsert.present, condition))
+    assert attempted.origin is not None
+    assert attempted.origin.error is not None
     slots = [slot for slot, _ in node.input.calls]
     results = attempt(F.struct(*(below.ready[slot].alias(slot) for slot in slots)), None, below.origin.rules)
-    frame = tried.frame.select("*", results.alias("results"))
-    error = F.coalesce(tried.origin.error, F.col("results.error"))
+    frame = attempted.frame.select("*", results.alias("results"))
+    error = F.coalesce(attempted.origin.error, F.col("results.error"))
     row = {name: F.col(f"results.value.{name}") if name in slots else below.ready[name] for name in schema.names}
-    judged = replace(tried, frame=frame, origin=None, sift=None)
-    wanted = tried.origin.error.isNotNull() | F.coalesce(holds, F.lit(False))
+    judged = replace(attempted, frame=frame, origin=None, drop_failed_rows=None)
+    wanted = attempted.origin.error.isNotNull() | F.coalesce(holds, F.lit(False))
     changes = track(judged, node.store, {**row, _ERROR: error}, wanted)
     known = spark.StructType([*schema.fields, spark.StructField(_ERROR, FAULT)])
-    told = changes.select("id", "ts", F.explode(_told(known)).alias("told"))
-    columns = {name: F.col(f"told.row.`{name}`") for name in schema.names}
+    emitted = changes.select("id", "ts", F.explode(_output_rows(known)).alias("emitted"))
+    columns = {name: F.col(f"emitted.row.`{name}`") for name in schema.names}
     undecoded = {name: Undecoded(columns["raw_key"], part.serde) for name, part in below.undecoded.items()}
-    origin = replace(tried.origin, error=F.col(f"told.row.{_ERROR}"))
-    upsert = Upsert(F.col("id"), F.col("told.present"))
-    return Relation(told, {**columns, "ts": F.col("ts")}, undecoded, upsert, origin, below.sift)
+    origin = replace(attempted.origin, error=F.col(f"emitted.row.{_ERROR}"))
+    upsert = Upsert(F.col("id"), F.col("emitted.present"))
+    return Relation(emitted, {**columns, "ts": F.col("ts")}, undecoded, upsert, origin, below.drop_failed_rows)
 
 
 _ERROR = "error"
 
 
-def _told(schema: spark.StructType) -> Column:
-    """What is told of a change of a group, as an array of `row` and `present`: what it was, where it is no more, and
-    what it is, well or with an error."""
+def _output_rows(schema: spark.StructType) -> Column:
+    """The output for a change of a group, as an array of `row` and `present`: the deletion of the previous row, and the
+    new row, valid or with an error."""
     before, after = (unpacked(F.col(image), schema) for image in ("before", "after"))
     was_there = F.col("before").isNotNull() & before[_ERROR].isNull()
     is_there = F.col("after").isNotNull() & after[_ERROR].isNull()

@@ -42,7 +42,7 @@ def track(
     """
     assert relation.upsert is not None
     present = relation.upsert.present if wanted is None else relation.upsert.present & F.coalesce(wanted, F.lit(False))
-    upserts = relation.taken_in(
+    upserts = relation.stateful_input(
         relation.upsert.identity.alias("id"),
         *arrival(relation),
         F.when(present, packed(row)).alias(_ROW),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lsql_runner.kafka.ports import TopicRequest
-from lsql_runner.runtime.registered import OutputSchema
+from lsql_runner.runtime.registered import TargetSchema
 from lsql_runner.runtime.statedir import Pinned
 
 
@@ -17,7 +17,7 @@ from lsql_runner.runtime.statedir import Pinned
 class RegisterSchema:
     """Register a schema as a new version of its target's subject."""
 
-    schema: OutputSchema
+    schema: TargetSchema
 
 
 @dataclass(frozen=True, slots=True)

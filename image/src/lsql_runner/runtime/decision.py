@@ -20,7 +20,7 @@ from lsql_runner.runtime.actions import (
     PinProgram,
     RegisterSchema,
 )
-from lsql_runner.runtime.registered import OutputSchema, check_schemas
+from lsql_runner.runtime.registered import TargetSchema, check_schemas
 from lsql_runner.runtime.statedir import Pinned, SavedState
 from lsql_runner.runtime.targets import target_request
 
@@ -32,7 +32,7 @@ class Situation:
     planned: PlannedProgram
     topics: frozenset[str]
     """The names of all topics on the brokers."""
-    schemas: tuple[OutputSchema, ...]
+    schemas: tuple[TargetSchema, ...]
     """The schemas that the program writes with, as the registry knows them."""
     committed: Mapping[Partition, int]
     """The consumer group's positions in the source topics."""

@@ -24,7 +24,7 @@ from lsql_runner.runtime.actions import (
     RegisterSchema,
 )
 from lsql_runner.runtime.decision import Situation, StartDecision, decide
-from lsql_runner.runtime.registered import OutputSchema, output_schemas, with_schema_ids
+from lsql_runner.runtime.registered import TargetSchema, output_schemas, with_schema_ids
 from lsql_runner.runtime.resolve import KnownSchemas, resolve_catalog
 from lsql_runner.runtime.statedir import Pinned, SavedState, StateDir
 from lsql_runner.runtime.targets import target_request
@@ -132,14 +132,14 @@ def versions() -> dict[str, str]:
 
 def carry_out(
     actions: Iterable[Action], brokers: TopicAdmin, registry: SchemaRegistry | None, state: StateDir
-) -> tuple[OutputSchema, ...]:
+) -> tuple[TargetSchema, ...]:
     """Carry out actions in their order; the schemas that were registered, with their ids.
 
     Raises:
         LsqlError: what changed since the decision: SCHEMA_INCOMPATIBLE, TOPIC_REFUSED, BROKER_UNREACHABLE and the like;
             STATE_DIR_UNWRITABLE.
     """
-    registered: list[OutputSchema] = []
+    registered: list[TargetSchema] = []
     for action in actions:
         match action:
             case RegisterSchema(schema):
@@ -163,7 +163,7 @@ def source_partitions(plan: Plan) -> list[Partition]:
 
 
 def _prepared(
-    found: Situation, decision: StartDecision, registered: tuple[OutputSchema, ...], brokers: TopicAdmin
+    found: Situation, decision: StartDecision, registered: tuple[TargetSchema, ...], brokers: TopicAdmin
 ) -> PreparedProgram:
     known = [schema for schema in found.schemas if schema.id is not None]
     planned = replace(found.planned, plan=with_schema_ids(decision.plan, (*known, *registered)))

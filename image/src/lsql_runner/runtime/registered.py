@@ -94,7 +94,7 @@ def _referred(
 
 
 @dataclass(frozen=True, slots=True)
-class OutputSchema:
+class TargetSchema:
     """A schema that records of a target are written with, and what the registry says of it."""
 
     topic: str
@@ -115,13 +115,13 @@ class OutputSchema:
         return subject_of(self.topic, self.part)
 
 
-def output_schemas(plan: Plan, registry: SchemaRegistry | None) -> tuple[OutputSchema, ...]:
+def output_schemas(plan: Plan, registry: SchemaRegistry | None) -> tuple[TargetSchema, ...]:
     """The schemas that a plan writes with; nothing is registered.
 
     Raises:
         LsqlError: REGISTRY_MISSING, SCHEMA_INVALID, REGISTRY_UNREACHABLE and the like.
     """
-    found: dict[tuple[str, str, str], OutputSchema] = {}
+    found: dict[tuple[str, str, str], TargetSchema] = {}
     newest: dict[tuple[str, SchemaKind], str] = {}
     for sink in plan.topic_sinks:
         for part, kind, text in _schemas(sink):
@@ -135,17 +135,17 @@ def output_schemas(plan: Plan, registry: SchemaRegistry | None) -> tuple[OutputS
     return tuple(found.values())
 
 
-def unregistered_schemas(plan: Plan) -> tuple[OutputSchema, ...]:
+def unregistered_schemas(plan: Plan) -> tuple[TargetSchema, ...]:
     """The schemas that a plan writes with, as for a registry that knows none of them."""
     found = (
-        OutputSchema(sink.topic, part, kind, text, text, None)
+        TargetSchema(sink.topic, part, kind, text, text, None)
         for sink in plan.topic_sinks
         for part, kind, text in _schemas(sink)
     )
     return tuple(dict.fromkeys(found))
 
 
-def check_schemas(schemas: Iterable[OutputSchema]) -> None:
+def check_schemas(schemas: Iterable[TargetSchema]) -> None:
     """Refuse schemas that the rules of their subjects refuse.
 
     Raises:
@@ -163,16 +163,16 @@ def _output_schema(
     kind: SchemaKind,
     planned: str,
     newest: Mapping[tuple[str, SchemaKind], str],
-) -> OutputSchema:
+) -> TargetSchema:
     """`newest` has the schemas that other INSERTs of the program register before, by subject and kind."""
     subject = subject_of(topic, part)
     text = _revised(registry, subject, kind, planned, newest.get((subject, kind)))
     schema_id = registry.registered_id(subject, kind, text)
     refusal = registry.incompatibility(subject, kind, text) if schema_id is None else None
-    return OutputSchema(topic, part, kind, planned, text, schema_id, refusal)
+    return TargetSchema(topic, part, kind, planned, text, schema_id, refusal)
 
 
-def with_schema_ids(plan: Plan, schemas: Iterable[OutputSchema]) -> Plan:
+def with_schema_ids(plan: Plan, schemas: Iterable[TargetSchema]) -> Plan:
     """The plan with the registered texts and the ids of its output schemas."""
     known = {(schema.topic, schema.part, schema.planned): schema for schema in schemas}
 
