@@ -232,6 +232,7 @@ def grown(inner: st.SearchStrategy[tuple[Any, Any]]) -> st.SearchStrategy[tuple[
 @given(st.recursive(typed, grown, max_leaves=6))
 @example((MILLIS, -62135596800001))  # before the year 1
 @example((MILLIS, 253402300800000))  # behind the year 9999
+@example(("float", 2.802596928649634e-44))  # subnormal
 def test_what_is_written_is_the_same_when_it_is_read(pair: tuple[Any, Any]) -> None:
     schema, value = pair
     found = avro(schema).decode(avro(schema).encode(value))

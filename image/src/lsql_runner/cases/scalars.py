@@ -89,6 +89,10 @@ class Day:
             return f"{self.number} days since 1970-01-01"
 
 
+_SMALLEST_SINGLE = 2.0**-149
+"""The distance of subnormal numbers of 32 bits, which have fewer digits than the relative tolerance asks for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Single:
     """A floating-point number of 32 bits."""
@@ -99,7 +103,9 @@ class Single:
         """Whether a case's number is this one, up to the last digits."""
         if not isinstance(number, int | float) or isinstance(number, bool):
             return False
-        return math.isclose(number, self.value, rel_tol=1e-6) or (math.isnan(number) and math.isnan(self.value))
+        if math.isclose(number, self.value, rel_tol=1e-6, abs_tol=_SMALLEST_SINGLE):
+            return True
+        return math.isnan(number) and math.isnan(self.value)
 
     @property
     def shortest(self) -> float:
