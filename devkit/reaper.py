@@ -1,7 +1,7 @@
 """Ends programs whose starter died without ending them: it was killed, or its terminal was closed.
 
-A reaper is a process of its own. It reads what it guards from a pipe that only the starter can write to, so the
-kernel tells it of the starter's death, whatever the reason: the pipe ends.
+A reaper is a separate process. It reads the process groups and folders that it guards from a pipe to which only the
+starter writes. When the starter ends, for whatever reason, the kernel closes the pipe.
 
 Run as a script this file is the reaper; it imports nothing of this package.
 """

@@ -6,7 +6,7 @@ Output rows have the columns of `compile_query` and three more: `fate`, which is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from pyspark.sql import Column, DataFrame
@@ -255,6 +255,3 @@ def collect_dead_letters(sink: WriteTopic, outlet: Outlet, found: list[DataFrame
         return frame
 
     return drop_failed_rows
-
-
-Sifting = Callable[[WriteTopic], FailedRowFilter]
