@@ -138,7 +138,7 @@ final class MessageReader {
             key = field.isMap() ? Scalars.reader(field.key()) : null;
         }
 
-        /** Whether it was laid out as such a field is. */
+        /** Reads a value; false if its wire type is not that of the field. */
         boolean read(ProtobufBytes in, int wire, Object[] values) {
             if (field.isMap()) {
                 return wire == Wire.LENGTH && readEntry(in, values);

@@ -58,7 +58,7 @@ final class XmlRecords {
         return value;
     }
 
-    /** Before the parser meets it: one that is told not to read it still looks for its end. */
+    /** Checked before parsing: a parser with document types disabled still searches for their end. */
     private static void refuseDocumentType(String text) {
         int at = 0;
         while (at >= 0) {
