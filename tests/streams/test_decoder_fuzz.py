@@ -14,7 +14,7 @@ from devkit.evaluated import evaluator
 from devkit.mutations import bytes_near
 from devkit.spark_rows import records
 from lsql_runner.cases.proto_values import encode_message
-from lsql_runner.engine.codecs.avro import REGISTRY, give_schemas
+from lsql_runner.engine.codecs.avro import REGISTRY, register_schemas
 from lsql_runner.engine.codecs.table import decode
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.memory import MemoryEngine
@@ -104,7 +104,7 @@ def serde(form: str, kind: Any, **rest: Any) -> Serde:
 )
 def test_any_bytes_are_a_value_or_malformed(engine: MemoryEngine, read_as: Serde, record: bytes) -> None:
     session = engine.session
-    give_schemas(REGISTRY, {7: PROTO})
+    register_schemas(REGISTRY, {7: PROTO})
     evaluate = evaluator(session, lambda raw: decode(raw, read_as, read_as.type))
 
     @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])

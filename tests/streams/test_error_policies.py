@@ -182,7 +182,7 @@ def test_a_dead_letter_that_is_too_large_arrives_without_what_is_too_much(
         "key binary, value binary, headers array<struct<key: string, value: binary>>",
     )
 
-    [[found]] = rows.select(limit_size(F.struct("key", "value", "headers"), LIMITS, shortens=True)).collect()
+    [[found]] = rows.select(limit_size(F.struct("key", "value", "headers"), LIMITS, shorten=True)).collect()
 
     *before, last = found.headers
     assert (found.key, [h.key for h in before]) == kept

@@ -96,7 +96,7 @@ def test_a_chain_is_read_as_java_writes_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("read", "write", "all_are", "side_and_code"),
+    ("read", "write", "only_side", "side_and_code"),
     [
         (True, False, None, {"CAST_OVERFLOW": ["read", "RECORD_REFUSED"]}),
         (True, True, None, {"MALFORMED_RECORD_IN_PARSING": ["read", "RECORD_MALFORMED"]}),
@@ -107,9 +107,9 @@ def test_a_chain_is_read_as_java_writes_it() -> None:
     ],
 )
 def test_the_rules_of_an_attempt_give_a_condition_its_side_and_code(
-    read: bool, write: bool, all_are: str | None, side_and_code: dict[str, list[str] | None]
+    read: bool, write: bool, only_side: str | None, side_and_code: dict[str, list[str] | None]
 ) -> None:
-    found = json.loads(rules(read, write, all_are))
+    found = json.loads(rules(read, write, only_side))
 
     assert {name: found["conditions"].get(name) for name in side_and_code} == side_and_code
     assert "LSQL_GROUP_TOO_LARGE" in found["never"]
