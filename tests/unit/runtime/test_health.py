@@ -45,7 +45,7 @@ def test_these_states_are_healthy_however_long_they_last(state: State) -> None:
         (Status(state=State.FAILED, reason=DIED), "failed", "The query failed: boom."),
         (Status(state=State.FAILED), "failed", "the processor failed"),
         (Status(state=State.RESTARTING, last_error=DIED), "query-died", "The query failed: boom."),
-        (Status(state=State.RESTARTING), "query-died", "the query died"),
+        (Status(state=State.RESTARTING), "query-died", "the query failed"),
     ],
 )
 def test_an_unhealthy_status_has_a_code_and_a_sentence(status: Status, code: str, text: str) -> None:
