@@ -1,4 +1,4 @@
-"""No byte string breaks a decoder: each gives a value, or says that the record is malformed."""
+"""Every decoder returns a value for any bytes, or reports a malformed record."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_any_bytes_are_a_value_or_malformed(engine: MemoryEngine, read_as: Serde
     check()
 
 
-def test_the_record_that_is_changed_is_one(engine: MemoryEngine) -> None:
+def test_the_unchanged_record_is_decoded(engine: MemoryEngine) -> None:
     read_as = serde("JSON", STRUCT)
     [row] = records(engine.session, OBJECT).select(decode(F.col("raw"), read_as, read_as.type).alias("v")).collect()
 
