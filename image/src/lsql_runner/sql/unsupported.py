@@ -53,7 +53,7 @@ KEYS_OF_ENGINE: dict[str, str] = {
     "default.value.serde": "write STORE VALUE AS or declare the topic in LSQL_TOPICS",
     "default.timestamp.extractor": "write EVENTTIME BY <field>",
     "partitioner.class": "leave it out: a hash of the key selects the partition",
-    "interceptor.classes": "leave it out: the engine sets its own",
+    "interceptor.classes": "leave it out: the engine sets the interceptors",
     "metric.reporters": "leave it out: metrics are on GET /metrics",
     "security.providers": "leave it out: set SSL_* and SASL_* in the environment",
     "transactional.id": "leave it out: there are no transactions in this version",
@@ -71,7 +71,7 @@ UNSUPPORTED: dict[str, Unsupported] = {
     # --- statements ---
     "UPDATE": _statement("UPDATE", "write INSERT INTO <topic> SELECT ... ; records of a topic cannot be changed"),
     "DELETE": _statement("DELETE", "write a tombstone: INSERT INTO <topic> SELECT STREAM NULL AS _value ..."),
-    "DROP": _statement("DROP", "delete topics with Kafka's own tools"),
+    "DROP": _statement("DROP", "delete topics with the tools of Kafka"),
     # --- clauses ---
     "SELECT DISTINCT": _clause("SELECT DISTINCT", "GROUP BY the fields that identify a record"),
     "DISTINCT": Unsupported(
