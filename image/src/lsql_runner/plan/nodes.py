@@ -53,7 +53,7 @@ class Filter:
     """The input is a table: rows for which the condition is not true are deleted."""
 
     def __post_init__(self) -> None:
-        check(self.input, self.condition)
+        _check_input(self.input, self.condition)
 
     @property
     def columns(self) -> ColumnTypes:
@@ -69,7 +69,7 @@ class Unnest:
     array: Expr
 
     def __post_init__(self) -> None:
-        check(self.input, self.array)
+        _check_input(self.input, self.array)
         if not isinstance(self.array.type, Array):
             raise InvalidPlan(f"cannot unnest {describe(self.array.type)}")
 
@@ -102,7 +102,7 @@ class Aggregate:
     """A window has one result, which is emitted when the window ends."""
 
     def __post_init__(self) -> None:
-        check(self.input, self.event_time, *(expr for _, expr in self.keys), *self.arguments)
+        _check_input(self.input, self.event_time, *(expr for _, expr in self.keys), *self.arguments)
         if not self.keys and "raw_key" not in self.input.columns:
             raise InvalidPlan("grouping by the record key needs the column raw_key")
 
@@ -137,7 +137,7 @@ class Having:
     store: str
 
     def __post_init__(self) -> None:
-        check(self.input, self.condition)
+        _check_input(self.input, self.condition)
 
     @property
     def columns(self) -> ColumnTypes:
@@ -240,7 +240,7 @@ class Project:
     """The input is a table."""
 
     def __post_init__(self) -> None:
-        check(self.input, self.ts, *part_exprs(self.key), *part_exprs(self.value))
+        _check_input(self.input, self.ts, *part_exprs(self.key), *part_exprs(self.value))
         for part, raw in ((self.key, "raw_key"), (self.value, "raw_value")):
             if (
                 keeps_source(part)
@@ -278,7 +278,7 @@ PlanNode = ReadTopic | Filter | Unnest | Aggregate | Having | Join | Project
 Stateful = Aggregate | Having | Join
 
 
-def check(below: PlanNode, *exprs: Expr) -> None:
+def _check_input(below: PlanNode, *exprs: Expr) -> None:
     """Check that the input of a node has every column that the expressions read, with the expected type.
 
     Raises:

@@ -138,14 +138,14 @@ class Plan:
         return tuple(sink for sink in self.sinks if isinstance(sink, WriteSink))
 
     @property
-    def dead_letter_queue(self) -> str | None:
+    def dead_letter_topic(self) -> str | None:
         """The dead letter topic; None if the program has none."""
         return next((sink.errors.queue for sink in self.topic_sinks if sink.errors.queue is not None), None)
 
     @property
     def targets(self) -> tuple[str, ...]:
         """Every topic that is written: the targets of the INSERTs, then the dead letter topic."""
-        queue = () if self.dead_letter_queue is None else (self.dead_letter_queue,)
+        queue = () if self.dead_letter_topic is None else (self.dead_letter_topic,)
         return tuple(dict.fromkeys((*(sink.topic for sink in self.topic_sinks), *queue)))
 
     @property

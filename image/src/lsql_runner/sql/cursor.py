@@ -23,7 +23,7 @@ RESERVED = frozenset(
 
 
 class Cursor:
-    """Reads the tokens of a program on demand; `seek` continues at any offset."""
+    """Reads the tokens of a program on demand; `seek` continues at any offset. `last` is the last consumed span."""
 
     def __init__(self, text: str) -> None:
         self.text = text
