@@ -34,7 +34,7 @@ def _emits_once(query: Query) -> bool:
 def _waits_for_watermark(store: Stateful) -> bool:
     match store:
         case Join():
-            return store.waits
+            return store.emits_unmatched
         case Aggregate():
             return store.final
     return False

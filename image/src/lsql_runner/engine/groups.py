@@ -67,8 +67,8 @@ def window_of(node: Aggregate) -> Column:
 def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[str, spark.DataType]]:
     """The input rows of an aggregate, and its group columns with their types.
 
-    Columns: the group columns, `arg_<slot>` for each argument, `ts`, those of `node.place` (LONG), and with a window
-    `event_time`, which has a watermark.
+    Columns: the group columns, `arg_<slot>` for each argument, `ts`, those of `node.order_columns` (LONG), and with a
+    window `event_time`, which has a watermark.
     """
     columns = below.columns_for(node_exprs(node))
     time = column(node.event_time, columns)
@@ -76,7 +76,7 @@ def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[s
     time = require_since_1970(time) if node.window is None else require_window_range(time)
     keys, types = group_columns(node, columns)
     arguments = {f"arg_{slot}": column(call.arg, columns) for slot, call in node.calls if call.arg is not None}
-    place = {name: below.ready[name].cast(LONG) for name in node.place}
+    place = {name: below.ready[name].cast(LONG) for name in node.order_columns}
     selected = {**keys, **arguments, **place, "ts": time}
     if node.window is not None:
         selected["event_time"] = F.timestamp_millis(time)
@@ -122,7 +122,7 @@ class _Aggregate:
 
 def _aggregates(node: Aggregate, handles_errors: bool) -> dict[str, _Aggregate]:
     """The aggregates by the names of their columns."""
-    order = [F.col("ts"), *(F.col(name) for name in node.place)]
+    order = [F.col("ts"), *(F.col(name) for name in node.order_columns)]
     aggregates = {}
     for slot, call in node.calls:
         value = F.lit(1) if call.arg is None else F.col(f"arg_{slot}")
@@ -142,7 +142,7 @@ def _sessions(node: Aggregate, below: Relation, handles_errors: bool) -> Relatio
     """Session windows by our own operator: Spark's does not emit extended sessions, nor remove their old bounds."""
     assert node.window is not None
     rows, keys = aggregate_input(node, below)
-    arguments = [name for name in rows.columns if name.startswith("arg_") or name in node.place]
+    arguments = [name for name in rows.columns if name.startswith("arg_") or name in node.order_columns]
     aggregates = _aggregates(node, handles_errors)
     calls = [aggregate.value.alias(slot) for slot, aggregate in aggregates.items()]
     reduced = rows.select(F.col("ts"), *(F.col(name) for name in arguments)).groupBy().agg(*calls)
