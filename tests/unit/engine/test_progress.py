@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lsql_runner.engine.progress import batch_ended
-from lsql_runner.events.batches import FailedRecords, Partition, StoreReport
+from lsql_runner.events.batches import FailureCount, Partition, StoreReport
 
 _AT_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 _STORE = {"numRowsTotal": 7, "memoryUsedBytes": 1024, "numRowsUpdated": 3, "numRowsDroppedByWatermark": 2}
@@ -89,6 +89,6 @@ def test_an_event_has_the_failed_records_whose_number_is_not_zero() -> None:
 
     assert ended is not None
     assert ended.failed_records == (
-        FailedRecords("skipped", "a/b", "RECORD_MALFORMED", 2),
-        FailedRecords("dead_letter", "a", "RECORD_REFUSED", 1),
+        FailureCount("skipped", "a/b", "RECORD_MALFORMED", 2),
+        FailureCount("dead_letter", "a", "RECORD_REFUSED", 1),
     )

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis.strategies import dictionaries, integers
 
 from lsql_runner.errors import LsqlError, report
-from lsql_runner.events.batches import FailedRecords
+from lsql_runner.events.batches import FailureCount
 from lsql_runner.events.processor import (
     BatchEnded,
     BrokerFound,
@@ -203,8 +203,8 @@ class TestErrors:
         assert fold(BrokerLost(1, UNREACHABLE), BrokerFound(2)).broker_error is None
 
     def test_failed_records_add_up_by_action_topic_and_code(self) -> None:
-        malformed = FailedRecords("dead_letter", "cars", "RECORD_MALFORMED", 2)
-        refused = FailedRecords("skipped", "cars", "RECORD_REFUSED", 3)
+        malformed = FailureCount("dead_letter", "cars", "RECORD_MALFORMED", 2)
+        refused = FailureCount("skipped", "cars", "RECORD_REFUSED", 3)
 
         status = fold(batch(1, failed_records=(malformed, refused)), batch(2, failed_records=(malformed,)))
 

@@ -128,7 +128,7 @@ class MemoryEngine:
         with tempfile.TemporaryDirectory(dir=self._jvm.scratch) as scratch:
             folder = checkpoints or Path(scratch)
             context, pauses = OutputContext(compacted=frozenset(compacted)), idle_ms or {}
-            running = _Running(self.session, context, self._on_executed)
+            running = _RunningQueries(self.session, context, self._on_executed)
             register_schemas(REGISTRY, schemas or {})
             reset(self.session)
             try:
@@ -171,7 +171,7 @@ class MemoryEngine:
         self._jvm.kill()  # an orderly end would only delete files that are in its scratch folder
 
 
-class _Running:
+class _RunningQueries:
     """The queries of a plan, with one memory stream for each query."""
 
     def __init__(

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from lsql_runner.engine.ticks import TICKS
-from lsql_runner.events.batches import BatchEnded, FailedRecords, FailureAction, Partition, StoreReport
+from lsql_runner.events.batches import BatchEnded, FailureAction, FailureCount, Partition, StoreReport
 
 OUTPUT_METRIC = "output"
 LATE_METRIC = "late-"
@@ -63,13 +63,13 @@ def _ticks(sources: list[dict[str, Any]]) -> int:
     return sum(int(source["numInputRows"]) for source in sources if TICKS in source["description"])
 
 
-def _failed_records(metrics: dict[str, Any]) -> Iterator[FailedRecords]:
+def _failed_records(metrics: dict[str, Any]) -> Iterator[FailureCount]:
     """The counts that are not zero."""
     for metric, counts in metrics.items():
         for name, records in (counts or {}).items() if metric.startswith(ERRORS_METRIC) else ():
             action, code, topic = name.split("/", 2)
             if int(records):
-                yield FailedRecords(cast(FailureAction, action), topic, code, int(records))
+                yield FailureCount(cast(FailureAction, action), topic, code, int(records))
 
 
 def _positions(sources: list[dict[str, Any]]) -> dict[Partition, int]:

@@ -27,7 +27,7 @@ class StoreReport:
 
 
 @dataclass(frozen=True, slots=True)
-class FailedRecords:
+class FailureCount:
     """The number of failed records of one topic in one batch, with the same error code and the same action."""
 
     action: FailureAction
@@ -57,5 +57,5 @@ class BatchEnded:
     event_time_max_ms: int | None = None
     late_records: int = 0
     """Late records that the runner's own operators (sessions) counted; Spark's counts are in `stores`."""
-    failed_records: tuple[FailedRecords, ...] = ()
+    failed_records: tuple[FailureCount, ...] = ()
     """Records whose errors did not stop the query."""

@@ -7,7 +7,7 @@ from functools import singledispatch
 from threading import Lock
 
 from lsql_runner.errors import ErrorReport
-from lsql_runner.events.batches import FailedRecords, FailureAction
+from lsql_runner.events.batches import FailureAction, FailureCount
 from lsql_runner.events.processor import (
     BatchEnded,
     BrokerFound,
@@ -182,7 +182,7 @@ def _ends(measured: dict[Partition, int], positions: dict[str, dict[Partition, i
 
 
 def _added(
-    before: dict[tuple[FailureAction, str, str], int], new: tuple[FailedRecords, ...]
+    before: dict[tuple[FailureAction, str, str], int], new: tuple[FailureCount, ...]
 ) -> dict[tuple[FailureAction, str, str], int]:
     totals = dict(before)
     for failed in new:
