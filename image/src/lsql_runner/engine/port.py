@@ -47,8 +47,7 @@ class SinkOptions:
     app_id: str
     producer: tuple[tuple[str, str], ...] = ()
     """Keys and values of Kafka's producer."""
-    queue: str | None = None
-    """The dead letter topic."""
+    dead_letter_topic: str | None = None
     limits: Mapping[str, TopicLimits] = field(default_factory=dict)
     """By target topic: which records it accepts, if the brokers report it."""
 

@@ -84,7 +84,9 @@ class RunningPlan:
         if sink is not None:
             records = sink_rows(sink, shared(options.read))
         else:
-            records = sink_records(compile_query(query, options.read, output_context(options.sink)), options.sink.queue)
+            records = sink_records(
+                compile_query(query, options.read, output_context(options.sink)), options.sink.dead_letter_topic
+            )
         writer = (
             records.observe(OUTPUT_METRIC, F.count(F.lit(1)).alias("records"))
             .writeStream.queryName(query.name)

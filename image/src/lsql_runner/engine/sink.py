@@ -55,7 +55,7 @@ def output_context(options: SinkOptions) -> OutputContext:
     sizes = {
         topic: size_limits(
             batch_bytes=limits.batch_bytes,
-            request_bytes=_dead_letter_bytes(options) if topic == options.queue else request_bytes,
+            request_bytes=_dead_letter_bytes(options) if topic == options.dead_letter_topic else request_bytes,
             header_bytes=header_bytes,
             compression=compression,
         )
@@ -81,16 +81,16 @@ def _largest_batch(options: SinkOptions) -> int | None:
     )
 
 
-def sink_records(frame: DataFrame, queue: str | None = None) -> DataFrame:
+def sink_records(frame: DataFrame, dead_letter_topic: str | None = None) -> DataFrame:
     """The records for Spark's Kafka sink: columns topic, key, value, headers.
 
     Args:
         frame: a result of `compile_query`.
-        queue: the dead letter topic; dead letters keep all headers of the record.
+        dead_letter_topic: its records keep all headers of the record.
     """
     headers = F.filter("headers", lambda header: header["key"] != F.lit(BATCH_HEADER))
-    if queue is not None:
-        headers = F.when(F.col("topic") == F.lit(queue), F.col("headers")).otherwise(headers)
+    if dead_letter_topic is not None:
+        headers = F.when(F.col("topic") == F.lit(dead_letter_topic), F.col("headers")).otherwise(headers)
     return frame.select("topic", "key", "value", with_time(headers, F.col("ts")).alias("headers"))
 
 
@@ -104,7 +104,7 @@ def batch_writer(spark: SparkSession, query: str, options: SinkOptions) -> JavaO
     """A Java BATCH_WRITER for the batches of a query."""
     size = {"kafka.batch.size": str(min(_BATCH_BYTES, _largest_batch(options) or _BATCH_BYTES))}
     producer = {f"kafka.{key}": value for key, value in options.producer}
-    if options.queue is not None:
+    if options.dead_letter_topic is not None:
         # `limit_size` checks the records of other targets. A dead letter may be as large as a record of a source.
         producer[f"kafka.{_REQUEST}"] = str(_dead_letter_bytes(options))
     settings = _TUNED | size | producer | options.kafka.spark() | FIXED
