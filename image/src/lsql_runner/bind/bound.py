@@ -13,7 +13,7 @@ from lsql_runner.types import DataType
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class Unchanged:
     """The unchanged part of the source record, byte for byte."""
 
 
@@ -32,12 +32,12 @@ class Fields:
     extends: bool = False
 
 
-Part = Whole | UnnamedValue | Fields
+Part = Unchanged | UnnamedValue | Fields
 
 
 def keeps_source(part: Part) -> bool:
     """Whether the part contains the part of the source, including fields that its type does not name."""
-    return isinstance(part, Whole) or (isinstance(part, Fields) and part.extends)
+    return isinstance(part, Unchanged) or (isinstance(part, Fields) and part.extends)
 
 
 def part_exprs(part: Part) -> tuple[Expr, ...]:

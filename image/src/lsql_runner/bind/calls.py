@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lsql_runner.bind import operators
-from lsql_runner.bind.expr import AggregateCall, Apply, Const, Convert, Expr, HeaderValue
+from lsql_runner.bind.expr import AggregateCall, Const, Convert, Expr, FunctionCall, HeaderValue
 from lsql_runner.bind.functions.lowering import Native
 from lsql_runner.bind.functions.match import Mismatch, match
 from lsql_runner.bind.functions.spec import AggregateFunction, Function
@@ -99,7 +99,7 @@ def _check_forms(expr: ast.Call, row: Function | AggregateFunction, args: list[E
             )
 
 
-def function_call(expr: ast.Call, row: Function, arguments: list[Expr]) -> Apply:
+def function_call(expr: ast.Call, row: Function, arguments: list[Expr]) -> FunctionCall:
     """The call of a function.
 
     Args:
@@ -126,7 +126,7 @@ def function_call(expr: ast.Call, row: Function, arguments: list[Expr]) -> Apply
         "always": True,
         "custom": all(a.nullable for a in args),
     }[row.nulls]
-    return Apply(
+    return FunctionCall(
         function=row.name, lowering=row.lowering, args=args + defaults, type=result, nullable=nullable, nulls=row.nulls
     )
 
@@ -166,7 +166,7 @@ def header_call(expr: ast.Call, scope: Scope | JoinScope) -> Expr:
         if expr.args:
             raise LsqlError("ARGUMENT_COUNT", expr.span, function=name, found=len(expr.args), signature="HEADERKEYS()")
         headers = operators.headers(scope, expr.span)
-        return Apply(
+        return FunctionCall(
             function=name, lowering=Native("header_keys", ()), args=(headers,), type=operators.STRINGS, nullable=False
         )
     if len(expr.args) != 1:
@@ -186,7 +186,7 @@ def header_call(expr: ast.Call, scope: Scope | JoinScope) -> Expr:
     return (
         text
         if kind == STRING
-        else Apply(
+        else FunctionCall(
             function=name,
             lowering=operators.HEADER_NUMBERS[kind],
             args=(HeaderValue(arg.value),),

@@ -61,7 +61,7 @@ class OperatorCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Apply:
+class FunctionCall:
     """A scalar function of the table."""
 
     function: str
@@ -85,7 +85,7 @@ class Convert:
 
 
 @dataclass(frozen=True, slots=True)
-class Choose:
+class CaseWhen:
     """CASE: the value of the first branch whose condition holds."""
 
     branches: tuple[tuple[Expr, Expr], ...]
@@ -98,7 +98,7 @@ class Choose:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class StructValue:
     """A struct of expressions."""
 
     fields: tuple[tuple[str, Expr], ...]
@@ -140,18 +140,18 @@ class AggregateCall:
     """How many values are kept, for those that keep some."""
 
 
-Expr = ColumnRef | Const | OperatorCall | Apply | Convert | Choose | Record | HeaderValue | AggregateCall
+Expr = ColumnRef | Const | OperatorCall | FunctionCall | Convert | CaseWhen | StructValue | HeaderValue | AggregateCall
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
     match expr:
-        case OperatorCall(args=args) | Apply(args=args):
+        case OperatorCall(args=args) | FunctionCall(args=args):
             return args
         case Convert(operand):
             return (operand,)
-        case Choose(branches, otherwise):
+        case CaseWhen(branches, otherwise):
             return (*(part for branch in branches for part in branch), otherwise)
-        case Record(fields):
+        case StructValue(fields):
             return tuple(value for _, value in fields)
         case AggregateCall(arg=arg) if arg is not None:
             return (arg,)
@@ -164,15 +164,15 @@ def rewrite(expr: Expr, visit: Callable[[Expr], Expr | None]) -> Expr:
     if replaced is not None:
         return replaced
     match expr:
-        case OperatorCall(args=args) | Apply(args=args):
+        case OperatorCall(args=args) | FunctionCall(args=args):
             return replace(expr, args=tuple(rewrite(arg, visit) for arg in args))
         case Convert(operand):
             return replace(expr, operand=rewrite(operand, visit))
-        case Choose(branches, otherwise):
+        case CaseWhen(branches, otherwise):
             new = tuple((rewrite(when, visit), rewrite(then, visit)) for when, then in branches)
             return replace(expr, branches=new, otherwise=rewrite(otherwise, visit))
-        case Record(fields):
-            return Record(tuple((name, rewrite(value, visit)) for name, value in fields))
+        case StructValue(fields):
+            return StructValue(tuple((name, rewrite(value, visit)) for name, value in fields))
         case AggregateCall(arg=arg) if arg is not None:
             return replace(expr, arg=rewrite(arg, visit))
     return expr

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import singledispatch
 
 from lsql_runner.bind import calls, operators
-from lsql_runner.bind.expr import Choose, ColumnRef, Const, Expr, OperatorCall
+from lsql_runner.bind.expr import CaseWhen, ColumnRef, Const, Expr, OperatorCall
 from lsql_runner.bind.functions.match import choose
 from lsql_runner.bind.functions.spec import AggregateFunction, Function
 from lsql_runner.bind.join_scope import JoinScope
@@ -246,7 +246,7 @@ def _case(expr: ast.CaseExpression, binder: Binder) -> Expr:
             )
         kind = common
     *thens, otherwise = (operators.convert(value, kind) for value in values)
-    return Choose(tuple(zip(conditions, thens, strict=True)), otherwise, kind)
+    return CaseWhen(tuple(zip(conditions, thens, strict=True)), otherwise, kind)
 
 
 def _when(operand: ast.Expression | None, when: ast.Expression, binder: Binder) -> Expr:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lsql_runner.bind import operators
 from lsql_runner.bind.bound import JoinKind, RowKey, Values
-from lsql_runner.bind.expr import Choose, ColumnRef, Expr, OperatorCall, Record
+from lsql_runner.bind.expr import CaseWhen, ColumnRef, Expr, OperatorCall, StructValue
 from lsql_runner.bind.join_scope import Side
 from lsql_runner.bind.output_formats import default_format, fits
 from lsql_runner.errors import LsqlError
@@ -67,7 +67,7 @@ def key_of_values(on: On, sides: Sequence[Side], is_legacy: bool, span: Span) ->
     expr = _together(values)
     if on.kind == "FULL":
         others = tuple(zip((name for name, _ in _named(values)), on.right, strict=True))
-        expr = _either(expr, on.right[0] if len(on.right) == 1 else Record(others))
+        expr = _either(expr, on.right[0] if len(on.right) == 1 else StructValue(others))
     if is_legacy and len(values) == 1 and not on.by_left_key:
         expr = operators.convert(expr, STRING)
     form = default_format(expr.type)
@@ -92,7 +92,7 @@ def _common(on: On) -> RowKey:
 
 
 def _together(values: Values) -> Expr:
-    return values[0] if len(values) == 1 else Record(_named(values))
+    return values[0] if len(values) == 1 else StructValue(_named(values))
 
 
 def _named(values: Values) -> tuple[tuple[str, Expr], ...]:
@@ -101,7 +101,7 @@ def _named(values: Values) -> tuple[tuple[str, Expr], ...]:
 
 def _either(one: Expr, other: Expr) -> Expr:
     """The first value that is not null."""
-    return Choose(((OperatorCall("IS NOT NULL", (one,), BOOLEAN, False), one),), other, one.type)
+    return CaseWhen(((OperatorCall("IS NOT NULL", (one,), BOOLEAN, False), one),), other, one.type)
 
 
 def _name(expr: Expr, place: int) -> str:

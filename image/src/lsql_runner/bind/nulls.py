@@ -7,15 +7,15 @@ from functools import reduce
 from lsql_runner.bind.bound import Fields, Part, UnnamedValue
 from lsql_runner.bind.expr import (
     AggregateCall,
-    Apply,
-    Choose,
+    CaseWhen,
     ColumnRef,
     Const,
     Convert,
     Expr,
+    FunctionCall,
     HeaderValue,
     OperatorCall,
-    Record,
+    StructValue,
 )
 from lsql_runner.bind.functions.table import AGGREGATES
 from lsql_runner.types import DataType, Field, Struct
@@ -38,12 +38,12 @@ def null_source(expr: Expr) -> Expr | None:
             return None if op in _PRESENCE else _first_source(args)
         case Convert(operand):
             return null_source(operand)
-        case Choose(branches, otherwise):
+        case CaseWhen(branches, otherwise):
             source = _first_source((*(value for _, value in branches), otherwise))
             return expr if isinstance(source, Const) else source
         case AggregateCall(arg=arg) if expr.nullable and arg is not None:
             return null_source(arg)
-        case Apply(args=args, nulls=nulls):
+        case FunctionCall(args=args, nulls=nulls):
             if nulls in ("sometimes", "always"):
                 return expr
             if nulls == "custom" and any(null_source(arg) is None for arg in args):
@@ -69,11 +69,11 @@ def may_come_out_null(expr: Expr) -> bool:
             return op not in _PRESENCE and any(may_come_out_null(arg) for arg in args)
         case Convert(operand):
             return may_come_out_null(operand)
-        case Choose(branches, otherwise):
+        case CaseWhen(branches, otherwise):
             return any(may_come_out_null(value) for value in (*(value for _, value in branches), otherwise))
         case AggregateCall(function=function):
             return not AGGREGATES[function].never_null
-        case Apply(args=args, nulls=nulls):
+        case FunctionCall(args=args, nulls=nulls):
             if nulls in ("sometimes", "always"):
                 return True
             found = [may_come_out_null(arg) for arg in args]
@@ -98,7 +98,7 @@ def written_type(part: Part, kind: DataType) -> DataType:
 
 
 def _written(expr: Expr) -> DataType:
-    if isinstance(expr, Record):
+    if isinstance(expr, StructValue):
         return Struct(tuple(Field(name, _written(value), may_come_out_null(value)) for name, value in expr.fields))
     return expr.type
 
@@ -113,13 +113,13 @@ def named(expr: Expr) -> str:
             return ("_key" if column == "key" else column.removeprefix("lateral_")) + steps
         case HeaderValue(name):
             return f"_header.{name}"
-        case Apply(function=function, lowering=_, args=args):
+        case FunctionCall(function=function, lowering=_, args=args):
             return f"{function}({', '.join(named(arg) for arg in args)})"
         case Convert(operand):
             return named(operand)
         case Const(value):
             return "NULL" if value is None else str(value)
-        case Choose():
+        case CaseWhen():
             return "CASE ... END"
     return "..."
 
@@ -129,7 +129,7 @@ def known_by(condition: Expr, holds: bool) -> frozenset[ColumnRef]:
     match condition:
         case OperatorCall("IS NULL" | "IS NOT NULL" as op, (operand,)):
             return _known(op, operand, holds)
-        case Apply(function=function, lowering=_, args=(operand,)):
+        case FunctionCall(function=function, lowering=_, args=(operand,)):
             return _known(function, operand, holds)
         case Convert(operand):
             return known_by(operand, holds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lsql_runner.bind.bound import Part, Whole, WindowSpec
+from lsql_runner.bind.bound import Part, Unchanged, WindowSpec
 from lsql_runner.bind.topic_settings import PartSettings
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, WINDOW_BOUNDS, Format, Serde, windowed
@@ -72,7 +72,7 @@ def output_serde(
         LsqlError: FORMAT_UNSUPPORTED, FORMAT_MISMATCH.
     """
     if asked is None:
-        if isinstance(part, Whole) and row_of(source.format).is_written:
+        if isinstance(part, Unchanged) and row_of(source.format).is_written:
             return source
         chosen = computed_format(kind, source.format)
         chosen = _like(source.format, chosen)
@@ -81,9 +81,11 @@ def output_serde(
         if not chosen.is_windowed:
             chosen = _like(source.format, chosen)  # the window stays in the key; what is asked for is the key inside
         span = asked.span
-    if chosen == source.format and isinstance(part, Whole):
+    if chosen == source.format and isinstance(part, Unchanged):
         return source
-    window_fits = chosen == _like(source.format, chosen.bare) and not (chosen.is_windowed and isinstance(part, Whole))
+    window_fits = chosen == _like(source.format, chosen.bare) and not (
+        chosen.is_windowed and isinstance(part, Unchanged)
+    )
     if not window_fits or not fits(kind, chosen):
         raise LsqlError(
             "FORMAT_MISMATCH",

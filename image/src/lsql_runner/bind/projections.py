@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from lsql_runner.bind.bound import Fields, Part, UnnamedValue, Whole
-from lsql_runner.bind.expr import ColumnRef, Expr, Record
+from lsql_runner.bind.bound import Fields, Part, Unchanged, UnnamedValue
+from lsql_runner.bind.expr import ColumnRef, Expr, StructValue
 from lsql_runner.bind.expressions import Binder
 from lsql_runner.bind.join_scope import JoinScope
 from lsql_runner.bind.operators import DURATION, convert
@@ -60,12 +60,12 @@ class _PartBuilder:
             return UnnamedValue(self.single)
         if self.tree:
             return Fields(tuple((name, _expression(value)) for name, value in self.tree.items()), extends=self.whole)
-        return Whole() if self.whole else None
+        return Unchanged() if self.whole else None
 
 
 def _expression(value: Tree | Expr) -> Expr:
     if isinstance(value, dict):
-        return Record(tuple((name, _expression(inner)) for name, inner in value.items()))
+        return StructValue(tuple((name, _expression(inner)) for name, inner in value.items()))
     return value
 
 
@@ -152,12 +152,12 @@ def _own_path(item: ast.Projection, scope: Scope | JoinScope) -> tuple[str, ...]
 def part_type(part: Part, whole: DataType) -> DataType:
     """The type of an output part, given the type of the source's."""
     match part:
-        case Whole():
+        case Unchanged():
             return whole
         case UnnamedValue(expr):
             return expr.type
         case Fields(fields, extends):
-            new = Record(fields).type.fields
+            new = StructValue(fields).type.fields
             if not extends:
                 return Struct(new)
             assert isinstance(whole, Struct)

@@ -11,12 +11,12 @@ from lsql_runner.bind.bound import (
     Grouping,
     Part,
     Shape,
+    Unchanged,
     UnnamedValue,
-    Whole,
     part_exprs,
 )
 from lsql_runner.bind.decoders import without_decoders
-from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, Record, walk
+from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, StructValue, walk
 from lsql_runner.bind.expressions import Binder
 from lsql_runner.bind.generations import Generation
 from lsql_runner.bind.grouping import Regrouping, bind_group_keys, group_ref, window_spec
@@ -184,7 +184,7 @@ class _Context:
             where=where,
             grouping=None,
             event_time=time,
-            key=key or Whole(),
+            key=key or Unchanged(),
             value=value,
             shape=out,
             reads_table=self.is_table,
@@ -208,7 +208,7 @@ class _Context:
         if not keys and "raw_key" not in self.shape.facets:
             keys = (("key", ColumnRef("key", (), self.shape.key.type)),)
         regrouping = Regrouping(keys)
-        new_value = regrouping.part(value or Whole(), self._list_span)
+        new_value = regrouping.part(value or Unchanged(), self._list_span)
         if not regrouping.calls:
             raise LsqlError("AGGREGATE_MISSING", select.place_of("GROUP BY"))
         having = self.having(scope, regrouping)
@@ -261,8 +261,8 @@ class _Context:
         """The key of the groups: that of the records, one value, or a struct of several."""
         columns = [(name, group_ref(name, expr)) for name, expr in keys]
         if not columns:
-            return Whole(), self.shape.key
-        expr: Expr = columns[0][1] if len(columns) == 1 else Record(tuple(columns))
+            return Unchanged(), self.shape.key
+        expr: Expr = columns[0][1] if len(columns) == 1 else StructValue(tuple(columns))
         form = default_format(expr.type)
         if not fits(expr.type, form):
             raise LsqlError(
@@ -277,18 +277,18 @@ class _Context:
 
     def _exempt(self, key: Part | None, value: Part) -> frozenset[str]:
         """The parts of the result whose fields are not declared, or are computed from such a part."""
-        parts = {"key": key or Whole(), "value": value}
+        parts = {"key": key or Unchanged(), "value": value}
         exempt = self.shape.exempt
-        return frozenset(name for name, part in parts.items() if (name in exempt if part == Whole() else exempt))
+        return frozenset(name for name, part in parts.items() if (name in exempt if part == Unchanged() else exempt))
 
     def _key_serde(self, key: Part | None) -> Serde:
-        if key is None or isinstance(key, Whole):
+        if key is None or isinstance(key, Unchanged):
             return self.shape.key
         kind = part_type(key, self.shape.key.type)
         return computed_serde(kind, self.shape.key)
 
     def _value_serde(self, value: Part) -> Serde:
-        if isinstance(value, Whole):
+        if isinstance(value, Unchanged):
             return self.shape.value
         if getattr(value, "extends", False) and not isinstance(self.shape.value.type, Struct):
             raise LsqlError("STAR_OF_SCALAR", self._list_span, name="_value", found=describe(self.shape.value.type))
