@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lsql_runner.bind.functions.lowering import Arg, Lambda, Lowering, Native, Rest, To
+from lsql_runner.bind.functions.lowering import Arg, CastTo, Lambda, Lowering, Native, Rest
 from lsql_runner.bind.functions.match import Mismatch, choose, match
 from lsql_runner.bind.functions.spec import AggregateFunction, Function, Match, signature
 from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, ROWS, near_names
@@ -74,7 +74,7 @@ def argument_indexes(node: Lowering | Rest) -> Iterator[int]:
             yield index
         case Rest(start):
             yield start
-        case To(operand, _):
+        case CastTo(operand, _):
             yield from argument_indexes(operand)
         case Native(_, args):
             for arg in args:

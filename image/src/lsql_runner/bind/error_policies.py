@@ -30,18 +30,18 @@ class ErrorPolicies:
 
     read: Policy = "fail"
     write: Policy = "fail"
-    queue: str | None = None
+    dead_letter_topic: str | None = None
     """The topic of dead letters; set if and only if a policy is `dlq`."""
-    queue_span: Span | None = field(default=None, compare=False)
+    dead_letter_topic_span: Span | None = field(default=None, compare=False)
 
     @property
-    def catches(self) -> bool:
+    def continues_on_error(self) -> bool:
         """Whether some errors do not stop the processor."""
         return (self.read, self.write) != ("fail", "fail")
 
     def __str__(self) -> str:
-        queue = "" if self.queue is None else f", dead letters to {self.queue}"
-        return f"read {self.read}, write {self.write}{queue}"
+        dead = "" if self.dead_letter_topic is None else f", dead letters to {self.dead_letter_topic}"
+        return f"read {self.read}, write {self.write}{dead}"
 
 
 def bind_error_policies(statements: Mapping[str, SetStatement]) -> tuple[ErrorPolicies, tuple[str, ...]]:
@@ -74,8 +74,10 @@ def check_queue(policies: ErrorPolicies, used: Collection[str]) -> None:
     Raises:
         LsqlError: DEAD_LETTER_QUEUE_USED, at the name.
     """
-    if policies.queue is not None and policies.queue in used:
-        raise LsqlError("DEAD_LETTER_QUEUE_USED", policies.queue_span, key=_QUEUE, topic=policies.queue)
+    if policies.dead_letter_topic is not None and policies.dead_letter_topic in used:
+        raise LsqlError(
+            "DEAD_LETTER_QUEUE_USED", policies.dead_letter_topic_span, key=_QUEUE, topic=policies.dead_letter_topic
+        )
 
 
 def _policy(statement: SetStatement) -> Policy:

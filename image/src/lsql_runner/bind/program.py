@@ -75,9 +75,9 @@ def _check_topics(program: ast.Program, catalog: Catalog, settings: ProgramSetti
             continue
         if topic not in catalog.existing and not settings.topic(topic).autocreate:
             raise LsqlError("TARGET_UNKNOWN", insert.target.span, topic=topic)
-    queue = settings.errors.queue
+    queue = settings.errors.dead_letter_topic
     if queue is not None and queue not in catalog.existing and not settings.topic(queue).autocreate:
-        raise LsqlError("TARGET_UNKNOWN", settings.errors.queue_span, topic=queue)
+        raise LsqlError("TARGET_UNKNOWN", settings.errors.dead_letter_topic_span, topic=queue)
 
 
 def _check_formats(program: ast.Program, catalog: Catalog) -> None:
@@ -118,7 +118,7 @@ def _bind_insert(
     sink = sink_of(insert, context.catalog)
     select = context.bind(insert.select, tables, inside_insert=bool(insert.tables))
     if sink is not None:
-        if context.settings.errors.catches:
+        if context.settings.errors.continues_on_error:
             raise unsupported("error policy of sink", insert.target.span)
         return bind_sink_insert(insert, sink, select, context.settings)
     span = insert.select.projections[0].span.to(insert.select.projections[-1].span)

@@ -78,7 +78,7 @@ def source_of(sink: Write, read: Reader, drop_failed_rows: FailedRowFilter | Non
         return Source(read)
     if not sink.stateful:
         by = rules(read=sink.errors.read != "fail", write=sink.errors.write != "fail")
-        return Source(read, by if sink.errors.catches else None, None)
+        return Source(read, by if sink.errors.continues_on_error else None, None)
     found = Source(read)
     if sink.errors.read != "fail":
         found = replace(
@@ -148,7 +148,7 @@ def compile_sink(
     value = _encoded(relation, "value", sink.value_format, sink.input.value_type, None, value_out)
     headers = relation.ready.get("headers", F.lit(None).cast(HEADERS)).alias("headers")
     ts, key, value = since_1970(relation.ready["ts"]).alias("ts"), key.alias("key"), value.alias("value")
-    if not sink.errors.catches or (sink.stateful and sink.errors.write == "fail"):
+    if not sink.errors.continues_on_error or (sink.stateful and sink.errors.write == "fail"):
         return relation.frame.select(F.lit(sink.topic).alias("topic"), key, value, ts, headers)
     origin = relation.origin
     if origin is None or origin.of_operator:

@@ -75,7 +75,7 @@ def dead_letters(frame: DataFrame, policies: ErrorPolicies, origin: Origin, outl
     dead = frame.where(F.col("fate") == _FATES["dlq"])
     dead_letter = _dead_letter(policies, origin, outlet)
     return dead.select(
-        F.lit(policies.queue).alias("topic"),
+        F.lit(policies.dead_letter_topic).alias("topic"),
         *(dead_letter[name].alias(name) for name in ("key", "value")),
         origin.record["ts"].alias("ts"),
         dead_letter["headers"].alias("headers"),
@@ -93,7 +93,7 @@ def outcome(
         record: a struct of `ts` and `record`, a struct of key, value and headers; for valid rows.
     """
     rows = with_fates(frame, policies, origin)
-    is_dead, queue = F.col("fate") == _FATES["dlq"], policies.queue
+    is_dead, queue = F.col("fate") == _FATES["dlq"], policies.dead_letter_topic
     dead_letter = None if queue is None else _dead_letter(policies, origin, outlet)
 
     def either(good: Column, dead: Column | None) -> Column:
@@ -137,7 +137,7 @@ def _dead_letter(policies: ErrorPolicies, origin: Origin, outlet: Outlet) -> Col
         origin.record["value"].alias("value"),
         F.concat(before, known).alias("headers"),
     )
-    return limit_size(whole, outlet.size_limits.get(str(policies.queue)), shortens=True)
+    return limit_size(whole, outlet.size_limits.get(str(policies.dead_letter_topic)), shortens=True)
 
 
 def rules_of_rows() -> str:

@@ -25,7 +25,7 @@ def _query(query: Query) -> Iterator[str]:
     for sink in query.sinks:
         yield from _sink(query, sink)
     for sink in query.dead_letters_of:
-        yield f"  write {sink.errors.queue}: dead letters of {sink.topic}"
+        yield f"  write {sink.errors.dead_letter_topic}: dead letters of {sink.topic}"
         yield f"    read {', '.join(source.topic for source in query.sources if _reads(sink, source.topic))}"
 
 
@@ -36,7 +36,7 @@ def _sink(query: Query, sink: Write) -> Iterator[str]:
         yield f"  write {sink.topic}"
         yield f"    key   {_serde(_written(sink.key_format, sink.input.key_type, sink.key_schema))}"
         yield f"    value {_serde(_written(sink.value_format, sink.input.value_type, sink.value_schema))}"
-        if sink.errors.catches:
+        if sink.errors.continues_on_error:
             yield f"    errors {sink.errors}"
     yield from _tree(query, sink.input, 2)
 

@@ -140,7 +140,10 @@ class Plan:
     @property
     def dead_letter_queue(self) -> str | None:
         """The topic of dead letters, where the program has one."""
-        return next((sink.errors.queue for sink in self.topic_sinks if sink.errors.queue is not None), None)
+        return next(
+            (sink.errors.dead_letter_topic for sink in self.topic_sinks if sink.errors.dead_letter_topic is not None),
+            None,
+        )
 
     @property
     def targets(self) -> tuple[str, ...]:

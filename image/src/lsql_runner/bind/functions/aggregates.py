@@ -20,7 +20,7 @@ def _of_order(name: str, which: str, result: str) -> AggregateFunction:
         doc=f"The {which} value that is not null, {_ORDER}.",
         example=f"{name}(x)",
         result=result,
-        by_place=True,
+        depends_on_order=True,
     )
 
 
@@ -61,7 +61,7 @@ AGGREGATES = (
         example="COLLECT(x, 3)",
         result="[2,3,1]",
         never_null=True,
-        by_place=True,
+        depends_on_order=True,
         forms=(_LIMIT,),
     ),
     AggregateFunction(
@@ -70,7 +70,7 @@ AGGREGATES = (
         example="COLLECT_UNIQUE(x, 4)",
         result="[2,3,1]",
         never_null=True,
-        by_place=True,
+        depends_on_order=True,
         forms=(_LIMIT,),
     ),
     AggregateFunction(

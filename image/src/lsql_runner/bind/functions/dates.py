@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lsql_runner.bind.functions.lowering import Arg, Lowering, Native, To, native
+from lsql_runner.bind.functions.lowering import Arg, CastTo, Lowering, Native, native
 from lsql_runner.bind.functions.spec import Form, Function, signature
 from lsql_runner.types import INT, TIMESTAMP
 
@@ -30,7 +30,7 @@ def _from_iso(text: Lowering) -> Native:
     both fail here."""
     is_iso = native("rlike", text, r"\A\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?\z")
     failure = native("raise_error", native("concat", "not an ISO date and time: ", text))
-    return native("if", native("not", is_iso), failure, To(text, TIMESTAMP))
+    return native("if", native("not", is_iso), failure, CastTo(text, TIMESTAMP))
 
 
 def _days_from_now(days: int) -> Native:
@@ -76,7 +76,7 @@ FUNCTIONS = (
     ),
     Function(
         signature=signature("DATE(days: integer) -> date"),
-        lowering=native("date_from_unix_date", To(Arg(0), INT)),
+        lowering=native("date_from_unix_date", CastTo(Arg(0), INT)),
         doc="The date that is so many days after 1970-01-01.",
         example="DATE(19782)",
         result='"2024-02-29"',

@@ -27,14 +27,14 @@ class Rest:
 
 
 @dataclass(frozen=True, slots=True)
-class ConstantPart:
+class Constant:
     """A constant."""
 
     value: str | int | float | bool | None
 
 
 @dataclass(frozen=True, slots=True)
-class To:
+class CastTo:
     """Conversion to a type; text that is no such value stops the processor as a bad record does."""
 
     operand: Lowering
@@ -64,10 +64,10 @@ class Lambda:
     body: Lowering
 
 
-Lowering = Arg | ConstantPart | To | Native | Param | Lambda
+Lowering = Arg | Constant | CastTo | Native | Param | Lambda
 
 
 def native(name: str, *args: Lowering | Rest | str | int | float | bool | None) -> Native:
     """Short for a Native whose plain Python arguments are constants."""
-    nodes = (Arg, Rest, ConstantPart, To, Native, Param, Lambda)
-    return Native(name, tuple(a if isinstance(a, nodes) else ConstantPart(a) for a in args))
+    nodes = (Arg, Rest, Constant, CastTo, Native, Param, Lambda)
+    return Native(name, tuple(a if isinstance(a, nodes) else Constant(a) for a in args))

@@ -3,7 +3,7 @@ record."""
 
 from __future__ import annotations
 
-from lsql_runner.bind.functions.lowering import Arg, ConstantPart, Lowering, Native, Rest, To, native
+from lsql_runner.bind.functions.lowering import Arg, CastTo, Constant, Lowering, Native, Rest, native
 from lsql_runner.bind.functions.spec import Function, Signature, signature
 from lsql_runner.bind.functions.strings import smaller
 from lsql_runner.types import DOUBLE, INT, LONG, Decimal
@@ -11,7 +11,7 @@ from lsql_runner.types import DOUBLE, INT, LONG, Decimal
 GROUP = "Numbers"
 
 X = Arg(0)
-HALF = To(ConstantPart("0.5"), Decimal(1, 1))
+HALF = CastTo(Constant("0.5"), Decimal(1, 1))
 EARTH_RADIUS_M = 6371000.0
 _LONGEST = 9223372036854775807.0
 
@@ -27,9 +27,9 @@ def _double(text: str, doc: str, example: str, result: str) -> Function:
 def _whole(rounded: Lowering, name: str) -> Native:
     """A rounded number as long. The built-ins give the nearest long for what is outside and 0 for NaN: that
     fails here."""
-    outside = native(">", native("abs", To(X, DOUBLE)), _LONGEST)
+    outside = native(">", native("abs", CastTo(X, DOUBLE)), _LONGEST)
     failure = native("raise_error", native("concat", f"{name}: no long holds ", native("string", X)))
-    return native("if", outside, failure, To(rounded, LONG))
+    return native("if", outside, failure, CastTo(rounded, LONG))
 
 
 def _haversine(lat1: Arg, lon1: Arg, lat2: Arg, lon2: Arg) -> Native:
@@ -151,7 +151,7 @@ FUNCTIONS = (
     ),
     Function(
         signature=signature("RANDINT() -> int"),
-        lowering=To(native("-", native("floor", native("*", native("rand"), 4294967296.0)), 2147483648), INT),
+        lowering=CastTo(native("-", native("floor", native("*", native("rand"), 4294967296.0)), 2147483648), INT),
         doc="A random whole number from -2147483648 to 2147483647, another one for each record.",
         example="RANDINT()",
         result="-?[0-9]{1,10}",
@@ -170,7 +170,7 @@ FUNCTIONS = (
     ),
     Function(
         signature=signature("SIGN(value: number) -> int"),
-        lowering=To(native("sign", X), INT),
+        lowering=CastTo(native("sign", X), INT),
         doc="The sign: 1 for a positive number, -1 for a negative one, 0 for zero; NaN fails the record.",
         example="SIGN(-2.5)",
         result="-1",

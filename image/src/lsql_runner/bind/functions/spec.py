@@ -122,7 +122,7 @@ class AggregateFunction:
     result: str
     group: str = "Aggregates"
     never_null: bool = False
-    by_place: bool = False
+    depends_on_order: bool = False
     """The order of the records counts: by event time, then partition, offset, and place in the arrays of LATERAL."""
     forms: tuple[Form, ...] = ()
     """As of a Function."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from lsql_runner.bind.functions.lowering import Arg, Lambda, Lowering, Native, Param, Rest, To, native
+from lsql_runner.bind.functions.lowering import Arg, CastTo, Lambda, Lowering, Native, Param, Rest, native
 from lsql_runner.bind.functions.spec import Function, signature
 from lsql_runner.types import BYTES, INT
 
@@ -64,7 +64,7 @@ def _accents() -> tuple[str, str]:
 
 
 _SIZE = larger(Arg(1), LENGTH)
-_UTF8 = native("replace", native("base64", To(TEXT, BYTES)), "\r\n", "")
+_UTF8 = native("replace", native("base64", CastTo(TEXT, BYTES)), "\r\n", "")
 
 FUNCTIONS = (
     Function(
@@ -101,7 +101,7 @@ FUNCTIONS = (
         signature=signature("CENTER(text: string, size: int, pad: string = ' ') -> string"),
         lowering=native(
             "rpad",
-            native("lpad", TEXT, To(native("div", native("+", _SIZE, LENGTH), 2), INT), _filled(Arg(2))),
+            native("lpad", TEXT, CastTo(native("div", native("+", _SIZE, LENGTH), 2), INT), _filled(Arg(2))),
             _SIZE,
             _filled(Arg(2)),
         ),
