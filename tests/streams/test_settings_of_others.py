@@ -11,7 +11,7 @@ from lsql_runner.bind.kafka_keys import (
     IGNORED_KEYS,
     PRODUCER_KEYS,
     environment_name,
-    expected,
+    expected_value,
 )
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.state_options import tune_state
@@ -55,7 +55,7 @@ def test_a_key_that_is_passed_exists_in_the_client_with_the_same_type(
     passed = {key: types[client][key] for key in CLIENTS[client]}
 
     numbers_and_flags = {
-        key: str(expected(key, "x")).partition(" from")[0] for key, kind in passed.items() if kind in WANTED
+        key: str(expected_value(key, "x")).partition(" from")[0] for key, kind in passed.items() if kind in WANTED
     }
     assert numbers_and_flags == {key: WANTED[kind] for key, kind in passed.items() if kind in WANTED}
     assert {kind for kind in passed.values() if kind not in WANTED} == {"STRING"}
@@ -65,14 +65,16 @@ def test_a_key_that_is_passed_exists_in_the_client_with_the_same_type(
 def test_accepted_values_are_those_of_the_client(client: str, engine: MemoryEngine) -> None:
     jvm: Any = engine.session._jvm
     keys = definition(jvm, CLASSES[client]).configKeys()
-    choices = {key: wanted.split(" or ") for key in CLIENTS[client] if " or " in (wanted := expected(key, "x") or "")}
+    details = {key: detail for key in CLIENTS[client] if (detail := expected_value(key, "x")) is not None}
+    choices = {key: str(detail.params["known"]) for key, detail in details.items() if detail.code == "ONE_OF"}
 
     assert choices
     for key, words in choices.items():
-        for word in words:
-            assert expected(key, word) is None
-            if expected(key, "x") != "true or false":
-                get_field(keys[key], "validator").ensureValid(key, word)
+        for word in words.split(", "):
+            assert expected_value(key, word) is None
+            get_field(keys[key], "validator").ensureValid(key, word)
+    for key in (key for key, detail in details.items() if detail.code == "BOOLEAN"):
+        assert expected_value(key, "true") is expected_value(key, "false") is None
 
 
 def rocksdb(session: SparkSession) -> tuple[int, int, int, int, int]:

@@ -1,4 +1,4 @@
-"""The SELECT list to the key and value of the output record."""
+"""The SELECT list: the key and value of the output record."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lsql_runner.bind.expr import ColumnRef, Expr, StructValue
 from lsql_runner.bind.expressions import Binder
 from lsql_runner.bind.join_scope import JoinScope
 from lsql_runner.bind.operators import DURATION, convert
-from lsql_runner.bind.scope import FACET_WORDS, Scope, member_ref
+from lsql_runner.bind.scope import RESERVED_NAMES, Scope, member_ref
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
@@ -20,9 +20,10 @@ Tree = dict[str, "Tree | Expr"]
 
 @dataclass(slots=True)
 class _PartBuilder:
-    """Collects the projections of the key or of the value."""
+    """Collects the projections of one part."""
 
     name: str
+    """`_key` or `_value`."""
     single: Expr | None = None
     whole: bool = False
     tree: Tree = field(default_factory=dict)
@@ -70,7 +71,7 @@ def _expression(value: Tree | Expr) -> Expr:
 
 
 def bind_projections(binder: Binder, items: tuple[ast.Projection, ...]) -> tuple[Part | None, Part | None]:
-    """Key and value as the SELECT list sets them; None for a part that it does not mention.
+    """The key and the value as the SELECT list sets them; None for a part that it does not set.
 
     Raises:
         LsqlError: PROJECTION_DUPLICATE, PROJECTION_CONFLICT, PROJECTION_TARGET_INVALID, STAR_OF_SCALAR, and what Binder
@@ -92,7 +93,7 @@ def bind_projections(binder: Binder, items: tuple[ast.Projection, ...]) -> tuple
 
 
 def _projectable(expr: Expr) -> Expr:
-    """A bare NULL is written as a null string, a duration as milliseconds."""
+    """The expression with a type that can be written: a string for NULL, milliseconds for a duration."""
     if expr.type == NULL:
         return convert(expr, STRING)
     return convert(expr, LONG) if expr.type == DURATION else expr
@@ -102,7 +103,7 @@ def _add_star(binder: Binder, star: ast.Star, item: ast.Projection, value: _Part
     if item.alias is not None:
         raise LsqlError("STAR_MISPLACED", item.span)
     scope, qualifier = binder.scope, star.qualifier
-    if isinstance(scope, JoinScope) and (fields := scope.starred(star)) is not None:
+    if isinstance(scope, JoinScope) and (fields := scope.expand_star(star)) is not None:
         for name, expr in fields:
             value.set_field((name,), expr, item.span)
         return
@@ -125,32 +126,40 @@ def _add_star(binder: Binder, star: ast.Star, item: ast.Projection, value: _Part
 
 
 def _output_path(item: ast.Projection, scope: Scope | JoinScope) -> tuple[str, ...]:
-    """Where a projection goes, as names. Without an alias a path goes to itself, anything else to its own text."""
+    """The names of the output field that a projection sets, beginning with `_key` or `_value`; `_value` can be absent.
+
+    Without an alias, a field keeps its name; the name of another expression is its text.
+    """
     if item.alias is None:
-        return _own_path(item, scope)
+        return _default_path(item, scope)
     steps: list[str] = []
     for step in (item.alias.head, *item.alias.steps):
         if isinstance(step, ast.Index):
             raise LsqlError("PROJECTION_TARGET_INVALID", step.span, name=f"[{step.position}]")
         steps.append(step.name)
     head = item.alias.head
-    if not head.quoted and head.name in FACET_WORDS - {"_key", "_value"}:
+    if not head.quoted and head.name in RESERVED_NAMES - {"_key", "_value"}:
         raise LsqlError("PROJECTION_TARGET_INVALID", item.alias.span, name=head.name)
     return ("_value", *steps) if head.quoted else tuple(steps)
 
 
-def _own_path(item: ast.Projection, scope: Scope | JoinScope) -> tuple[str, ...]:
+def _default_path(item: ast.Projection, scope: Scope | JoinScope) -> tuple[str, ...]:
     match item.expr:
         case ast.NamePath(head, steps) if all(isinstance(step, ast.Ident) for step in steps):
             names = (head.name, *(step.name for step in steps if isinstance(step, ast.Ident)))
-            if head.name in FACET_WORDS and not head.quoted:
-                return ("_value", names[-1])  # `_key.id` becomes the field `id`; only AS sets the key
+            if head.name in RESERVED_NAMES and not head.quoted:
+                return ("_value", names[-1])  # `_key.id` sets the field `id`; only an alias can set the key
             return ("_value", *(names[1:] if scope.is_qualifier(item.expr) else names))
     return ("_value", item.text)
 
 
 def part_type(part: Part, whole: DataType) -> DataType:
-    """The type of an output part, given the type of the source's."""
+    """The type of an output part.
+
+    Args:
+        part: the part.
+        whole: the type of the same part in the source.
+    """
     match part:
         case Unchanged():
             return whole

@@ -1,4 +1,4 @@
-"""The names of types, as CAST and CREATE TABLE write them."""
+"""The names of types in CAST and CREATE TABLE."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from lsql_runner.types import SCALARS, DataType, Decimal
 
 
 def type_named(name: ast.TypeName, decimal: Decimal) -> DataType:
-    """The type that a name stands for; `decimal` is what a bare `decimal` is.
+    """The type with this name.
+
+    Args:
+        name: the name, with parameters if it has any.
+        decimal: the type `decimal` without precision and scale.
 
     Raises:
         LsqlError: TYPE_UNKNOWN.
