@@ -111,7 +111,7 @@ def bind_joins(
 
 
 def _is_table(select: ast.Select, source: NamedSource) -> bool:
-    """Whether a source is joined as a table. A WITH query determines it; a topic is what the SELECT reads it as."""
+    """Whether a source is joined as a table. A WITH query is what its SELECT makes it; for a topic, see reads_table."""
     return source.is_table if isinstance(source, BoundSelect) else reads_table(select, source)
 
 

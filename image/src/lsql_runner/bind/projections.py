@@ -24,21 +24,21 @@ class _PartBuilder:
 
     name: str
     """`_key` or `_value`."""
-    single: Expr | None = None
-    whole: bool = False
-    tree: Tree = field(default_factory=dict)
+    unnamed: Expr | None = None
+    has_star: bool = False
+    fields: Tree = field(default_factory=dict)
 
-    def set_single(self, expr: Expr, span: Span) -> None:
-        if self.single is not None:
+    def set_unnamed(self, expr: Expr, span: Span) -> None:
+        if self.unnamed is not None:
             raise LsqlError("PROJECTION_DUPLICATE", span, name=self.name)
-        if self.tree or self.whole:
+        if self.fields or self.has_star:
             raise LsqlError("PROJECTION_CONFLICT", span, name=self.name)
-        self.single = expr
+        self.unnamed = expr
 
     def set_field(self, path: tuple[str, ...], expr: Expr, span: Span) -> None:
-        if self.single is not None:
+        if self.unnamed is not None:
             raise LsqlError("PROJECTION_CONFLICT", span, name=self.name)
-        inside = self.tree
+        inside = self.fields
         for step in path[:-1]:
             below = inside.setdefault(step, {})
             if not isinstance(below, dict):
@@ -50,18 +50,20 @@ class _PartBuilder:
             raise LsqlError(code, span, name=".".join(path))
         inside[last] = expr
 
-    def set_whole(self, span: Span) -> None:
-        if self.single is not None:
+    def set_star(self, span: Span) -> None:
+        if self.unnamed is not None:
             raise LsqlError("PROJECTION_CONFLICT", span, name=self.name)
-        self.whole = True
+        self.has_star = True
 
     def build(self) -> Part | None:
         """The part; None if the SELECT list does not mention it."""
-        if self.single is not None:
-            return UnnamedValue(self.single)
-        if self.tree:
-            return Fields(tuple((name, _expression(value)) for name, value in self.tree.items()), extends=self.whole)
-        return Unchanged() if self.whole else None
+        if self.unnamed is not None:
+            return UnnamedValue(self.unnamed)
+        if self.fields:
+            return Fields(
+                tuple((name, _expression(value)) for name, value in self.fields.items()), extends=self.has_star
+            )
+        return Unchanged() if self.has_star else None
 
 
 def _expression(value: Tree | Expr) -> Expr:
@@ -86,7 +88,7 @@ def bind_projections(binder: Binder, items: tuple[ast.Projection, ...]) -> tuple
         path = _output_path(item, binder.scope)
         part = key if path[0] == "_key" else value
         if path in (("_key",), ("_value",)):
-            part.set_single(expr, item.span)
+            part.set_unnamed(expr, item.span)
         else:
             part.set_field(path[1:] if path[0] in ("_key", "_value") else path, expr, item.span)
     return key.build(), value.build()
@@ -115,7 +117,7 @@ def _add_star(binder: Binder, star: ast.Star, item: ast.Projection, value: _Part
         )
     )
     if names_value:
-        value.set_whole(item.span)
+        value.set_star(item.span)
         return
     assert qualifier is not None
     inside = scope.resolve(qualifier)
@@ -153,22 +155,22 @@ def _default_path(item: ast.Projection, scope: Scope | JoinScope) -> tuple[str, 
     return ("_value", item.text)
 
 
-def part_type(part: Part, whole: DataType) -> DataType:
+def part_type(part: Part, source_type: DataType) -> DataType:
     """The type of an output part.
 
     Args:
         part: the part.
-        whole: the type of the same part in the source.
+        source_type: the type of the same part in the source.
     """
     match part:
         case Unchanged():
-            return whole
+            return source_type
         case UnnamedValue(expr):
             return expr.type
         case Fields(fields, extends):
             new = StructValue(fields).type.fields
             if not extends:
                 return Struct(new)
-            assert isinstance(whole, Struct)
+            assert isinstance(source_type, Struct)
             names = {f.name for f in new}
-            return Struct((*(f for f in whole.fields if f.name not in names), *new))
+            return Struct((*(f for f in source_type.fields if f.name not in names), *new))

@@ -241,17 +241,17 @@ class _Context:
         )
 
     def _check_groups(self) -> None:
-        place = self.select.place_of("GROUP BY")
+        span = self.select.place_of("GROUP BY")
         if self.settings.emits_final and self.window is None:
-            raise LsqlError("FINAL_WITHOUT_WINDOW", place)
+            raise LsqlError("FINAL_WITHOUT_WINDOW", span)
         if self.is_table and self.window is not None:
             raise unsupported("window of table", self.window.span)
         if has_outer_stream_join(self.source):
-            raise unsupported("aggregate of outer join", place)
+            raise unsupported("aggregate of outer join", span)
         if has_windows(self.source) or (not self.is_table and has_aggregate(self.source)):
             # An aggregate writes a result with every batch that changes a group. How many it writes depends on the
             # batches, so an aggregate of these results would not be deterministic.
-            raise unsupported("aggregate of aggregate", place)
+            raise unsupported("aggregate of aggregate", span)
 
     def having(self, scope: AnyScope, rewriter: GroupRewriter) -> Expr | None:
         """The condition of HAVING, over the columns of the groups."""

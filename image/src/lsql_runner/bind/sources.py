@@ -12,8 +12,8 @@ def has_windows(source: BoundSource) -> bool:
     """Whether a source contains a windowed aggregate, at any depth."""
     match source:
         case BoundSelect():
-            own = source.grouping is not None and source.grouping.window is not None
-            return own or has_windows(source.source)
+            is_windowed = source.grouping is not None and source.grouping.window is not None
+            return is_windowed or has_windows(source.source)
         case BoundJoin():
             return has_windows(source.left) or has_windows(source.right)
     return False

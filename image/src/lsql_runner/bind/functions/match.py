@@ -56,16 +56,16 @@ def match(signature: Signature, types: Sequence[DataType]) -> Match | Mismatch:
     kinds = [signature.parameter(position).kind for position in range(len(types))]
     fixed: dict[int, DataType] = {}
     variables: dict[str, DataType] = {}
-    for position, (kind, found) in enumerate(zip(kinds, types, strict=True)):
+    for position, (kind, argument) in enumerate(zip(kinds, types, strict=True)):
         if kind not in _VARIABLES:
-            converted = _converted(kind, found)
+            converted = _converted(kind, argument)
             if converted is None:
-                return Mismatch(position, *_expected(kind, found))
+                return Mismatch(position, *_expected(kind, argument))
             fixed[position] = converted
             continue
-        common = common_type(variables.get(kind, NULL), found)
-        if not _VARIABLES[kind](found) or common is None:
-            return Mismatch(position, *_expected(kind, found, variables.get(kind)))
+        common = common_type(variables.get(kind, NULL), argument)
+        if not _VARIABLES[kind](argument) or common is None:
+            return Mismatch(position, *_expected(kind, argument, variables.get(kind)))
         variables[kind] = common
     if variables.get("N") == NULL:
         variables["N"] = INT
@@ -112,35 +112,35 @@ _VARIABLES: dict[str, Callable[[DataType], bool]] = {
 }
 
 
-def _converted(kind: str, found: DataType) -> DataType | None:
+def _converted(kind: str, argument: DataType) -> DataType | None:
     """The type to which an argument is converted for a parameter of this kind; None if it does not fit."""
     if kind in SCALARS:
-        return SCALARS[kind] if _widens(found, SCALARS[kind]) else None
+        return SCALARS[kind] if _widens(argument, SCALARS[kind]) else None
     match kind:
         case "any":
-            return found
-        case "number" if _number_or_null(found):
-            return INT if found == NULL else found
-        case "integer" if is_integer(found) or found == NULL:
-            return INT if found == NULL else found
-        case "array" if isinstance(found, Array) or found == NULL:
-            return Array(STRING) if found == NULL else found
-        case "struct" if isinstance(found, Struct):
-            return found
-        case "text" if isinstance(found, Scalar | Decimal) and found != BYTES:
+            return argument
+        case "number" if _number_or_null(argument):
+            return INT if argument == NULL else argument
+        case "integer" if is_integer(argument) or argument == NULL:
+            return INT if argument == NULL else argument
+        case "array" if isinstance(argument, Array) or argument == NULL:
+            return Array(STRING) if argument == NULL else argument
+        case "struct" if isinstance(argument, Struct):
+            return argument
+        case "text" if isinstance(argument, Scalar | Decimal) and argument != BYTES:
             return STRING
-        case "instant" if found in (TIMESTAMP, DATE, LONG, NULL):
+        case "instant" if argument in (TIMESTAMP, DATE, LONG, NULL):
             return TIMESTAMP
     return None
 
 
-def _widens(found: DataType, target: DataType) -> bool:
+def _widens(argument: DataType, target: DataType) -> bool:
     """Whether a value is converted to `target` without a CAST: int < long < decimal < float < double."""
-    if found in (target, NULL):
+    if argument in (target, NULL):
         return True
-    if is_numeric(found) and is_numeric(target):
-        return wider_numeric(found, target) == target
-    return found == DATE and target == TIMESTAMP
+    if is_numeric(argument) and is_numeric(target):
+        return wider_numeric(argument, target) == target
+    return argument == DATE and target == TIMESTAMP
 
 
 _EXPECTED = {
@@ -157,17 +157,17 @@ _EXPECTED = {
 """By kind of parameter: what is expected, and a type to which an argument can be cast."""
 
 
-def _expected(kind: str, found: DataType, variable: DataType | None = None) -> tuple[str, str]:
+def _expected(kind: str, argument: DataType, variable: DataType | None = None) -> tuple[str, str]:
     """What is expected, and a type to which the argument can be cast.
 
     Args:
         kind: the kind of the parameter.
-        found: the type of the argument.
+        argument: the type of the argument.
         variable: the type of the type variable, from the arguments before.
     """
     if variable is not None and variable != NULL:
         return describe(variable), describe(variable)
-    if kind == "instant" and found == INT:
+    if kind == "instant" and argument == INT:
         return _EXPECTED[kind][0], "long"
     return _EXPECTED.get(kind, (kind, kind))
 
