@@ -67,9 +67,9 @@ def bind_select(
     if grouped:
         return context.grouped(scope, laterals, where, key, value)
     if select.grace is not None and not joins_streams(source):
-        raise LsqlError("WINDOW_WITHOUT_AGGREGATE", select.place_of("GRACE BY"))
+        raise LsqlError("WINDOW_WITHOUT_AGGREGATE", select.span_of("GRACE BY"))
     if select.having is not None:
-        raise LsqlError("HAVING_WITHOUT_AGGREGATE", select.place_of("HAVING"))
+        raise LsqlError("HAVING_WITHOUT_AGGREGATE", select.span_of("HAVING"))
     return context.stateless(scope, laterals, where, key, value)
 
 
@@ -212,7 +212,7 @@ class _Context:
         rewriter = GroupRewriter(keys)
         new_value = rewriter.part(value or Unchanged(), self._list_span)
         if not rewriter.calls:
-            raise LsqlError("AGGREGATE_MISSING", select.place_of("GROUP BY"))
+            raise LsqlError("AGGREGATE_MISSING", select.span_of("GROUP BY"))
         having = self.having(scope, rewriter)
         window = window_spec(self.window)
         grace_ms = self.settings.grace_ms if select.grace is None else select.grace.milliseconds
@@ -241,7 +241,7 @@ class _Context:
         )
 
     def _check_groups(self) -> None:
-        span = self.select.place_of("GROUP BY")
+        span = self.select.span_of("GROUP BY")
         if self.settings.emits_final and self.window is None:
             raise LsqlError("FINAL_WITHOUT_WINDOW", span)
         if self.is_table and self.window is not None:
@@ -258,7 +258,7 @@ class _Context:
         if self.select.having is None:
             return None
         condition = self.binder(scope, None).condition(self.select.having, "HAVING")
-        return rewriter.condition(condition, self.select.place_of("HAVING"))
+        return rewriter.condition(condition, self.select.span_of("HAVING"))
 
     def _group_key(self, keys: tuple[tuple[str, Expr], ...]) -> tuple[Part, Serde]:
         """The key of the result: the group key, a struct of several group keys, or without any the record key."""
@@ -270,7 +270,7 @@ class _Context:
         if not fits(expr.type, form):
             raise LsqlError(
                 "FORMAT_MISMATCH",
-                self.select.place_of("GROUP BY"),
+                self.select.span_of("GROUP BY"),
                 part="key",
                 type=describe(expr.type),
                 format=str(form),

@@ -159,7 +159,7 @@ def _check_clauses(insert: ast.Insert, kcql: ast.Kcql, sink: NamedSink) -> None:
 
     def span_of(clause: str) -> Span:
         span = next((span for name, span in insert.clauses if name == clause), None)
-        return kcql.place_of(clause) if span is None else span
+        return kcql.span_of(clause) if span is None else span
 
     def unsupported(clause: str, known: tuple[str, ...] = ()) -> LsqlError:
         span, name, kind = span_of(clause), sink.name, sink.kind.name
