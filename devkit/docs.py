@@ -40,19 +40,35 @@ def functions() -> str:
         "# Functions",
         "",
         (
-            "`lsql functions` prints the same, `lsql functions <name>` one of them. Names are read in any case. "
-            "Every example below is run as a test; its result is shown as JSON."
+            "`lsql functions` prints this list, `lsql functions <name>` a single function. Names are not "
+            "case-sensitive. The examples run as tests; their results are in JSON. In the examples of aggregates, the "
+            "field `x` of five records is 2, 3, null, 1, 3."
+        ),
+        "",
+        "A parameter in a signature has a type, or one of these words:",
+        "",
+        "| word | arguments |",
+        "|---|---|",
+        "| `number` | any numeric type |",
+        "| `integer` | int, long |",
+        "| `text` | string, number, boolean, date, timestamp; converted to a string |",
+        "| `instant` | timestamp, date (midnight UTC), long (milliseconds since 1970 UTC) |",
+        "| `array`, `struct`, `any` | any array, any struct, any type |",
+        "| `A`, `B` | any type; all arguments with the same letter are converted to their common type |",
+        "| `N` | as `A`, only numbers |",
+        "| `O` | as `A`, only types with an order: numbers, string, boolean, date, timestamp |",
+        "| `E` | as `A`, no maps and no types that contain a map |",
+        "",
+        (
+            "`...` means one or more arguments, `= value` is the default of an optional argument, and `literal` means "
+            "that the argument must be a literal."
         ),
         "",
         (
-            "In a signature: `number` is any numeric type, `integer` an int or a long, `text` anything that has one, "
-            "`instant` a timestamp, a date or milliseconds since 1970 as a long; a letter (`A`, `B`, `N` for numbers, "
-            "`O` for what has an order, `E` for all but maps) stands for one type, the same wherever it appears. `...` "
-            "means once or more, "
-            "`= value` optional, `literal` that it must be written out."
+            "Aggregates ignore nulls. If an argument of another function is null, the result is null, except for "
+            "functions that accept null. In the [modern generation](../guides/language.md#null) only these functions "
+            "and aggregates accept nullable arguments."
         ),
-        "",
-        "Unless its text says otherwise, a function of a null is null.",
     ]
     group = None
     for document in as_documents():
@@ -68,12 +84,12 @@ def _function_cells(document: dict[str, Any]) -> Iterator[str]:
     yield "<br>".join(_code(signature) for signature in document["signatures"])
     meaning = _cell(document["doc"])
     if document.get("aliases"):
-        meaning += " Also written " + ", ".join(_code(alias) for alias in document["aliases"]) + "."
+        meaning += " Alias: " + ", ".join(_code(alias) for alias in document["aliases"]) + "."
     for limit in document.get("limits", ()):
         meaning += f" {_cell(limit[0].upper() + limit[1:])}."
     yield meaning
     yield _code(document["example"])
-    yield _code(document["result"]) if document["deterministic"] else "differs from call to call"
+    yield _code(document["result"]) if document["deterministic"] else "different for each call"
 
 
 def formats() -> str:
@@ -234,11 +250,11 @@ def settings() -> str:
         "|---|---|",
         *(f"| `{key}` | {_cell(what)} |" for key, (_, what) in ROCKSDB_KEYS.items()),
         "",
-        "## SET: keys without a meaning here",
+        "## SET: keys without effect",
         "",
-        "They are accepted with a warning that GET /stream shows.",
+        "These keys cause a warning, which GET /stream shows.",
         "",
-        "| key | why |",
+        "| key | reason |",
         "|---|---|",
         *(f"| `{key}` | {_cell(why)} |" for key, why in {**IGNORED_KEYS, **ROCKSDB_IGNORED}.items()),
     ]

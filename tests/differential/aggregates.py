@@ -41,7 +41,7 @@ CALLS = {
     **{f"t{name}": _KEPT[name].format("t") for name in _OF_TEXT},
 }
 ALL = tuple(CALLS)
-WITHOUT_ORDER = tuple(name for name, call in CALLS.items() if not AGGREGATES[call.split("(")[0]].by_place)
+WITHOUT_ORDER = tuple(name for name, call in CALLS.items() if not AGGREGATES[call.split("(")[0]].depends_on_order)
 """Those that do not go by the times of what is added up."""
 
 

@@ -1,7 +1,7 @@
-"""Every function has the documented results: the examples of its row, and the edge cases of its description.
+"""Functions on Spark: the examples of the function table, edge cases of their documentation, NULL, and failures.
 
-One Spark select computes all values. The literals are columns of its input, as the fields of a record are: Spark
-computes expressions of literals only at planning time, with other code than for records.
+One Spark SELECT computes all values. Its literals are columns, because Spark computes expressions of literals while it
+plans, with other code than for records.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from devkit.spark_rows import conf
 from lsql_runner.bind import operators
 from lsql_runner.bind.bound import Shape
-from lsql_runner.bind.expr import AggregateCall, Apply, ColumnRef, Const, Expr
+from lsql_runner.bind.expr import AggregateCall, ColumnRef, Const, Expr, FunctionCall
 from lsql_runner.bind.expressions import Binder
 from lsql_runner.bind.functions.match import choose, match
 from lsql_runner.bind.functions.spec import Match, Parameter, Signature
@@ -34,7 +34,7 @@ from lsql_runner.sql.cursor import Cursor
 from lsql_runner.sql.expressions import read_expression
 from lsql_runner.types import INT, SCALARS, STRING, Field, Struct
 
-# The first test waits for the select with all expressions.
+# The first test waits for the SELECT that computes the values of all tests.
 pytestmark = pytest.mark.timeout(180)
 
 EXAMPLES = {v.example: v.result for row in ROWS for v in (row, *row.variants) if v.deterministic}
@@ -233,7 +233,7 @@ EDGES = {
     "TO_TIMESTAMP('2024-02-29T13:04:05+02:00')": '"2024-02-29T11:04:05.000Z"',
     "TO_TIMESTAMP(DATE(19782))": '"2024-02-29T00:00:00.000Z"',
 }
-"""Expression to value, as JSON text."""
+"""By expression: its value as JSON text."""
 
 FAILURES = [
     "AS_NON_NULLABLE(LEN(NULL))",
@@ -260,7 +260,7 @@ FAILURES = [
     "TIMESTAMP('2024-02-29', '25:00')",
     "TIMESTAMP('2024-02-29', '13:04', 'Nowhere/Nothing')",
 ]
-"""Expressions that fail."""
+"""Expressions that make a record fail."""
 
 SAMPLES = {
     "date": "'2024-02-29'",
@@ -275,10 +275,11 @@ SAMPLES = {
     "array": "REGEXP('a', 'a')",
     "instant": "12345678901",
 }
-"""The argument for a parameter, by the parameter's name or kind; for other kinds it is the number 1."""
+"""Arguments by the name or kind of a parameter. Other parameters get the number 1."""
 
 
 def calls_with_one_null(signature: Signature) -> Iterator[str]:
+    """A call for each parameter, in which this argument is NULL."""
     samples = [SAMPLES.get(p.name, SAMPLES.get(p.kind, "1")) for p in signature.parameters]
     for position in range(len(samples)):
         args = [*samples[:position], "NULL", *samples[position + 1 :]]
@@ -292,7 +293,7 @@ NULLS = {
     if variant.nulls == "propagate"
     for call in calls_with_one_null(variant.signature)
 }
-"""Calls with one null argument, for every argument of every function that is null for a null argument."""
+"""Calls with one NULL argument, for all parameters of functions that propagate NULL."""
 
 EXPECTED = {**EXAMPLES, **EDGES, **NULLS}
 
@@ -304,35 +305,35 @@ LITERALS_ONLY = Scope(
 
 
 @dataclass
-class Literals:
-    """Replaces literals in expressions by columns."""
+class LiteralColumns:
+    """Replaces literals of expressions by columns."""
 
-    columns: dict[str, Const] = field(default_factory=dict)
-    """By name: the value of each column."""
+    values: dict[str, Const] = field(default_factory=dict)
+    """The values of the columns, by name."""
 
     def replace(self, expr: Expr) -> Expr:
         if not isinstance(expr, Const) or expr.value is None:
             return expr
-        name = f"literal_{len(self.columns)}"
-        self.columns[name] = expr
+        name = f"literal_{len(self.values)}"
+        self.values[name] = expr
         return ColumnRef(name, (), expr.type)
 
 
-def bind(expr: ast.Expression, literals: Literals) -> Expr:
-    """The bound expression, in which columns replace the literals of arguments that need not be constant."""
+def bind(expr: ast.Expression, literals: LiteralColumns) -> Expr:
+    """The bound expression. Its literals are columns, except for parameters that must be literals."""
     if not isinstance(expr, ast.Call):
         return Binder(LITERALS_ONLY).bind(expr)
-    arguments = [bind(arg, literals) for arg in expr.args if not isinstance(arg, ast.Star)]
-    types = [arg.type for arg in arguments]
+    bound = [bind(arg, literals) for arg in expr.args if not isinstance(arg, ast.Star)]
+    types = [arg.type for arg in bound]
     row = choose(FUNCTIONS[expr.name.upper()], types)
-    found = match(row.signature, types)
-    assert isinstance(found, Match), (expr, found)
+    matched = match(row.signature, types)
+    assert isinstance(matched, Match), (expr, matched)
     args = []
-    for position, (arg, kind) in enumerate(zip(arguments, found.arguments, strict=True)):
+    for position, (arg, kind) in enumerate(zip(bound, matched.arguments, strict=True)):
         constant = row.signature.parameter(position).constant
         args.append(operators.convert(arg if constant else literals.replace(arg), kind))
-    args += [default_of(p) for p in row.signature.parameters[len(arguments) :] if p.optional]
-    return Apply(function=row.name, lowering=row.lowering, args=tuple(args), type=found.result, nullable=True)
+    args += [default_of(p) for p in row.signature.parameters[len(bound) :] if p.optional]
+    return FunctionCall(function=row.name, lowering=row.lowering, args=tuple(args), type=matched.result, nullable=True)
 
 
 def default_of(parameter: Parameter) -> Expr:
@@ -343,35 +344,35 @@ def parse(text: str) -> ast.Expression:
     return read_expression(Cursor(text))
 
 
-def computed(spark: SparkSession, bound: Mapping[str, Expr], literals: Literals) -> DataFrame:
+def computed(spark: SparkSession, bound: Mapping[str, Expr], literals: LiteralColumns) -> DataFrame:
     """One record with a column for each expression, in their order."""
     record = spark.createDataFrame(
-        [(0, *(const.value for const in literals.columns.values()))],
-        ", ".join(["unused int", *(f"{n} {spark_type(c.type).simpleString()}" for n, c in literals.columns.items())]),
+        [(0, *(const.value for const in literals.values.values()))],
+        ", ".join(["unused int", *(f"{n} {spark_type(c.type).simpleString()}" for n, c in literals.values.items())]),
     )
-    columns = {name: F.col(name) for name in literals.columns}
+    columns = {name: F.col(name) for name in literals.values}
     return record.select(*(column(e, columns).alias(f"v{i}") for i, e in enumerate(bound.values())))
 
 
 @pytest.fixture(scope="module")
 def spark(engine: MemoryEngine) -> Iterator[SparkSession]:
-    # The generated code of hundreds of expressions is too large for a JVM method: Spark would try, and fall back.
+    # The code of hundreds of expressions exceeds the size of a JVM method. Spark would try to compile it and fall back.
     with conf(engine.session, "spark.sql.codegen.wholeStage", "false"):
         yield engine.session
 
 
 @dataclass(frozen=True)
 class Results:
-    """By expression: its value as JSON text, its type in Spark, its type by binding."""
+    """By expression: its value as JSON text, its type in Spark, and its type in the function table."""
 
     values: Mapping[str, str]
     spark_types: Mapping[str, str]
-    bound_types: Mapping[str, str]
+    documented_types: Mapping[str, str]
 
 
 @pytest.fixture(scope="module")
 def results(spark: SparkSession) -> Results:
-    literals = Literals()
+    literals = LiteralColumns()
     bound = {text: bind(parse(text), literals) for text in [*EXPECTED, *NON_DETERMINISTIC]}
     frame = computed(spark, bound, literals)
     row = frame.select(*(F.to_json(F.array(name)) for name in frame.columns)).collect()[0]
@@ -388,16 +389,16 @@ def test_an_expression_has_its_documented_value(text: str, results: Results) -> 
 
 
 @pytest.mark.parametrize("text", NON_DETERMINISTIC)
-def test_a_value_that_is_not_deterministic_has_its_documented_form(text: str, results: Results) -> None:
+def test_a_non_deterministic_value_matches_its_documented_pattern(text: str, results: Results) -> None:
     assert re.fullmatch(NON_DETERMINISTIC[text], results.values[text])
 
 
-def test_every_expression_has_its_documented_type(results: Results) -> None:
-    assert results.spark_types == results.bound_types
+def test_every_column_has_its_documented_type(results: Results) -> None:
+    assert results.spark_types == results.documented_types
 
 
 AGGREGATED = (2, 3, None, 1, 3)
-"""The field `x` of the records for the examples of aggregates."""
+"""The values of the field `x` in the records of the examples of aggregates."""
 
 ONE_FIELD = Scope(
     name="examples",
@@ -410,9 +411,9 @@ ONE_FIELD = Scope(
 
 @pytest.fixture(scope="module")
 def aggregates(spark: SparkSession) -> Mapping[str, tuple[str, str, str]]:
-    """By aggregate: its value as JSON text, its type in Spark, its type by binding."""
+    """By aggregate: its value as JSON text, its type in Spark, and its type in the function table."""
     records = [(value, 1000 * offset, 7, offset) for offset, value in enumerate(AGGREGATED)]
-    # In reverse order and in several partitions: results must not depend on the order in which rows arrive.
+    # In reverse order and in several partitions: the result must not depend on the order of arrival.
     rows = spark.createDataFrame(records[::-1], "x int, ts long, partition int, offset long").repartition(3)
     calls = {name: Binder(ONE_FIELD).bind(parse(row.example)) for name, row in AGGREGATES.items()}
     order = [F.col(name).cast("long") for name in ("ts", "partition", "offset")]
@@ -424,25 +425,25 @@ def aggregates(spark: SparkSession) -> Mapping[str, tuple[str, str, str]]:
     frame = rows.groupBy().agg(*columns)
     row = frame.select(*(F.to_json(F.array(name)) for name in frame.columns)).collect()[0]
     return {
-        name: (text[1:-1], found.dataType.simpleString(), spark_type(calls[name].type).simpleString())
-        for name, text, found in zip(calls, row, frame.schema, strict=True)
+        name: (text[1:-1], result.dataType.simpleString(), spark_type(calls[name].type).simpleString())
+        for name, text, result in zip(calls, row, frame.schema, strict=True)
     }
 
 
 @pytest.mark.parametrize("name", AGGREGATES)
 def test_an_aggregate_has_its_documented_value(name: str, aggregates: Mapping[str, tuple[str, str, str]]) -> None:
-    value, type_in_spark, bound_type = aggregates[name]
+    value, spark_type_name, documented_type = aggregates[name]
     assert value == AGGREGATES[name].result
-    assert type_in_spark == bound_type
+    assert spark_type_name == documented_type
 
 
 @pytest.fixture(scope="module")
 def failing(spark: SparkSession) -> DataFrame:
-    literals = Literals()
+    literals = LiteralColumns()
     return computed(spark, {text: bind(parse(text), literals) for text in FAILURES}, literals)
 
 
-@pytest.mark.parametrize(("number", "text"), list(enumerate(FAILURES)), ids=FAILURES)
-def test_an_expression_without_a_value_fails(number: int, text: str, failing: DataFrame) -> None:
+@pytest.mark.parametrize(("position", "text"), list(enumerate(FAILURES)), ids=FAILURES)
+def test_an_expression_without_a_value_makes_the_record_fail(position: int, text: str, failing: DataFrame) -> None:
     with pytest.raises(PySparkException):
-        failing.select(failing.columns[number]).collect()
+        failing.select(failing.columns[position]).collect()

@@ -1,4 +1,4 @@
-"""SET keys of Kafka and RocksDB, compared with the definitions in the libraries."""
+"""SET keys of Kafka and RocksDB agree with the definitions of the libraries."""
 
 from typing import Any
 
@@ -11,74 +11,75 @@ from lsql_runner.bind.kafka_keys import (
     IGNORED_KEYS,
     PRODUCER_KEYS,
     environment_name,
-    expected,
+    expected_value,
 )
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.state_options import tune_state
 from lsql_runner.sql.unsupported import KEYS_OF_ENGINE
 
-EXPECTED_VALUES = {"BOOLEAN": "true or false", "INT": "a whole number", "LONG": "a whole number"}
-OWN_KEYS = {"consumer": {"auto.offset.reset"}, "producer": set[str]()}
+DETAILS = {"BOOLEAN": {"BOOLEAN"}, "INT": {"INTEGER", "INTEGER_RANGE"}, "LONG": {"INTEGER"}}
+"""By Kafka's type of a setting: what is expected of its value."""
+LSQL_KEYS = {"consumer": {"auto.offset.reset"}, "producer": set[str]()}
 CLIENTS = {"consumer": CONSUMER_KEYS, "producer": PRODUCER_KEYS}
 CLASSES = {"consumer": "consumer.ConsumerConfig", "producer": "producer.ProducerConfig"}
 
 
 @pytest.fixture(scope="module")
 def types(engine: MemoryEngine) -> dict[str, dict[str, str]]:
-    """By client: the type of each key in Kafka's definition, for example `INT`, `STRING`."""
+    """By client and key: the type of the setting in Kafka, `INT`, `STRING` ..."""
     jvm: Any = engine.session._jvm
-    found = {}
+    types = {}
     for client, name in CLASSES.items():
         keys = definition(jvm, name).configKeys()
-        found[client] = {str(key): str(get_field(keys[key], "type").name()) for key in keys}
-    return found
+        types[client] = {str(key): str(get_field(keys[key], "type").name()) for key in keys}
+    return types
 
 
 def definition(jvm: Any, name: str) -> Any:
-    """Kafka's definition of a client's keys, a ConfigDef."""
+    """Kafka's ConfigDef of a client."""
     package, _, config = name.partition(".")
     return getattr(getattr(jvm.org.apache.kafka.clients, package), config).configDef()
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_every_key_of_a_client_is_known(client: str, types: dict[str, dict[str, str]]) -> None:
-    known = CLIENTS[client] | set(KEYS_OF_ENGINE) | set(IGNORED_KEYS) | OWN_KEYS[client]
+def test_every_setting_of_a_client_is_known(client: str, types: dict[str, dict[str, str]]) -> None:
+    known = CLIENTS[client] | set(KEYS_OF_ENGINE) | set(IGNORED_KEYS) | LSQL_KEYS[client]
 
     unknown = {key for key in types[client] if key not in known and environment_name(key) is None}
     assert {key for key in unknown if not key.startswith("internal.")} == set()
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_every_key_that_is_passed_on_exists_in_the_client_with_the_same_type(
+def test_the_expected_value_of_a_setting_has_the_type_of_the_client(
     client: str, types: dict[str, dict[str, str]]
 ) -> None:
-    passed_on = {key: types[client][key] for key in CLIENTS[client]}
-
-    numbers_and_flags = {
-        key: str(expected(key, "x")).partition(" from")[0] for key, kind in passed_on.items() if kind in EXPECTED_VALUES
-    }
-    assert numbers_and_flags == {
-        key: EXPECTED_VALUES[kind] for key, kind in passed_on.items() if kind in EXPECTED_VALUES
-    }
-    assert {kind for kind in passed_on.values() if kind not in EXPECTED_VALUES} == {"STRING"}
+    for key in CLIENTS[client]:
+        kind, detail = types[client][key], expected_value(key, "x")
+        if kind in DETAILS:
+            assert detail is not None
+            assert detail.code in DETAILS[kind], key
+        else:
+            assert kind == "STRING", key
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_accepted_values_are_those_of_the_client(client: str, engine: MemoryEngine) -> None:
+def test_the_client_accepts_all_expected_values(client: str, engine: MemoryEngine) -> None:
     jvm: Any = engine.session._jvm
     keys = definition(jvm, CLASSES[client]).configKeys()
-    choices = {key: values.split(" or ") for key in CLIENTS[client] if " or " in (values := expected(key, "x") or "")}
+    details = {key: detail for key in CLIENTS[client] if (detail := expected_value(key, "x")) is not None}
+    choices = {key: str(detail.params["known"]) for key, detail in details.items() if detail.code == "ONE_OF"}
 
     assert choices
     for key, words in choices.items():
-        for word in words:
-            assert expected(key, word) is None
-            if expected(key, "x") != "true or false":
-                get_field(keys[key], "validator").ensureValid(key, word)
+        for word in words.split(", "):
+            assert expected_value(key, word) is None
+            get_field(keys[key], "validator").ensureValid(key, word)
+    for key in (key for key, detail in details.items() if detail.code == "BOOLEAN"):
+        assert expected_value(key, "true") is expected_value(key, "false") is None
 
 
 def rocksdb(session: SparkSession) -> tuple[int, int, int, int, int]:
-    """The current options of state stores: block size, cache size, buffer size, buffers, files; in Spark's units."""
+    """The options of a new state store, in Spark's units: block, cache, write buffer, number of buffers, open files."""
     jvm: Any = session._jvm
     state = jvm.org.apache.spark.sql.execution.streaming.state
     none = jvm.org.apache.spark.api.python.PythonUtils.toScalaMap(jvm.java.util.HashMap())
@@ -94,7 +95,7 @@ def rocksdb(session: SparkSession) -> tuple[int, int, int, int, int]:
 
 
 def test_state_stores_have_the_settings_of_the_program_or_the_defaults_of_spark(engine: MemoryEngine) -> None:
-    defaults = rocksdb(engine.session)
+    default = rocksdb(engine.session)
 
     tune_state(
         engine.session,
@@ -110,4 +111,4 @@ def test_state_stores_have_the_settings_of_the_program_or_the_defaults_of_spark(
     tune_state(engine.session, [])
 
     assert tuned == (8, 16, 32, 3, 100)
-    assert rocksdb(engine.session) == defaults != tuned
+    assert rocksdb(engine.session) == default != tuned

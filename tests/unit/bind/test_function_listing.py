@@ -1,4 +1,4 @@
-"""The function table for readers: complete, grouped, and a name that is none is answered with near ones."""
+"""The list of functions for `lsql functions` and the reference page."""
 
 import pytest
 
@@ -7,36 +7,57 @@ from lsql_runner.bind.functions.table import AGGREGATES, ROWS
 from lsql_runner.errors import LsqlError
 
 
-def test_every_row_is_listed_once_under_its_group() -> None:
+def test_every_function_is_listed_once() -> None:
     documents = as_documents()
 
     assert [d["name"] for d in documents] == [*AGGREGATES, *(row.name for row in ROWS)]
     assert all(d["signatures"] and d["doc"] and d["example"] for d in documents)
 
 
-def test_text_shows_signature_meaning_example_and_result() -> None:
+def test_text_shows_signature_doc_example_and_result() -> None:
     assert as_text("len") == (
-        "LEN(text: string) -> int\n    How many characters the text has.\n    LEN('café')  ->  4\n"
+        "LEN(text: string) -> int\n    Returns the number of characters.\n    LEN('café')  ->  4\n"
     )
+
+
+def test_all_functions_are_under_the_heading_of_their_group() -> None:
+    text = as_text()
+
+    assert text.startswith("Aggregates\n----------\nAVG(value: N) -> mean of N\n")
+    assert text.index("\nStrings\n") < text.index("\nLEN(") < text.index("\nSubstrings\n")
+
+
+def test_the_docs_of_variants_follow_the_doc_of_the_function() -> None:
+    (document,) = as_documents("date")
+
+    assert document["signatures"] == ["DATE(days: integer) -> date", "DATE() -> date"]
+    assert "1970-01-01. Without an argument," in document["doc"]
+
+
+@pytest.mark.parametrize(("name", "accepts_null"), [("COALESCE", True), ("LEN", False), ("JSON_EXTRACT_FIRST", False)])
+def test_the_doc_says_whether_a_function_accepts_null(name: str, accepts_null: bool) -> None:
+    (document,) = as_documents(name)
+
+    assert document["doc"].endswith(" Accepts null.") is accepts_null
 
 
 def test_an_alias_finds_its_function() -> None:
     assert [d["name"] for d in as_documents("mask")] == ["ANONYMIZE"]
 
 
-def test_a_name_of_an_aggregate_and_a_function_shows_both() -> None:
+def test_max_shows_the_aggregate_and_the_scalar_function() -> None:
     assert [d["aggregate"] for d in as_documents("MAX")] == [True, False]
 
 
-def test_an_unknown_name_is_answered_with_near_ones() -> None:
-    with pytest.raises(LsqlError) as caught:
+def test_an_unknown_name_is_an_error_with_similar_names() -> None:
+    with pytest.raises(LsqlError) as error:
         as_text("LPAT")
 
-    assert caught.value.code == "FUNCTION_UNKNOWN"
-    assert str(caught.value.params["near"]).startswith("LPAD")
+    assert error.value.code == "FUNCTION_UNKNOWN"
+    assert str(error.value.params["near"]).startswith("LPAD")
 
 
-def test_an_aggregate_shows_its_limit_and_its_result() -> None:
+def test_an_aggregate_shows_the_range_of_its_limit_and_its_result() -> None:
     (document,) = as_documents("topk")
 
     assert document["limits"] == ["limit: a whole number from 1 to 10000"]

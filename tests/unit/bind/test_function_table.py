@@ -1,4 +1,4 @@
-"""The function table is complete, well written, and matched as its signatures say."""
+"""The function table: completeness, rules for its rows, constraints of literals, and matching of signatures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lsql_runner.bind.functions.lowering import Arg, Lambda, Lowering, Native, Rest, To
+from lsql_runner.bind.functions.lowering import Arg, CastTo, Lambda, Lowering, Native, Rest
 from lsql_runner.bind.functions.match import Mismatch, choose, match
 from lsql_runner.bind.functions.spec import AggregateFunction, Function, Match, signature
 from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, ROWS, near_names
@@ -44,7 +44,7 @@ SCALARS = """
     CONVERT_DATETIME DATE DATETIME NOW YESTERDAY TODAY TOMORROW DATE_TO_STR YEAR MONTH MONTH_TEXT DAY HOUR
     MINUTE SECOND TIMESTAMP TO_DATE TO_DATETIME TO_TIMESTAMP
     """.split()
-"""The scalar functions of the language; CAST and HEADER functions are no rows: they take more than values."""
+"""The scalar functions of the language. CAST and the header functions are not in the table."""
 
 AGGREGATE_NAMES = """
     COUNT SUM AVG MIN MAX FIRST LAST COLLECT COLLECT_UNIQUE MAXK MAXK_UNIQUE MINK MINK_UNIQUE TOPK BOTTOMK
@@ -74,7 +74,7 @@ def argument_indexes(node: Lowering | Rest) -> Iterator[int]:
             yield index
         case Rest(start):
             yield start
-        case To(operand, _):
+        case CastTo(operand, _):
             yield from argument_indexes(operand)
         case Native(_, args):
             for arg in args:
@@ -87,11 +87,11 @@ def argument_indexes(node: Lowering | Rest) -> Iterator[int]:
 
 
 @pytest.mark.parametrize("name", SCALARS)
-def test_every_scalar_of_the_language_has_a_row(name: str) -> None:
+def test_every_scalar_function_has_a_row(name: str) -> None:
     assert name in FUNCTIONS
 
 
-def test_no_row_is_missing_from_the_list_of_the_language() -> None:
+def test_every_row_is_in_the_list_of_functions() -> None:
     assert set(FUNCTIONS) - set(SCALARS) == {"FORMAT_DATE"}
 
 
@@ -100,36 +100,36 @@ def test_names_and_aliases_are_unique() -> None:
     assert len(names) == len(set(names))
 
 
-def test_only_max_and_min_are_both_scalar_and_aggregate_and_as_scalars_take_two_arguments() -> None:
+def test_only_max_and_min_are_scalar_functions_and_aggregates() -> None:
     both = set(FUNCTIONS) & set(AGGREGATES)
     assert both == {"MAX", "MIN"}
-    assert all(FUNCTIONS[name].signature.least == 2 for name in both)
+    assert all(FUNCTIONS[name].signature.min_arguments == 2 for name in both)
 
 
-def test_every_aggregate_of_the_language_has_a_row() -> None:
+def test_every_aggregate_has_a_row() -> None:
     assert set(AGGREGATES) == set(AGGREGATE_NAMES)
 
 
 @each_row
-def test_a_signature_is_spelled_as_it_is_read(row: Function) -> None:
+def test_a_signature_equals_its_parsed_text(row: Function) -> None:
     assert signature(row.signature.text) == row.signature
 
 
 @each_row
-def test_a_signature_has_a_result_of_a_known_type(row: Function) -> None:
-    types: list[DataType] = [NULL] * row.signature.least
+def test_the_result_of_a_signature_has_a_known_type(row: Function) -> None:
+    types: list[DataType] = [NULL] * row.signature.min_arguments
     assert isinstance(match(row.signature, types), Match)
 
 
 @each_row
-def test_optional_parameters_come_last_and_only_the_last_repeats(row: Function) -> None:
+def test_optional_parameters_are_last_and_only_the_last_parameter_repeats(row: Function) -> None:
     parameters = row.signature.parameters
     assert [p.optional for p in parameters] == sorted(p.optional for p in parameters)
     assert not any(p.repeated for p in parameters[:-1])
 
 
 @each_row
-def test_a_lowering_uses_all_its_parameters_and_no_others(row: Function) -> None:
+def test_a_lowering_uses_exactly_the_parameters_of_the_signature(row: Function) -> None:
     used = set(argument_indexes(row.lowering))
     if any(p.repeated for p in row.signature.parameters):
         assert used == {0}
@@ -138,7 +138,7 @@ def test_a_lowering_uses_all_its_parameters_and_no_others(row: Function) -> None
 
 
 @each_row
-def test_a_doc_line_is_one_sentence_or_two_that_end_with_a_full_stop(row: Function) -> None:
+def test_a_doc_is_one_line_that_starts_upper_case_and_ends_with_a_full_stop(row: Function) -> None:
     assert row.doc[0].isupper()
     assert row.doc.endswith(".")
     assert "\n" not in row.doc
@@ -159,7 +159,7 @@ def nodes_of(expr: ast.Expression) -> Iterator[ast.Expression]:
 
 
 @each_row
-def test_a_result_is_json_or_where_it_differs_a_regular_expression(row: Function) -> None:
+def test_a_result_is_json_or_for_random_functions_a_regular_expression(row: Function) -> None:
     if row.deterministic:
         json.loads(row.result)
     else:
@@ -172,28 +172,30 @@ def test_a_variant_has_the_name_and_group_of_its_row(row: Function) -> None:
 
 
 @each_row
-def test_forms_are_of_parameters_that_the_row_has(row: Function) -> None:
-    assert {f.parameter for f in row.forms} <= {p.name for p in row.signature.parameters if p.kind == "string"}
+def test_constraints_concern_string_parameters_of_the_signature(row: Function) -> None:
+    assert {c.parameter for c in row.constraints} <= {p.name for p in row.signature.parameters if p.kind == "string"}
 
 
 @each_aggregate
-def test_an_aggregate_takes_a_value_and_at_most_a_limit_and_its_doc_ends_with_a_full_stop(
-    row: AggregateFunction,
-) -> None:
+def test_an_aggregate_has_a_value_and_an_optional_limit_as_parameters(row: AggregateFunction) -> None:
     assert [p.name for p in row.signature.parameters] in (["value"], ["value", "limit"])
-    assert [p.constant for p in row.signature.parameters[1:]] == [True] * len(row.forms)
+    assert [p.constant for p in row.signature.parameters[1:]] == [True] * len(row.constraints)
+
+
+@each_aggregate
+def test_the_doc_of_an_aggregate_ends_with_a_full_stop(row: AggregateFunction) -> None:
     assert row.doc.endswith(".")
 
 
 @each_aggregate
-def test_an_aggregate_with_a_limit_gives_an_array_and_never_null(row: AggregateFunction) -> None:
+def test_an_aggregate_with_a_limit_returns_an_array_and_never_null(row: AggregateFunction) -> None:
     limited = len(row.signature.parameters) == 2
     assert row.signature.result.startswith("array<") == limited
     assert row.never_null or not limited
 
 
 @each_aggregate
-def test_the_example_of_an_aggregate_is_a_call_of_it_over_x(row: AggregateFunction) -> None:
+def test_the_example_of_an_aggregate_is_a_call_with_x(row: AggregateFunction) -> None:
     expr = read_expression(Cursor(row.example))
     assert isinstance(expr, ast.Call)
     assert (expr.name, expr.args[0]) == (row.name, ast.NamePath(ast.Ident("x")))
@@ -201,13 +203,14 @@ def test_the_example_of_an_aggregate_is_a_call_of_it_over_x(row: AggregateFuncti
 
 
 @pytest.mark.parametrize(
-    ("limit", "fits"), [("1", True), ("10000", True), ("0", False), ("-1", False), ("10001", False), ("NULL", False)]
+    ("limit", "is_valid"),
+    [("1", True), ("10000", True), ("0", False), ("-1", False), ("10001", False), ("NULL", False)],
 )
-def test_a_limit_is_from_one_to_ten_thousand(limit: str, fits: bool) -> None:
-    assert AGGREGATES["COLLECT"].forms[0].fits(limit) == fits
+def test_a_limit_is_from_one_to_ten_thousand(limit: str, is_valid: bool) -> None:
+    assert AGGREGATES["COLLECT"].constraints[0].allows(limit) == is_valid
 
 
-def test_a_misspelt_name_has_near_ones() -> None:
+def test_a_misspelt_name_has_similar_names() -> None:
     assert near_names("substring")[0] == "SUBSTR"
     assert "COUNT" in near_names("conut")
     assert near_names("qqqqqq") == []
@@ -217,8 +220,8 @@ def test_a_misspelt_name_has_near_ones() -> None:
 
 
 @pytest.mark.parametrize("path", ["$", "$.a.b", "$['a b'][0]", "$.a[*].b", "$[*]", "$.*", "$.a.*", "$.naïve key.x"])
-def test_a_json_path_that_can_be_read_is_taken(path: str) -> None:
-    assert FUNCTIONS["JSON_EXTRACT_ALL"].forms[0].fits(path)
+def test_a_supported_json_path_is_valid(path: str) -> None:
+    assert FUNCTIONS["JSON_EXTRACT_ALL"].constraints[0].allows(path)
 
 
 @pytest.mark.parametrize(
@@ -238,18 +241,18 @@ def test_a_json_path_that_can_be_read_is_taken(path: str) -> None:
         " $.a",
     ],
 )
-def test_a_json_path_that_would_give_null_or_a_part_is_refused(path: str) -> None:
-    assert not FUNCTIONS["JSON_EXTRACT_ALL"].forms[0].fits(path)
+def test_an_unsupported_json_path_is_invalid(path: str) -> None:
+    assert not FUNCTIONS["JSON_EXTRACT_ALL"].constraints[0].allows(path)
 
 
 @pytest.mark.parametrize("pattern", ["yyyy-MM-dd'T'HH:mm:ss.SSSXXX", "dd MMM yyyy", "HH:mm[:ss]", "d. MMMM ''yy"])
-def test_a_date_pattern_of_known_letters_is_taken(pattern: str) -> None:
-    assert FUNCTIONS["TO_DATE"].forms[0].fits(pattern)
+def test_a_supported_date_pattern_is_valid(pattern: str) -> None:
+    assert FUNCTIONS["TO_DATE"].constraints[0].allows(pattern)
 
 
 @pytest.mark.parametrize("pattern", ["YYYY-MM-dd", "yyyy-ww", "", "yyyy'T", "yyyy-MM-ddTHH:mm"])
-def test_a_date_pattern_with_other_letters_is_refused(pattern: str) -> None:
-    assert not FUNCTIONS["TO_DATE"].forms[0].fits(pattern)
+def test_an_unsupported_date_pattern_is_invalid(pattern: str) -> None:
+    assert not FUNCTIONS["TO_DATE"].constraints[0].allows(pattern)
 
 
 # --- matching ---
@@ -268,7 +271,7 @@ def mismatch(text: str, *types: DataType) -> Mismatch:
 
 
 @pytest.mark.parametrize(
-    ("kind", "found", "brought_to"),
+    ("kind", "argument", "converted"),
     [
         ("string", STRING, STRING),
         ("string", NULL, STRING),
@@ -289,14 +292,14 @@ def mismatch(text: str, *types: DataType) -> Mismatch:
         ("instant", NULL, TIMESTAMP),
     ],
 )
-def test_an_argument_that_fits_is_brought_to_what_the_parameter_asks_for(
-    kind: str, found: DataType, brought_to: DataType
+def test_an_argument_is_converted_to_the_type_of_its_parameter(
+    kind: str, argument: DataType, converted: DataType
 ) -> None:
-    assert matched(f"F(x: {kind}) -> int", found).arguments == (brought_to,)
+    assert matched(f"F(x: {kind}) -> int", argument).arguments == (converted,)
 
 
 @pytest.mark.parametrize(
-    ("kind", "found"),
+    ("kind", "argument"),
     [
         ("string", INT),
         ("int", LONG),
@@ -316,48 +319,48 @@ def test_an_argument_that_fits_is_brought_to_what_the_parameter_asks_for(
         ("E", Struct((Field("a", Array(Map(INT))),))),
     ],
 )
-def test_an_argument_that_does_not_fit_is_named_by_its_position(kind: str, found: DataType) -> None:
-    assert mismatch(f"F(a: any, x: {kind}) -> int", INT, found).position == 1
+def test_a_mismatch_has_the_position_of_the_argument(kind: str, argument: DataType) -> None:
+    assert mismatch(f"F(a: any, x: {kind}) -> int", INT, argument).position == 1
 
 
-def test_numbers_of_one_variable_come_to_the_widest() -> None:
+def test_numbers_of_one_type_variable_are_converted_to_the_widest_type() -> None:
     found = matched("F(a: N, b: N...) -> N", INT, LONG, DOUBLE)
     assert found == Match((DOUBLE, DOUBLE, DOUBLE), DOUBLE)
 
 
-def test_null_takes_the_type_of_the_others_of_its_variable() -> None:
+def test_null_has_the_type_of_the_other_arguments_of_its_type_variable() -> None:
     assert matched("F(a: A...) -> A", NULL, STRING, NULL) == Match((STRING, STRING, STRING), STRING)
 
 
-def test_nothing_but_nulls_stays_null_and_as_numbers_are_ints() -> None:
+def test_without_other_arguments_null_has_the_type_null_or_int_for_numbers() -> None:
     assert matched("F(a: A...) -> A", NULL, NULL).result == NULL
     assert matched("F(a: N) -> N", NULL).result == INT
 
 
-def test_a_result_may_be_an_array_of_a_variable() -> None:
+def test_a_result_can_be_an_array_of_a_type_variable() -> None:
     assert matched("F(a: E, n: integer) -> array<E>", Struct((Field("a", INT),)), INT).result == Array(
         Struct((Field("a", INT),))
     )
 
 
-def test_types_of_one_variable_that_share_none_do_not_fit() -> None:
+def test_arguments_of_one_type_variable_must_have_a_common_type() -> None:
     found = mismatch("F(a: A...) -> A", STRING, INT)
     assert found == Mismatch(1, "string", "string")
 
 
-def test_an_int_is_no_instant_but_may_be_made_a_long() -> None:
+def test_an_int_must_be_cast_to_a_long_to_be_an_instant() -> None:
     assert mismatch("F(x: instant) -> int", INT).example == "long"
     assert mismatch("F(x: instant) -> int", STRING).example == "timestamp"
 
 
 @pytest.mark.parametrize("count", [0, 4])
-def test_too_few_and_too_many_arguments_have_no_position(count: int) -> None:
+def test_a_mismatch_of_the_number_of_arguments_has_no_position(count: int) -> None:
     text = "F(a: int, b: int, c: int = 0) -> int"
     assert mismatch(text, *[INT] * count).position is None
 
 
 @pytest.mark.parametrize("count", [2, 3])
-def test_an_optional_argument_may_be_left_out(count: int) -> None:
+def test_an_optional_argument_can_be_absent(count: int) -> None:
     found = matched("F(a: int, b: int, c: int = 0) -> int", *[INT] * count)
     assert found.arguments == (INT,) * count
 
@@ -373,13 +376,13 @@ def test_an_optional_argument_may_be_left_out(count: int) -> None:
         (Decimal(38, 18), Decimal(38, 18), Decimal(38, 22)),
     ],
 )
-def test_sums_and_means_have_room(value: DataType, total: DataType, mean: DataType) -> None:
+def test_sums_and_means_have_more_digits(value: DataType, total: DataType, mean: DataType) -> None:
     assert match(AGGREGATES["SUM"].signature, [value]) == Match((value,), total)
     assert match(AGGREGATES["AVG"].signature, [value]) == Match((value,), mean)
 
 
 @pytest.mark.parametrize("kind", [INT, Decimal(10, 2), STRING, BOOLEAN, DATE, TIMESTAMP])
-def test_the_largest_and_the_smallest_keep_their_type(kind: DataType) -> None:
+def test_max_and_min_have_the_type_of_their_argument(kind: DataType) -> None:
     assert match(AGGREGATES["MAX"].signature, [kind]) == Match((kind,), kind)
     assert match(AGGREGATES["MIN"].signature, [kind]) == Match((kind,), kind)
 
@@ -397,11 +400,11 @@ def test_the_variant_that_fits_is_chosen(types: list[DataType], text: str) -> No
     assert choose(FUNCTIONS["TO_TIMESTAMP"], types).signature.text == text
 
 
-def test_when_no_variant_fits_one_with_the_right_number_of_arguments_is_chosen() -> None:
+def test_without_a_fitting_variant_one_with_the_same_number_of_arguments_is_chosen() -> None:
     assert choose(FUNCTIONS["DATE"], [STRING]).signature.text == "DATE(days: integer) -> date"
-    assert choose(FUNCTIONS["TO_TIMESTAMP"], [BOOLEAN]).signature.least == 1
+    assert choose(FUNCTIONS["TO_TIMESTAMP"], [BOOLEAN]).signature.min_arguments == 1
 
 
-def test_when_even_the_number_is_wrong_the_row_itself_is_chosen() -> None:
+def test_without_a_variant_with_that_number_of_arguments_the_function_is_chosen() -> None:
     row = FUNCTIONS["TO_TIMESTAMP"]
     assert choose(row, [INT, INT, INT]) is row

@@ -1,4 +1,4 @@
-"""Which rule for nulls a SELECT is under, what conditions tell, and what is written as possibly null."""
+"""NULL: errors in the modern generation, conditions that exclude NULL, and nullable fields of the output."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from lsql_runner.pipeline import plan_text
 from tests.golden.catalog import CATALOG
 
 
-def refusal(text: str) -> str | None:
-    """The code and, where there is one, the field of the error that a program is refused with."""
+def plan_error(text: str) -> str | None:
+    """The code and, if it has one, the field of the error of a program; None if the program is valid."""
     try:
         plan_text(text, CATALOG)
     except LsqlError as error:
@@ -37,8 +37,8 @@ SELECT = "INSERT INTO t SELECT STREAM celsius * 2 AS c FROM readings"
         f"WITH a AS ({SELECT.removeprefix('INSERT INTO t ')}); INSERT INTO t SELECT STREAM * FROM a",
     ],
 )
-def test_a_modern_select_refuses_what_may_be_null(program: str) -> None:
-    assert refusal(program) == "NULL_OPERAND celsius"
+def test_a_nullable_operand_is_an_error_in_a_modern_select(program: str) -> None:
+    assert plan_error(program) == "NULL_OPERAND celsius"
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,8 @@ def test_a_modern_select_refuses_what_may_be_null(program: str) -> None:
         "INSERT INTO t WITH a AS (SELECT STREAM celsius * 2 AS c FROM readings) SELECT STREAM c + 1 AS d FROM a",
     ],
 )
-def test_a_legacy_select_lets_null_through(program: str) -> None:
-    assert refusal(program) is None
+def test_a_nullable_operand_is_valid_in_a_legacy_select(program: str) -> None:
+    assert plan_error(program) is None
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_a_legacy_select_lets_null_through(program: str) -> None:
         "(celsius IS NOT NULL AND sensor = 'a') OR (ISNOTNULL(celsius) AND sensor = 'b')",
     ],
 )
-def test_a_condition_of_where_is_known_behind_it(condition: str) -> None:
-    assert refusal(f"{SELECT} WHERE {condition}") is None
+def test_where_excludes_null(condition: str) -> None:
+    assert plan_error(f"{SELECT} WHERE {condition}") is None
 
 
 @pytest.mark.parametrize(
@@ -81,20 +81,20 @@ def test_a_condition_of_where_is_known_behind_it(condition: str) -> None:
         "NOT (celsius IS NULL AND sensor = 'a')",
     ],
 )
-def test_what_a_condition_does_not_say_is_not_known(condition: str) -> None:
-    assert refusal(f"{SELECT} WHERE {condition}") == "NULL_OPERAND celsius"
+def test_a_field_stays_nullable_after_other_conditions(condition: str) -> None:
+    assert plan_error(f"{SELECT} WHERE {condition}") == "NULL_OPERAND celsius"
 
 
-def test_what_one_branch_has_looked_at_is_known_in_the_next() -> None:
+def test_a_branch_of_case_excludes_null_in_the_next_branches() -> None:
     case = "CASE WHEN celsius IS NULL THEN 0 WHEN sensor = 'a' THEN celsius + 1 ELSE celsius * 2 END"
-    assert refusal(SELECT.replace("celsius * 2", case)) is None
+    assert plan_error(SELECT.replace("celsius * 2", case)) is None
 
 
-def test_a_field_that_a_condition_looked_at_may_be_grouped_by() -> None:
+def test_where_excludes_null_in_group_keys() -> None:
     program = (
         "INSERT INTO t SELECT STREAM LEN(unit) AS n, COUNT(*) AS c FROM readings WHERE unit IS NOT NULL GROUP BY unit"
     )
-    assert refusal(program) is None
+    assert plan_error(program) is None
 
 
 @pytest.mark.parametrize(
@@ -113,9 +113,9 @@ def test_a_field_that_a_condition_looked_at_may_be_grouped_by() -> None:
         ("LEN(place.name)", "place.name"),
     ],
 )
-def test_where_nulls_come_from(expression: str, field: str | None) -> None:
+def test_the_error_names_the_nullable_part_of_an_expression(expression: str, field: str | None) -> None:
     expected = None if field is None else f"NULL_OPERAND {field}"
-    assert refusal(f"INSERT INTO t SELECT STREAM {expression} AS e FROM readings") == expected
+    assert plan_error(f"INSERT INTO t SELECT STREAM {expression} AS e FROM readings") == expected
 
 
 @pytest.mark.parametrize(
@@ -129,13 +129,13 @@ def test_where_nulls_come_from(expression: str, field: str | None) -> None:
         ("LEN(LAST(unit))", "unit"),
     ],
 )
-def test_an_aggregate_may_be_null_where_all_that_it_is_taken_of_may(expression: str, field: str | None) -> None:
+def test_an_aggregate_is_nullable_if_its_argument_is(expression: str, field: str | None) -> None:
     expected = None if field is None else f"NULL_OPERAND {field}"
-    assert refusal(f"INSERT INTO t SELECT STREAM {expression} AS e FROM readings GROUP BY sensor") == expected
+    assert plan_error(f"INSERT INTO t SELECT STREAM {expression} AS e FROM readings GROUP BY sensor") == expected
 
 
-def written(projection: str, rest: str = "FROM readings") -> Any:
-    """The Avro schema of the one field that is written."""
+def output_schema(projection: str, rest: str = "FROM readings") -> Any:
+    """The Avro schema of the only field of the output."""
     plan = plan_text(f"INSERT INTO t STORE VALUE AS AVRO SELECT STREAM {projection} AS f {rest}", CATALOG).plan
     return json.loads(plan.topic_sinks[0].value_schema or "")["fields"][0]["type"]
 
@@ -153,8 +153,8 @@ def written(projection: str, rest: str = "FROM readings") -> Any:
         ("_header.trace", ["null", "string"]),
     ],
 )
-def test_only_what_no_tombstone_makes_null_is_written_as_never_null(projection: str, schema: Any) -> None:
-    assert written(projection) == schema
+def test_an_output_field_is_nullable_if_a_tombstone_makes_it_null(projection: str, schema: Any) -> None:
+    assert output_schema(projection) == schema
 
 
 @pytest.mark.parametrize(
@@ -167,5 +167,7 @@ def test_only_what_no_tombstone_makes_null_is_written_as_never_null(projection: 
         ("COLLECT(sensor, 3)", {"type": "array", "items": ["null", "string"]}),
     ],
 )
-def test_a_group_may_consist_of_tombstones(projection: str, schema: Any) -> None:
-    assert written(projection, "FROM readings GROUP BY sensor") == schema
+def test_an_aggregate_is_nullable_in_the_output_because_a_group_can_consist_of_tombstones(
+    projection: str, schema: Any
+) -> None:
+    assert output_schema(projection, "FROM readings GROUP BY sensor") == schema

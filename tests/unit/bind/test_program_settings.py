@@ -1,4 +1,4 @@
-"""SET as a program writes it: what each key becomes, and what is said of those that become nothing."""
+"""SET: the setting of each key, and the errors and warnings of other keys."""
 
 import pytest
 
@@ -17,33 +17,33 @@ def statements(sets: str) -> tuple[SetStatement, ...]:
     return parse(f"{sets}; INSERT INTO t SELECT STREAM * FROM s").settings
 
 
-def bound(sets: str) -> ProgramSettings:
+def settings_of(sets: str) -> ProgramSettings:
     return bind_settings(statements(sets))
 
 
-def refused(sets: str) -> LsqlError:
-    with pytest.raises(LsqlError) as caught:
-        bound(sets)
-    return caught.value
+def error_of(sets: str) -> LsqlError:
+    with pytest.raises(LsqlError) as error:
+        settings_of(sets)
+    return error.value
 
 
-def test_a_bare_client_key_is_of_the_client_that_knows_it() -> None:
-    found = bound("SET max.poll.records=100; SET linger.ms=5")
+def test_a_key_without_prefix_is_set_for_the_client_that_has_it() -> None:
+    settings = settings_of("SET max.poll.records=100; SET linger.ms=5")
 
-    assert (found.consumer, found.producer) == ((("max.poll.records", "100"),), (("linger.ms", "5"),))
+    assert (settings.consumer, settings.producer) == ((("max.poll.records", "100"),), (("linger.ms", "5"),))
 
 
-def test_a_bare_key_that_both_clients_know_is_of_both() -> None:
-    found = bound("SET request.timeout.ms=9000")
+def test_a_key_without_prefix_that_both_clients_have_is_set_for_both() -> None:
+    settings = settings_of("SET request.timeout.ms=9000")
 
-    assert found.consumer == found.producer == (("request.timeout.ms", "9000"),)
+    assert settings.consumer == settings.producer == (("request.timeout.ms", "9000"),)
 
 
 @pytest.mark.parametrize("client", ["consumer", "producer"])
 def test_a_prefix_names_the_client(client: str) -> None:
-    found = bound(f"SET {client}.client.id='a b'")
+    settings = settings_of(f"SET {client}.client.id='a b'")
 
-    assert {"consumer": found.consumer, "producer": found.producer} == {
+    assert {"consumer": settings.consumer, "producer": settings.producer} == {
         "consumer": (),
         "producer": (),
         client: (("client.id", "a b"),),
@@ -51,17 +51,17 @@ def test_a_prefix_names_the_client(client: str) -> None:
 
 
 @pytest.mark.parametrize("key", sorted(IGNORED_KEYS | ROCKSDB_IGNORED))
-def test_a_key_without_a_meaning_changes_nothing_and_is_told(key: str) -> None:
-    found = bound(f"SET `{key}`='1'")
+def test_a_key_without_effect_causes_a_warning(key: str) -> None:
+    settings = settings_of(f"SET `{key}`='1'")
 
-    [warning] = found.warnings
+    [warning] = settings.warnings
     assert key in warning
-    assert found == ProgramSettings(warnings=(warning,))
+    assert settings == ProgramSettings(warnings=(warning,))
 
 
 @pytest.mark.parametrize("key", sorted(KEYS_OF_ENGINE))
-def test_a_key_that_has_another_home_is_refused_with_that(key: str) -> None:
-    error = refused(f"SET `{key}`='x'")
+def test_a_key_of_the_engine_is_an_error_with_an_alternative(key: str) -> None:
+    error = error_of(f"SET `{key}`='x'")
 
     assert (error.code, error.params["instead"]) == ("FEATURE_UNSUPPORTED", KEYS_OF_ENGINE[key])
 
@@ -74,8 +74,8 @@ def test_a_key_that_has_another_home_is_refused_with_that(key: str) -> None:
         ("producer.security.protocol", "SECURITY_PROTOCOL"),
     ],
 )
-def test_credentials_are_no_part_of_a_program(key: str, name: str) -> None:
-    error = refused(f"SET `{key}`='hush'")
+def test_a_program_cannot_set_credentials(key: str, name: str) -> None:
+    error = error_of(f"SET `{key}`='secret'")
 
     assert (error.code, error.params["instead"]) == (
         "FEATURE_UNSUPPORTED",
@@ -83,27 +83,27 @@ def test_credentials_are_no_part_of_a_program(key: str, name: str) -> None:
     )
 
 
-def test_state_stores_are_set_in_the_units_of_their_keys() -> None:
-    found = bound("SET rocksdb.table.block.cache.size=16777216; SET `rocksdb.files.opened.max`='100'")
+def test_rocksdb_settings_are_whole_numbers() -> None:
+    settings = settings_of("SET rocksdb.table.block.cache.size=16777216; SET `rocksdb.files.opened.max`='100'")
 
-    assert found.rocksdb == (("rocksdb.table.block.cache.size", 16 << 20), ("rocksdb.files.opened.max", 100))
+    assert settings.rocksdb == (("rocksdb.table.block.cache.size", 16 << 20), ("rocksdb.files.opened.max", 100))
 
 
 @pytest.mark.parametrize("key", sorted(ROCKSDB_KEYS))
 @pytest.mark.parametrize("value", ["0", "-1", "1.5", "x", "\u0661"])
-def test_a_size_of_state_stores_is_a_whole_number_above_zero(key: str, value: str) -> None:
-    assert refused(f"SET {key}='{value}'").code == "SETTING_INVALID"
+def test_a_rocksdb_setting_must_be_a_whole_number_above_zero(key: str, value: str) -> None:
+    assert error_of(f"SET {key}='{value}'").code == "SETTING_INVALID"
 
 
 @pytest.mark.parametrize("key", sorted(key for key, (unit, _) in ROCKSDB_KEYS.items() if unit > 1))
-def test_what_the_engine_would_have_to_round_is_refused(key: str) -> None:
+def test_a_rocksdb_size_must_be_a_multiple_of_its_unit(key: str) -> None:
     unit = ROCKSDB_KEYS[key][0]
 
-    assert bound(f"SET {key}={unit}").rocksdb == ((key, unit),)
-    assert refused(f"SET {key}={unit + 1}").code == "SETTING_INVALID"
+    assert settings_of(f"SET {key}={unit}").rocksdb == ((key, unit),)
+    assert error_of(f"SET {key}={unit + 1}").code == "SETTING_INVALID"
 
 
-def test_the_engine_knows_each_key_of_state_stores_in_its_unit() -> None:
+def test_the_engine_has_a_spark_option_with_the_same_unit_for_each_rocksdb_key() -> None:
     assert {key: unit for key, (unit, _) in ROCKSDB_KEYS.items()} == {k: unit for k, (_, unit) in SPARK_OPTIONS.items()}
 
 
@@ -121,8 +121,8 @@ def test_the_engine_knows_each_key_of_state_stores_in_its_unit() -> None:
         ("topic.t.retention", "topic.t.retention.ms"),
     ],
 )
-def test_an_unknown_key_is_refused_with_near_ones(key: str, near: str) -> None:
-    error = refused(f"SET {key}=1")
+def test_an_unknown_key_is_an_error_with_similar_keys(key: str, near: str) -> None:
+    error = error_of(f"SET {key}=1")
 
     assert error.code == "SETTING_UNKNOWN"
     assert near in str(error.params["near"]).split(", ")
@@ -140,8 +140,8 @@ def test_an_unknown_key_is_refused_with_near_ones(key: str, near: str) -> None:
         ("max.in.flight.requests.per.connection", "6"),
     ],
 )
-def test_a_value_that_the_client_would_refuse_is_refused_before(key: str, value: str) -> None:
-    assert refused(f"SET {key}='{value}'").code == "SETTING_INVALID"
+def test_a_value_that_the_kafka_client_rejects_is_invalid(key: str, value: str) -> None:
+    assert error_of(f"SET {key}='{value}'").code == "SETTING_INVALID"
 
 
 def test_no_key_is_in_two_tables() -> None:
@@ -157,14 +157,14 @@ def test_no_key_is_in_two_tables() -> None:
 
 
 @pytest.mark.parametrize("key", sorted(TOPIC_KEYS))
-def test_a_topics_key_is_taken_in_each_spelling(key: str) -> None:
+def test_a_topic_key_can_be_set_for_all_topics_or_for_one(key: str) -> None:
     settings = TopicSettings().with_config(key, "1")
 
-    assert bound(f"SET defaults.topic.{key}='1'").topics == settings
-    assert bound(f"SET `topic.{key}`='1'").topics == settings
-    assert bound(f"SET `topic.orders.eu.{key}`='1'").topic("orders.eu") == settings
+    assert settings_of(f"SET defaults.topic.{key}='1'").topics == settings
+    assert settings_of(f"SET `topic.{key}`='1'").topics == settings
+    assert settings_of(f"SET `topic.orders.eu.{key}`='1'").topic("orders.eu") == settings
 
 
 @pytest.mark.parametrize("value", ["exactly_once", "exactly_once_beta", "exactly_once_v2"])
-def test_a_guarantee_that_is_not_given_is_refused_by_name(value: str) -> None:
-    assert refused(f"SET processing.guarantee={value}").code == "FEATURE_UNSUPPORTED"
+def test_exactly_once_is_not_supported(value: str) -> None:
+    assert error_of(f"SET processing.guarantee={value}").code == "FEATURE_UNSUPPORTED"

@@ -1,4 +1,4 @@
-"""Which INSERT writes to a sink, and what a sink's failure is called."""
+"""INSERTs into sinks: targets, keys, deletes, queries, and the errors of sinks."""
 
 import pytest
 
@@ -20,9 +20,16 @@ def plan(sql: str, *topics: str) -> Plan:
     return plan_text(sql, Catalog(CATALOG.schemas, existing, SINKS)).plan
 
 
-def only(sql: str) -> WriteSink:
+def write_of(sql: str) -> WriteSink:
+    """The only write to a sink in the plan of a program."""
     [sink] = plan(sql).row_sinks
     return sink
+
+
+def error_of(sql: str, *topics: str) -> LsqlError:
+    with pytest.raises(LsqlError) as error:
+        plan(sql, *topics)
+    return error.value
 
 
 @pytest.mark.parametrize(
@@ -35,20 +42,18 @@ def only(sql: str) -> WriteSink:
         ("order-cache.o", "order_cache", "o"),
     ],
 )
-def test_a_target_names_a_sink_and_what_is_in_it(target: str, sink: str, table: str) -> None:
-    found = only(f"INSERT INTO {target} SELECT id FROM payments PK id").target
+def test_a_target_names_a_sink_and_a_table(target: str, sink: str, table: str) -> None:
+    written = write_of(f"INSERT INTO {target} SELECT id FROM payments PK id").target
 
-    assert (found.sink, found.table) == (sink, table)
-
-
-def test_an_insert_without_clauses_writes_to_a_configured_sink() -> None:
-    assert only("INSERT INTO shop.log SELECT id FROM payments").target.mode == "insert"
+    assert (written.sink, written.table) == (sink, table)
 
 
-def test_a_topic_and_a_sink_of_one_name_are_told_apart_by_a_clause() -> None:
-    with pytest.raises(LsqlError) as refusal:
-        plan("INSERT INTO shop SELECT id FROM payments", "shop")
-    assert refusal.value.code == "TARGET_AMBIGUOUS"
+def test_an_insert_without_sink_clauses_writes_to_a_configured_sink() -> None:
+    assert write_of("INSERT INTO shop.log SELECT id FROM payments").target.mode == "insert"
+
+
+def test_a_sink_clause_distinguishes_a_sink_from_a_topic_of_the_same_name() -> None:
+    assert error_of("INSERT INTO shop SELECT id FROM payments", "shop").code == "TARGET_AMBIGUOUS"
 
     assert plan("INSERT INTO shop SELECT id FROM payments BATCH 10", "shop").row_sinks
 
@@ -65,8 +70,8 @@ def test_a_topic_and_a_sink_of_one_name_are_told_apart_by_a_clause() -> None:
         ("INSERT INTO shop SELECT _key AS id, amount FROM payments PK id", False),
     ],
 )
-def test_tombstones_delete_where_the_key_is_of_the_records_key_alone(sql: str, deletes: bool) -> None:
-    assert only(sql).target.deletes is deletes
+def test_tombstones_delete_rows_if_pk_is_computed_from_the_record_key(sql: str, deletes: bool) -> None:
+    assert write_of(sql).target.deletes is deletes
 
 
 @pytest.mark.parametrize(
@@ -86,8 +91,8 @@ def test_tombstones_delete_where_the_key_is_of_the_records_key_alone(sql: str, d
         "SELECT TABLE a._key AS id FROM payments AS a JOIN payments AS b ON a.customerId = b._key PK id",
     ],
 )
-def test_rows_that_a_table_has_no_more_are_deleted(select: str) -> None:
-    assert only(f"UPSERT INTO shop {select}").target.deletes
+def test_rows_that_leave_a_table_are_deleted(select: str) -> None:
+    assert write_of(f"UPSERT INTO shop {select}").target.deletes
 
 
 @pytest.mark.parametrize(
@@ -114,53 +119,51 @@ def test_rows_that_a_table_has_no_more_are_deleted(select: str) -> None:
         ),
     ],
 )
-def test_a_row_that_goes_again_must_be_told_by_its_pk(select: str, code: str) -> None:
-    with pytest.raises(LsqlError) as refusal:
-        plan(f"UPSERT INTO shop {select}")
-
-    assert refusal.value.code == code
+def test_pk_must_identify_rows_that_can_be_deleted(select: str, code: str) -> None:
+    assert error_of(f"UPSERT INTO shop {select}").code == code
 
 
-def test_an_insert_takes_no_row_away() -> None:
-    with pytest.raises(LsqlError) as refusal:
-        plan("INSERT INTO shop SELECT TABLE _key AS id, amount FROM payments PK id")
-    assert refusal.value.code == "SINK_UPSERT_REQUIRED"
+def test_insert_cannot_write_a_table_whose_rows_can_be_deleted() -> None:
+    insert = "INSERT INTO shop SELECT TABLE _key AS id, amount FROM payments PK id"
 
+    assert error_of(insert).code == "SINK_UPSERT_REQUIRED"
+
+
+def test_insert_of_changes_deletes_no_rows() -> None:
     changes = "INSERT INTO shop SELECT STREAM currency, COUNT(*) AS n FROM payments GROUP BY currency"
-    assert not only(changes).target.deletes
+
+    assert not write_of(changes).target.deletes
 
 
-def test_final_results_of_windows_stay() -> None:
+def test_final_results_of_windows_are_not_deleted() -> None:
     select = "SELECT STREAM id, COUNT(*) AS n FROM payments WINDOW BY SESSION 1m GROUP BY id PK id"
 
-    assert not only(f"SET emit='final'; UPSERT INTO shop {select}").target.deletes
+    assert not write_of(f"SET emit='final'; UPSERT INTO shop {select}").target.deletes
 
 
-def test_what_is_read_of_a_table_goes_with_its_rows() -> None:
+def test_a_select_from_a_table_deletes_rows_only_if_the_table_or_a_filter_does() -> None:
     groups = "SELECT STREAM currency, COUNT(*) AS n FROM payments GROUP BY currency"
-    whole, some = ("SELECT TABLE n FROM g PK n", "SELECT TABLE n FROM g WHERE n > 1 PK n")
+    unfiltered, filtered = ("SELECT TABLE n FROM g PK n", "SELECT TABLE n FROM g WHERE n > 1 PK n")
 
-    assert not only(f"WITH g AS ({groups}); UPSERT INTO shop {whole}").target.deletes
-    with pytest.raises(LsqlError) as refusal:
-        plan(f"WITH g AS ({groups}); UPSERT INTO shop {some}")
-    assert refusal.value.code == "PK_NOT_ROW_IDENTITY"
+    assert not write_of(f"WITH g AS ({groups}); UPSERT INTO shop {unfiltered}").target.deletes
+    assert error_of(f"WITH g AS ({groups}); UPSERT INTO shop {filtered}").code == "PK_NOT_ROW_IDENTITY"
 
 
-def test_each_insert_into_a_sink_has_a_query_of_its_own() -> None:
-    found = plan(
+def test_each_insert_into_a_sink_has_its_own_query() -> None:
+    queries = plan(
         "SET autocreate=true; INSERT INTO a SELECT id FROM payments; INSERT INTO shop.b SELECT id FROM payments; "
         "INSERT INTO shop.c SELECT id FROM payments; INSERT INTO d SELECT id FROM payments"
-    )
+    ).queries
 
-    assert [(q.name, [s.name for s in q.sinks]) for q in found.queries] == [
+    assert [(query.name, [sink.name for sink in query.sinks]) for query in queries] == [
         ("stateless", ["a", "d"]),
         ("sink-0", ["shop.b"]),
         ("sink-1", ["shop.c"]),
     ]
 
 
-def test_a_query_cannot_write_to_a_sink_and_elsewhere() -> None:
-    sink = only("INSERT INTO shop SELECT id FROM payments")
+def test_a_query_that_writes_to_a_sink_has_no_other_target() -> None:
+    sink = write_of("INSERT INTO shop SELECT id FROM payments")
 
     with pytest.raises(InvalidPlan):
         Query("both", (sink, sink))
@@ -178,9 +181,9 @@ def test_a_query_cannot_write_to_a_sink_and_elsewhere() -> None:
         ("LSQL_SINK_FAILED", {}, "SINK_FAILED"),
     ],
 )
-def test_a_failure_of_a_sink_has_its_code(condition: str, more: dict[str, str], code: str) -> None:
+def test_an_error_of_the_java_sink_has_a_code(condition: str, more: dict[str, str], code: str) -> None:
     errors = (JavaError("STREAM_FAILED"), JavaError(condition, {"reason": "x", **more}, "x", "SinkException"))
-    sink = only("INSERT INTO shop SELECT id FROM payments")
+    sink = write_of("INSERT INTO shop SELECT id FROM payments")
 
     error = sink_error(errors, sink, {"shop": SinkConnection("shop", "postgresql", "jdbc:postgresql://db/shop")})
 
@@ -188,7 +191,7 @@ def test_a_failure_of_a_sink_has_its_code(condition: str, more: dict[str, str], 
     assert error.code == code
 
 
-def test_another_failure_is_not_the_sinks() -> None:
-    sink = only("INSERT INTO shop SELECT id FROM payments")
+def test_another_error_is_not_an_error_of_the_sink() -> None:
+    sink = write_of("INSERT INTO shop SELECT id FROM payments")
 
     assert sink_error((JavaError("CAST_INVALID_INPUT", {}, "no"),), sink, {}) is None

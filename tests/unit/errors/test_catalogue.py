@@ -10,7 +10,6 @@ PROSE_ALLOWED = {
     ("sql/cursor.py", "SQL_SYNTAX"): "the parser's names for the elements of the grammar that it expects",
     ("sql/*", "CLAUSE_UNSUPPORTED"): "rows of a table: what to write instead of a clause",
     ("sql/*", "STATEMENT_UNSUPPORTED"): "rows of a table: what to write instead of a statement",
-    ("bind/*", "FEATURE_UNSUPPORTED"): "what to write instead of a feature",
 }
 """By file (or package) and code: why a parameter is English after all."""
 

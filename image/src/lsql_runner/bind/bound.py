@@ -1,4 +1,4 @@
-"""A program in which every name, type and format is known. The planner reads nothing else."""
+"""BoundProgram: a program with all names, types and formats resolved. It is the only input of the planner."""
 
 from __future__ import annotations
 
@@ -13,34 +13,36 @@ from lsql_runner.types import DataType
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
-    """The unchanged part of the source record, byte for byte."""
+class Unchanged:
+    """The key or value of the source record, byte for byte."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnnamedValue:
-    """One value without a name: `AS _value`, `AS _key`; a constant null is a tombstone."""
+    """One value without a field name: `AS _value`, `AS _key`. The value NULL makes the record a tombstone."""
 
     expr: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """A struct of named values. With `extends`, all fields of the source come first and these replace or follow."""
+    """A struct. With `extends`, it has all fields of the source, and `fields` replaces some or adds more."""
 
     fields: tuple[tuple[str, Expr], ...]
     extends: bool = False
 
 
-Part = Whole | UnnamedValue | Fields
+Part = Unchanged | UnnamedValue | Fields
+"""A part of an output record: its key or its value."""
 
 
 def keeps_source(part: Part) -> bool:
-    """Whether the part contains the part of the source, including fields that its type does not name."""
-    return isinstance(part, Whole) or (isinstance(part, Fields) and part.extends)
+    """Whether the part contains all fields of the source, including fields that its type does not declare."""
+    return isinstance(part, Unchanged) or (isinstance(part, Fields) and part.extends)
 
 
 def part_exprs(part: Part) -> tuple[Expr, ...]:
+    """The expressions that a part computes."""
     match part:
         case UnnamedValue(expr):
             return (expr,)
@@ -51,24 +53,24 @@ def part_exprs(part: Part) -> tuple[Expr, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The records of a SELECT: their key and value, and which facets (`topic`, `offset` ...) they still have."""
+    """The records of a SELECT or topic: their key, their value, and the metadata that is available."""
 
     key: Serde
     value: Serde
-    facets: frozenset[str]
-    """Of `topic`, `partition`, `offset`, `ts`, `headers`; `raw_key` while the key is the source's own bytes."""
-    exempt: frozenset[str] = frozenset()
-    """`key` or `value` if its fields are not declared. A field may then be null without an error."""
+    metadata: frozenset[str]
+    """A subset of ALL_METADATA. `raw_key` is available while the key has the bytes of the source record."""
+    undeclared: frozenset[str] = frozenset()
+    """`key` or `value` if its fields are not declared. A NULL in such a field is not an error."""
 
 
-ALL_FACETS = frozenset({"topic", "partition", "offset", "ts", "headers", "raw_key"})
+ALL_METADATA = frozenset({"topic", "partition", "offset", "ts", "headers", "raw_key"})
 
 
 @dataclass(frozen=True, slots=True)
 class WindowSpec:
-    """Windows aligned to 1970 UTC: `[n * advance, n * advance + size)`. A TUMBLE has advance = size.
+    """Windows aligned to 1970 UTC: `[n * advance, n * advance + size)`. For TUMBLE, advance equals size.
 
-    A SESSION has no such grid: `size` is the gap, the longest time between two of its records; advance is the same.
+    Sessions are not aligned. Their size is the gap: the longest time between two records of a session.
     """
 
     kind: OneOf["TUMBLE", "HOP", "SESSION"]
@@ -82,15 +84,15 @@ class WindowSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
-    """The groups and aggregates of a SELECT. Without GROUP BY fields, records are grouped by their raw key."""
+    """The group keys and aggregates of a SELECT. Without keys, records are grouped by the bytes of the record key."""
 
     keys: tuple[tuple[str, Expr], ...]
     window: WindowSpec | None
     grace_ms: int
     calls: tuple[tuple[str, AggregateCall], ...]
-    """The aggregates, each with the column that it goes to."""
+    """The aggregates, each with the column of its result."""
     final: bool
-    """A window has one result, when it ends, instead of one after each change."""
+    """Whether a window has one result, when it ends, instead of one after each change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +102,17 @@ class BoundTopic:
     @property
     def shape(self) -> Shape:
         parts = {"key": self.schema.key, "value": self.schema.value}
-        undeclared = self.schema.origin != "declared"
-        exempt = frozenset(name for name, part in parts.items() if undeclared and row_of(part.format).is_sampled)
-        return Shape(self.schema.key, self.schema.value, ALL_FACETS, exempt)
+        if self.schema.origin == "declared":
+            return Shape(self.schema.key, self.schema.value, ALL_METADATA)
+        undeclared = frozenset(name for name, part in parts.items() if row_of(part.format).is_sampled)
+        return Shape(self.schema.key, self.schema.value, ALL_METADATA, undeclared)
 
 
 JoinKind = OneOf["INNER", "LEFT", "RIGHT", "FULL"]
 
 
-Values = tuple[Expr, ...]
-"""The values that one side is joined by, over its columns."""
+JoinValues = tuple[Expr, ...]
+"""The values that one input of a join compares, over its columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +122,10 @@ class RowKey:
     expr: Expr
     serde: Serde
     columns: frozenset[str]
-    """All columns that contain it; empty if it is computed."""
+    """The columns that contain the key; empty if the key is computed."""
 
-    def is_joined_by(self, values: Values) -> bool:
-        """Whether rows are joined by exactly this key."""
+    def is_exactly(self, values: JoinValues) -> bool:
+        """Whether the values are the key and nothing else."""
         match values:
             case (ColumnRef(path=()) as ref,):
                 return ref.name in self.columns
@@ -131,23 +134,23 @@ class RowKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundJoin:
-    """Two joined sources. The columns of the n-th source of a FROM, from 0, are called `<column>_<n>`."""
+    """A join of two sources. The columns of source n of the FROM, counted from 0, are called `<column>_<n>`."""
 
     left: BoundTopic | BoundSelect | BoundJoin
     right: BoundTopic | BoundSelect
     kind: JoinKind
     left_table: bool
     right_table: bool
-    left_keys: Values
-    right_keys: Values
-    """Equal in pairs of the same type; each over the columns of its own side."""
+    left_keys: JoinValues
+    right_keys: JoinValues
+    """Pairs that must be equal: left_keys[i] = right_keys[i]. Both have the same type."""
     by_left_key: bool
     by_right_key: bool
-    """Whether the side is joined by exactly the key of its rows."""
+    """Whether the values of that input are exactly the key of its rows."""
     residual: Expr | None
-    """The rest of the condition, over the columns of both sides; for inner joins only."""
+    """The conditions that are not equalities, over the columns of both inputs; only for inner joins."""
     within_ms: int | None
-    """For two streams: the largest difference between the times of two joined records."""
+    """For two streams: the maximum difference between the times of two joined records."""
     grace_ms: int
     """For two streams: how late a record may be."""
     number: int
@@ -160,8 +163,8 @@ class BoundJoin:
         return self.left_table and self.right_table
 
     @property
-    def waits(self) -> bool:
-        """Whether a record without a match is emitted, which is known when its time has passed."""
+    def emits_unmatched_late(self) -> bool:
+        """Whether the join emits records without a match, after the time in which a match can arrive."""
         return self.within_ms is not None and self.kind != "INNER"
 
 
@@ -177,13 +180,13 @@ class BoundSelect:
     value: Part
     shape: Shape
     reads_table: bool = False
-    """The source is read as a table: the newest row of each key counts, instead of each row as an event."""
+    """Whether the source is a table: the latest record of a key replaces the others. Else each record is an event."""
     having: Expr | None = None
-    """Over the columns of the groups."""
+    """A condition over the columns of the groups."""
 
     @property
     def is_table(self) -> bool:
-        """Whether the result is a table: that of an aggregate, or of a SELECT that reads a table."""
+        """Whether the result is a table: the SELECT has an aggregate or reads a table."""
         return self.grouping is not None or self.reads_table
 
 
@@ -197,31 +200,31 @@ class BoundInsert:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SinkTarget:
-    """The target of an INSERT outside of Kafka."""
+    """The target of an INSERT INTO a sink."""
 
     sink: str
-    """Name of the configured sink."""
+    """The name of the configured sink."""
     kind: str
     """`postgresql` or `redis`."""
     name: str
     """The target as the program writes it."""
     table: str
-    """Its name in the sink: a table, or the prefix of the keys."""
+    """The table of PostgreSQL, or the prefix of keys in Redis."""
     mode: OneOf["insert", "upsert"]
     columns: tuple[tuple[str, DataType], ...]
     key: tuple[str, ...]
-    """The columns that identify a row; empty if none do."""
+    """The columns that identify a row; empty if no column does."""
     deletes: bool
-    """Whether rows are deleted: by tombstones, or because the table no longer has them."""
+    """Whether the sink deletes rows: for tombstones, or when the table of the program loses them."""
     creates: bool
-    """Whether a missing table is created."""
+    """Whether the sink creates a missing table."""
     batch_rows: int
     store: str
-    """The storage type of rows, for sinks that have several."""
+    """The storage type of Redis, `STRING` or `HASH`; empty for other sinks."""
 
     @property
     def delivery(self) -> str:
-        """The effect of writing a batch twice: `exactly_once` by a mark beside the rows, `idempotent` by key."""
+        """If a batch runs twice: `exactly_once` writes its rows once, `idempotent` overwrites them by their key."""
         return "exactly_once" if self.mode == "insert" else "idempotent"
 
 

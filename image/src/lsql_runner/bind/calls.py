@@ -1,9 +1,9 @@
-"""Calls of functions and aggregates with bound arguments, and of headers."""
+"""Calls of functions, aggregates and header functions."""
 
 from __future__ import annotations
 
 from lsql_runner.bind import operators
-from lsql_runner.bind.expr import AggregateCall, Apply, Const, Convert, Expr, HeaderValue
+from lsql_runner.bind.expr import AggregateCall, Const, Convert, Expr, FunctionCall, HeaderValue
 from lsql_runner.bind.functions.lowering import Native
 from lsql_runner.bind.functions.match import Mismatch, match
 from lsql_runner.bind.functions.spec import AggregateFunction, Function
@@ -23,12 +23,12 @@ _HEADER_FUNCTIONS: dict[str, DataType] = {
 
 
 def is_header_call(expr: ast.Call) -> bool:
-    """Whether a call reads headers, which are not arguments."""
+    """Whether a call reads headers. These functions are not in the function table."""
     return expr.name.upper() in _HEADER_FUNCTIONS or expr.name.upper() == "HEADERKEYS"
 
 
-def called(expr: ast.Call) -> Function | AggregateFunction:
-    """The row of what is called. A name that both have is an aggregate of one argument, and a function of several.
+def find_row(expr: ast.Call) -> Function | AggregateFunction:
+    """The row of the function table for a call. MAX and MIN are aggregates with one argument, functions with several.
 
     Raises:
         LsqlError: FUNCTION_UNKNOWN.
@@ -41,36 +41,36 @@ def called(expr: ast.Call) -> Function | AggregateFunction:
     return FUNCTIONS[name]
 
 
-def _matched(expr: ast.Call, row: Function | AggregateFunction, args: list[Expr]) -> tuple[tuple[Expr, ...], DataType]:
-    found = match(row.signature, [arg.type for arg in args])
-    if isinstance(found, Mismatch):
-        if found.position is None:
+def _convert_arguments(
+    expr: ast.Call, row: Function | AggregateFunction, args: list[Expr]
+) -> tuple[tuple[Expr, ...], DataType]:
+    """The arguments, converted to the types of the signature, and the type of the result."""
+    result = match(row.signature, [arg.type for arg in args])
+    if isinstance(result, Mismatch):
+        if result.position is None:
             raise LsqlError("ARGUMENT_COUNT", expr.span, function=row.name, found=len(args), signature=_signatures(row))
-        place = expr.args[found.position].span
-        given = describe(args[found.position].type)
         raise LsqlError(
             "ARGUMENT_TYPE",
-            place,
+            expr.args[result.position].span,
             function=row.name,
-            position=found.position + 1,
-            found=given,
-            expected=found.expected,
-            example=found.example,
+            position=result.position + 1,
+            found=describe(args[result.position].type),
+            expected=result.expected,
+            example=result.example,
         )
     for position, arg in enumerate(args):
         parameter = row.signature.parameter(position)
         if parameter.constant and not isinstance(arg, Const):
-            place = expr.args[position].span
             raise LsqlError(
                 "ARGUMENT_NOT_CONSTANT",
-                place,
+                expr.args[position].span,
                 function=row.name,
                 position=position + 1,
                 expected=parameter.kind,
             )
-    _check_forms(expr, row, args)
-    converted = tuple(operators.convert(arg, kind) for arg, kind in zip(args, found.arguments, strict=True))
-    return converted, found.result
+    _check_literals(expr, row, args)
+    converted = tuple(operators.convert(arg, kind) for arg, kind in zip(args, result.arguments, strict=True))
+    return converted, result.result
 
 
 def _signatures(row: Function | AggregateFunction) -> str:
@@ -78,45 +78,44 @@ def _signatures(row: Function | AggregateFunction) -> str:
     return " or ".join(each.signature.text for each in (row, *variants))
 
 
-def _check_forms(expr: ast.Call, row: Function | AggregateFunction, args: list[Expr]) -> None:
-    """Check literals that must have a form (a pattern, a JSON path, a limit) before any record is read."""
+def _check_literals(expr: ast.Call, row: Function | AggregateFunction, args: list[Expr]) -> None:
+    """Check the values of literal arguments (a pattern, a JSON path, a limit) before the program runs."""
     names = [parameter.name for parameter in row.signature.parameters]
-    for form in row.forms:
-        position = names.index(form.parameter)
+    for constraint in row.constraints:
+        position = names.index(constraint.parameter)
         arg = args[position] if position < len(args) else None
         is_text = row.signature.parameters[position].kind == "string"
         if not isinstance(arg, Const) or (is_text and not isinstance(arg.value, str)):
             continue
         text = "NULL" if arg.value is None else str(arg.value)
-        if not form.fits(text):
+        if not constraint.allows(text):
             raise LsqlError(
                 "ARGUMENT_VALUE",
                 expr.args[position].span,
                 position=position + 1,
                 function=row.name,
                 found=text[:60],
-                expected=form.expected,
+                expected=constraint.expected,
             )
 
 
-def function_call(expr: ast.Call, row: Function, arguments: list[Expr]) -> Apply:
-    """The call of a function.
+def function_call(expr: ast.Call, row: Function, arguments: list[Expr]) -> FunctionCall:
+    """The typed call of a function.
 
     Args:
-        expr: the call, for places.
-        row: the variant that takes the arguments.
-        arguments: as they are written, bound.
+        expr: gives the spans for errors.
+        row: the function, or its variant that matches the arguments.
+        arguments: the typed arguments, without the defaults of optional parameters.
 
     Raises:
         LsqlError: ARGUMENT_*.
     """
-    args, result = _matched(expr, row, arguments)
-    given = len(args)
+    args, result = _convert_arguments(expr, row, arguments)
     defaults = tuple(
         operators.convert(operators.constant(p.default), SCALARS[p.kind])
         if p.kind in SCALARS
         else operators.constant(p.default)
-        for p in row.signature.parameters[given:]
+        for p in row.signature.parameters[len(args) :]
         if p.optional
     )
     nullable = {
@@ -126,37 +125,37 @@ def function_call(expr: ast.Call, row: Function, arguments: list[Expr]) -> Apply
         "always": True,
         "custom": all(a.nullable for a in args),
     }[row.nulls]
-    return Apply(
+    return FunctionCall(
         function=row.name, lowering=row.lowering, args=args + defaults, type=result, nullable=nullable, nulls=row.nulls
     )
 
 
-def is_count_of_rows(expr: ast.Call, row: AggregateFunction) -> bool:
-    """Whether it is COUNT(*)."""
+def is_count_star(expr: ast.Call, row: AggregateFunction) -> bool:
+    """Whether a call is COUNT(*)."""
     return row.name == "COUNT" and len(expr.args) == 1 and isinstance(expr.args[0], ast.Star)
 
 
-COUNT_OF_ROWS = AggregateCall(function="COUNT", arg=None, type=LONG, nullable=False)
+COUNT_STAR = AggregateCall(function="COUNT", arg=None, type=LONG, nullable=False)
 
 
 def aggregate_call(expr: ast.Call, row: AggregateFunction, arguments: list[Expr]) -> AggregateCall:
-    """The call of an aggregate; as `function_call`."""
-    args, result = _matched(expr, row, arguments)
+    """The typed call of an aggregate; as `function_call`."""
+    args, result = _convert_arguments(expr, row, arguments)
     nullable = args[0].nullable and not row.never_null
     return AggregateCall(function=row.name, arg=args[0], type=result, nullable=nullable, limit=_limit(row, args))
 
 
 def _limit(row: AggregateFunction, args: tuple[Expr, ...]) -> int | None:
-    """How many values an aggregate keeps; None for aggregates without a limit."""
+    """The maximum number of values that an aggregate keeps; None for aggregates without a limit."""
     if len(row.signature.parameters) < 2:
         return None
-    found = args[1].value if len(args) > 1 and isinstance(args[1], Const) else row.signature.parameters[1].default
-    assert isinstance(found, int)
-    return found
+    limit = args[1].value if len(args) > 1 and isinstance(args[1], Const) else row.signature.parameters[1].default
+    assert isinstance(limit, int)
+    return limit
 
 
 def header_call(expr: ast.Call, scope: Scope | JoinScope) -> Expr:
-    """The value of a header, or the names of all.
+    """The value of a header, or the names of all headers.
 
     Raises:
         LsqlError: ARGUMENT_COUNT, HEADER_NOT_CONSTANT, FIELD_UNKNOWN.
@@ -166,7 +165,7 @@ def header_call(expr: ast.Call, scope: Scope | JoinScope) -> Expr:
         if expr.args:
             raise LsqlError("ARGUMENT_COUNT", expr.span, function=name, found=len(expr.args), signature="HEADERKEYS()")
         headers = operators.headers(scope, expr.span)
-        return Apply(
+        return FunctionCall(
             function=name, lowering=Native("header_keys", ()), args=(headers,), type=operators.STRINGS, nullable=False
         )
     if len(expr.args) != 1:
@@ -181,16 +180,8 @@ def header_call(expr: ast.Call, scope: Scope | JoinScope) -> Expr:
     if not isinstance(arg, ast.StringLiteral):
         raise LsqlError("HEADER_NOT_CONSTANT", arg.span)
     operators.headers(scope, expr.span)
-    kind = _HEADER_FUNCTIONS[name]
-    text = Convert(HeaderValue(arg.value), STRING)
-    return (
-        text
-        if kind == STRING
-        else Apply(
-            function=name,
-            lowering=operators.HEADER_NUMBERS[kind],
-            args=(HeaderValue(arg.value),),
-            type=kind,
-            nullable=True,
-        )
-    )
+    kind, value = _HEADER_FUNCTIONS[name], HeaderValue(arg.value)
+    if kind == STRING:
+        return Convert(value, STRING)
+    lowering = operators.HEADER_NUMBERS[kind]
+    return FunctionCall(function=name, lowering=lowering, args=(value,), type=kind, nullable=True)

@@ -1,4 +1,4 @@
-"""CREATE TABLE: what a topic holds, said in the program."""
+"""CREATE TABLE: the schema of a topic, declared in the program."""
 
 from __future__ import annotations
 
@@ -20,65 +20,62 @@ _PARTS = ("_key", "_value")
 
 
 def with_declarations(program: ast.Program, catalog: Catalog) -> Catalog:
-    """The catalog with what the program itself says of its topics; that goes before all else.
+    """The catalog with the schemas that the program declares. These replace schemas of the catalog.
 
     Raises:
         LsqlError: as `program_schemas`.
     """
-    said = program_schemas(program)
     partitions = {topic: schema.partitions for topic, schema in catalog.schemas.items()}
-    schemas = {topic: replace(schema, partitions=partitions.get(topic)) for topic, schema in said.items()}
+    declared = program_schemas(program).items()
+    schemas = {topic: replace(schema, partitions=partitions.get(topic)) for topic, schema in declared}
     return replace(catalog, schemas={**catalog.schemas, **schemas})
 
 
 def program_schemas(program: ast.Program) -> dict[str, TopicSchema]:
-    """The topics that the program declares, by name.
+    """The schemas that the program declares, by topic.
 
     Raises:
-        LsqlError: TABLE_UNUSED, TABLE_INVALID and the other codes of TABLE_*, NAME_DUPLICATE, TYPE_UNKNOWN,
-            FORMAT_UNSUPPORTED; those of the settings.
+        LsqlError: TABLE_*, NAME_DUPLICATE, TYPE_UNKNOWN, FORMAT_UNSUPPORTED; as `bind_settings`.
     """
     if not program.declarations:
         return {}
     settings = bind_settings(program.settings)
     precision = settings.decimal_precision
     decimal = Decimal(precision, min(settings.decimal_scale, precision))
-    read = source_topics(program)
-    found: dict[str, TopicSchema] = {}
+    sources = source_topics(program)
+    schemas: dict[str, TopicSchema] = {}
     for statement in program.declarations:
         topic = statement.topic.name
-        if topic in found:
+        if topic in schemas:
             raise LsqlError("NAME_DUPLICATE", statement.topic.span, name=topic)
-        if topic not in read:
+        if topic not in sources:
             raise LsqlError("TABLE_UNUSED", statement.topic.span, topic=topic)
         key, value = (_serde(statement, part, decimal) for part in ("_key", "_value"))
-        found[topic] = TopicSchema(topic, key, value, "program")
-    return found
+        schemas[topic] = TopicSchema(topic, key, value, "program")
+    return schemas
 
 
 def _serde(statement: ast.CreateTable, part: OneOf["_key", "_value"], decimal: Decimal) -> Serde:
-    asked = statement.key_format if part == "_key" else statement.value_format
-    form = readable_format(str(Format(asked.name, asked.inner)), "key" if part == "_key" else "value", asked.span)
-    columns = [_Column.of(column, decimal) for column in statement.columns]
-    mine = [column for column in columns if column.part == part]
+    name = statement.key_format if part == "_key" else statement.value_format
+    form = readable_format(str(Format(name.name, name.inner)), "key" if part == "_key" else "value", name.span)
+    columns = [column for column in (_Column.of(c, decimal) for c in statement.columns) if column.part == part]
     row = row_of(form)
     if row.one_type is not None:
-        return Serde(form, _one_value(statement, mine, form, row.one_type))
-    if not mine:
-        topic, bare = statement.topic.name, part.removeprefix("_")
-        raise LsqlError("TABLE_COLUMNS_MISSING", asked.span, topic=topic, part=bare, format=str(form))
-    kind = _type(statement, mine)
+        return Serde(form, _one_value(statement, columns, form, row.one_type))
+    topic = statement.topic.name
+    if not columns:
+        raise LsqlError("TABLE_COLUMNS_MISSING", name.span, topic=topic, part=part.removeprefix("_"), format=str(form))
+    kind = _type(statement, columns)
     if row.from_columns is None:
-        raise LsqlError("TABLE_NUMBERS_MISSING", asked.span, topic=statement.topic.name)
+        raise LsqlError("TABLE_NUMBERS_MISSING", name.span, topic=topic)
     try:
         return row.from_columns(form, kind)
     except FormatError as error:
-        place = mine[0].source.span
-        raise LsqlError("TABLE_INVALID", place, topic=statement.topic.name, reason=str(error)) from None
+        raise LsqlError("TABLE_INVALID", columns[0].source.span, topic=topic, reason=str(error)) from None
 
 
 class _Column:
-    """A column by its place: the part of the record, the names down to it, its type."""
+    """A column: the part of the record that it belongs to, its path in that part, its type."""
 
     def __init__(self, source: ast.Column, part: str, names: tuple[ast.Ident, ...], kind: DataType) -> None:
         self.source, self.part, self.names, self.type = source, part, names, kind
@@ -98,14 +95,14 @@ class _Column:
 
 
 def _one_value(statement: ast.CreateTable, columns: list[_Column], form: Format, kind: DataType) -> DataType:
-    """The type of a part that holds one value; a single column may give it a name, as `_key.k string`."""
+    """The type of a part whose format has one value. A single column can give it a name, as in `_key.k string`."""
     if not columns:
         return kind
     first, *more = columns
     if more or len(first.names) > 1 or first.type != kind:
-        place = (more or columns)[0].source
+        span = (more or columns)[0].source.span
         topic, type_name = statement.topic.name, describe(kind)
-        raise LsqlError("TABLE_NOT_SCALAR", place.span, topic=topic, format=str(form), type=type_name)
+        raise LsqlError("TABLE_NOT_SCALAR", span, topic=topic, format=str(form), type=type_name)
     return Struct((Field(first.names[0].name, kind),)) if first.names else kind
 
 

@@ -1,4 +1,4 @@
-"""Formats that a program names for its sources: `_ktype=JSON AND _vtype=JSON` in WHERE, or SET (both legacy)."""
+"""Formats of sources in the legacy generation: `_ktype=JSON AND _vtype=JSON` in WHERE, or SET `_ktype` and `_vtype`."""
 
 from __future__ import annotations
 
@@ -11,38 +11,39 @@ from lsql_runner.formats.table import known_formats, parse_format, readable_as
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 
-_WORDS: dict[str, OneOf["key", "value"]] = {"_ktype": "key", "_vtype": "value"}
+_PARTS: dict[str, OneOf["key", "value"]] = {"_ktype": "key", "_vtype": "value"}
 
 
 @dataclass(frozen=True, slots=True)
-class Decoder:
-    """One condition that names a format instead of filtering records."""
+class FormatCondition:
+    """A condition of WHERE that names a format and filters no records."""
 
     name: str
+    """`_ktype` or `_vtype`."""
     format: str
     span: Span
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFormats:
-    """The formats that the program names for a topic; None where it leaves them to the catalog."""
+    """The formats that the program names for a topic; None if it names none."""
 
     key: Format | None = None
     value: Format | None = None
 
 
-def decoder_conditions(where: ast.Expression | None) -> list[Decoder]:
-    """The decoders among the AND-ed conditions of a WHERE."""
-    found = [_decoder(condition) for condition in _conditions(where)]
-    return [decoder for decoder in found if decoder is not None]
+def format_conditions(where: ast.Expression | None) -> list[FormatCondition]:
+    """The conditions of a WHERE that name a format. Only conditions that are connected by AND can."""
+    named = [_format_condition(condition) for condition in _conditions(where)]
+    return [condition for condition in named if condition is not None]
 
 
-def without_decoders(where: ast.Expression | None) -> ast.Expression | None:
-    """The WHERE with its decoders taken out; None if nothing is left."""
-    left = tuple(c for c in _conditions(where) if _decoder(c) is None)
-    if not left:
+def without_format_conditions(where: ast.Expression | None) -> ast.Expression | None:
+    """The WHERE without the conditions that name a format; None if no condition remains."""
+    filters = tuple(c for c in _conditions(where) if _format_condition(c) is None)
+    if not filters:
         return None
-    return left[0] if len(left) == 1 else ast.Logical("AND", left, left[0].span.to(left[-1].span))
+    return filters[0] if len(filters) == 1 else ast.Logical("AND", filters, filters[0].span.to(filters[-1].span))
 
 
 def _conditions(where: ast.Expression | None) -> tuple[ast.Expression, ...]:
@@ -51,22 +52,22 @@ def _conditions(where: ast.Expression | None) -> tuple[ast.Expression, ...]:
     return where.operands if isinstance(where, ast.Logical) and where.op == "AND" else (where,)
 
 
-def _decoder(condition: ast.Expression) -> Decoder | None:
+def _format_condition(condition: ast.Expression) -> FormatCondition | None:
     match condition:
-        case ast.Binary("=", ast.NamePath(head, ()), right) if head.name.lower() in _WORDS and not head.quoted:
+        case ast.Binary("=", ast.NamePath(head, ()), right) if head.name.lower() in _PARTS and not head.quoted:
             match right:
                 case ast.NamePath(word, ()):
-                    return Decoder(head.name.lower(), word.name.upper(), condition.span)
+                    return FormatCondition(head.name.lower(), word.name.upper(), condition.span)
                 case ast.StringLiteral(text):
-                    return Decoder(head.name.lower(), text.upper(), condition.span)
+                    return FormatCondition(head.name.lower(), text.upper(), condition.span)
     return None
 
 
 def source_formats(program: ast.Program) -> dict[str, SourceFormats]:
-    """By topic, what the program says of its formats; the catalog's maker asks before it samples.
+    """The formats that the program names, by topic. Topics without named formats are included.
 
     Raises:
-        LsqlError: FORMAT_UNSUPPORTED for a format that this version does not read.
+        LsqlError: FORMAT_UNSUPPORTED for a format that cannot be read.
     """
     key = value = None
     for statement in program.settings:
@@ -74,17 +75,22 @@ def source_formats(program: ast.Program) -> dict[str, SourceFormats]:
             key = readable_format(statement.value.upper(), "key", statement.value_span)
         if statement.key.lower() == "_vtype":
             value = readable_format(statement.value.upper(), "value", statement.value_span)
-    found: dict[str, SourceFormats] = {}
+    by_topic: dict[str, SourceFormats] = {}
     for select in all_selects(program):
         formats = {"_ktype": key, "_vtype": value}
-        for decoder in decoder_conditions(select.where):
-            formats[decoder.name] = readable_format(decoder.format, _WORDS[decoder.name], decoder.span)
-        found[select.source.name.name] = SourceFormats(formats["_ktype"], formats["_vtype"])
-    return found
+        for condition in format_conditions(select.where):
+            formats[condition.name] = readable_format(condition.format, _PARTS[condition.name], condition.span)
+        by_topic[select.source.name.name] = SourceFormats(formats["_ktype"], formats["_vtype"])
+    return by_topic
 
 
 def readable_format(name: str, part: OneOf["key", "value"], span: Span) -> Format:
-    """The format called `name`, as `JSON` or `TW[STRING]`, of a source's keys or values.
+    """The format with this name.
+
+    Args:
+        name: for example `JSON` or `TW[STRING]`.
+        part: the part of the source's records.
+        span: the name in the program, for errors.
 
     Raises:
         LsqlError: FORMAT_UNSUPPORTED.
@@ -96,17 +102,17 @@ def readable_format(name: str, part: OneOf["key", "value"], span: Span) -> Forma
 
 
 def all_selects(program: ast.Program) -> list[ast.Select]:
-    """Every SELECT of a program, WITH queries included."""
-    found = [table.select for table in program.shared_tables]
+    """All SELECTs of a program, including WITH queries."""
+    selects = [table.select for table in program.shared_tables]
     for insert in program.inserts:
-        found += [table.select for table in insert.tables]
-        found.append(insert.select)
-    return found
+        selects += [table.select for table in insert.tables]
+        selects.append(insert.select)
+    return selects
 
 
 def source_topics(program: ast.Program) -> dict[str, Span]:
-    """The topics that a program reads, each with the first place that names it; WITH names are not topics."""
-    found: dict[str, Span] = {}
+    """The topics that a program reads, each with the span of its first use. Names of WITH queries are not topics."""
+    topics: dict[str, Span] = {}
     shared = {table.name.name for table in program.shared_tables}
     for insert in program.inserts:
         local = shared | {table.name.name for table in insert.tables}
@@ -117,5 +123,5 @@ def source_topics(program: ast.Program) -> dict[str, Span]:
         ):
             for source in (select.source, *(join.source for join in select.joins)):
                 if source.name.name not in local:
-                    found.setdefault(source.name.name, source.name.span)
-    return found
+                    topics.setdefault(source.name.name, source.name.span)
+    return topics

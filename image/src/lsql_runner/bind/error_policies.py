@@ -9,19 +9,19 @@ from typing import Literal as OneOf
 from typing import cast
 
 from lsql_runner.bind.expected import EXPECTED
-from lsql_runner.errors import Detail, LsqlError
+from lsql_runner.bind.setting_values import invalid, one_of
+from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql.ast import SetStatement
 
 Policy = OneOf["fail", "continue", "dlq"]
-"""Stop the processor; skip the record and count it; send it to the dead letter queue and count it."""
+"""`fail` stops the processor. `continue` skips and counts the record. `dlq` also copies it to the dead letter topic."""
 
-_ALL, _READ, _WRITE = "error.policy", "error.policy.read", "error.policy.write"
-_QUEUE = "dead.letter.queue"
-POLICIES = (_ALL, _READ, _WRITE, _QUEUE)
-"""The keys."""
+_BOTH, _READ, _WRITE = "error.policy", "error.policy.read", "error.policy.write"
+_DEAD_LETTER_TOPIC = "dead.letter.queue"
+POLICY_KEYS = (_BOTH, _READ, _WRITE, _DEAD_LETTER_TOPIC)
 
-_TOPIC = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")
+_TOPIC_NAME = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class ErrorPolicies:
 
     read: Policy = "fail"
     write: Policy = "fail"
-    queue: str | None = None
-    """The topic of dead letters; set if and only if a policy is `dlq`."""
-    queue_span: Span | None = field(default=None, compare=False)
+    dead_letter_topic: str | None = None
+    """Set if and only if a policy is `dlq`."""
+    dead_letter_topic_span: Span | None = field(default=None, compare=False)
 
     @property
     def handles_errors(self) -> bool:
@@ -40,51 +40,44 @@ class ErrorPolicies:
         return (self.read, self.write) != ("fail", "fail")
 
     def __str__(self) -> str:
-        queue = "" if self.queue is None else f", dead letters to {self.queue}"
-        return f"read {self.read}, write {self.write}{queue}"
+        dead_letters = "" if self.dead_letter_topic is None else f", dead letters to {self.dead_letter_topic}"
+        return f"read {self.read}, write {self.write}{dead_letters}"
 
 
 def bind_error_policies(statements: Mapping[str, SetStatement]) -> tuple[ErrorPolicies, tuple[str, ...]]:
     """The policies, and warnings.
 
     Args:
-        statements: those of POLICIES that are set, by key.
+        statements: the SET statements with a key of POLICY_KEYS, by key.
 
     Raises:
         LsqlError: SETTING_INVALID, DEAD_LETTER_QUEUE_MISSING, at the value.
     """
-    asked = {key: _policy(statements[key]) for key in (_ALL, _READ, _WRITE) if key in statements}
-    otherwise = asked.get(_ALL, "fail")
-    read, write = asked.get(_READ, otherwise), asked.get(_WRITE, otherwise)
-    topic = statements.get(_QUEUE)
-    if topic is not None and not _TOPIC.fullmatch(topic.value):
-        raise _invalid(topic, EXPECTED("TOPIC_NAME"))
+    policies = {key: _policy(statements[key]) for key in (_BOTH, _READ, _WRITE) if key in statements}
+    default = policies.get(_BOTH, "fail")
+    read, write = policies.get(_READ, default), policies.get(_WRITE, default)
+    topic = statements.get(_DEAD_LETTER_TOPIC)
+    if topic is not None and not _TOPIC_NAME.fullmatch(topic.value):
+        raise invalid(topic, EXPECTED("TOPIC_NAME"))
     if "dlq" not in (read, write):
-        warned = () if topic is None else (f"SET {_QUEUE} has no effect: no error.policy is dlq.",)
-        return ErrorPolicies(read, write), warned
+        warnings = () if topic is None else (f"SET {_DEAD_LETTER_TOPIC} has no effect: no error.policy is dlq.",)
+        return ErrorPolicies(read, write), warnings
     if topic is None:
-        asking = next(s for key, s in statements.items() if s.value.lower() == "dlq")
-        raise LsqlError("DEAD_LETTER_QUEUE_MISSING", asking.value_span, key=_QUEUE)
+        dlq = next(s for key, s in statements.items() if s.value.lower() == "dlq")
+        raise LsqlError("DEAD_LETTER_QUEUE_MISSING", dlq.value_span, key=_DEAD_LETTER_TOPIC)
     return ErrorPolicies(read, write, topic.value, topic.value_span), ()
 
 
-def check_queue(policies: ErrorPolicies, used: Collection[str]) -> None:
-    """Check that dead letters have a topic of their own.
+def check_dead_letter_topic(policies: ErrorPolicies, program_topics: Collection[str]) -> None:
+    """Check that the program neither reads nor writes the dead letter topic.
 
     Raises:
-        LsqlError: DEAD_LETTER_QUEUE_USED, at the name.
+        LsqlError: DEAD_LETTER_QUEUE_USED, at the name of the topic.
     """
-    if policies.queue is not None and policies.queue in used:
-        raise LsqlError("DEAD_LETTER_QUEUE_USED", policies.queue_span, key=_QUEUE, topic=policies.queue)
+    topic = policies.dead_letter_topic
+    if topic is not None and topic in program_topics:
+        raise LsqlError("DEAD_LETTER_QUEUE_USED", policies.dead_letter_topic_span, key=_DEAD_LETTER_TOPIC, topic=topic)
 
 
 def _policy(statement: SetStatement) -> Policy:
-    if statement.value.lower() not in ("fail", "continue", "dlq"):
-        raise _invalid(statement, EXPECTED("ONE_OF", known="fail, continue, dlq"))
-    return cast(Policy, statement.value.lower())
-
-
-def _invalid(statement: SetStatement, expected: Detail) -> LsqlError:
-    return LsqlError(
-        "SETTING_INVALID", statement.value_span, key=statement.key, value=statement.value, expected=expected
-    )
+    return cast(Policy, one_of(statement, "fail", "continue", "dlq"))

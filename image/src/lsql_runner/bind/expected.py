@@ -1,4 +1,4 @@
-"""What the value of a setting must be, for SETTING_INVALID."""
+"""What the value of a setting must be: the parameter `expected` of SETTING_INVALID."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ EXPECTED = DetailTable(
         "POSITIVE_INTEGER": "a whole number above zero",
         "INTEGER_RANGE": "a whole number from {least} to {most}",
         "BYTES_MULTIPLE": "a number of bytes, a multiple of {unit}",
-        "NAME": "a name of letters, digits and _",
-        "DOTTED_NAME": "names of letters, digits and _, separated by dots",
-        "TOPIC_NAME": "the name of a topic: letters, digits, dots, _ and -",
+        "NAME": "a name of letters, digits and _ that does not start with a digit",
+        "DOTTED_NAME": "names separated by dots; each has letters, digits and _ and does not start with a digit",
+        "TOPIC_NAME": "a topic name: at most 249 letters, digits, dots, _ and -",
         "DURATION": "a duration, such as 30s, 5m, 1h or 1d",
     }
 )

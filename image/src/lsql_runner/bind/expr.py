@@ -1,4 +1,4 @@
-"""Typed expressions: every name resolved, every conversion explicit. The engine compiles them to columns."""
+"""Typed expressions: all names are resolved and all conversions explicit. The engine compiles them to columns."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ ScalarValue = str | int | float | bool | None
 
 
 def source_column(column: str, source: int) -> str:
-    """The name that a column of the n-th source has above a join, beside those of other sources."""
+    """The name of a column of source n in the result of a join."""
     return f"{column}_{source}"
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnRef:
-    """A column of the input, and a path into it: names into structs and maps, numbers into arrays."""
+    """A column of the input, or a field inside it. A path has names in structs and maps, and indexes in arrays."""
 
     column: str
     path: tuple[str | int, ...]
     type: DataType
     source: int | None = None
-    """Above a join, which source of the FROM has the column, from 0; None for a column of the relation itself."""
+    """In a SELECT with joins, the source of the FROM that has the column, counted from 0; else None."""
     _: KW_ONLY
     nullable: bool = field(default=True, compare=False)
-    """Whether it may be null in a record that has a key and a value."""
-    exempt: bool = field(default=False, compare=False)
-    """It is not declared: being null is no error."""
+    """Whether it can be NULL in a record that has a key and a value."""
+    undeclared: bool = field(default=False, compare=False)
+    """Whether the field is not declared. A NULL in it is not an error."""
     present: bool = field(default=False, compare=False)
-    """It is never null, not even in a tombstone."""
+    """Whether it is never NULL, not even in a tombstone."""
 
     @property
     def name(self) -> str:
-        """The name of the column in the relation."""
+        """The name of the column in the input."""
         return self.column if self.source is None else source_column(self.column, self.source)
 
 
@@ -52,7 +52,7 @@ class Const:
 
 @dataclass(frozen=True, slots=True)
 class OperatorCall:
-    """An operator by its symbol: arithmetic, comparison, AND, OR, NOT, IS NULL, IN, LIKE, NEG."""
+    """An operator: arithmetic, comparison, AND, OR, NOT, IS NULL, IN, LIKE, or NEG for a minus sign."""
 
     op: str
     args: tuple[Expr, ...]
@@ -61,8 +61,8 @@ class OperatorCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Apply:
-    """A scalar function of the table."""
+class FunctionCall:
+    """A call of a scalar function."""
 
     function: str
     lowering: Lowering
@@ -74,7 +74,7 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class Convert:
-    """A conversion. Between long and timestamp the long counts milliseconds since 1970 UTC."""
+    """A type conversion. A long as a timestamp is milliseconds since 1970 UTC."""
 
     operand: Expr
     type: DataType
@@ -85,8 +85,8 @@ class Convert:
 
 
 @dataclass(frozen=True, slots=True)
-class Choose:
-    """CASE: the value of the first branch whose condition holds."""
+class CaseWhen:
+    """CASE: the value of the first branch whose condition is true."""
 
     branches: tuple[tuple[Expr, Expr], ...]
     otherwise: Expr
@@ -98,8 +98,8 @@ class Choose:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """A struct of expressions."""
+class StructValue:
+    """A struct whose fields are expressions."""
 
     fields: tuple[tuple[str, Expr], ...]
 
@@ -114,7 +114,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class HeaderValue:
-    """The bytes of the last header called `name`; null if there is none."""
+    """The bytes of the last header called `name`; NULL if the record has no such header."""
 
     name: str
 
@@ -129,7 +129,7 @@ class HeaderValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AggregateCall:
-    """An aggregate over the records of a group; only in the projections of a grouped SELECT."""
+    """An aggregate over the records of a group; only in the SELECT list and HAVING of a grouped SELECT."""
 
     function: str
     arg: Expr | None
@@ -137,21 +137,22 @@ class AggregateCall:
     type: DataType
     nullable: bool
     limit: int | None = None
-    """How many values are kept, for those that keep some."""
+    """The maximum number of values in the result, for aggregates that return an array."""
 
 
-Expr = ColumnRef | Const | OperatorCall | Apply | Convert | Choose | Record | HeaderValue | AggregateCall
+Expr = ColumnRef | Const | OperatorCall | FunctionCall | Convert | CaseWhen | StructValue | HeaderValue | AggregateCall
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
+    """The direct operands of an expression."""
     match expr:
-        case OperatorCall(args=args) | Apply(args=args):
+        case OperatorCall(args=args) | FunctionCall(args=args):
             return args
         case Convert(operand):
             return (operand,)
-        case Choose(branches, otherwise):
+        case CaseWhen(branches, otherwise):
             return (*(part for branch in branches for part in branch), otherwise)
-        case Record(fields):
+        case StructValue(fields):
             return tuple(value for _, value in fields)
         case AggregateCall(arg=arg) if arg is not None:
             return (arg,)
@@ -159,27 +160,31 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 
 def rewrite(expr: Expr, visit: Callable[[Expr], Expr | None]) -> Expr:
-    """The expression with parts replaced: `visit` returns a replacement, or None to look inside instead."""
+    """The expression with some subexpressions replaced.
+
+    Args:
+        visit: returns the replacement of a subexpression, or None to continue with its operands.
+    """
     replaced = visit(expr)
     if replaced is not None:
         return replaced
     match expr:
-        case OperatorCall(args=args) | Apply(args=args):
+        case OperatorCall(args=args) | FunctionCall(args=args):
             return replace(expr, args=tuple(rewrite(arg, visit) for arg in args))
         case Convert(operand):
             return replace(expr, operand=rewrite(operand, visit))
-        case Choose(branches, otherwise):
+        case CaseWhen(branches, otherwise):
             new = tuple((rewrite(when, visit), rewrite(then, visit)) for when, then in branches)
             return replace(expr, branches=new, otherwise=rewrite(otherwise, visit))
-        case Record(fields):
-            return Record(tuple((name, rewrite(value, visit)) for name, value in fields))
+        case StructValue(fields):
+            return StructValue(tuple((name, rewrite(value, visit)) for name, value in fields))
         case AggregateCall(arg=arg) if arg is not None:
             return replace(expr, arg=rewrite(arg, visit))
     return expr
 
 
 def walk(expr: Expr) -> Iterator[Expr]:
-    """The expression and everything inside it."""
+    """The expression and all its subexpressions."""
     yield expr
     for child in children(expr):
         yield from walk(child)

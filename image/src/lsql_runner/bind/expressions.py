@@ -1,4 +1,4 @@
-"""AST to typed expressions: names through the Scope, calls through the function table, every conversion explicit."""
+"""AST to typed expressions: resolves names with the Scope and calls with the function table; adds all conversions."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from functools import singledispatch
 
 from lsql_runner.bind import calls, operators
-from lsql_runner.bind.expr import Choose, ColumnRef, Const, Expr, OperatorCall
+from lsql_runner.bind.expr import CaseWhen, ColumnRef, Const, Expr, OperatorCall
 from lsql_runner.bind.functions.match import choose
 from lsql_runner.bind.functions.spec import AggregateFunction, Function
 from lsql_runner.bind.join_scope import JoinScope
-from lsql_runner.bind.nulls import known_by, named, null_source
+from lsql_runner.bind.literals import AnyLiteral, bind_literal
+from lsql_runner.bind.nulls import as_written, not_null_after, null_source
 from lsql_runner.bind.scope import Scope
 from lsql_runner.bind.type_names import type_named
 from lsql_runner.errors import LsqlError
@@ -18,14 +19,9 @@ from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.types import (
     BOOLEAN,
-    DOUBLE,
-    INT,
-    LONG,
     NULL,
     STRING,
-    DataType,
     Decimal,
-    common_type,
     describe,
 )
 
@@ -35,21 +31,21 @@ class Binder:
     """Binds the expressions of one SELECT.
 
     Attributes:
-        scope: what names mean.
-        decimal: what a bare `decimal` is.
-        aggregates_in: the clause, when aggregates may not stand in it; None where they may.
-        strict: whether operators and functions refuse what may be null (the modern rule), or are null then (the legacy
-            one).
+        scope: resolves names.
+        decimal: the type `decimal` without precision and scale.
+        clause_without_aggregates: the clause or function that the expressions are in, if it cannot contain aggregates.
+        rejects_nulls: whether an operand that can be NULL is an error, as in the modern generation. In the legacy
+            generation the result is NULL.
     """
 
     scope: Scope | JoinScope
     decimal: Decimal = Decimal()
-    aggregates_in: str | None = None
-    strict: bool = False
+    clause_without_aggregates: str | None = None
+    rejects_nulls: bool = False
 
-    def knowing(self, known: frozenset[ColumnRef]) -> Binder:
-        """The same where these fields are known not to be null."""
-        return replace(self, scope=self.scope.knowing(known))
+    def with_not_null(self, known: frozenset[ColumnRef]) -> Binder:
+        """A Binder that treats these fields as never NULL."""
+        return replace(self, scope=self.scope.with_not_null(known))
 
     def operand(self, expr: ast.Expression, op: str) -> Expr:
         """The typed operand of an operator.
@@ -62,32 +58,32 @@ class Binder:
         return bound
 
     def refuse_null(self, operand: Expr, op: str, span: Span) -> None:
-        """Refuse an operand that may be null, where the rules do.
+        """Check that an operand cannot be NULL, if `rejects_nulls`.
 
         Raises:
-            LsqlError: NULL_OPERAND, with the field that may be null; NULL_LITERAL.
+            LsqlError: NULL_OPERAND, with the field that can be NULL; NULL_LITERAL.
         """
-        source = null_source(operand) if self.strict else None
+        source = null_source(operand) if self.rejects_nulls else None
         if isinstance(source, Const):
             raise LsqlError("NULL_LITERAL", span, op=op)
         if source is not None:
-            raise LsqlError("NULL_OPERAND", span, op=op, field=named(source))
+            raise LsqlError("NULL_OPERAND", span, op=op, field=as_written(source))
 
     def bind(self, expr: ast.Expression) -> Expr:
         """The typed expression.
 
         Raises:
             LsqlError: FIELD_*, FUNCTION_UNKNOWN, ARGUMENT_*, OPERATOR_TYPES, OPERAND_TYPE, NULL_*, TYPE_UNKNOWN,
-                CAST_IMPOSSIBLE, AGGREGATE_MISPLACED,
-                STAR_MISPLACED, HEADER_NOT_CONSTANT, NUMBER_INVALID; each at its place.
+                CAST_IMPOSSIBLE, AGGREGATE_MISPLACED, STAR_MISPLACED, HEADER_NOT_CONSTANT, NUMBER_INVALID; each with
+                the span of the subexpression.
         """
         return _bind(expr, self)
 
     def condition(self, expr: ast.Expression, clause: str) -> Expr:
-        """A boolean expression for WHERE, WHEN, AND ...
+        """A boolean expression, for example of WHERE, WHEN or AND.
 
         Raises:
-            LsqlError: CONDITION_TYPE when it is something else.
+            LsqlError: CONDITION_TYPE if it has another type; as `bind`.
         """
         bound = self.bind(expr)
         if bound.type not in (BOOLEAN, NULL):
@@ -100,7 +96,7 @@ def _bind(expr: ast.Expression, binder: Binder) -> Expr:
     raise TypeError(f"no such expression: {type(expr).__name__}")
 
 
-# --- leaves ---
+# --- names and literals ---
 
 
 @_bind.register
@@ -109,35 +105,8 @@ def _path(expr: ast.NamePath, binder: Binder) -> Expr:
 
 
 @_bind.register
-def _string(expr: ast.StringLiteral, _: Binder) -> Expr:
-    return Const(expr.value, STRING)
-
-
-@_bind.register
-def _number(expr: ast.NumberLiteral, _: Binder) -> Expr:
-    if not expr.text.isdigit():
-        value = float(expr.text)
-        if value in (float("inf"), float("-inf")):
-            raise LsqlError("NUMBER_INVALID", expr.span, found=expr.text[:30])
-        return Const(value, DOUBLE)
-    if len(expr.text) > 19 or int(expr.text) > 2**63 - 1:
-        raise LsqlError("NUMBER_INVALID", expr.span, found=expr.text[:30])
-    return Const(int(expr.text), INT if int(expr.text) < 2**31 else LONG)
-
-
-@_bind.register
-def _boolean(expr: ast.BooleanLiteral, _: Binder) -> Expr:
-    return Const(expr.value, BOOLEAN)
-
-
-@_bind.register
-def _null(expr: ast.NullLiteral, _: Binder) -> Expr:
-    return Const(None, NULL)
-
-
-@_bind.register
-def _duration(expr: ast.DurationLiteral, _: Binder) -> Expr:
-    return Const(expr.milliseconds, operators.DURATION)
+def _literal(expr: AnyLiteral, _: Binder) -> Expr:
+    return bind_literal(expr)
 
 
 # --- operators ---
@@ -164,7 +133,7 @@ def _logical(expr: ast.Logical, binder: Binder) -> Expr:
     for operand in expr.operands:
         bound = binder.condition(operand, expr.op)
         binder.refuse_null(bound, expr.op, operand.span)
-        binder = binder.knowing(known_by(bound, expr.op == "AND"))
+        binder = binder.with_not_null(not_null_after(bound, expr.op == "AND"))
         args.append(bound)
     return OperatorCall(expr.op, tuple(args), BOOLEAN, any(a.nullable for a in args))
 
@@ -184,21 +153,9 @@ def _between(expr: ast.Between, binder: Binder) -> Expr:
 
 @_bind.register
 def _in_list(expr: ast.InList, binder: Binder) -> Expr:
-    bound = [binder.operand(part, "IN") for part in (expr.operand, *expr.items)]
-    kind = bound[0].type
-    for part, source in zip(bound[1:], expr.items, strict=True):
-        common = common_type(kind, part.type)
-        if common is None:
-            raise LsqlError(
-                "OPERATOR_TYPES",
-                source.span,
-                op="IN",
-                left=describe(kind),
-                right=describe(part.type),
-                example=describe(kind),
-            )
-        kind = common
-    args = tuple(operators.convert(part, kind) for part in bound)
+    parts = (expr.operand, *expr.items)
+    bound = [binder.operand(part, "IN") for part in parts]
+    args = tuple(operators.to_common_type("IN", bound, [part.span for part in parts]))
     return _negated(expr.negated, OperatorCall("IN", args, BOOLEAN, any(a.nullable for a in args)))
 
 
@@ -225,32 +182,17 @@ def _case(expr: ast.CaseExpression, binder: Binder) -> Expr:
     for when, then in expr.branches:
         condition = _when(expr.operand, when, binder)
         conditions.append(condition)
-        values.append(binder.knowing(known_by(condition, True)).bind(then))
-        binder = binder.knowing(known_by(condition, False))
+        values.append(binder.with_not_null(not_null_after(condition, True)).bind(then))
+        binder = binder.with_not_null(not_null_after(condition, False))
     values.append(Const(None, NULL) if expr.otherwise is None else binder.bind(expr.otherwise))
-    places = [
-        *(then.span for _, then in expr.branches),
-        expr.span if expr.otherwise is None else expr.otherwise.span,
-    ]
-    kind: DataType = NULL
-    for value, span in zip(values, places, strict=True):
-        common = common_type(kind, value.type)
-        if common is None:
-            raise LsqlError(
-                "OPERATOR_TYPES",
-                span,
-                op="CASE",
-                left=describe(kind),
-                right=describe(value.type),
-                example=describe(kind),
-            )
-        kind = common
-    *thens, otherwise = (operators.convert(value, kind) for value in values)
-    return Choose(tuple(zip(conditions, thens, strict=True)), otherwise, kind)
+    spans = [then.span for _, then in expr.branches]
+    spans.append(expr.span if expr.otherwise is None else expr.otherwise.span)
+    *thens, otherwise = operators.to_common_type("CASE", values, spans)
+    return CaseWhen(tuple(zip(conditions, thens, strict=True)), otherwise, otherwise.type)
 
 
 def _when(operand: ast.Expression | None, when: ast.Expression, binder: Binder) -> Expr:
-    """The condition of a branch: what is written, or that the operand is equal to it."""
+    """The condition of a branch. After `CASE operand`, it is `operand = when`."""
     if operand is None:
         return binder.condition(when, "WHEN")
     return operators.binary("=", binder.operand(operand, "CASE"), binder.operand(when, "CASE"), when.span)
@@ -272,7 +214,7 @@ def _cast(expr: ast.Cast, binder: Binder) -> Expr:
 def _call(expr: ast.Call, binder: Binder) -> Expr:
     if calls.is_header_call(expr):
         return calls.header_call(expr, binder.scope)
-    row = calls.called(expr)
+    row = calls.find_row(expr)
     return _aggregate(expr, row, binder) if isinstance(row, AggregateFunction) else _function(expr, row, binder)
 
 
@@ -287,11 +229,11 @@ def _function(expr: ast.Call, row: Function, binder: Binder) -> Expr:
 
 
 def _aggregate(expr: ast.Call, row: AggregateFunction, binder: Binder) -> Expr:
-    if binder.aggregates_in is not None:
-        raise LsqlError("AGGREGATE_MISPLACED", expr.span, function=row.name, clause=binder.aggregates_in)
-    if calls.is_count_of_rows(expr, row):
-        return calls.COUNT_OF_ROWS
-    inner = replace(binder, aggregates_in=f"the argument of {row.name}")
+    if binder.clause_without_aggregates is not None:
+        raise LsqlError("AGGREGATE_MISPLACED", expr.span, function=row.name, clause=binder.clause_without_aggregates)
+    if calls.is_count_star(expr, row):
+        return calls.COUNT_STAR
+    inner = replace(binder, clause_without_aggregates=f"{row.name}(...)")
     return calls.aggregate_call(expr, row, _arguments(expr, inner))
 
 

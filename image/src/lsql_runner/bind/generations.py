@@ -1,48 +1,55 @@
-"""Which generation of the language a SELECT is written in, and the refusal of one that is written in both."""
+"""The generation of the language, legacy or modern, in which a SELECT is written."""
 
 from __future__ import annotations
 
 from typing import Literal as OneOf
 
-from lsql_runner.bind.decoders import decoder_conditions
-from lsql_runner.errors import LsqlError
+from lsql_runner.bind.decoders import format_conditions
+from lsql_runner.errors import Detail, DetailTable, LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 
 Generation = OneOf["legacy", "modern"]
 
 _MODERN_CLAUSES = ("TABLE", "EVENTTIME BY", "WITHIN", "WINDOW BY", "GRACE BY")
+_LEGACY_SYNTAX = DetailTable(
+    {
+        "WINDOW": "{kind} in GROUP BY",
+        "FORMAT": "{name} in WHERE",
+        "WITH": "WITH inside INSERT",
+    }
+)
 
 
-def generation_of(select: ast.Select, inside_insert: bool, otherwise: Generation = "modern") -> Generation:
+def generation_of(select: ast.Select, inside_insert: bool, default: Generation = "modern") -> Generation:
     """The generation of one SELECT.
 
     Args:
         select: the SELECT.
-        inside_insert: it is a legacy WITH, or the body of an INSERT that has one.
-        otherwise: the generation of one that is written the same in both.
+        inside_insert: whether it is a WITH query inside an INSERT, or the body of such an INSERT.
+        default: the generation if the syntax is the same in both.
 
     Raises:
-        LsqlError: GENERATIONS_MIXED, SELECT_MODE_MISSING, with both places.
+        LsqlError: GENERATIONS_MIXED, SELECT_MODE_MISSING, with the spans of both clauses.
     """
-    legacy = _legacy_marks(select, inside_insert)
-    modern = [(name, place) for name, place in select.clauses if name in _MODERN_CLAUSES]
+    legacy = _legacy_syntax(select, inside_insert)
+    modern = [(name, span) for name, span in select.clauses if name in _MODERN_CLAUSES]
     if legacy and modern:
-        (old_name, old), (new_name, new) = legacy[0], modern[0]
-        raise LsqlError("GENERATIONS_MIXED", old, [("modern", new)], legacy=old_name, modern=new_name)
+        (legacy_syntax, legacy_span), (clause, span) = legacy[0], modern[0]
+        raise LsqlError("GENERATIONS_MIXED", legacy_span, [("modern", span)], legacy=legacy_syntax, modern=clause)
     if modern:
         if select.mode is None:
-            name, place = modern[0]
-            raise LsqlError("SELECT_MODE_MISSING", select.span, [("modern", place)], modern=name)
+            clause, span = modern[0]
+            raise LsqlError("SELECT_MODE_MISSING", select.span, [("modern", span)], modern=clause)
         return "modern"
-    return "legacy" if legacy or select.mode is None else otherwise
+    return "legacy" if legacy or select.mode is None else default
 
 
-def _legacy_marks(select: ast.Select, inside_insert: bool) -> list[tuple[str, Span]]:
-    marks: list[tuple[str, Span]] = []
+def _legacy_syntax(select: ast.Select, inside_insert: bool) -> list[tuple[Detail, Span]]:
+    syntax: list[tuple[Detail, Span]] = []
     if select.window is not None and select.window.legacy:
-        marks.append((f"{select.window.kind} in GROUP BY", select.window.span))
-    marks += [(f"{c.name} in WHERE", c.span) for c in decoder_conditions(select.where)]
+        syntax.append((_LEGACY_SYNTAX("WINDOW", kind=select.window.kind), select.window.span))
+    syntax += [(_LEGACY_SYNTAX("FORMAT", name=c.name), c.span) for c in format_conditions(select.where)]
     if inside_insert:
-        marks.append(("WITH inside INSERT", select.span))
-    return marks
+        syntax.append((_LEGACY_SYNTAX("WITH"), select.span))
+    return syntax

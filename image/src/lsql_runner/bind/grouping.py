@@ -1,4 +1,4 @@
-"""The SELECT list of an aggregate, split into the aggregates and the expressions over their results."""
+"""GROUP BY: group keys, windows, and the SELECT list as expressions over the results of aggregates."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from lsql_runner.bind.bound import Fields, Part, UnnamedValue, WindowSpec
 from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, rewrite
 from lsql_runner.bind.expressions import Binder
-from lsql_runner.bind.nulls import may_come_out_null, null_source
+from lsql_runner.bind.nulls import can_be_null_in_output, null_source
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 
 
 def window_spec(window: ast.WindowClause | None) -> WindowSpec | None:
-    """The window of a SELECT. SLIDING windows are refused before."""
+    """The window of a SELECT; not for SLIDING windows."""
     if window is None:
         return None
     assert window.kind != "SLIDING"
@@ -24,10 +24,10 @@ def window_spec(window: ast.WindowClause | None) -> WindowSpec | None:
 
 
 def bind_group_keys(binder: Binder, exprs: tuple[ast.Expression, ...]) -> tuple[tuple[str, Expr], ...]:
-    """The named group expressions.
+    """The expressions of GROUP BY, with their names.
 
     Raises:
-        LsqlError: PROJECTION_DUPLICATE when two of them would have the same name.
+        LsqlError: PROJECTION_DUPLICATE if two have the same name.
     """
     keys: dict[str, Expr] = {}
     for expr in exprs:
@@ -46,7 +46,7 @@ def _key_name(expr: ast.Expression, position: int) -> str:
 
 
 @dataclass(slots=True)
-class Regrouping:
+class GroupRewriter:
     """Rewrites expressions over records into expressions over groups, and collects the aggregates."""
 
     keys: tuple[tuple[str, Expr], ...]
@@ -79,8 +79,8 @@ class Regrouping:
                 if part == key:
                     return group_ref(name, key)
             if isinstance(part, AggregateCall):
-                slot = self.calls.setdefault(part, f"agg_{len(self.calls)}")
-                return _result_ref(slot, part)
+                column = self.calls.setdefault(part, f"agg_{len(self.calls)}")
+                return _result_ref(column, part)
             if isinstance(part, ColumnRef):
                 raise LsqlError(
                     "NOT_GROUPED", span, name=".".join(str(step) for step in part.path) or f"_{part.column}"
@@ -89,27 +89,27 @@ class Regrouping:
 
         return rewrite(expr, visit)
 
-    def slots(self) -> tuple[tuple[str, AggregateCall], ...]:
-        """The aggregates, each with the column that it goes to."""
-        return tuple((slot, call) for call, slot in self.calls.items())
+    def aggregates(self) -> tuple[tuple[str, AggregateCall], ...]:
+        """The collected aggregates, each with the column of its result."""
+        return tuple((column, call) for call, column in self.calls.items())
 
 
 def group_column(name: str) -> str:
-    """The column with a group key."""
+    """The name of the column of a group key."""
     return f"group_{name}"
 
 
 def group_ref(name: str, key: Expr) -> ColumnRef:
-    """The reference to a group key above the grouping."""
+    """The reference to a group key in the result of the grouping."""
     return _result_ref(group_column(name), key)
 
 
 def _result_ref(column: str, expr: Expr) -> ColumnRef:
-    """The reference above the grouping to the value of an expression below it."""
-    present = not may_come_out_null(expr)
-    return ColumnRef(column, (), expr.type, nullable=expr.nullable, exempt=_is_exempt(expr), present=present)
+    """The reference to a column in the result of the grouping that has the value of an expression."""
+    present = not can_be_null_in_output(expr)
+    return ColumnRef(column, (), expr.type, nullable=expr.nullable, undeclared=_is_undeclared(expr), present=present)
 
 
-def _is_exempt(expr: Expr) -> bool:
-    """Whether it may be null only because of undeclared fields."""
+def _is_undeclared(expr: Expr) -> bool:
+    """Whether an expression can be NULL only because of undeclared fields."""
     return expr.nullable and null_source(expr) is None

@@ -5,34 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from lsql_runner.bind.bound import BoundJoin, BoundSelect, BoundTopic, JoinKind, RowKey, Shape, Values
+from lsql_runner.bind.bound import BoundJoin, BoundSelect, BoundTopic, JoinKind, JoinValues, RowKey, Shape
 from lsql_runner.bind.expr import ColumnRef, Expr, OperatorCall, walk
 from lsql_runner.bind.expressions import Binder
-from lsql_runner.bind.join_keys import On, key_of_source, key_of_tables, key_of_values
-from lsql_runner.bind.join_scope import JoinScope, Side
+from lsql_runner.bind.join_keys import EquiJoin, key_of_source, key_of_tables, key_of_values
+from lsql_runner.bind.join_scope import JoinScope, JoinSource
 from lsql_runner.bind.scope import Scope
 from lsql_runner.errors import LsqlError
 from lsql_runner.sql import ast
 from lsql_runner.types import BOOLEAN, describe
 
-Found = BoundTopic | BoundSelect
-Find = Callable[[ast.SourceName], Found]
+NamedSource = BoundTopic | BoundSelect
+"""What a name in FROM or JOIN means: a topic or a WITH query."""
+LookUp = Callable[[ast.SourceName], NamedSource]
+"""Returns the source of a name; raises TOPIC_UNKNOWN."""
 
-JOIN_FACETS = frozenset({"ts"})
-_KEPT: dict[JoinKind, tuple[bool, bool]] = {
+JOIN_METADATA = frozenset({"ts"})
+_KEEPS_UNMATCHED: dict[JoinKind, tuple[bool, bool]] = {
     "INNER": (False, False),
     "LEFT": (True, False),
     "RIGHT": (False, True),
     "FULL": (True, True),
 }
-"""Whether left and right rows without a match are kept."""
+"""Whether a join keeps left rows and right rows without a match."""
 
 
-def reads_table(select: ast.Select, source: Found) -> bool:
+def reads_table(select: ast.Select, source: NamedSource) -> bool:
     """Whether a SELECT reads its source as a table.
 
-    TABLE and STREAM say it. A SELECT of the legacy generation that says neither reads a table where it groups or joins,
-    and otherwise what its source is.
+    SELECT TABLE and SELECT STREAM determine it. In the legacy generation, a SELECT without them reads a WITH query as
+    what it is, and a topic as a table if it groups or joins.
     """
     if select.mode is not None:
         return select.mode == "TABLE"
@@ -41,49 +43,62 @@ def reads_table(select: ast.Select, source: Found) -> bool:
     return bool(select.group_by or select.window or select.joins)
 
 
-def joins_streams(source: Found | BoundJoin) -> bool:
-    """Whether two streams are joined here: their records may be late."""
+def joins_streams(source: NamedSource | BoundJoin) -> bool:
+    """Whether the source joins two streams, so that a grace period applies to their records."""
     return isinstance(source, BoundJoin) and (source.within_ms is not None or joins_streams(source.left))
 
 
 def bind_joins(
-    select: ast.Select, find: Find, is_legacy: bool, grace_ms: int, binder: Callable[[JoinScope], Binder]
+    select: ast.Select, look_up: LookUp, is_legacy: bool, grace_ms: int, binder: Callable[[JoinScope], Binder]
 ) -> tuple[BoundJoin, JoinScope]:
-    """The sources of a SELECT with JOINs, and the names that it may use.
+    """The joined sources of a SELECT with JOINs, and the names in it.
+
+    Args:
+        select: the SELECT.
+        look_up: returns the source of a name.
+        is_legacy: whether the SELECT is of the legacy generation.
+        grace_ms: how late a record of a stream can be.
+        binder: returns the Binder of an ON condition.
 
     Raises:
-        LsqlError: JOIN_*, NAME_DUPLICATE, and what binding the conditions raises; each at its place.
+        LsqlError: JOIN_*, OUTER_JOIN_*, NAME_DUPLICATE, FORMAT_MISMATCH; what `look_up` and binding the conditions
+            raise.
     """
-    first = find(select.source)
-    sides = [_side(select.source, first, 0)]
-    left: Found | BoundJoin = first
-    left_table, left_key = _is_table(select, first), key_of_source(sides[0])
-    for number, join in enumerate(select.joins, 1):
-        right = find(join.source)
+    first = look_up(select.source)
+    sources = [_join_source(select.source, first, 0)]
+    left: NamedSource | BoundJoin = first
+    left_table, left_key = _is_table(select, first), key_of_source(sources[0])
+    for number, clause in enumerate(select.joins, 1):
+        right = look_up(clause.source)
         right_table = _is_table(select, right)
-        keeps_left, keeps_right = _KEPT[join.kind]
-        sides = [replace(side, optional=side.optional or keeps_right) for side in sides]
-        sides.append(replace(_side(join.source, right, number), optional=keeps_left))
-        _check_names(join.source, sides)
-        right_key = key_of_source(sides[-1])
-        scope = JoinScope(sides=tuple(sides), shape=_shape(left, sides), in_condition=True)
-        condition = _condition(join, binder(scope), number, left_key, right_key)
-        on = On(kind=join.kind, left=condition.left, right=condition.right, left_key=left_key, right_key=right_key)
-        within = _within(select, join, is_legacy, left_table, right_table)
-        _check_kind(join, on, left_table, right_table)
-        key = key_of_tables(on) if left_table and right_table else key_of_values(on, sides, is_legacy, join.span)
+        keeps_left, keeps_right = _KEEPS_UNMATCHED[clause.kind]
+        sources = [replace(source, optional=source.optional or keeps_right) for source in sources]
+        sources.append(replace(_join_source(clause.source, right, number), optional=keeps_left))
+        _check_names(clause.source, sources)
+        right_key = key_of_source(sources[-1])
+        scope = JoinScope(sources=tuple(sources), shape=_shape(left, sources), in_condition=True)
+        condition = _condition(clause, binder(scope), number, left_key, right_key)
+        join = EquiJoin(
+            kind=clause.kind, left=condition.left, right=condition.right, left_key=left_key, right_key=right_key
+        )
+        within_ms = _within_ms(select, clause, is_legacy, left_table, right_table)
+        _check_outer(clause, join, left_table, right_table)
+        if left_table and right_table:
+            key = key_of_tables(join)
+        else:
+            key = key_of_values(join, sources, is_legacy, clause.span)
         left = BoundJoin(
             left=left,
             right=right,
-            kind=join.kind,
+            kind=clause.kind,
             left_table=left_table,
             right_table=right_table,
-            left_keys=on.left,
-            right_keys=on.right,
-            by_left_key=on.by_left_key,
-            by_right_key=on.by_right_key,
+            left_keys=join.left,
+            right_keys=join.right,
+            by_left_key=join.by_left_key,
+            by_right_key=join.by_right_key,
             residual=condition.residual,
-            within_ms=within,
+            within_ms=within_ms,
             grace_ms=grace_ms,
             number=number,
             key=key,
@@ -92,109 +107,114 @@ def bind_joins(
     assert isinstance(left, BoundJoin)
     if select.join_window is not None and not joins_streams(left):
         raise LsqlError("JOIN_WITHIN_MISPLACED", select.join_window.span)
-    return left, JoinScope(sides=tuple(sides), shape=_shape(left, sides))
+    return left, JoinScope(sources=tuple(sources), shape=_shape(left, sources))
 
 
-def _is_table(select: ast.Select, source: Found) -> bool:
-    """A WITH is a table by its own definition; a topic is a table if the SELECT reads it as one."""
+def _is_table(select: ast.Select, source: NamedSource) -> bool:
+    """Whether a source is joined as a table. A WITH query is what its SELECT makes it; for a topic, see reads_table."""
     return source.is_table if isinstance(source, BoundSelect) else reads_table(select, source)
 
 
-def _side(source: ast.SourceName, found: Found, number: int) -> Side:
-    names = {source.name.name} | ({source.alias.name} if source.alias else set())
-    shape = replace(found.shape, facets=found.shape.facets - {"headers"})
-    return Side(Scope(name=(source.alias or source.name).name, shape=shape, aliases=frozenset(names)), number)
+def _join_source(name: ast.SourceName, source: NamedSource, number: int) -> JoinSource:
+    aliases = {name.name.name} | ({name.alias.name} if name.alias else set())
+    shape = replace(source.shape, metadata=source.shape.metadata - {"headers"})
+    return JoinSource(Scope(name=(name.alias or name.name).name, shape=shape, aliases=frozenset(aliases)), number)
 
 
-def _check_names(source: ast.SourceName, sides: list[Side]) -> None:
-    """Refuse two sources with one name. A source may be joined with itself under another name."""
-    *before, last = sides
-    own = {(source.alias or source.name).name}
-    taken = frozenset().union(*(side.scope.aliases for side in before))
-    if own & taken:
-        raise LsqlError("NAME_DUPLICATE", (source.alias or source.name).span, name=next(iter(own)))
-    sides[-1] = replace(last, scope=replace(last.scope, aliases=last.scope.aliases - taken))
+def _check_names(name: ast.SourceName, sources: list[JoinSource]) -> None:
+    """Check that no two sources have the same name.
+
+    A source can be joined with itself under an alias. The name without alias is then the first one.
+    """
+    *before, last = sources
+    alias = name.alias or name.name
+    taken = frozenset().union(*(source.scope.aliases for source in before))
+    if alias.name in taken:
+        raise LsqlError("NAME_DUPLICATE", alias.span, name=alias.name)
+    sources[-1] = replace(last, scope=replace(last.scope, aliases=last.scope.aliases - taken))
 
 
-def _shape(left: Found | BoundJoin, sides: list[Side]) -> Shape:
-    """The key and time of the joined record. The format of the value is that of the first source."""
-    key = left.key.serde if isinstance(left, BoundJoin) else sides[0].scope.shape.key
-    exempt = frozenset().union(*(side.scope.shape.exempt for side in sides))
-    return Shape(key, sides[0].scope.shape.value, JOIN_FACETS, exempt)
+def _shape(left: NamedSource | BoundJoin, sources: list[JoinSource]) -> Shape:
+    """The joined record. The format of its value is the format of the first source."""
+    key = left.key.serde if isinstance(left, BoundJoin) else sources[0].scope.shape.key
+    undeclared = frozenset().union(*(source.scope.shape.undeclared for source in sources))
+    return Shape(key, sources[0].scope.shape.value, JOIN_METADATA, undeclared)
 
 
 @dataclass(frozen=True, slots=True)
 class _Condition:
-    left: Values
-    right: Values
+    """A condition as equalities, left[i] = right[i], and the other conditions."""
+
+    left: JoinValues
+    right: JoinValues
     residual: Expr | None
 
 
-def _condition(join: ast.JoinClause, binder: Binder, number: int, left: RowKey, right: RowKey) -> _Condition:
-    """ON as pairs of equal values and a rest. Without ON, the keys of the rows are equal."""
-    if join.on is None:
-        one, other = left.expr.type, right.expr.type
-        if one != other:
-            raise LsqlError("JOIN_KEY_TYPES_DIFFER", join.span, left=describe(one), right=describe(other))
+def _condition(clause: ast.JoinClause, binder: Binder, number: int, left: RowKey, right: RowKey) -> _Condition:
+    """The condition of a JOIN. Without ON, the keys of the rows must be equal."""
+    if clause.on is None:
+        left_type, right_type = left.expr.type, right.expr.type
+        if left_type != right_type:
+            raise LsqlError("JOIN_KEY_TYPES_DIFFER", clause.span, left=describe(left_type), right=describe(right_type))
         return _Condition((left.expr,), (right.expr,), None)
-    bound = binder.condition(join.on, "ON")
+    bound = binder.condition(clause.on, "ON")
     pairs: list[tuple[Expr, Expr]] = []
     rest: list[Expr] = []
     for condition in bound.args if isinstance(bound, OperatorCall) and bound.op == "AND" else (bound,):
-        pair = _pair(condition, number)
+        pair = _equal_values(condition, number)
         if pair is None:
             rest.append(condition)
         else:
             pairs.append(pair)
     if not pairs:
-        raise LsqlError("JOIN_WITHOUT_EQUALITY", join.on.span)
-    if rest and join.kind != "INNER":
-        raise LsqlError("OUTER_JOIN_CONDITION", join.on.span, kind=join.kind)
+        raise LsqlError("JOIN_WITHOUT_EQUALITY", clause.on.span)
+    if rest and clause.kind != "INNER":
+        raise LsqlError("OUTER_JOIN_CONDITION", clause.on.span, kind=clause.kind)
     residual = None if not rest else rest[0] if len(rest) == 1 else OperatorCall("AND", tuple(rest), BOOLEAN, True)
-    return _Condition(tuple(one for one, _ in pairs), tuple(other for _, other in pairs), residual)
+    return _Condition(tuple(pair[0] for pair in pairs), tuple(pair[1] for pair in pairs), residual)
 
 
-def _pair(condition: Expr, number: int) -> tuple[Expr, Expr] | None:
-    """The left and the right side of an equality between both."""
+def _equal_values(condition: Expr, number: int) -> tuple[Expr, Expr] | None:
+    """The left and the right value of an equality between both inputs; None for other conditions."""
     if not (isinstance(condition, OperatorCall) and condition.op == "="):
         return None
-    one, other = condition.args
-    if _is_of(one, number, True) and _is_of(other, number, False):
-        return other, one
-    if _is_of(one, number, False) and _is_of(other, number, True):
-        return one, other
+    first, second = condition.args
+    if _reads_only(first, number, True) and _reads_only(second, number, False):
+        return second, first
+    if _reads_only(first, number, False) and _reads_only(second, number, True):
+        return first, second
     return None
 
 
-def _is_of(expr: Expr, number: int, is_right: bool) -> bool:
-    """Whether an expression reads columns of the right source only, or of the other sources only."""
+def _reads_only(expr: Expr, number: int, is_right: bool) -> bool:
+    """Whether an expression reads only the right source, or only the sources before it."""
     sources = [part.source for part in walk(expr) if isinstance(part, ColumnRef)]
     return bool(sources) and all((source == number) == is_right for source in sources)
 
 
-def _within(
-    select: ast.Select, join: ast.JoinClause, is_legacy: bool, left_table: bool, right_table: bool
+def _within_ms(
+    select: ast.Select, clause: ast.JoinClause, is_legacy: bool, left_table: bool, right_table: bool
 ) -> int | None:
     if left_table or right_table:
-        if join.within is not None:
-            raise LsqlError("JOIN_WITHIN_MISPLACED", join.within.span)
+        if clause.within is not None:
+            raise LsqlError("JOIN_WITHIN_MISPLACED", clause.within.span)
         return None
-    if join.within is not None:
-        return join.within.milliseconds
+    if clause.within is not None:
+        return clause.within.milliseconds
     if is_legacy and select.join_window is not None:
         return select.join_window.size.milliseconds
-    raise LsqlError("JOIN_WITHIN_MISSING", join.span)
+    raise LsqlError("JOIN_WITHIN_MISSING", clause.span)
 
 
-def _check_kind(join: ast.JoinClause, on: On, left_table: bool, right_table: bool) -> None:
-    """Refuse joins whose result could not be maintained."""
-    keeps_left, keeps_right = _KEPT[join.kind]
+def _check_outer(clause: ast.JoinClause, join: EquiJoin, left_table: bool, right_table: bool) -> None:
+    """Check that the result can be kept up to date when the tables change."""
+    keeps_left, keeps_right = _KEEPS_UNMATCHED[clause.kind]
     if left_table != right_table and (keeps_left if left_table else keeps_right):
-        raise LsqlError("OUTER_JOIN_OF_TABLE", join.span, kind=join.kind)
+        raise LsqlError("OUTER_JOIN_OF_TABLE", clause.span, kind=clause.kind)
     if not (left_table and right_table):
         return
-    by_left, by_right = on.by_left_key, on.by_right_key
+    by_left, by_right = join.by_left_key, join.by_right_key
     if not (by_left or by_right):
-        raise LsqlError("JOIN_MANY_TO_MANY", join.span)
+        raise LsqlError("JOIN_MANY_TO_MANY", clause.span)
     if by_left != by_right and (keeps_left if by_left else keeps_right):
-        raise LsqlError("OUTER_JOIN_BY_KEY", join.span, kind=join.kind)
+        raise LsqlError("OUTER_JOIN_BY_KEY", clause.span, kind=clause.kind)

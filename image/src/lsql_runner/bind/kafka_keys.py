@@ -1,4 +1,4 @@
-"""Names of Kafka's own settings, as of kafka-clients 3.9: which ones pass through and which the engine owns."""
+"""The settings of Kafka, as of kafka-clients 3.9: those that a program can set, and those that are ignored."""
 
 from __future__ import annotations
 
@@ -47,11 +47,14 @@ _CHOICES = {
 _FLAGS = """check.crcs enable.metrics.push partitioner.adaptive.partitioning.enable partitioner.ignore.keys""".split()
 _TEXTS = ("client.id", "client.rack")
 _AT_MOST = {"max.in.flight.requests.per.connection": 5, "retries": 2**31 - 1}
-"""An idempotent producer takes from 1 to this; others would end at the first record."""
+"""An idempotent producer accepts values from 1 to this. With other values it fails at the first record."""
 
 
-def expected(key: str, value: str) -> Detail | None:
-    """What the value of a consumer's or producer's key must be; None if it is that. Bounds are left to the client."""
+def expected_value(key: str, value: str) -> Detail | None:
+    """What the value of a consumer or producer setting must be; None if `value` is valid.
+
+    Of other numbers only the client checks the range.
+    """
     if key in _TEXTS:
         return None
     if key in _CHOICES:
@@ -65,7 +68,7 @@ def expected(key: str, value: str) -> Detail | None:
     return None if is_whole else EXPECTED("INTEGER")
 
 
-_NO_GROUP = "each query reads the partitions it is told to; no group is joined"
+_NO_GROUP = "partitions are assigned to queries, and no consumer joins the group"
 
 IGNORED_KEYS: dict[str, str] = {
     "commit.interval.ms": "every micro-batch commits",
@@ -75,11 +78,11 @@ IGNORED_KEYS: dict[str, str] = {
         partition.assignment.strategy session.timeout.ms exclude.internal.topics""".split(),
         _NO_GROUP,
     ),
-    "num.stream.threads": "threads follow the CPU limit",
-    "poll.ms": "each micro-batch takes what is there",
-    "buffered.records.per.partition": "each micro-batch takes what is there",
-    "cache.max.bytes.buffering": "each micro-batch gives one result for a changed key",
-    "statestore.cache.max.bytes": "each micro-batch gives one result for a changed key",
+    "num.stream.threads": "the number of threads follows the CPU limit",
+    "poll.ms": "each micro-batch reads all available records",
+    "buffered.records.per.partition": "each micro-batch reads all available records",
+    "cache.max.bytes.buffering": "each micro-batch writes one result for each changed key",
+    "statestore.cache.max.bytes": "each micro-batch writes one result for each changed key",
     "num.standby.replicas": "state is restored from the checkpoint",
     "max.warmup.replicas": "state is restored from the checkpoint",
     "acceptable.recovery.lag": "state is restored from the checkpoint",
@@ -91,17 +94,17 @@ IGNORED_KEYS: dict[str, str] = {
     "repartition.purge.interval.ms": "there are no internal topics",
     "windowstore.changelog.additional.retention.ms": "there are no internal topics",
     "topology.optimization": "plans are always optimised",
-    "upgrade.from": "state of Kafka Streams is not read",
-    "application.server": "queries are answered on GET /metadata",
+    "upgrade.from": "the state of Kafka Streams is not read",
+    "application.server": "GET /metadata lists the state stores",
     "auto.include.jmx.reporter": "metrics are on GET /metrics",
     "built.in.metrics.version": "metrics are on GET /metrics",
     "log.summary.interval.ms": "each micro-batch is logged",
 }
-"""Keys of Kafka Streams, and of a group's members, that have no meaning here: accepted with a warning."""
+"""Settings of Kafka Streams and of group members that have no effect, with the reason. They cause a warning."""
 
 
 def environment_name(key: str) -> str | None:
-    """The environment's name for a key that says who we are or how we connect; None for others."""
+    """The environment variable for a setting of the connection or its credentials; None for other settings."""
     if key.startswith(("sasl.", "ssl.")) or key == "security.protocol":
         return key.upper().replace(".", "_")
     return None

@@ -1,6 +1,8 @@
-"""The operators: which types they take, what comes out, and the conversions that go in between."""
+"""The operators: the types of their operands and results, and the conversions of operands."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from lsql_runner.bind.expr import ColumnRef, Const, Convert, Expr, OperatorCall, ScalarValue
 from lsql_runner.bind.functions.lowering import Arg, Lowering, native
@@ -33,7 +35,7 @@ from lsql_runner.types import (
 from lsql_runner.types import Scalar as ScalarType
 
 DURATION = ScalarType("duration")
-"""The type of `1d`; only + and - with a point in time take it."""
+"""The type of `1d`. Only + and - accept it, with a timestamp, date or long as the other operand."""
 
 STRINGS = Array(STRING)
 HEADERS = Array(Struct((Field("key", STRING), Field("value", BYTES))))
@@ -43,13 +45,13 @@ HEADER_NUMBERS: dict[DataType, Lowering] = {
     LONG: native("be_long", Arg(0)),
     DOUBLE: native("be_double", Arg(0)),
 }
-"""Header values are laid out as Kafka's own serializers write them: big-endian, 4 or 8 bytes."""
+"""How the bytes of a header become a number. Kafka's serializers write 4 or 8 bytes, big-endian."""
 
 COMPARISONS = frozenset({"=", "!=", "<", "<=", ">", ">="})
 
 
 def constant(value: ScalarValue) -> Const:
-    """A constant with the type that its Python value has."""
+    """A constant with the LSQL type of the Python value."""
     match value:
         case None:
             return Const(None, NULL)
@@ -63,7 +65,7 @@ def constant(value: ScalarValue) -> Const:
 
 
 def convert(expr: Expr, target: DataType) -> Expr:
-    """The expression as `target`; itself where it already is. Constants of numbers are converted now."""
+    """The expression converted to `target`. Whole numbers that are constants are converted here, without a Convert."""
     if expr.type == target:
         return expr
     if isinstance(expr, Const):
@@ -76,8 +78,28 @@ def convert(expr: Expr, target: DataType) -> Expr:
     return Convert(expr, target)
 
 
+def to_common_type(op: str, exprs: Sequence[Expr], spans: Sequence[Span]) -> list[Expr]:
+    """The expressions, converted to their common type.
+
+    Args:
+        op: the operator, for the error.
+        spans: the places of the expressions.
+
+    Raises:
+        LsqlError: OPERATOR_TYPES, at the first expression whose type does not fit those before it.
+    """
+    kind: DataType = NULL
+    for expr, span in zip(exprs, spans, strict=True):
+        common = common_type(kind, expr.type)
+        if common is None:
+            left, right = describe(kind), describe(expr.type)
+            raise LsqlError("OPERATOR_TYPES", span, op=op, left=left, right=right, example=left)
+        kind = common
+    return [convert(expr, kind) for expr in exprs]
+
+
 def can_cast(source: DataType, target: DataType) -> bool:
-    """Whether CAST knows a way. Text to another type may still fail on a record; that is a bad record."""
+    """Whether CAST converts between these types. A cast of text can still fail for the value of a record."""
     if source in (target, NULL):
         return True
     if isinstance(source, Struct | Array | Map) or isinstance(target, Struct | Array | Map) or source == DURATION:
@@ -99,7 +121,7 @@ def binary(op: str, left: Expr, right: Expr, span: Span) -> Expr:
     if op in COMPARISONS:
         return _compare(op, left, right, span)
     if DURATION in (left.type, right.type):
-        return _shift(op, left, right, span)
+        return _add_duration(op, left, right, span)
     if not (_numeric_or_null(left) and _numeric_or_null(right)):
         raise _misfit(op, left, right, span)
     if left.type == NULL and right.type == NULL:
@@ -112,13 +134,18 @@ def binary(op: str, left: Expr, right: Expr, span: Span) -> Expr:
 
 
 def _arithmetic_type(op: str, kind: DataType) -> DataType:
-    """Whole numbers stay whole (7 / 2 is 3, as in Java); decimals keep their scale but gain whole digits."""
+    """The type of a result. A quotient of whole numbers is whole, as in Java; a decimal keeps its scale."""
     if isinstance(kind, Decimal) and op != "%":
         return Decimal(38, kind.scale)
     return kind
 
 
 def negate(operand: Expr, span: Span) -> Expr:
+    """The operand with a minus sign; a constant is negated here.
+
+    Raises:
+        LsqlError: OPERAND_TYPE.
+    """
     if isinstance(operand, Const) and isinstance(operand.value, int | float) and not isinstance(operand.value, bool):
         if operand.type == DURATION:
             raise LsqlError("OPERAND_TYPE", span, op="-", expected="number", found="duration")
@@ -140,8 +167,8 @@ def _compare(op: str, left: Expr, right: Expr, span: Span) -> Expr:
     return OperatorCall(op, (convert(left, kind), convert(right, kind)), BOOLEAN, left.nullable or right.nullable)
 
 
-def _shift(op: str, left: Expr, right: Expr, span: Span) -> Expr:
-    """A point in time plus or minus a length of time: `now() + 1d`. A long counts milliseconds."""
+def _add_duration(op: str, left: Expr, right: Expr, span: Span) -> Expr:
+    """A timestamp, date or long (milliseconds) plus or minus a duration: `now() + 1d`."""
     if left.type == DURATION and right.type != DURATION and op == "+":
         left, right = right, left
     if left.type == DATE:
@@ -163,11 +190,11 @@ def _misfit(op: str, left: Expr, right: Expr, span: Span) -> LsqlError:
 
 
 def headers(scope: Scope | JoinScope, span: Span) -> ColumnRef:
-    """The record's headers.
+    """The headers of the record.
 
     Raises:
-        LsqlError: FIELD_UNKNOWN where there is no record any more, as after an aggregate.
+        LsqlError: FIELD_UNKNOWN if the source has no headers, as the result of an aggregate.
     """
-    if "headers" not in scope.shape.facets:
+    if "headers" not in scope.shape.metadata:
         raise LsqlError("FIELD_UNKNOWN", span, name="_header", source=scope.name, known="_key, _value, _ts")
     return ColumnRef("headers", (), HEADERS, nullable=False, present=True)

@@ -1,10 +1,10 @@
-"""Output formats: what a part is written as where the program does not say, and what it may ask for."""
+"""Formats of output records: the defaults, and the check of STORE clauses."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from lsql_runner.bind.bound import Part, Whole, WindowSpec
+from lsql_runner.bind.bound import Part, Unchanged, WindowSpec
 from lsql_runner.bind.topic_settings import PartSettings
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, WINDOW_BOUNDS, Format, Serde, windowed
@@ -17,13 +17,16 @@ from lsql_runner.types import Array, DataType, Map, Struct, describe
 _BY_TYPE = {row.one_type: Format(row.name) for row in FORMATS.values() if row.one_type is not None}
 
 
-def written(serde: Serde, part: str, name: str, settings: PartSettings, is_open: bool, span: Span) -> Serde:
-    """The serde with the schema that it is written with, if it has one.
+def with_schema(serde: Serde, part: str, name: str, settings: PartSettings, is_open: bool, span: Span) -> Serde:
+    """The serde with the schema for writing, if its format uses the schema registry.
 
     Args:
+        serde: the format and type of the part.
         part: `key` or `value`.
-        name: of the schema, unless the settings say another.
-        is_open: whether JSON may have fields that the type does not name.
+        name: the name of the schema, unless the settings name it.
+        settings: the settings of the part.
+        is_open: whether JSON can have fields that the type does not declare.
+        span: the SELECT list, for errors.
 
     Raises:
         LsqlError: SCHEMA_UNWRITABLE.
@@ -39,51 +42,59 @@ def written(serde: Serde, part: str, name: str, settings: PartSettings, is_open:
 
 
 def default_format(kind: DataType) -> Format:
-    """The format for a computed part: a struct is JSON, one value takes the format of its type."""
+    """The default format of a type: JSON for structs, arrays and maps, else the format of the single type."""
     if isinstance(kind, Struct | Array | Map):
         return JSON_FORMAT
     return _BY_TYPE.get(kind, STRING_FORMAT)
 
 
 def computed_format(kind: DataType, source: Format) -> Format:
-    """The format of a computed part: a struct keeps the source's format if that holds structs, else it goes by type."""
-    keeps = isinstance(kind, Struct) and not source.is_windowed and row_of(source).keeps_structs
-    return source if keeps else default_format(kind)
+    """The format of a computed part. A struct keeps the source's format, if that is a format for structs."""
+    keeps_format = isinstance(kind, Struct) and not source.is_windowed and row_of(source).keeps_structs
+    return source if keeps_format else default_format(kind)
 
 
 def computed_serde(kind: DataType, source: Serde) -> Serde:
-    """The serde of a computed part where the program does not say."""
-    return _like_source(Serde(computed_format(kind, source.format), kind), source)
+    """The serde of a computed part without a STORE clause."""
+    return _with_schema_id_of(source, Serde(computed_format(kind, source.format), kind))
 
 
-def _like_source(serde: Serde, source: Serde) -> Serde:
-    """A part in the format of its source has a schema id if the source's records have one."""
+def _with_schema_id_of(source: Serde, serde: Serde) -> Serde:
+    """The serde. If it has the source's format, its records have a schema id if the source's records have one."""
     is_same = serde.format.bare == source.format.bare and row_of(serde.format).may_have_schema_id
     return replace(serde, has_schema_id=source.has_schema_id) if is_same else serde
 
 
 def output_serde(
-    part: Part, kind: DataType, source: Serde, asked: ast.FormatName | None, name: str, span: Span
+    part: Part, kind: DataType, source: Serde, store: ast.FormatName | None, name: str, span: Span
 ) -> Serde:
-    """The serde of an INSERT's part; `asked` is its STORE clause. A part that passes through whole keeps its format if
-    that can be written.
+    """The serde of a part of an INSERT. An unchanged part keeps its format, if that format can be written.
+
+    Args:
+        part: the part.
+        kind: its type.
+        source: the serde of the same part in the SELECT.
+        store: the format of the STORE clause.
+        name: `key` or `value`.
+        span: the SELECT list, for errors without a STORE clause.
 
     Raises:
         LsqlError: FORMAT_UNSUPPORTED, FORMAT_MISMATCH.
     """
-    if asked is None:
-        if isinstance(part, Whole) and row_of(source.format).is_written:
+    if store is None:
+        if isinstance(part, Unchanged) and row_of(source.format).is_written:
             return source
-        chosen = computed_format(kind, source.format)
-        chosen = _like(source.format, chosen)
+        chosen = _with_window_of(source.format, computed_format(kind, source.format))
     else:
-        chosen = _asked_format(asked)
+        chosen = _store_format(store)
         if not chosen.is_windowed:
-            chosen = _like(source.format, chosen)  # the window stays in the key; what is asked for is the key inside
-        span = asked.span
-    if chosen == source.format and isinstance(part, Whole):
+            chosen = _with_window_of(source.format, chosen)  # the clause names the format of the key inside the window
+        span = store.span
+    if chosen == source.format and isinstance(part, Unchanged):
         return source
-    window_fits = chosen == _like(source.format, chosen.bare) and not (chosen.is_windowed and isinstance(part, Whole))
+    window_fits = chosen == _with_window_of(source.format, chosen.bare) and not (
+        chosen.is_windowed and isinstance(part, Unchanged)
+    )
     if not window_fits or not fits(kind, chosen):
         raise LsqlError(
             "FORMAT_MISMATCH",
@@ -93,34 +104,31 @@ def output_serde(
             format=str(chosen),
             suggested=str(default_format(kind)),
         )
-    return _like_source(Serde(chosen, kind), source)
+    return _with_schema_id_of(source, Serde(chosen, kind))
 
 
-def _like(source: Format, form: Format) -> Format:
-    """A format with the window of the source's around it, if that has one."""
+def _with_window_of(source: Format, form: Format) -> Format:
+    """The format with a window around it, if the source's format has one."""
     return replace(source, inner=form.name) if source.is_windowed else form
 
 
-def _asked_format(asked: ast.FormatName) -> Format:
-    inner = asked.inner or asked.name
-    windowed_well = (asked.name in WINDOW_BOUNDS) == (asked.inner is not None)
-    if (asked.name not in (*WRITABLE, *WINDOW_BOUNDS)) or inner not in WRITABLE or not windowed_well:
-        raise LsqlError(
-            "FORMAT_UNSUPPORTED",
-            asked.span,
-            format=str(Format(asked.name, asked.inner)),
-            known=known_formats((*WRITABLE, *WINDOW_BOUNDS)),
-        )
-    return Format(asked.name, asked.inner)
+def _store_format(name: ast.FormatName) -> Format:
+    """The format of a STORE clause."""
+    form = Format(name.name, name.inner)
+    has_inner = (name.name in WINDOW_BOUNDS) == (name.inner is not None)
+    if (name.name not in (*WRITABLE, *WINDOW_BOUNDS)) or (name.inner or name.name) not in WRITABLE or not has_inner:
+        known = known_formats((*WRITABLE, *WINDOW_BOUNDS))
+        raise LsqlError("FORMAT_UNSUPPORTED", name.span, format=str(form), known=known)
+    return form
 
 
 def fits(kind: DataType, form: Format) -> bool:
-    """Whether a value of this type can be written in this format without loss."""
+    """Whether all values of this type can be written in this format without loss."""
     return row_of(form).fits(kind)
 
 
 def grouped_key_serde(serde: Serde, window: WindowSpec | None) -> Serde:
-    """The serde of an aggregate's key: inside a window it gains the window's start, inside a session also its end."""
+    """The serde of the key of an aggregate. With a window, the key includes its start; with a session, also its end."""
     if window is None:
         return serde
     return replace(serde, format=windowed(serde.format, "SW" if window.is_session else "TW"))

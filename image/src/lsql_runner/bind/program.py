@@ -1,4 +1,4 @@
-"""Program and Catalog to BoundProgram: the second stage of the pipeline. No clock, network or Spark."""
+"""Program and Catalog to BoundProgram: the second stage of the pipeline. It uses no clock, network or Spark."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from functools import partial
 from lsql_runner.bind.bound import BoundInsert, BoundProgram, BoundSelect, BoundSinkInsert, BoundTopic, keeps_source
 from lsql_runner.bind.declarations import with_declarations
 from lsql_runner.bind.decoders import source_formats, source_topics
-from lsql_runner.bind.error_policies import check_queue
+from lsql_runner.bind.error_policies import check_dead_letter_topic
 from lsql_runner.bind.formal_tables import formal_tables, formal_tables_inside
 from lsql_runner.bind.generations import Generation, generation_of
-from lsql_runner.bind.nulls import written_type
-from lsql_runner.bind.output_formats import output_serde, written
+from lsql_runner.bind.nulls import output_type
+from lsql_runner.bind.output_formats import output_serde, with_schema
 from lsql_runner.bind.select import bind_select
 from lsql_runner.bind.settings import ProgramSettings, bind_settings, is_legacy
 from lsql_runner.bind.sinks import bind_sink_insert, sink_of
@@ -26,17 +26,17 @@ from lsql_runner.sql.unsupported import unsupported
 
 
 def bind_program(program: ast.Program, catalog: Catalog) -> BoundProgram:
-    """Resolve every name and give every expression a type.
+    """The program with all names resolved and all expressions typed.
 
     Raises:
-        LsqlError: each with its place; see docs/reference/errors.md.
+        LsqlError: any code of docs/reference/errors.md that concerns a program, with a span.
     """
     settings = bind_settings(program.settings)
-    otherwise: Generation = "legacy" if is_legacy(program.settings) else "modern"
+    default: Generation = "legacy" if is_legacy(program.settings) else "modern"
     catalog = with_declarations(program, catalog)
     _check_topics(program, catalog, settings)
     _check_formats(program, catalog)
-    context = _Context(catalog, settings, otherwise)
+    context = _Context(catalog, settings, default)
     shared = _bind_tables(program.shared_tables, {}, context, formal_tables(program), inside_insert=False)
     inserts = tuple(_bind_insert(insert, shared, context) for insert in program.inserts)
     return BoundProgram(inserts, settings, settings.warnings)
@@ -44,25 +44,26 @@ def bind_program(program: ast.Program, catalog: Catalog) -> BoundProgram:
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """What all SELECTs of a program share; `otherwise` is the generation of one that could be of both."""
+    """What all SELECTs of a program share."""
 
     catalog: Catalog
     settings: ProgramSettings
-    otherwise: Generation
+    default_generation: Generation
+    """The generation of a SELECT whose syntax is the same in both."""
 
     def bind(
         self, select: ast.Select, tables: Mapping[str, BoundSelect], inside_insert: bool, is_formal_table: bool = False
     ) -> BoundSelect:
-        generation = generation_of(select, inside_insert, self.otherwise)
+        generation = generation_of(select, inside_insert, self.default_generation)
         source = tables.get(select.source.name.name)
         if is_formal_table and select.mode is None and (source is None or source.is_table):
             select = replace(select, mode="TABLE")
-        return bind_select(select, partial(_source, dict(tables), self.catalog), self.settings, generation)
+        return bind_select(select, partial(_look_up, dict(tables), self.catalog), self.settings, generation)
 
 
 def _check_topics(program: ast.Program, catalog: Catalog, settings: ProgramSettings) -> None:
     targets = {insert.target.name for insert in program.inserts if sink_of(insert, catalog) is None}
-    check_queue(settings.errors, {*source_topics(program), *targets})
+    check_dead_letter_topic(settings.errors, {*source_topics(program), *targets})
     if catalog.existing is None:
         return
     for topic, span in source_topics(program).items():
@@ -75,21 +76,21 @@ def _check_topics(program: ast.Program, catalog: Catalog, settings: ProgramSetti
             continue
         if topic not in catalog.existing and not settings.topic(topic).autocreate:
             raise LsqlError("TARGET_UNKNOWN", insert.target.span, topic=topic)
-    queue = settings.errors.queue
+    queue = settings.errors.dead_letter_topic
     if queue is not None and queue not in catalog.existing and not settings.topic(queue).autocreate:
-        raise LsqlError("TARGET_UNKNOWN", settings.errors.queue_span, topic=queue)
+        raise LsqlError("TARGET_UNKNOWN", settings.errors.dead_letter_topic_span, topic=queue)
 
 
 def _check_formats(program: ast.Program, catalog: Catalog) -> None:
-    """A format that the program names must be the one that its topic was resolved with."""
+    """Check that the formats in the program are the formats of the catalog."""
     for topic, named in source_formats(program).items():
         schema = catalog.schemas.get(topic)
         if schema is None:
             continue
-        for wanted, serde in ((named.key, schema.key), (named.value, schema.value)):
-            if wanted is not None and wanted != serde.format:
+        for form, serde in ((named.key, schema.key), (named.value, schema.value)):
+            if form is not None and form != serde.format:
                 span = source_topics(program)[topic]
-                raise LsqlError("FORMAT_CONFLICT", span, topic=topic, named=str(wanted), known=str(serde.format))
+                raise LsqlError("FORMAT_CONFLICT", span, topic=topic, named=str(form), known=str(serde.format))
 
 
 def _bind_tables(
@@ -99,7 +100,7 @@ def _bind_tables(
     formal: frozenset[str],
     inside_insert: bool,
 ) -> dict[str, BoundSelect]:
-    """The WITH queries by name, each over those before it."""
+    """The WITH queries by name, including `known`. A query can read the queries before it."""
     bound = dict(known)
     for table in tables:
         if table.name.name in bound:
@@ -122,18 +123,19 @@ def _bind_insert(
             raise unsupported("error policy of sink", insert.target.span)
         return bind_sink_insert(insert, sink, select, context.settings)
     span = insert.select.projections[0].span.to(insert.select.projections[-1].span)
-    key_type = written_type(select.key, select.shape.key.type)
-    value_type = written_type(select.value, select.shape.value.type)
+    key_type = output_type(select.key, select.shape.key.type)
+    value_type = output_type(select.value, select.shape.value.type)
     key = output_serde(select.key, key_type, select.shape.key, insert.key_format, "key", span)
     value = output_serde(select.value, value_type, select.shape.value, insert.value_format, "value", span)
     topic = context.settings.topic(insert.target.name)
     plain = re.sub(r"\W|^(?=\d)", "_", insert.target.name, flags=re.ASCII)
-    key = written(key, "key", f"{plain}_key", topic.key, keeps_source(select.key), span)
-    value = written(value, "value", plain, topic.value, keeps_source(select.value), span)
+    key = with_schema(key, "key", f"{plain}_key", topic.key, keeps_source(select.key), span)
+    value = with_schema(value, "value", plain, topic.value, keeps_source(select.value), span)
     return BoundInsert(insert.target.name, key, value, select)
 
 
-def _source(tables: Mapping[str, BoundSelect], catalog: Catalog, source: ast.SourceName) -> BoundTopic | BoundSelect:
+def _look_up(tables: Mapping[str, BoundSelect], catalog: Catalog, source: ast.SourceName) -> BoundTopic | BoundSelect:
+    """The WITH query or topic of this name."""
     name = source.name.name
     if name in tables:
         return tables[name]

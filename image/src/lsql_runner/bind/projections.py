@@ -1,15 +1,15 @@
-"""The SELECT list to the key and value of the output record."""
+"""The SELECT list: the key and value of the output record."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from lsql_runner.bind.bound import Fields, Part, UnnamedValue, Whole
-from lsql_runner.bind.expr import ColumnRef, Expr, Record
+from lsql_runner.bind.bound import Fields, Part, Unchanged, UnnamedValue
+from lsql_runner.bind.expr import ColumnRef, Expr, StructValue
 from lsql_runner.bind.expressions import Binder
 from lsql_runner.bind.join_scope import JoinScope
 from lsql_runner.bind.operators import DURATION, convert
-from lsql_runner.bind.scope import FACET_WORDS, Scope, member_ref
+from lsql_runner.bind.scope import RESERVED_NAMES, Scope, member_ref
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
@@ -20,24 +20,25 @@ Tree = dict[str, "Tree | Expr"]
 
 @dataclass(slots=True)
 class _PartBuilder:
-    """Collects the projections of the key or of the value."""
+    """Collects the projections of one part."""
 
     name: str
-    single: Expr | None = None
-    whole: bool = False
-    tree: Tree = field(default_factory=dict)
+    """`_key` or `_value`."""
+    unnamed: Expr | None = None
+    has_star: bool = False
+    fields: Tree = field(default_factory=dict)
 
-    def set_single(self, expr: Expr, span: Span) -> None:
-        if self.single is not None:
+    def set_unnamed(self, expr: Expr, span: Span) -> None:
+        if self.unnamed is not None:
             raise LsqlError("PROJECTION_DUPLICATE", span, name=self.name)
-        if self.tree or self.whole:
+        if self.fields or self.has_star:
             raise LsqlError("PROJECTION_CONFLICT", span, name=self.name)
-        self.single = expr
+        self.unnamed = expr
 
     def set_field(self, path: tuple[str, ...], expr: Expr, span: Span) -> None:
-        if self.single is not None:
+        if self.unnamed is not None:
             raise LsqlError("PROJECTION_CONFLICT", span, name=self.name)
-        inside = self.tree
+        inside = self.fields
         for step in path[:-1]:
             below = inside.setdefault(step, {})
             if not isinstance(below, dict):
@@ -49,28 +50,30 @@ class _PartBuilder:
             raise LsqlError(code, span, name=".".join(path))
         inside[last] = expr
 
-    def set_whole(self, span: Span) -> None:
-        if self.single is not None:
+    def set_star(self, span: Span) -> None:
+        if self.unnamed is not None:
             raise LsqlError("PROJECTION_CONFLICT", span, name=self.name)
-        self.whole = True
+        self.has_star = True
 
     def build(self) -> Part | None:
         """The part; None if the SELECT list does not mention it."""
-        if self.single is not None:
-            return UnnamedValue(self.single)
-        if self.tree:
-            return Fields(tuple((name, _expression(value)) for name, value in self.tree.items()), extends=self.whole)
-        return Whole() if self.whole else None
+        if self.unnamed is not None:
+            return UnnamedValue(self.unnamed)
+        if self.fields:
+            return Fields(
+                tuple((name, _expression(value)) for name, value in self.fields.items()), extends=self.has_star
+            )
+        return Unchanged() if self.has_star else None
 
 
 def _expression(value: Tree | Expr) -> Expr:
     if isinstance(value, dict):
-        return Record(tuple((name, _expression(inner)) for name, inner in value.items()))
+        return StructValue(tuple((name, _expression(inner)) for name, inner in value.items()))
     return value
 
 
 def bind_projections(binder: Binder, items: tuple[ast.Projection, ...]) -> tuple[Part | None, Part | None]:
-    """Key and value as the SELECT list sets them; None for a part that it does not mention.
+    """The key and the value as the SELECT list sets them; None for a part that it does not set.
 
     Raises:
         LsqlError: PROJECTION_DUPLICATE, PROJECTION_CONFLICT, PROJECTION_TARGET_INVALID, STAR_OF_SCALAR, and what Binder
@@ -85,14 +88,14 @@ def bind_projections(binder: Binder, items: tuple[ast.Projection, ...]) -> tuple
         path = _output_path(item, binder.scope)
         part = key if path[0] == "_key" else value
         if path in (("_key",), ("_value",)):
-            part.set_single(expr, item.span)
+            part.set_unnamed(expr, item.span)
         else:
             part.set_field(path[1:] if path[0] in ("_key", "_value") else path, expr, item.span)
     return key.build(), value.build()
 
 
 def _projectable(expr: Expr) -> Expr:
-    """A bare NULL is written as a null string, a duration as milliseconds."""
+    """The expression with a type that can be written: a string for NULL, milliseconds for a duration."""
     if expr.type == NULL:
         return convert(expr, STRING)
     return convert(expr, LONG) if expr.type == DURATION else expr
@@ -102,7 +105,7 @@ def _add_star(binder: Binder, star: ast.Star, item: ast.Projection, value: _Part
     if item.alias is not None:
         raise LsqlError("STAR_MISPLACED", item.span)
     scope, qualifier = binder.scope, star.qualifier
-    if isinstance(scope, JoinScope) and (fields := scope.starred(star)) is not None:
+    if isinstance(scope, JoinScope) and (fields := scope.expand_star(star)) is not None:
         for name, expr in fields:
             value.set_field((name,), expr, item.span)
         return
@@ -114,7 +117,7 @@ def _add_star(binder: Binder, star: ast.Star, item: ast.Projection, value: _Part
         )
     )
     if names_value:
-        value.set_whole(item.span)
+        value.set_star(item.span)
         return
     assert qualifier is not None
     inside = scope.resolve(qualifier)
@@ -125,41 +128,49 @@ def _add_star(binder: Binder, star: ast.Star, item: ast.Projection, value: _Part
 
 
 def _output_path(item: ast.Projection, scope: Scope | JoinScope) -> tuple[str, ...]:
-    """Where a projection goes, as names. Without an alias a path goes to itself, anything else to its own text."""
+    """The names of the output field that a projection sets, beginning with `_key` or `_value`; `_value` can be absent.
+
+    Without an alias, a field keeps its name; the name of another expression is its text.
+    """
     if item.alias is None:
-        return _own_path(item, scope)
+        return _default_path(item, scope)
     steps: list[str] = []
     for step in (item.alias.head, *item.alias.steps):
         if isinstance(step, ast.Index):
             raise LsqlError("PROJECTION_TARGET_INVALID", step.span, name=f"[{step.position}]")
         steps.append(step.name)
     head = item.alias.head
-    if not head.quoted and head.name in FACET_WORDS - {"_key", "_value"}:
+    if not head.quoted and head.name in RESERVED_NAMES - {"_key", "_value"}:
         raise LsqlError("PROJECTION_TARGET_INVALID", item.alias.span, name=head.name)
     return ("_value", *steps) if head.quoted else tuple(steps)
 
 
-def _own_path(item: ast.Projection, scope: Scope | JoinScope) -> tuple[str, ...]:
+def _default_path(item: ast.Projection, scope: Scope | JoinScope) -> tuple[str, ...]:
     match item.expr:
         case ast.NamePath(head, steps) if all(isinstance(step, ast.Ident) for step in steps):
             names = (head.name, *(step.name for step in steps if isinstance(step, ast.Ident)))
-            if head.name in FACET_WORDS and not head.quoted:
-                return ("_value", names[-1])  # `_key.id` becomes the field `id`; only AS sets the key
+            if head.name in RESERVED_NAMES and not head.quoted:
+                return ("_value", names[-1])  # `_key.id` sets the field `id`; only an alias can set the key
             return ("_value", *(names[1:] if scope.is_qualifier(item.expr) else names))
     return ("_value", item.text)
 
 
-def part_type(part: Part, whole: DataType) -> DataType:
-    """The type of an output part, given the type of the source's."""
+def part_type(part: Part, source_type: DataType) -> DataType:
+    """The type of an output part.
+
+    Args:
+        part: the part.
+        source_type: the type of the same part in the source.
+    """
     match part:
-        case Whole():
-            return whole
+        case Unchanged():
+            return source_type
         case UnnamedValue(expr):
             return expr.type
         case Fields(fields, extends):
-            new = Record(fields).type.fields
+            new = StructValue(fields).type.fields
             if not extends:
                 return Struct(new)
-            assert isinstance(whole, Struct)
+            assert isinstance(source_type, Struct)
             names = {f.name for f in new}
-            return Struct((*(f for f in whole.fields if f.name not in names), *new))
+            return Struct((*(f for f in source_type.fields if f.name not in names), *new))

@@ -1,18 +1,18 @@
-"""SET rocksdb.*: how the state stores use memory and files."""
+"""SET rocksdb.*: memory and files of the state stores."""
 
 from __future__ import annotations
 
 ROCKSDB_KEYS: dict[str, tuple[int, str]] = {
-    "rocksdb.table.block.size": (1024, "size of a block, in bytes: a multiple of 1024"),
-    "rocksdb.table.block.cache.size": (1 << 20, "cache of blocks, in bytes: a multiple of 1048576"),
-    "rocksdb.write.buffer.size": (1 << 20, "buffer of changes, in bytes: a multiple of 1048576"),
-    "rocksdb.max.write.buffer": (1, "how many such buffers: a whole number"),
-    "rocksdb.files.opened.max": (1, "files that are open at once: a whole number"),
+    "rocksdb.table.block.size": (1024, "size of a block in bytes, a multiple of 1024"),
+    "rocksdb.table.block.cache.size": (1 << 20, "size of the block cache in bytes, a multiple of 1048576"),
+    "rocksdb.write.buffer.size": (1 << 20, "size of a write buffer in bytes, a multiple of 1048576"),
+    "rocksdb.max.write.buffer": (1, "maximum number of write buffers"),
+    "rocksdb.files.opened.max": (1, "maximum number of open files"),
 }
-"""By key: what its value must be a multiple of, and what it is."""
+"""By key: the unit that the value must be a multiple of, and the meaning."""
 
-_FIXED = "the engine fixes it"
-_DURABLE = "state is kept by the checkpoint, not by RocksDB's own log"
+_FIXED = "Spark has no option for it"
+_DURABLE = "the checkpoint keeps the state, not the write-ahead log of RocksDB"
 
 ROCKSDB_IGNORED: dict[str, str] = {
     **dict.fromkeys(
@@ -32,4 +32,4 @@ ROCKSDB_IGNORED: dict[str, str] = {
         _DURABLE,
     ),
 }
-"""Keys that change nothing here: accepted with a warning."""
+"""Keys that have no effect, with the reason. They cause a warning."""

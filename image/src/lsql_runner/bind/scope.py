@@ -1,7 +1,7 @@
-"""The meaning of names in a SELECT.
+"""Names in a SELECT without joins.
 
-The relation below offers columns: `key`, `value`, `topic`, `partition`, `offset`, `ts` (milliseconds),
-`headers`, and one column for each LATERAL alias. A bare name is a field of the value.
+The input has the columns `key`, `value`, `topic`, `partition`, `offset`, `ts` (milliseconds since 1970 UTC), `headers`,
+and one column for each LATERAL alias. A name without a prefix is a field of the value.
 """
 
 from __future__ import annotations
@@ -17,141 +17,143 @@ from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.types import INT, LONG, STRING, Array, DataType, Field, Map, Struct, describe
 
-_FACETS: dict[str, tuple[str, DataType]] = {
+_METADATA: dict[str, tuple[str, DataType]] = {
     "_topic": ("topic", STRING),
     "_partition": ("partition", INT),
     "_offset": ("offset", LONG),
     "_ts": ("ts", LONG),
 }
-_META: dict[str, tuple[str, DataType]] = {
+_META_STEPS: dict[str, tuple[str, DataType]] = {
     "partition": ("partition", INT),
     "offset": ("offset", LONG),
     "timestamp": ("ts", LONG),
     "topic": ("topic", STRING),
 }
-FACET_WORDS = frozenset({"_key", "_value", "_meta", "_header", *_FACETS})
+RESERVED_NAMES = frozenset({"_key", "_value", "_meta", "_header", *_METADATA})
+"""Names that are not fields of the value, unless they are quoted."""
 
 
 def lateral_column(alias: str) -> str:
-    """The name of the column with the element of a LATERAL."""
+    """The name of the column with the elements of a LATERAL."""
     return f"lateral_{alias}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """One source with its names, and the LATERAL aliases defined so far."""
+    """One source, its names, and the LATERAL aliases defined so far."""
 
     name: str
     shape: Shape
     aliases: frozenset[str]
+    """The names that can be a prefix of its fields."""
     laterals: Mapping[str, DataType] = field(default_factory=dict)
-    known: frozenset[ColumnRef] = frozenset()
-    """Fields that are not null here because a condition excludes it."""
+    """The types of the elements, by alias."""
+    not_null: frozenset[ColumnRef] = frozenset()
+    """Fields that cannot be NULL because a condition excludes it."""
 
-    def knowing(self, known: frozenset[ColumnRef]) -> Scope:
-        """The same scope with more fields known not to be null."""
-        return replace(self, known=self.known | known)
+    def with_not_null(self, fields: frozenset[ColumnRef]) -> Scope:
+        """The scope with more fields that cannot be NULL."""
+        return replace(self, not_null=self.not_null | fields)
 
     def with_lateral(self, alias: str, element: DataType) -> Scope:
+        """The scope with another LATERAL alias."""
         return replace(self, laterals={**self.laterals, alias: element})
 
     def resolve(self, path: ast.NamePath) -> Expr:
-        """The expression that a path stands for.
+        """The expression that a path names.
 
         Raises:
-            LsqlError: FIELD_UNKNOWN or FIELD_NOT_NESTED, at the step that fails.
+            LsqlError: FIELD_UNKNOWN, FIELD_NOT_NESTED, at the step that fails; HEADER_NAME_MISSING, FACET_UNAVAILABLE.
         """
-        found = self._resolve(path)
-        if isinstance(found, ColumnRef) and found in self.known:
-            return replace(found, nullable=False, present=True)
-        return found
+        expr = self._resolve(path)
+        if isinstance(expr, ColumnRef) and expr in self.not_null:
+            return replace(expr, nullable=False, present=True)
+        return expr
 
     def _resolve(self, path: ast.NamePath) -> Expr:
         head = path.head.name
-        if not path.head.quoted and head in FACET_WORDS:
-            return self._resolve_facet(path)
+        if not path.head.quoted and head in RESERVED_NAMES:
+            return self._resolve_reserved(path)
         if head in self.laterals:
-            return resolve_lateral(lateral_column(head), self.laterals[head], "value" in self.shape.exempt, path)
+            return resolve_lateral(lateral_column(head), self.laterals[head], "value" in self.shape.undeclared, path)
         if self.is_qualifier(path) and isinstance(path.steps[0], ast.Ident):
             return self.resolve(ast.NamePath(path.steps[0], path.steps[1:], path.span))
-        return _inside(self._whole_value(path.span), (path.head, *path.steps), self.name)
+        return _follow(self._value, (path.head, *path.steps), self.name)
 
     def is_qualifier(self, path: ast.NamePath) -> bool:
-        """Whether the first name of a path is that of the source, and not of a field: `payments.amount`."""
+        """Whether the first name of a path is the source and not a field, as in `payments.amount`."""
         head = path.head.name
-        named = head in self.aliases and head not in self.laterals and not self._is_field(head)
-        return named and bool(path.steps) and isinstance(path.steps[0], ast.Ident)
+        is_source = head in self.aliases and head not in self.laterals and not self._is_field(head)
+        return is_source and bool(path.steps) and isinstance(path.steps[0], ast.Ident)
 
     def _is_field(self, name: str) -> bool:
         value = self.shape.value.type
         return isinstance(value, Struct) and value.field(name) is not None
 
-    def _whole_value(self, span: Span) -> ColumnRef:
-        return _root("value", self.shape.value.type, "value" in self.shape.exempt)
+    @property
+    def _value(self) -> ColumnRef:
+        return _root("value", self.shape.value.type, "value" in self.shape.undeclared)
 
-    def _resolve_facet(self, path: ast.NamePath) -> Expr:
+    def _resolve_reserved(self, path: ast.NamePath) -> Expr:
         head, steps = path.head.name, path.steps
         match head:
             case "_key":
-                return _inside(_root("key", self.shape.key.type, "key" in self.shape.exempt), steps, "_key")
+                return _follow(_root("key", self.shape.key.type, "key" in self.shape.undeclared), steps, "_key")
             case "_value":
-                return _inside(self._whole_value(path.span), steps, "_value")
+                return _follow(self._value, steps, "_value")
             case "_header":
                 if len(steps) != 1 or not isinstance(steps[0], ast.Ident):
                     raise LsqlError("HEADER_NAME_MISSING", path.span, name=head)
-                self._need("headers", path.span, head)
+                self._require("headers", path.span, head)
                 return Convert(HeaderValue(steps[0].name), STRING)
             case "_meta":
                 step = steps[0].name if len(steps) == 1 and isinstance(steps[0], ast.Ident) else ""
-                if step not in _META:
-                    raise LsqlError(
-                        "FIELD_UNKNOWN",
-                        path.span,
-                        name=step or "_meta",
-                        source="_meta",
-                        known=", ".join(_META),
-                    )
-                column, kind = _META[step]
+                if step not in _META_STEPS:
+                    known = ", ".join(_META_STEPS)
+                    raise LsqlError("FIELD_UNKNOWN", path.span, name=step or "_meta", source="_meta", known=known)
+                column, kind = _META_STEPS[step]
             case _:
-                column, kind = _FACETS[head]
+                column, kind = _METADATA[head]
                 if steps:
                     first = steps[0].name if isinstance(steps[0], ast.Ident) else f"[{steps[0].position}]"
                     raise LsqlError("FIELD_NOT_NESTED", steps[0].span, name=head, type=describe(kind), step=first)
-        self._need(column, path.span, head)
+        self._require(column, path.span, head)
         return ColumnRef(column, (), kind, nullable=False, present=True)
 
-    def _need(self, facet: str, span: Span, name: str) -> None:
-        if facet not in self.shape.facets:
-            known = ", ".join(
-                [
-                    "_key",
-                    "_value",
-                    *(f"_{f}" for f in sorted(self.shape.facets) if f in ("topic", "partition", "offset", "ts")),
-                ]
-            )
+    def _require(self, column: str, span: Span, name: str) -> None:
+        """Check that a column of the metadata is available."""
+        if column not in self.shape.metadata:
+            available = [word for word, (other, _) in sorted(_METADATA.items()) if other in self.shape.metadata]
+            known = ", ".join(["_key", "_value", *available])
             raise LsqlError("FACET_UNAVAILABLE", span, name=name, source=self.name, known=known)
 
 
-def _root(column: str, kind: DataType, exempt: bool) -> ColumnRef:
-    """A whole key, value or element of an array: it counts as not null, whatever is null inside."""
-    return ColumnRef(column, (), kind, nullable=False, exempt=exempt)
+def _root(column: str, kind: DataType, undeclared: bool) -> ColumnRef:
+    """A key, a value or an element of an array. It is not nullable, but its fields can be."""
+    return ColumnRef(column, (), kind, nullable=False, undeclared=undeclared)
 
 
-def resolve_lateral(column: str, element: DataType, exempt: bool, path: ast.NamePath) -> ColumnRef:
-    """What a path into the element of a LATERAL stands for; `exempt` as that of `ColumnRef`.
+def resolve_lateral(column: str, element: DataType, undeclared: bool, path: ast.NamePath) -> ColumnRef:
+    """The reference for a path whose first name is a LATERAL alias.
+
+    Args:
+        column: the column of the elements.
+        element: the type of an element.
+        undeclared: whether the fields of the element are not declared.
+        path: the path.
 
     Raises:
         LsqlError: FIELD_UNKNOWN or FIELD_NOT_NESTED, at the step that fails.
     """
-    return _inside(_root(column, element, exempt), path.steps, path.head.name)
+    return _follow(_root(column, element, undeclared), path.steps, path.head.name)
 
 
-def _inside(start: ColumnRef, steps: tuple[ast.Ident | ast.Index, ...], name: str) -> ColumnRef:
-    found = start
+def _follow(start: ColumnRef, steps: tuple[ast.Ident | ast.Index, ...], name: str) -> ColumnRef:
+    ref = start
     for step in steps:
-        found = _step(found, step, name)
+        ref = _step(ref, step, name)
         name = step.name if isinstance(step, ast.Ident) else f"{name}[{step.position}]"
-    return found
+    return ref
 
 
 def _step(inside: ColumnRef, step: ast.Ident | ast.Index, name: str) -> ColumnRef:
@@ -171,16 +173,11 @@ def _step(inside: ColumnRef, step: ast.Ident | ast.Index, name: str) -> ColumnRe
             return replace(inside, path=(*inside.path, key), type=value, nullable=True)
         case Array(element), ast.Index(position):
             return replace(inside, path=(*inside.path, position), type=element, nullable=True)
-    wanted = step.name if isinstance(step, ast.Ident) else f"[{step.position}]"
-    if inside.column == "value" and not inside.path:  # a bare name, and the value has no fields
-        raise LsqlError(
-            "FIELD_UNKNOWN",
-            step.span,
-            name=wanted,
-            source=f"{name} ({describe(inside.type)})",
-            known="_value, _key, _ts",
-        )
-    raise LsqlError("FIELD_NOT_NESTED", step.span, name=name, type=describe(inside.type), step=wanted)
+    step_name = step.name if isinstance(step, ast.Ident) else f"[{step.position}]"
+    if inside.column == "value" and not inside.path:  # the value is not a struct
+        source = f"{name} ({describe(inside.type)})"
+        raise LsqlError("FIELD_UNKNOWN", step.span, name=step_name, source=source, known="_value, _key, _ts")
+    raise LsqlError("FIELD_NOT_NESTED", step.span, name=name, type=describe(inside.type), step=step_name)
 
 
 def member_ref(struct: ColumnRef, member: Field) -> ColumnRef:
@@ -190,7 +187,7 @@ def member_ref(struct: ColumnRef, member: Field) -> ColumnRef:
 
 
 def _known(name: str, struct: Struct) -> str:
-    """The fields of a struct for a message: near names first, at most twelve."""
+    """The names of at most twelve fields for an error message; similar names are first."""
     near = get_close_matches(name, struct.names, n=3, cutoff=0.6)
     near += [n for n in struct.names if n.lower() == name.lower() and n not in near]
     rest = [n for n in struct.names if n not in near]

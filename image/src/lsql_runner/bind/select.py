@@ -1,4 +1,4 @@
-"""One SELECT: its clauses in the order of evaluation."""
+"""One SELECT, clause by clause in the order of evaluation."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from dataclasses import dataclass
 
 from lsql_runner.bind import operators
 from lsql_runner.bind.bound import (
-    ALL_FACETS,
+    ALL_METADATA,
     BoundSelect,
     Grouping,
     Part,
     Shape,
+    Unchanged,
     UnnamedValue,
-    Whole,
     part_exprs,
 )
-from lsql_runner.bind.decoders import without_decoders
-from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, Record, walk
+from lsql_runner.bind.decoders import without_format_conditions
+from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, StructValue, walk
 from lsql_runner.bind.expressions import Binder
 from lsql_runner.bind.generations import Generation
-from lsql_runner.bind.grouping import Regrouping, bind_group_keys, group_ref, window_spec
+from lsql_runner.bind.grouping import GroupRewriter, bind_group_keys, group_ref, window_spec
 from lsql_runner.bind.join_scope import JoinScope
-from lsql_runner.bind.joins import Find, bind_joins, joins_streams, reads_table
-from lsql_runner.bind.nulls import known_by
+from lsql_runner.bind.joins import LookUp, bind_joins, joins_streams, reads_table
+from lsql_runner.bind.nulls import not_null_after
 from lsql_runner.bind.output_formats import computed_serde, default_format, fits, grouped_key_serde
 from lsql_runner.bind.projections import bind_projections, part_type
 from lsql_runner.bind.scope import Scope
 from lsql_runner.bind.settings import ProgramSettings
-from lsql_runner.bind.sources import BoundSource, has_windows, is_aggregated, waits_for_time
+from lsql_runner.bind.sources import BoundSource, has_aggregate, has_outer_stream_join, has_windows
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import Serde
 from lsql_runner.spans import Span
@@ -39,31 +39,31 @@ RECORD_TIME = ColumnRef("ts", (), LONG, nullable=False, present=True)
 
 
 def bind_select(
-    select: ast.Select, find: Find, settings: ProgramSettings, generation: Generation = "modern"
+    select: ast.Select, look_up: LookUp, settings: ProgramSettings, generation: Generation = "modern"
 ) -> BoundSelect:
-    """Bind one SELECT.
+    """The SELECT with all names resolved and all expressions typed.
 
     Args:
-        select: what is bound.
-        find: gives what a source of it stands for.
-        settings: the program's.
-        generation: whose rules for nulls and for keys of joins hold.
+        select: the SELECT.
+        look_up: returns the source of a name in FROM or JOIN.
+        settings: the settings of the program.
+        generation: determines the rules for NULL and for the keys of joins.
 
     Raises:
-        LsqlError: each with its place.
+        LsqlError: with a span.
     """
     if select.window is not None and select.window.kind == "SLIDING" and not select.joins:
         raise unsupported("sliding aggregate", select.window.span)
-    source, scope, is_table = _from(select, find, settings, generation)
+    source, scope, is_table = _from(select, look_up, settings, generation)
     context = _Context(
         select=select, source=source, shape=scope.shape, settings=settings, generation=generation, is_table=is_table
     )
     scope, laterals = context.laterals(scope)
     where = context.where(scope)
     if where is not None:
-        scope = scope.knowing(known_by(where, True))
+        scope = scope.with_not_null(not_null_after(where, True))
     key, value = bind_projections(context.binder(scope, None), select.projections)
-    grouped = bool(select.group_by) or context.window is not None or _aggregates(key) or _aggregates(value)
+    grouped = bool(select.group_by) or context.window is not None or _has_aggregate(key) or _has_aggregate(value)
     if grouped:
         return context.grouped(scope, laterals, where, key, value)
     if select.grace is not None and not joins_streams(source):
@@ -78,30 +78,30 @@ Laterals = tuple[tuple[str, Expr], ...]
 
 
 def _from(
-    select: ast.Select, find: Find, settings: ProgramSettings, generation: Generation
+    select: ast.Select, look_up: LookUp, settings: ProgramSettings, generation: Generation
 ) -> tuple[BoundSource, AnyScope, bool]:
-    """What a SELECT reads, the names in it, and whether it is a table."""
+    """The source of a SELECT, its names, and whether it is read as a table."""
     if select.joins:
         grace_ms = settings.grace_ms if select.grace is None else select.grace.milliseconds
         # NULL keys never match, so no operator has to handle them.
-        joined, joint = bind_joins(
-            select, find, generation == "legacy", grace_ms, lambda scope: _binder(scope, settings, "ON", "legacy")
+        join, join_scope = bind_joins(
+            select, look_up, generation == "legacy", grace_ms, lambda scope: _binder(scope, settings, "ON", "legacy")
         )
-        if waits_for_time(joined) and is_aggregated(joined):
+        if has_outer_stream_join(join) and has_aggregate(join):
             raise unsupported("outer join with aggregate", select.joins[0].span)
-        return joined, joint, joined.is_table
-    written = select.source
-    found = find(written)
-    names = {written.name.name} | ({written.alias.name} if written.alias else set())
-    return found, Scope(name=written.name.name, shape=found.shape, aliases=frozenset(names)), reads_table(select, found)
+        return join, join_scope, join.is_table
+    name, alias = select.source.name.name, select.source.alias
+    source = look_up(select.source)
+    scope = Scope(name=name, shape=source.shape, aliases=frozenset({name} | ({alias.name} if alias else set())))
+    return source, scope, reads_table(select, source)
 
 
 def _binder(scope: AnyScope, settings: ProgramSettings, clause: str | None, generation: Generation) -> Binder:
     decimal = Decimal(settings.decimal_precision, min(settings.decimal_scale, settings.decimal_precision))
-    return Binder(scope, decimal, aggregates_in=clause, strict=generation == "modern")
+    return Binder(scope, decimal, clause_without_aggregates=clause, rejects_nulls=generation == "modern")
 
 
-def _aggregates(part: Part | None) -> bool:
+def _has_aggregate(part: Part | None) -> bool:
     """Whether a part contains an aggregate."""
     exprs = () if part is None else part_exprs(part)
     return any(isinstance(inner, AggregateCall) for expr in exprs for inner in walk(expr))
@@ -109,6 +109,8 @@ def _aggregates(part: Part | None) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Context:
+    """What the clauses of one SELECT share."""
+
     select: ast.Select
     source: BoundSource
     shape: Shape
@@ -118,7 +120,7 @@ class _Context:
 
     @property
     def window(self) -> ast.WindowClause | None:
-        """The window of the groups; a SLIDING window belongs to the join."""
+        """The window of the groups. A SLIDING window is a window of the join."""
         return self.select.window if self.select.join_window is None else None
 
     @property
@@ -145,11 +147,11 @@ class _Context:
         return scope, tuple(bound)
 
     def where(self, scope: AnyScope) -> Expr | None:
-        where = without_decoders(self.select.where)
+        where = without_format_conditions(self.select.where)
         return None if where is None else self.binder(scope, "WHERE").condition(where, "WHERE")
 
     def event_time(self, scope: AnyScope) -> Expr:
-        """LONG, milliseconds since 1970 UTC: the record's timestamp unless EVENTTIME BY names another."""
+        """EVENTTIME BY, else the timestamp of the record; LONG, milliseconds since 1970 UTC."""
         expr = self.select.event_time
         if expr is None:
             return RECORD_TIME
@@ -175,8 +177,8 @@ class _Context:
             raise LsqlError("VALUE_MISSING", self._list_span)
         if self.is_table and key is not None:
             raise unsupported("key of table", self._list_span)
-        facets = self.shape.facets if key is None else self.shape.facets - {"raw_key"}
-        out = Shape(self._key_serde(key), self._value_serde(value), facets, self._exempt(key, value))
+        metadata = self.shape.metadata if key is None else self.shape.metadata - {"raw_key"}
+        out = Shape(self._key_serde(key), self._value_serde(value), metadata, self._undeclared(key, value))
         time = self.event_time(scope)
         return BoundSelect(
             source=self.source,
@@ -184,7 +186,7 @@ class _Context:
             where=where,
             grouping=None,
             event_time=time,
-            key=key or Whole(),
+            key=key or Unchanged(),
             value=value,
             shape=out,
             reads_table=self.is_table,
@@ -205,25 +207,25 @@ class _Context:
         keys = bind_group_keys(self.binder(scope, "GROUP BY"), select.group_by)
         if not keys and select.window is not None and self.shape.key.format.is_windowed:
             raise unsupported("window of windowed key", select.window.span, format=str(self.shape.key.format))
-        if not keys and "raw_key" not in self.shape.facets:
+        if not keys and "raw_key" not in self.shape.metadata:
             keys = (("key", ColumnRef("key", (), self.shape.key.type)),)
-        regrouping = Regrouping(keys)
-        new_value = regrouping.part(value or Whole(), self._list_span)
-        if not regrouping.calls:
+        rewriter = GroupRewriter(keys)
+        new_value = rewriter.part(value or Unchanged(), self._list_span)
+        if not rewriter.calls:
             raise LsqlError("AGGREGATE_MISSING", select.span_of("GROUP BY"))
-        having = self.having(scope, regrouping)
+        having = self.having(scope, rewriter)
         window = window_spec(self.window)
         grace_ms = self.settings.grace_ms if select.grace is None else select.grace.milliseconds
         grouping = Grouping(
-            keys=keys, window=window, grace_ms=grace_ms, calls=regrouping.slots(), final=self.settings.emits_final
+            keys=keys, window=window, grace_ms=grace_ms, calls=rewriter.aggregates(), final=self.settings.emits_final
         )
         new_key, key_serde = self._group_key(keys)
         value_type = part_type(new_value, self.shape.value.type)
         out = Shape(
             grouped_key_serde(key_serde, window),
             computed_serde(value_type, self.shape.value),
-            ALL_FACETS & {"ts"},
-            self._exempt(new_key, new_value),
+            ALL_METADATA & {"ts"},
+            self._undeclared(new_key, new_value),
         )
         return BoundSelect(
             source=self.source,
@@ -239,30 +241,31 @@ class _Context:
         )
 
     def _check_groups(self) -> None:
-        place = self.select.span_of("GROUP BY")
+        span = self.select.span_of("GROUP BY")
         if self.settings.emits_final and self.window is None:
-            raise LsqlError("FINAL_WITHOUT_WINDOW", place)
+            raise LsqlError("FINAL_WITHOUT_WINDOW", span)
         if self.is_table and self.window is not None:
             raise unsupported("window of table", self.window.span)
-        if waits_for_time(self.source):
-            raise unsupported("aggregate of outer join", place)
-        if has_windows(self.source) or (not self.is_table and is_aggregated(self.source)):
-            # The number of results of a group depends on the batches: it cannot be counted.
-            raise unsupported("aggregate of aggregate", place)
+        if has_outer_stream_join(self.source):
+            raise unsupported("aggregate of outer join", span)
+        if has_windows(self.source) or (not self.is_table and has_aggregate(self.source)):
+            # An aggregate writes a result with every batch that changes a group. How many it writes depends on the
+            # batches, so an aggregate of these results would not be deterministic.
+            raise unsupported("aggregate of aggregate", span)
 
-    def having(self, scope: AnyScope, regrouping: Regrouping) -> Expr | None:
-        """The condition on groups, over their columns."""
+    def having(self, scope: AnyScope, rewriter: GroupRewriter) -> Expr | None:
+        """The condition of HAVING, over the columns of the groups."""
         if self.select.having is None:
             return None
         condition = self.binder(scope, None).condition(self.select.having, "HAVING")
-        return regrouping.condition(condition, self.select.span_of("HAVING"))
+        return rewriter.condition(condition, self.select.span_of("HAVING"))
 
     def _group_key(self, keys: tuple[tuple[str, Expr], ...]) -> tuple[Part, Serde]:
-        """The key of the groups: that of the records, one value, or a struct of several."""
+        """The key of the result: the group key, a struct of several group keys, or without any the record key."""
         columns = [(name, group_ref(name, expr)) for name, expr in keys]
         if not columns:
-            return Whole(), self.shape.key
-        expr: Expr = columns[0][1] if len(columns) == 1 else Record(tuple(columns))
+            return Unchanged(), self.shape.key
+        expr: Expr = columns[0][1] if len(columns) == 1 else StructValue(tuple(columns))
         form = default_format(expr.type)
         if not fits(expr.type, form):
             raise LsqlError(
@@ -275,20 +278,20 @@ class _Context:
             )
         return UnnamedValue(expr), Serde(form, expr.type)
 
-    def _exempt(self, key: Part | None, value: Part) -> frozenset[str]:
-        """The parts of the result whose fields are not declared, or are computed from such a part."""
-        parts = {"key": key or Whole(), "value": value}
-        exempt = self.shape.exempt
-        return frozenset(name for name, part in parts.items() if (name in exempt if part == Whole() else exempt))
+    def _undeclared(self, key: Part | None, value: Part) -> frozenset[str]:
+        """The parts of the result whose fields are not declared, or are computed from undeclared fields."""
+        parts = {"key": key or Unchanged(), "value": value}
+        source = self.shape.undeclared
+        return frozenset(name for name, part in parts.items() if (name in source if part == Unchanged() else source))
 
     def _key_serde(self, key: Part | None) -> Serde:
-        if key is None or isinstance(key, Whole):
+        if key is None or isinstance(key, Unchanged):
             return self.shape.key
         kind = part_type(key, self.shape.key.type)
         return computed_serde(kind, self.shape.key)
 
     def _value_serde(self, value: Part) -> Serde:
-        if isinstance(value, Whole):
+        if isinstance(value, Unchanged):
             return self.shape.value
         if getattr(value, "extends", False) and not isinstance(self.shape.value.type, Struct):
             raise LsqlError("STAR_OF_SCALAR", self._list_span, name="_value", found=describe(self.shape.value.type))

@@ -1,6 +1,6 @@
-"""Values of SETs: each function gives the value of a statement.
+"""Values of SET statements: each function checks and converts the value of a statement.
 
-Raises, all of them:
+All functions raise:
     LsqlError: SETTING_INVALID, at the value.
 """
 
@@ -14,7 +14,7 @@ from lsql_runner.sql.ast import UNIT_MS, SetStatement
 
 
 def invalid(statement: SetStatement, expected: Detail) -> LsqlError:
-    """The error of a value that is not what it must be."""
+    """SETTING_INVALID for the value of a statement."""
     return LsqlError(
         "SETTING_INVALID", statement.value_span, key=statement.key, value=statement.value, expected=expected
     )
@@ -35,31 +35,31 @@ def whole_number(statement: SetStatement, least: int, most: int) -> int:
 
 
 def multiple_of(statement: SetStatement, unit: int) -> int:
-    """A whole number above zero that the unit divides."""
-    found = re.fullmatch(r"\d{1,15}", statement.value, re.ASCII)
-    if not found or not int(statement.value) or int(statement.value) % unit:
+    """A whole number above zero that is a multiple of `unit`."""
+    digits = re.fullmatch(r"\d{1,15}", statement.value, re.ASCII)
+    if not digits or not int(statement.value) or int(statement.value) % unit:
         raise invalid(statement, EXPECTED("POSITIVE_INTEGER") if unit == 1 else EXPECTED("BYTES_MULTIPLE", unit=unit))
     return int(statement.value)
 
 
-def plain_name(statement: SetStatement, dotted: bool) -> str:
-    """A name that AVRO and PROTOBUF take; `dotted` also takes several with dots between."""
-    part = r"[A-Za-z_][A-Za-z0-9_]*"
-    if not re.fullmatch(rf"{part}(\.{part})*" if dotted else part, statement.value):
+def schema_name(statement: SetStatement, dotted: bool) -> str:
+    """A name that is valid in AVRO and PROTOBUF schemas; with `dotted` also several names separated by dots."""
+    name = r"[A-Za-z_][A-Za-z0-9_]*"
+    if not re.fullmatch(rf"{name}(\.{name})*" if dotted else name, statement.value):
         raise invalid(statement, EXPECTED("DOTTED_NAME") if dotted else EXPECTED("NAME"))
     return statement.value
 
 
 def duration_ms(statement: SetStatement) -> int:
-    """A length of time, in milliseconds."""
-    found = re.fullmatch(r"(\d{1,12})\s*(ms|s|m|h|d)", statement.value.strip().lower())
-    if not found:
+    """A duration, in milliseconds."""
+    match = re.fullmatch(r"(\d{1,12})\s*(ms|s|m|h|d)", statement.value.strip().lower())
+    if not match:
         raise invalid(statement, EXPECTED("DURATION"))
-    return int(found[1]) * UNIT_MS[found[2]]
+    return int(match[1]) * UNIT_MS[match[2]]
 
 
 def one_of(statement: SetStatement, *words: str) -> str:
-    """One of the words, in any case; gives it in lower case."""
+    """One of the words, in any case; returned in lower case."""
     if statement.value.lower() not in words:
         raise invalid(statement, EXPECTED("ONE_OF", known=", ".join(words)))
     return statement.value.lower()

@@ -1,6 +1,6 @@
-"""SET: every key that a program may set, in both generations, and what it becomes.
+"""SET: all keys that a program can set, in both generations of the language.
 
-A key is refused with the near names unless a table here knows it; nothing is dropped in silence.
+An unknown key is an error that lists similar keys. A key without effect causes a warning.
 """
 
 from __future__ import annotations
@@ -10,55 +10,53 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
-from lsql_runner.bind.error_policies import POLICIES, ErrorPolicies, bind_error_policies
+from lsql_runner.bind.error_policies import POLICY_KEYS, ErrorPolicies, bind_error_policies
 from lsql_runner.bind.kafka_keys import (
     CONSUMER_KEYS,
     IGNORED_KEYS,
     PRODUCER_KEYS,
     TOPIC_KEYS,
     environment_name,
-    expected,
+    expected_value,
 )
 from lsql_runner.bind.rocksdb_keys import ROCKSDB_IGNORED, ROCKSDB_KEYS
 from lsql_runner.bind.setting_values import duration_ms, invalid, multiple_of, one_of, whole_number
-from lsql_runner.bind.topic_settings import TOPIC_WORDS, TopicSettings, topic_override, with_override
+from lsql_runner.bind.topic_settings import LSQL_TOPIC_KEYS, TopicSettings, topic_override, with_override
 from lsql_runner.errors import LsqlError
 from lsql_runner.sql.ast import SetStatement
 from lsql_runner.sql.unsupported import KEYS_OF_ENGINE, unsupported
 
 DEFAULT_GRACE_MS = 24 * 3_600_000
-"""How late a record may be, where the program does not say; the value that Kafka Streams had."""
+"""How late a record can be if the program does not set a grace period; the former default of Kafka Streams."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramSettings:
-    """All SETs of a program, understood."""
+    """The values of all SET statements of a program."""
 
     topics: TopicSettings = TopicSettings()
     overrides: tuple[tuple[str, TopicSettings], ...] = ()
-    """By topic, where `topic.<name>.<key>` is set: the defaults with those keys replaced."""
+    """By topic, if `topic.<name>.<key>` is set: `topics` with these keys replaced."""
     grace_ms: int = DEFAULT_GRACE_MS
     emits_final: bool = False
-    """Windows have one result, when they are over, and not one after each change."""
+    """Whether a window has one result, when it ends, instead of one after each change."""
     auto_offset_reset: str = "earliest"
     decimal_precision: int = 38
     decimal_scale: int = 18
-    key_decoder: str | None = None
-    value_decoder: str | None = None
     consumer: tuple[tuple[str, str], ...] = ()
     producer: tuple[tuple[str, str], ...] = ()
     rocksdb: tuple[tuple[str, int], ...] = ()
-    """Of ROCKSDB_KEYS, with values in the units of the key (bytes, or a number)."""
+    """Values of ROCKSDB_KEYS, in bytes or as a number."""
     errors: ErrorPolicies = ErrorPolicies()
     warnings: tuple[str, ...] = field(default=())
 
     def topic(self, name: str) -> TopicSettings:
-        """How the target topic `name` is made."""
+        """How the target topic `name` is created."""
         return dict(self.overrides).get(name, self.topics)
 
 
 def bind_settings(statements: Iterable[SetStatement]) -> ProgramSettings:
-    """Read all SETs.
+    """The settings of a program.
 
     Raises:
         LsqlError: SETTING_UNKNOWN, SETTING_INVALID, SETTING_DUPLICATE, FEATURE_UNSUPPORTED, at the key or the value.
@@ -66,26 +64,25 @@ def bind_settings(statements: Iterable[SetStatement]) -> ProgramSettings:
     settings = ProgramSettings()
     seen: dict[str, SetStatement] = {}
     policies: dict[str, SetStatement] = {}
-    later: list[SetStatement] = []
+    overrides: list[SetStatement] = []
     for statement in statements:
         first = seen.setdefault(statement.key, statement)
         if first.value != statement.value:
-            places = [("first set here", first.span)]
             raise LsqlError(
                 "SETTING_DUPLICATE",
                 statement.key_span,
-                places,
+                [("first set here", first.span)],
                 key=statement.key,
                 first=first.value,
                 second=statement.value,
             )
-        if statement.key in POLICIES:
-            policies[statement.key] = statement  # one depends on the other
+        if statement.key in POLICY_KEYS:
+            policies[statement.key] = statement  # policies depend on each other
         elif topic_override(statement.key):
-            later.append(statement)  # an override starts from the defaults, wherever these are set
+            overrides.append(statement)  # applied last: it overrides the defaults, even if these are set after it
         else:
             settings = _apply(settings, statement)
-    for statement in later:
+    for statement in overrides:
         settings = _apply_override(settings, statement)
     errors, warnings = bind_error_policies(policies)
     return replace(settings, errors=errors, warnings=(*settings.warnings, *warnings))
@@ -95,7 +92,7 @@ _LEGACY_KEYS = frozenset({"autocreate", "partitions", "replication", "_ktype", "
 
 
 def is_legacy(statements: Iterable[SetStatement]) -> bool:
-    """Whether the SETs are of the legacy generation: some have a name that only it has, and none one of the modern."""
+    """Whether the SET statements are legacy: at least one key is only in the legacy generation, none in the modern."""
     keys = [statement.key for statement in statements]
     modern = any(key.startswith("defaults.topic.") or topic_override(key) for key in keys)
     topics = (key.removeprefix("topic.") for key in keys if key.startswith("topic."))
@@ -109,14 +106,14 @@ def _apply(settings: ProgramSettings, statement: SetStatement) -> ProgramSetting
         if key.startswith(prefix) and key.removeprefix(prefix) in TOPIC_KEYS:
             return replace(settings, topics=settings.topics.with_config(key.removeprefix(prefix), statement.value))
     name = key.removeprefix("defaults.topic.")
-    if name in TOPIC_WORDS:
-        return replace(settings, topics=TOPIC_WORDS[name](settings.topics, statement))
-    if key in _WORDS:
-        return _WORDS[key](settings, statement)
+    if name in LSQL_TOPIC_KEYS:
+        return replace(settings, topics=LSQL_TOPIC_KEYS[name](settings.topics, statement))
+    if key in _LSQL_KEYS:
+        return _LSQL_KEYS[key](settings, statement)
     if key in ROCKSDB_KEYS:
         return replace(settings, rocksdb=(*settings.rocksdb, (key, multiple_of(statement, ROCKSDB_KEYS[key][0]))))
     if key in _IGNORED:
-        warning = f"SET {key} has no meaning here and is ignored: {_IGNORED[key]}"
+        warning = f"SET {key} has no effect: {_IGNORED[key]}"
         return replace(settings, warnings=(*settings.warnings, warning))
     return _apply_client(settings, statement)
 
@@ -125,7 +122,7 @@ _IGNORED = {**IGNORED_KEYS, **ROCKSDB_IGNORED}
 
 
 def _apply_client(settings: ProgramSettings, statement: SetStatement) -> ProgramSettings:
-    """A key of Kafka's consumer or producer: bare for both, or behind `consumer.` or `producer.`."""
+    """A setting of Kafka's consumer or producer: for both without a prefix, or after `consumer.` or `producer.`."""
     key = statement.key
     bare = key.removeprefix("consumer.") if key.startswith("consumer.") else key.removeprefix("producer.")
     name = environment_name(bare)
@@ -137,9 +134,9 @@ def _apply_client(settings: ProgramSettings, statement: SetStatement) -> Program
     producer = bare in PRODUCER_KEYS and not key.startswith("consumer.")
     if not consumer and not producer:
         raise LsqlError("SETTING_UNKNOWN", statement.key_span, key=key, near=_near(key))
-    wanted = expected(bare, statement.value)
-    if wanted is not None:
-        raise invalid(statement, wanted)
+    expected = expected_value(bare, statement.value)
+    if expected is not None:
+        raise invalid(statement, expected)
     if consumer:
         settings = replace(settings, consumer=(*settings.consumer, (bare, statement.value)))
     if producer:
@@ -149,26 +146,26 @@ def _apply_client(settings: ProgramSettings, statement: SetStatement) -> Program
 
 def _near(key: str) -> str:
     known = [
-        *_WORDS,
-        *POLICIES,
-        *TOPIC_WORDS,
-        *(f"defaults.topic.{word}" for word in (*TOPIC_WORDS, *TOPIC_KEYS)),
+        *_LSQL_KEYS,
+        *POLICY_KEYS,
+        *LSQL_TOPIC_KEYS,
+        *(f"defaults.topic.{name}" for name in (*LSQL_TOPIC_KEYS, *TOPIC_KEYS)),
         *CONSUMER_KEYS,
         *PRODUCER_KEYS,
         *ROCKSDB_KEYS,
         *_IGNORED,
     ]
-    if found := re.match(r"topic\.[^.]+\.", key):
-        known += [found.group() + word for word in (*TOPIC_WORDS, *TOPIC_KEYS)]
+    if prefix := re.match(r"topic\.[^.]+\.", key):
+        known += [prefix.group() + name for name in (*LSQL_TOPIC_KEYS, *TOPIC_KEYS)]
     near = get_close_matches(key.lower(), dict.fromkeys(known), n=4, cutoff=0.5)
     return ", ".join(near) or "autocreate, partitions, replication, grace"
 
 
 def _apply_override(settings: ProgramSettings, statement: SetStatement) -> ProgramSettings:
-    found = topic_override(statement.key)
-    assert found is not None
-    topic, word = found
-    after = with_override(settings.topic(topic), word, statement)
+    override = topic_override(statement.key)
+    assert override is not None
+    topic, key = override
+    after = with_override(settings.topic(topic), key, statement)
     return replace(settings, overrides=tuple({**dict(settings.overrides), topic: after}.items()))
 
 
@@ -178,13 +175,17 @@ def _guarantee(settings: ProgramSettings, statement: SetStatement) -> ProgramSet
     return settings
 
 
-_WORDS: dict[str, Callable[[ProgramSettings, SetStatement], ProgramSettings]] = {
+def _unchanged(settings: ProgramSettings, _: SetStatement) -> ProgramSettings:
+    return settings
+
+
+_LSQL_KEYS: dict[str, Callable[[ProgramSettings, SetStatement], ProgramSettings]] = {
     "grace": lambda settings, s: replace(settings, grace_ms=duration_ms(s)),
     "auto.offset.reset": lambda settings, s: replace(settings, auto_offset_reset=one_of(s, "earliest", "latest")),
     "decimal.precision": lambda settings, s: replace(settings, decimal_precision=whole_number(s, 1, 38)),
     "decimal.scale": lambda settings, s: replace(settings, decimal_scale=whole_number(s, 0, 38)),
-    "_ktype": lambda settings, s: replace(settings, key_decoder=s.value.upper()),
-    "_vtype": lambda settings, s: replace(settings, value_decoder=s.value.upper()),
+    "_ktype": _unchanged,  # `decoders.source_formats` reads both
+    "_vtype": _unchanged,
     "emit": lambda settings, s: replace(settings, emits_final=one_of(s, "changes", "final") == "final"),
     "processing.guarantee": _guarantee,
 }

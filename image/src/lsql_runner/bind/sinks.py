@@ -1,4 +1,4 @@
-"""INSERTs into sinks: what is written, and where."""
+"""INSERTs into sinks."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ DEFAULT_BATCH_ROWS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SinkKind:
-    """The capabilities of a kind of sink. Everything else is refused before anything runs."""
+    """A kind of sink, and what it supports."""
 
     name: str
     schemes: tuple[str, ...]
     """The schemes of its addresses."""
     example: str
+    """An address."""
     needs_key: bool
     """Whether rows must have a key."""
     creates: bool
-    """Whether it has tables that can be created."""
+    """Whether it can create tables."""
     stores: tuple[str, ...] = ()
     """The values of STOREAS; the first is the default."""
     formats: tuple[str, ...] = ()
@@ -58,32 +59,32 @@ KINDS: dict[str, SinkKind] = {
         ),
     )
 }
-"""By name, as `GET /stream` and case files say it."""
+"""By name. `GET /stream` and case files use the same names."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedSink:
-    """A configured sink, and the name of the target inside it."""
+    """A configured sink, and the table in it that an INSERT writes to."""
 
     name: str
     kind: SinkKind
-    inside: str
+    table: str
 
 
 def named_sink(target: str, sinks: Mapping[str, str]) -> NamedSink | None:
-    """The sink that a target names: `shop` or `shop.orders` for the sink `shop`; None where there is none.
+    """The sink that a target names: `shop` and `shop.orders` name the sink `shop`. None if it is not configured.
 
     Args:
-        target: as the program writes it.
-        sinks: the kinds of the configured ones, by name.
+        target: the target as the program writes it.
+        sinks: the kinds of the configured sinks, by name.
     """
-    head, _, inside = target.partition(".")
+    head, _, table = target.partition(".")
     name = sink_name(head)
-    return NamedSink(name, KINDS[sinks[name]], inside or target) if name in sinks else None
+    return NamedSink(name, KINDS[sinks[name]], table or target) if name in sinks else None
 
 
 def sink_name(word: str) -> str:
-    """A sink's name as its variables can hold it: `Order-Cache` is `order_cache`."""
+    """The name of a sink as in its environment variables: `order_cache` for `Order-Cache`."""
     return word.lower().replace("-", "_")
 
 
@@ -94,9 +95,9 @@ def sink_of(insert: ast.Insert, catalog: Catalog) -> NamedSink | None:
         LsqlError: SINK_UNKNOWN, TARGET_AMBIGUOUS.
     """
     target = insert.target.name
-    found = named_sink(target, catalog.sinks)
+    sink = named_sink(target, catalog.sinks)
     if insert.kcql is not None:
-        if found is None:
+        if sink is None:
             name = sink_name(target.partition(".")[0])
             raise LsqlError(
                 "SINK_UNKNOWN",
@@ -106,10 +107,10 @@ def sink_of(insert: ast.Insert, catalog: Catalog) -> NamedSink | None:
                 known=", ".join(sorted(catalog.sinks)) or "none",
                 variable=f"LSQL_SINK_{name.upper()}_URL",
             )
-        return found
-    if found is not None and catalog.existing is not None and target in catalog.existing:
-        raise LsqlError("TARGET_AMBIGUOUS", insert.target.span, target=target, sink=found.name)
-    return found
+        return sink
+    if sink is not None and catalog.existing is not None and target in catalog.existing:
+        raise LsqlError("TARGET_AMBIGUOUS", insert.target.span, target=target, sink=sink.name)
+    return sink
 
 
 def bind_sink_insert(
@@ -136,16 +137,16 @@ def bind_sink_insert(
     store = kcql.store_as.name.upper() if kcql.store_as else next(iter(sink.kind.stores), "")
     mode: OneOf["insert", "upsert"] = "upsert" if kcql.upsert or sink.kind.needs_key else "insert"
     if can_delete_rows(select):
-        _check_going(insert, kcql, key, mode, select)
+        _check_deletes(insert, kcql, key, mode, select)
     target = SinkTarget(
         sink=sink.name,
         kind=sink.kind.name,
         name=insert.target.name,
-        table=sink.inside,
+        table=sink.table,
         mode=mode,
         columns=tuple((f.name, f.type) for f in kind.fields),
         key=key,
-        deletes=mode == "upsert" and (can_delete_rows(select) or _is_of_record_key(key, select)),
+        deletes=mode == "upsert" and (can_delete_rows(select) or _is_computed_from_key(key, select)),
         creates=sink.kind.creates and (kcql.autocreate or settings.topic(insert.target.name).autocreate),
         batch_rows=kcql.batch or DEFAULT_BATCH_ROWS,
         store=store,
@@ -154,70 +155,70 @@ def bind_sink_insert(
 
 
 def _check_clauses(insert: ast.Insert, kcql: ast.Kcql, sink: NamedSink) -> None:
-    """Refuse clauses that the kind of sink does not support."""
+    """Check that the kind of sink supports the clauses of the INSERT."""
 
-    def place_of(clause: str) -> Span:
-        place = next((place for name, place in insert.clauses if name == clause), None)
-        return kcql.span_of(clause) if place is None else place
+    def span_of(clause: str) -> Span:
+        span = next((span for name, span in insert.clauses if name == clause), None)
+        return kcql.span_of(clause) if span is None else span
 
-    def refuse(clause: str, known: tuple[str, ...] = ()) -> LsqlError:
-        span, name, kind = place_of(clause), sink.name, sink.kind.name
+    def unsupported(clause: str, known: tuple[str, ...] = ()) -> LsqlError:
+        span, name, kind = span_of(clause), sink.name, sink.kind.name
         if known:
             return LsqlError("SINK_CLAUSE_VALUE", span, clause=clause, sink=name, kind=kind, known=", ".join(known))
         return LsqlError("SINK_CLAUSE_UNSUPPORTED", span, clause=clause, sink=name, kind=kind)
 
     kind, form, store = sink.kind, kcql.value_format, kcql.store_as
     if insert.key_format is not None or insert.value_format is not None:
-        raise refuse("STORE")
+        raise unsupported("STORE")
     if form is not None and form.name not in kind.formats:
-        raise refuse("WITHFORMAT", kind.formats)
+        raise unsupported("WITHFORMAT", kind.formats)
     if store is not None and (store.name.upper() not in kind.stores or store.options):
-        raise refuse("STOREAS", kind.stores)
+        raise unsupported("STOREAS", kind.stores)
     if form is not None and store is not None and store.name.upper() != kind.stores[0]:
-        raise LsqlError("SINK_CLAUSE_CONFLICT", place_of("WITHFORMAT"), clause="WITHFORMAT", store=store.name.upper())
+        raise LsqlError("SINK_CLAUSE_CONFLICT", span_of("WITHFORMAT"), clause="WITHFORMAT", store=store.name.upper())
     if kcql.autocreate and not kind.creates:
-        raise refuse("AUTOCREATE")
+        raise unsupported("AUTOCREATE")
 
 
 def _key(insert: ast.Insert, kcql: ast.Kcql, columns: tuple[str, ...]) -> tuple[str, ...]:
-    """The columns that PK names: by their own name, or by the field that they were made of."""
-    found: list[str] = []
+    """The columns that PK names: by their alias, or by the field that they contain."""
+    key: list[str] = []
     for path in kcql.key:
         name = path.head.name if not path.steps else ""
-        made_of = [
+        containing = [
             item.alias.head.name
             for item in insert.select.projections
             if item.alias is not None and not item.alias.steps and item.expr == path
         ]
-        column = next((one for one in (name, *made_of) if one in columns), None)
+        column = next((column for column in (name, *containing) if column in columns), None)
         if column is None:
             shown = ".".join(
                 [path.head.name, *(s.name if isinstance(s, ast.Ident) else f"[{s.position}]" for s in path.steps)]
             )
             raise LsqlError("PK_UNKNOWN", path.span, name=shown, known=", ".join(columns))
-        if column in found:
+        if column in key:
             raise LsqlError("NAME_DUPLICATE", path.span, name=column)
-        found.append(column)
-    return tuple(found)
+        key.append(column)
+    return tuple(key)
 
 
-def _check_going(
+def _check_deletes(
     insert: ast.Insert, kcql: ast.Kcql, key: tuple[str, ...], mode: OneOf["insert", "upsert"], select: BoundSelect
 ) -> None:
-    """Refuse a table whose rows could not be deleted, or could overwrite each other."""
-    wanted = identity(select)
-    if wanted is None:
+    """Check that PK identifies the rows of a table, so that the sink can delete them one by one."""
+    values = identity(select)
+    if values is None:
         raise LsqlError("SINK_ROW_IDENTITY_MISSING", insert.target.span, target=insert.target.name)
-    names = ", ".join(part.name for part in wanted)
+    names = ", ".join(value.name for value in values)
     if mode == "insert":
         raise LsqlError("SINK_UPSERT_REQUIRED", insert.target.span, target=insert.target.name, identity=names)
-    if not is_identity(wanted, key, select):
+    if not is_identity(values, key, select):
         span = kcql.key[0].span.to(kcql.key[-1].span)
         raise LsqlError("PK_NOT_ROW_IDENTITY", span, key=", ".join(key), identity=names)
 
 
-def _is_of_record_key(key: tuple[str, ...], select: BoundSelect) -> bool:
-    """Whether the key columns are computed from the record key alone: then a tombstone identifies the row to delete."""
+def _is_computed_from_key(key: tuple[str, ...], select: BoundSelect) -> bool:
+    """Whether the columns of PK are computed only from the record key, so that a tombstone identifies a row."""
     if select.is_table or isinstance(select.source, BoundJoin) or not isinstance(select.value, Fields):
         return False
     exprs = dict(select.value.fields)

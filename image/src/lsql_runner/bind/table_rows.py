@@ -1,4 +1,4 @@
-"""Rows of a table in a sink: whether rows can be deleted, and which columns identify them."""
+"""Tables that a program writes to a sink: whether their rows can be deleted, and which columns identify a row."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class RowIdentity:
-    """A part of the identity of a row: its key, or a value that it is grouped by."""
+    """A value that identifies a row, alone or with others: the key, or a group key."""
 
     columns: frozenset[str]
-    """The columns below the projection that contain it, each of them alone."""
+    """The columns of the projection's input that contain the value."""
     type: DataType
     name: str
-    """Its name in a program."""
+    """The name in the program."""
 
 
 def can_delete_rows(select: BoundSelect) -> bool:
-    """Whether a row of the result can be deleted."""
+    """Whether the result can lose a row that it had."""
     group = select.grouping
     if group is not None:
         is_session = group.window is not None and group.window.is_session
@@ -38,7 +38,7 @@ def can_delete_rows(select: BoundSelect) -> bool:
 
 
 def identity(select: BoundSelect) -> tuple[RowIdentity, ...] | None:
-    """The identity of the rows of a table; None if no column contains it, as for the window of a key."""
+    """The values that identify a row of a table; None if no column contains them, as for the window of a key."""
     group = select.grouping
     if group is None:
         return _key_of(select.source)
@@ -48,17 +48,17 @@ def identity(select: BoundSelect) -> tuple[RowIdentity, ...] | None:
     return tuple(keys) or None
 
 
-def is_identity(wanted: tuple[RowIdentity, ...], key: tuple[str, ...], select: BoundSelect) -> bool:
-    """Whether the columns of a key are exactly an identity."""
+def is_identity(values: tuple[RowIdentity, ...], key: tuple[str, ...], select: BoundSelect) -> bool:
+    """Whether the columns of `key` contain all of the values that identify a row, and no other values."""
     fields = dict(select.value.fields) if isinstance(select.value, Fields) else {}
     exprs = [fields.get(column) for column in key]
     refs = [expr for expr in exprs if isinstance(expr, ColumnRef)]
-    if len(refs) < len(exprs) or any(not any(ref.name in part.columns for part in wanted) for ref in refs):
+    if len(refs) < len(exprs) or any(not any(ref.name in value.columns for value in values) for ref in refs):
         return False
     return all(
-        any(ref.name in part.columns and leaf[: len(ref.path)] == ref.path for ref in refs)
-        for part in wanted
-        for leaf in _leaves(part.type)
+        any(ref.name in value.columns and path[: len(ref.path)] == ref.path for ref in refs)
+        for value in values
+        for path in _scalar_paths(value.type)
     )
 
 
@@ -71,7 +71,8 @@ def _key_of(source: BoundTopic | BoundSelect | BoundJoin) -> tuple[RowIdentity, 
     return (RowIdentity(frozenset({"key"}), source.shape.key.type, "_key"),)
 
 
-def _leaves(kind: DataType) -> tuple[Path, ...]:
+def _scalar_paths(kind: DataType) -> tuple[Path, ...]:
+    """The paths to all values that are not structs."""
     if not isinstance(kind, Struct) or not kind.fields:
         return ((),)
-    return tuple((member.name, *path) for member in kind.fields for path in _leaves(member.type))
+    return tuple((member.name, *path) for member in kind.fields for path in _scalar_paths(member.type))

@@ -1,4 +1,4 @@
-"""The names of types, as CAST and CREATE TABLE write them."""
+"""The names of types in CAST and CREATE TABLE."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from lsql_runner.types import SCALARS, DataType, Decimal
 
 
 def type_named(name: ast.TypeName, decimal: Decimal) -> DataType:
-    """The type that a name stands for; `decimal` is what a bare `decimal` is.
+    """The type with this name.
+
+    Args:
+        name: the name, with parameters if it has any.
+        decimal: the type `decimal` without precision and scale.
 
     Raises:
         LsqlError: TYPE_UNKNOWN.
@@ -19,9 +23,9 @@ def type_named(name: ast.TypeName, decimal: Decimal) -> DataType:
         precision, scale = name.parameters[0], name.parameters[1] if len(name.parameters) > 1 else 0
         if len(name.parameters) <= 2 and 1 <= precision <= 38 and scale <= precision:
             return Decimal(precision, scale)
-    found = SCALARS.get(
+    scalar = SCALARS.get(
         {"integer": "int", "bigint": "long", "varchar": "string", "bool": "boolean"}.get(name.name, name.name)
     )
-    if found is None or name.parameters:
+    if scalar is None or name.parameters:
         raise LsqlError("TYPE_UNKNOWN", name.span, name=name.name, known=", ".join([*SCALARS, "decimal(p,s)"]))
-    return found
+    return scalar

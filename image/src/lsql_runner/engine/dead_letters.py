@@ -80,7 +80,7 @@ def _dead_letters(frame: DataFrame, policies: ErrorPolicies, origin: Origin, con
     """The dead letters of failed rows. Takes rows with error columns."""
     dead_letter = _dead_letter(policies, origin, context)
     return frame.where(_is_dead_letter()).select(
-        F.lit(policies.queue).alias("topic"),
+        F.lit(policies.dead_letter_topic).alias("topic"),
         *(dead_letter[name].alias(name) for name in ("key", "value")),
         origin.record["ts"].alias("ts"),
         dead_letter["headers"].alias("headers"),
@@ -98,8 +98,8 @@ def records_and_dead_letters(
         record: a struct of `ts` and `record`, a struct of key, value and headers; for valid rows.
     """
     rows = _with_error_columns(frame, policies, origin)
-    queue = policies.queue
-    dead_letter = None if queue is None else _dead_letter(policies, origin, context)
+    dead_letter_topic = policies.dead_letter_topic
+    dead_letter = None if dead_letter_topic is None else _dead_letter(policies, origin, context)
 
     def choose(valid: Column, failed: Column | None) -> Column:
         return valid if failed is None else F.when(_is_dead_letter(), failed).otherwise(valid)
@@ -108,7 +108,7 @@ def records_and_dead_letters(
         return choose(record["record"][name], None if dead_letter is None else dead_letter[name]).alias(name)
 
     return rows.select(
-        choose(F.lit(topic), None if queue is None else F.lit(queue)).alias("topic"),
+        choose(F.lit(topic), None if dead_letter_topic is None else F.lit(dead_letter_topic)).alias("topic"),
         field_of_record("key"),
         field_of_record("value"),
         choose(record["ts"], origin.record["ts"]).alias("ts"),
@@ -142,7 +142,7 @@ def _dead_letter(policies: ErrorPolicies, origin: Origin, context: OutputContext
         origin.record["value"].alias("value"),
         F.concat(record_headers, error_headers).alias("headers"),
     )
-    return limit_size(dead_letter, context.size_limits.get(str(policies.queue)), shorten=True)
+    return limit_size(dead_letter, context.size_limits.get(str(policies.dead_letter_topic)), shorten=True)
 
 
 def group_rules() -> str:

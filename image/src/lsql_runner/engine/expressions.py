@@ -9,15 +9,15 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from lsql_runner.bind.expr import (
-    Apply,
-    Choose,
+    CaseWhen,
     ColumnRef,
     Const,
     Convert,
     Expr,
+    FunctionCall,
     HeaderValue,
     OperatorCall,
-    Record,
+    StructValue,
 )
 from lsql_runner.engine.call import call
 from lsql_runner.engine.lowering import to_column
@@ -96,12 +96,12 @@ def _exact(result: Column, kind: DataType) -> Column:
 
 
 @column.register
-def _(expr: Apply, columns: Columns) -> Column:
+def _(expr: FunctionCall, columns: Columns) -> Column:
     return to_column(expr.lowering, [column(arg, columns) for arg in expr.args])
 
 
 @column.register
-def _(expr: Choose, columns: Columns) -> Column:
+def _(expr: CaseWhen, columns: Columns) -> Column:
     (when, then), *others = [(column(a, columns), column(b, columns)) for a, b in expr.branches]
     chosen = F.when(when, then)
     for when, then in others:
@@ -110,7 +110,7 @@ def _(expr: Choose, columns: Columns) -> Column:
 
 
 @column.register
-def _(expr: Record, columns: Columns) -> Column:
+def _(expr: StructValue, columns: Columns) -> Column:
     return F.struct(*(column(value, columns).alias(name) for name, value in expr.fields))
 
 

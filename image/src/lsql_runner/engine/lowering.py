@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from lsql_runner.bind.functions.lowering import Arg, ConstantPart, Lambda, Lowering, Native, Param, Rest, To
+from lsql_runner.bind.functions.lowering import Arg, CastTo, Constant, Lambda, Lowering, Native, Param, Rest
 from lsql_runner.engine.call import call
 from lsql_runner.engine.codecs.wire import be_double, be_int, be_long
 from lsql_runner.engine.schema import spark_type
@@ -55,11 +55,11 @@ class _Call:
         match node:
             case Arg(index):
                 return self._args[index]
-            case ConstantPart(value):
+            case Constant(value):
                 return F.lit(value)
             case Param(name):
                 return names[name]
-            case To(operand, target):
+            case CastTo(operand, target):
                 return self.column(operand, names).cast(spark_type(target))
             case Native(name, parts):
                 return self._native(name, self._with_rest(parts), names)

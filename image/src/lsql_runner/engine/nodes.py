@@ -9,7 +9,7 @@ from functools import singledispatch
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lsql_runner.bind.bound import Fields, Part, UnnamedValue, Whole
+from lsql_runner.bind.bound import Fields, Part, Unchanged, UnnamedValue
 from lsql_runner.bind.scope import lateral_column
 from lsql_runner.engine.attempts import ORIGIN, Origin, rules
 from lsql_runner.engine.codecs.table import extend, merged_struct
@@ -181,9 +181,9 @@ def _with_part(
     raw = below.undecoded.get(name)
     kind = node.columns[name]
     match part:
-        case Whole() if raw is not None:
+        case Unchanged() if raw is not None:
             return result.with_undecoded(name, raw)
-        case Whole():
+        case Unchanged():
             return result.with_ready(name, below.ready[name])
         case UnnamedValue(expr):
             return result.with_ready(name, column(expr, columns))

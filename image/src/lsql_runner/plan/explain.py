@@ -25,7 +25,7 @@ def _query(query: Query) -> Iterator[str]:
     for sink in query.sinks:
         yield from _sink(query, sink)
     for sink in query.dead_letters_of:
-        yield f"  write {sink.errors.queue}: dead letters of {sink.topic}"
+        yield f"  write {sink.errors.dead_letter_topic}: dead letters of {sink.topic}"
         yield f"    read {', '.join(source.topic for source in query.sources if _reads(sink, source.topic))}"
 
 

@@ -16,15 +16,15 @@ from typing import Any, TypeAlias
 from lsql_runner.bind.bound import Fields, Part, UnnamedValue
 from lsql_runner.bind.expr import (
     AggregateCall,
-    Apply,
-    Choose,
+    CaseWhen,
     ColumnRef,
     Const,
     Convert,
     Expr,
+    FunctionCall,
     HeaderValue,
     OperatorCall,
-    Record,
+    StructValue,
 )
 from lsql_runner.bind.grouping import group_column
 from lsql_runner.bind.scope import lateral_column
@@ -193,7 +193,7 @@ def _(expr: OperatorCall, columns: ColumnMeanings) -> Value:
 
 
 @_meaning.register
-def _(expr: Apply, columns: ColumnMeanings) -> Value:
+def _(expr: FunctionCall, columns: ColumnMeanings) -> Value:
     return ["call", expr.function, [_meaning(arg, columns) for arg in expr.args], describe(expr.type)]
 
 
@@ -203,13 +203,13 @@ def _(expr: Convert, columns: ColumnMeanings) -> Value:
 
 
 @_meaning.register
-def _(expr: Choose, columns: ColumnMeanings) -> Value:
+def _(expr: CaseWhen, columns: ColumnMeanings) -> Value:
     branches = [[_meaning(when, columns), _meaning(then, columns)] for when, then in expr.branches]
     return ["case", branches, _meaning(expr.otherwise, columns)]
 
 
 @_meaning.register
-def _(expr: Record, columns: ColumnMeanings) -> Value:
+def _(expr: StructValue, columns: ColumnMeanings) -> Value:
     return ["record", [[name, _meaning(value, columns)] for name, value in expr.fields]]
 
 

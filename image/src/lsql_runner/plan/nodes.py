@@ -122,7 +122,7 @@ class Aggregate:
     @property
     def order_columns(self) -> tuple[str, ...]:
         """The input columns that order records of equal event time; empty if no aggregate depends on the order."""
-        if not any(AGGREGATES[call.function].by_place for _, call in self.calls):
+        if not any(AGGREGATES[call.function].depends_on_order for _, call in self.calls):
             return ()
         below = self.input.columns
         return (*(name for name in ("partition", "offset") if name in below), *_positions(below))

@@ -140,7 +140,8 @@ class Plan:
     @property
     def dead_letter_topic(self) -> str | None:
         """The dead letter topic; None if the program has none."""
-        return next((sink.errors.queue for sink in self.topic_sinks if sink.errors.queue is not None), None)
+        topics = (sink.errors.dead_letter_topic for sink in self.topic_sinks)
+        return next((topic for topic in topics if topic is not None), None)
 
     @property
     def targets(self) -> tuple[str, ...]:

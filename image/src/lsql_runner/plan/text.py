@@ -8,15 +8,15 @@ from functools import singledispatch
 from lsql_runner.bind.bound import Fields, Part, UnnamedValue
 from lsql_runner.bind.expr import (
     AggregateCall,
-    Apply,
-    Choose,
+    CaseWhen,
     ColumnRef,
     Const,
     Convert,
     Expr,
+    FunctionCall,
     HeaderValue,
     OperatorCall,
-    Record,
+    StructValue,
 )
 from lsql_runner.types import describe
 
@@ -54,7 +54,7 @@ def _(expr: OperatorCall) -> str:
 
 
 @show.register
-def _(expr: Apply) -> str:
+def _(expr: FunctionCall) -> str:
     return f"{expr.function}({', '.join(show(arg) for arg in expr.args)})"
 
 
@@ -64,13 +64,13 @@ def _(expr: Convert) -> str:
 
 
 @show.register
-def _(expr: Choose) -> str:
+def _(expr: CaseWhen) -> str:
     branches = " ".join(f"WHEN {show(when)} THEN {show(then)}" for when, then in expr.branches)
     return f"CASE {branches} ELSE {show(expr.otherwise)} END"
 
 
 @show.register
-def _(expr: Record) -> str:
+def _(expr: StructValue) -> str:
     return "{" + ", ".join(f"{name}: {show(value)}" for name, value in expr.fields) + "}"
 
 

@@ -26,9 +26,9 @@ def topology(plan: Plan) -> dict[str, Any]:
                 continue
             graph.edge(last, graph.topic(sink.topic, f"{sink.key_format} key, {sink.value_format} value"))
             if sink.errors.write == "dlq" or (sink.errors.read == "dlq" and not sink.stateful):
-                graph.edge(last, graph.topic(str(sink.errors.queue), "dead letters"))
+                graph.edge(last, graph.topic(str(sink.errors.dead_letter_topic), "dead letters"))
         if query.dead_letters_of:
-            queue = graph.topic(str(query.dead_letters_of[0].errors.queue), "dead letters")
+            queue = graph.topic(str(query.dead_letters_of[0].errors.dead_letter_topic), "dead letters")
             for source in query.sources:
                 graph.edge(f"topic/{source.topic}", queue)
     return {"nodes": list(graph.nodes.values()), "edges": graph.edges}

@@ -1,4 +1,4 @@
-"""The function table for readers: as text for `lsql functions`, as plain values for its JSON and the reference page."""
+"""The function table as text for `lsql functions`, and as JSON values for `--json` and the reference page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from textwrap import wrap
 from typing import Any
 
-from lsql_runner.bind.functions.spec import AggregateFunction, Function
+from lsql_runner.bind.functions.spec import AggregateFunction, Constraint, Function
 from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, ROWS, near_names
 from lsql_runner.errors import LsqlError
 
@@ -15,16 +15,19 @@ _INDENT = "    "
 
 
 def as_documents(name: str | None = None) -> list[dict[str, Any]]:
-    """All functions in the order of the table, or those of one name (MAX and MIN are two: aggregate and scalar).
+    """The functions as JSON values, in the order of the table.
+
+    Args:
+        name: the name of a function, in any case; None for all. MAX and MIN are two functions each.
 
     Raises:
-        LsqlError: FUNCTION_UNKNOWN with the near names.
+        LsqlError: FUNCTION_UNKNOWN, with similar names.
     """
     return [_document(row) for row in _rows(name)]
 
 
 def as_text(name: str | None = None) -> str:
-    """The same for a terminal, under the headings of the groups.
+    """The functions as text for a terminal; without `name`, with a heading for each group.
 
     Raises:
         LsqlError: as `as_documents`.
@@ -43,11 +46,11 @@ def _rows(name: str | None) -> list[Function | AggregateFunction]:
     rows: list[Function | AggregateFunction] = [*AGGREGATES.values(), *ROWS]
     if name is None:
         return rows
-    wanted = name.upper()
-    found = [row for row in rows if row is AGGREGATES.get(wanted) or row is FUNCTIONS.get(wanted)]
-    if not found:
+    upper = name.upper()
+    named = [row for row in rows if row is AGGREGATES.get(upper) or row is FUNCTIONS.get(upper)]
+    if not named:
         raise LsqlError("FUNCTION_UNKNOWN", name=name, near=", ".join(near_names(name)) or "none")
-    return found
+    return named
 
 
 def _document(row: Function | AggregateFunction) -> dict[str, Any]:
@@ -56,12 +59,12 @@ def _document(row: Function | AggregateFunction) -> dict[str, Any]:
         "group": row.group,
         "aggregate": isinstance(row, AggregateFunction),
         "signatures": list(_signatures(row)),
-        "doc": row.doc,
+        "doc": " ".join(_docs(row)),
         "example": row.example,
         "result": row.result,
         "deterministic": True,
         "aliases": [],
-        "limits": [f"{form.parameter}: {form.expected}" for form in _forms(row)],
+        "limits": [f"{constraint.parameter}: {constraint.expected}" for constraint in _constraints(row)],
     }
     if isinstance(row, Function):
         document |= {
@@ -79,15 +82,23 @@ def _signatures(row: Function | AggregateFunction) -> Iterator[str]:
             yield from _signatures(variant)
 
 
-def _forms(row: Function | AggregateFunction) -> Iterable[Any]:
+def _docs(row: Function | AggregateFunction) -> Iterator[str]:
+    yield row.doc
+    if isinstance(row, Function):
+        yield from (variant.doc for variant in row.variants)
+        if row.takes_nulls and row.signature.parameters:
+            yield "Accepts null."
+
+
+def _constraints(row: Function | AggregateFunction) -> Iterable[Constraint]:
     variants = row.variants if isinstance(row, Function) else ()
-    return dict.fromkeys((*row.forms, *(form for variant in variants for form in variant.forms)))
+    return dict.fromkeys((*row.constraints, *(each for variant in variants for each in variant.constraints)))
 
 
 def _entry(document: dict[str, Any]) -> Iterator[str]:
     yield from document["signatures"]
     yield from (_INDENT + line for line in wrap(document["doc"], WIDTH - len(_INDENT)))
     if document.get("aliases"):
-        yield f"{_INDENT}also written {', '.join(document['aliases'])}"
-    result = document["result"] if document["deterministic"] else "differs from call to call"
+        yield f"{_INDENT}Alias: {', '.join(document['aliases'])}"
+    result = document["result"] if document["deterministic"] else "different for each call"
     yield f"{_INDENT}{document['example']}  ->  {result}"

@@ -1,8 +1,7 @@
-"""The small language in which a function says how it is computed.
+"""How a function is computed: a tree of Spark's built-in functions over the arguments of the call.
 
-A lowering is data: a tree of the engine's built-in functions over the arguments of the call. The table
-of functions can so be read, tested and documented without Spark; `engine.expressions` turns the tree
-into a column. Nothing here runs per record outside the JVM.
+A lowering is data, so the function table can be tested and documented without Spark. `engine.lowering` compiles it to a
+Spark column; records are processed only in the JVM.
 """
 
 from __future__ import annotations
@@ -14,28 +13,28 @@ from lsql_runner.types import DataType
 
 @dataclass(frozen=True, slots=True)
 class Arg:
-    """The argument of the call at `index`, counted from zero."""
+    """The argument of the call at `index`, counted from 0."""
 
     index: int
 
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """All arguments from `start` on, in place (only as an argument of `Native`)."""
+    """The arguments of the call from `start` on, as separate arguments of a `Native`."""
 
     start: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class ConstantPart:
-    """A constant."""
+class Constant:
+    """A constant value."""
 
     value: str | int | float | bool | None
 
 
 @dataclass(frozen=True, slots=True)
-class To:
-    """Conversion to a type; text that is no such value stops the processor as a bad record does."""
+class CastTo:
+    """A CAST. Text that is not a value of the type makes the record fail."""
 
     operand: Lowering
     target: DataType
@@ -43,7 +42,7 @@ class To:
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """One of the engine's built-in functions, by its SQL name (`lpad`, `regexp_replace`, `if`)."""
+    """A call of a function of Spark or of the Java module, by its SQL name: `lpad`, `regexp_replace`, `if`."""
 
     name: str
     args: tuple[Lowering | Rest, ...]
@@ -51,23 +50,23 @@ class Native:
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """The parameter `name` of the enclosing Lambda."""
+    """A parameter of the enclosing Lambda."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Lambda:
-    """A function of one or two parameters for higher-order built-ins (`transform`, `filter`, `aggregate`)."""
+    """An anonymous function with one or two parameters, as an argument of `transform`, `filter` or `aggregate`."""
 
     params: tuple[str, ...]
     body: Lowering
 
 
-Lowering = Arg | ConstantPart | To | Native | Param | Lambda
+Lowering = Arg | Constant | CastTo | Native | Param | Lambda
 
 
 def native(name: str, *args: Lowering | Rest | str | int | float | bool | None) -> Native:
-    """Short for a Native whose plain Python arguments are constants."""
-    nodes = (Arg, Rest, ConstantPart, To, Native, Param, Lambda)
-    return Native(name, tuple(a if isinstance(a, nodes) else ConstantPart(a) for a in args))
+    """A Native. Arguments that are Python values become constants."""
+    nodes = (Arg, Rest, Constant, CastTo, Native, Param, Lambda)
+    return Native(name, tuple(a if isinstance(a, nodes) else Constant(a) for a in args))

@@ -1,11 +1,11 @@
-"""Whether a call fits a signature, and what its arguments are brought to. Nothing is raised: a misfit is
-data."""
+"""Whether the arguments of a call fit a signature, and the types to which they are converted."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from lsql_runner.bind.functions.expected import EXPECTED_ARGUMENT
 from lsql_runner.bind.functions.spec import Function, Match, Signature
 from lsql_runner.types import (
     BOOLEAN,
@@ -35,12 +35,12 @@ from lsql_runner.types import (
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """Why a call does not fit.
+    """Why the arguments do not fit.
 
     Attributes:
-        position: the argument, counted from zero; None when their number is wrong.
-        expected: what it should be, in words.
-        example: a type to convert it to.
+        position: the argument that does not fit, counted from 0; None if the number of arguments is wrong.
+        expected: the expected type, or a detail of EXPECTED_ARGUMENT.
+        example: a type to which the argument can be cast.
     """
 
     position: int | None
@@ -49,32 +49,36 @@ class Mismatch:
 
 
 def match(signature: Signature, types: Sequence[DataType]) -> Match | Mismatch:
-    """The types that the given arguments are brought to, and the type of the result."""
-    if len(types) < signature.least or (signature.most is not None and len(types) > signature.most):
+    """The types of a call with arguments of these types, or why they do not fit."""
+    most = signature.max_arguments
+    if len(types) < signature.min_arguments or (most is not None and len(types) > most):
         return Mismatch(None)
     kinds = [signature.parameter(position).kind for position in range(len(types))]
+    fixed: dict[int, DataType] = {}
     variables: dict[str, DataType] = {}
-    for position, (kind, found) in enumerate(zip(kinds, types, strict=True)):
+    for position, (kind, argument) in enumerate(zip(kinds, types, strict=True)):
         if kind not in _VARIABLES:
-            if _fit(kind, found) is None:
-                return Mismatch(position, *_wanted(kind, found))
+            converted = _converted(kind, argument)
+            if converted is None:
+                return Mismatch(position, *_expected(kind, argument))
+            fixed[position] = converted
             continue
-        shared = common_type(variables.get(kind, NULL), found)
-        if not _VARIABLES[kind](found) or shared is None:
-            return Mismatch(position, *_wanted(kind, found, variables.get(kind)))
-        variables[kind] = shared
+        common = common_type(variables.get(kind, NULL), argument)
+        if not _VARIABLES[kind](argument) or common is None:
+            return Mismatch(position, *_expected(kind, argument, variables.get(kind)))
+        variables[kind] = common
     if variables.get("N") == NULL:
         variables["N"] = INT
-    arguments = tuple(variables[k] if k in variables else _fitted(k, t) for k, t in zip(kinds, types, strict=True))
+    arguments = tuple(fixed[position] if position in fixed else variables[kind] for position, kind in enumerate(kinds))
     return Match(arguments, _result(signature.result, variables))
 
 
 def choose(function: Function, types: Sequence[DataType]) -> Function:
-    """The row of the function that these arguments fit; where none does, the one whose misfit tells most."""
+    """The function or its variant that the arguments fit. If none fits, one with the right number of arguments."""
     rows = (function, *function.variants)
-    found = [(row, match(row.signature, types)) for row in rows]
-    fitting = [row for row, m in found if isinstance(m, Match)]
-    right_count = [row for row, m in found if isinstance(m, Mismatch) and m.position is not None]
+    matches = [(row, match(row.signature, types)) for row in rows]
+    fitting = [row for row, m in matches if isinstance(m, Match)]
+    right_count = [row for row, m in matches if isinstance(m, Mismatch) and m.position is not None]
     return [*fitting, *right_count, function][0]
 
 
@@ -108,64 +112,64 @@ _VARIABLES: dict[str, Callable[[DataType], bool]] = {
 }
 
 
-def _fitted(kind: str, found: DataType) -> DataType:
-    fitted = _fit(kind, found)
-    assert fitted is not None
-    return fitted
-
-
-def _fit(kind: str, found: DataType) -> DataType | None:
-    """The type that an argument is brought to for a parameter of this kind; None when it does not fit."""
+def _converted(kind: str, argument: DataType) -> DataType | None:
+    """The type to which an argument is converted for a parameter of this kind; None if it does not fit."""
     if kind in SCALARS:
-        return SCALARS[kind] if _widens(found, SCALARS[kind]) else None
+        return SCALARS[kind] if _widens(argument, SCALARS[kind]) else None
     match kind:
         case "any":
-            return found
-        case "number" if _number_or_null(found):
-            return INT if found == NULL else found
-        case "integer" if is_integer(found) or found == NULL:
-            return INT if found == NULL else found
-        case "array" if isinstance(found, Array) or found == NULL:
-            return Array(STRING) if found == NULL else found
-        case "struct" if isinstance(found, Struct):
-            return found
-        case "text" if isinstance(found, Scalar | Decimal) and found != BYTES:
+            return argument
+        case "number" if _number_or_null(argument):
+            return INT if argument == NULL else argument
+        case "integer" if is_integer(argument) or argument == NULL:
+            return INT if argument == NULL else argument
+        case "array" if isinstance(argument, Array) or argument == NULL:
+            return Array(STRING) if argument == NULL else argument
+        case "struct" if isinstance(argument, Struct):
+            return argument
+        case "text" if isinstance(argument, Scalar | Decimal) and argument != BYTES:
             return STRING
-        case "instant" if found in (TIMESTAMP, DATE, LONG, NULL):
+        case "instant" if argument in (TIMESTAMP, DATE, LONG, NULL):
             return TIMESTAMP
     return None
 
 
-def _widens(found: DataType, target: DataType) -> bool:
-    """Whether a value can be taken as `target` without being asked to: int < long < decimal < float <
-    double."""
-    if found in (target, NULL):
+def _widens(argument: DataType, target: DataType) -> bool:
+    """Whether a value is converted to `target` without a CAST: int < long < decimal < float < double."""
+    if argument in (target, NULL):
         return True
-    if is_numeric(found) and is_numeric(target):
-        return wider_numeric(found, target) == target
-    return found == DATE and target == TIMESTAMP
+    if is_numeric(argument) and is_numeric(target):
+        return wider_numeric(argument, target) == target
+    return argument == DATE and target == TIMESTAMP
 
 
-_WANTED = {
-    "number": ("a number", "double"),
-    "N": ("a number", "double"),
-    "integer": ("a whole number", "long"),
-    "O": ("a number, string, boolean, date or timestamp", "string"),
-    "E": ("a type without maps", "string"),
-    "array": ("an array", "array<string>"),
-    "struct": ("a struct", "struct"),
-    "text": ("a string, number, boolean, date or timestamp", "string"),
-    "instant": ("timestamp, date, or long in milliseconds", "timestamp"),
+_EXPECTED = {
+    "number": (EXPECTED_ARGUMENT("NUMBER"), "double"),
+    "N": (EXPECTED_ARGUMENT("NUMBER"), "double"),
+    "integer": (EXPECTED_ARGUMENT("INTEGER"), "long"),
+    "O": (EXPECTED_ARGUMENT("ORDERED"), "string"),
+    "E": (EXPECTED_ARGUMENT("WITHOUT_MAPS"), "string"),
+    "array": (EXPECTED_ARGUMENT("ARRAY"), "array<string>"),
+    "struct": (EXPECTED_ARGUMENT("STRUCT"), "struct"),
+    "text": (EXPECTED_ARGUMENT("TEXT"), "string"),
+    "instant": (EXPECTED_ARGUMENT("INSTANT"), "timestamp"),
 }
+"""By kind of parameter: what is expected, and a type to which an argument can be cast."""
 
 
-def _wanted(kind: str, found: DataType, shared: DataType | None = None) -> tuple[str, str]:
-    """What a parameter asks for, in words, and a type to cast to."""
-    if shared is not None and shared != NULL:
-        return describe(shared), describe(shared)
-    if kind == "instant" and found == INT:
-        return _WANTED[kind][0], "long"
-    return _WANTED.get(kind, (kind, kind))
+def _expected(kind: str, argument: DataType, variable: DataType | None = None) -> tuple[str, str]:
+    """What is expected, and a type to which the argument can be cast.
+
+    Args:
+        kind: the kind of the parameter.
+        argument: the type of the argument.
+        variable: the type of the type variable, from the arguments before.
+    """
+    if variable is not None and variable != NULL:
+        return describe(variable), describe(variable)
+    if kind == "instant" and argument == INT:
+        return _EXPECTED[kind][0], "long"
+    return _EXPECTED.get(kind, (kind, kind))
 
 
 def _result(text: str, variables: dict[str, DataType]) -> DataType:
@@ -183,14 +187,14 @@ def _result(text: str, variables: dict[str, DataType]) -> DataType:
 
 
 def _total(t: DataType) -> DataType:
-    """The type of a sum: the engine gives a decimal ten more digits, as far as 38 go."""
+    """The type of a sum. Spark adds ten digits to a decimal, up to 38."""
     if isinstance(t, Decimal):
         return Decimal(min(38, t.precision + 10), t.scale)
     return LONG if is_integer(t) else DOUBLE
 
 
 def _mean(t: DataType) -> DataType:
-    """The type of an average: the engine gives a decimal four more digits on either side, as far as 38 go."""
+    """The type of an average. Spark adds four digits to the precision and the scale of a decimal, up to 38."""
     if isinstance(t, Decimal):
         return Decimal(min(38, t.precision + 4), min(38, t.scale + 4))
     return DOUBLE

@@ -1,4 +1,4 @@
-"""Null, presence, size, and what a value is made of."""
+"""NULL, types, and the size of arrays."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ VALUE = Arg(0)
 
 
 def _type_name() -> Native:
-    """The type as LSQL spells it; the engine says bigint for long and binary for bytes, also inside
-    others."""
+    """The name of the type in LSQL. Spark's names are different for some types, also inside other types."""
     name: Native = native("typeof", VALUE)
-    for theirs, ours in (("bigint", "long"), ("binary", "bytes"), ("void", "null")):
-        name = native("regexp_replace", name, f"(^|[:<,]){theirs}(?=$|[,>])", f"$1{ours}")
+    for spark_name, lsql_name in (("bigint", "long"), ("binary", "bytes"), ("void", "null")):
+        name = native("regexp_replace", name, f"(^|[:<,]){spark_name}(?=$|[,>])", f"$1{lsql_name}")
     return name
 
 
 FUNCTIONS = (
     Function(
         signature=signature("AS_NON_NULLABLE(value: A) -> A"),
-        lowering=native("coalesce", VALUE, native("raise_error", "AS_NON_NULLABLE was given a null")),
-        doc="The value, with a type that is never null; a null fails the record.",
+        lowering=native("coalesce", VALUE, native("raise_error", "the argument of AS_NON_NULLABLE is null")),
+        doc="Returns the value with a type that is not nullable. The record fails if the value is null.",
         example="AS_NON_NULLABLE('set')",
         result='"set"',
         group=GROUP,
@@ -33,7 +32,7 @@ FUNCTIONS = (
     Function(
         signature=signature("AS_NULLABLE(value: A) -> A"),
         lowering=VALUE,
-        doc="The value, with a type that may be null.",
+        doc="Returns the value with a nullable type.",
         example="AS_NULLABLE(5)",
         result="5",
         group=GROUP,
@@ -42,7 +41,7 @@ FUNCTIONS = (
     Function(
         signature=signature("COALESCE(values: A...) -> A"),
         lowering=native("coalesce", Rest()),
-        doc="The first value that is not null, in the common type of all; null if all are null.",
+        doc="Returns the first value that is not null, in the common type of all values; null if all are null.",
         example="COALESCE(NULL, 'not updated')",
         result='"not updated"',
         group=GROUP,
@@ -51,7 +50,8 @@ FUNCTIONS = (
     Function(
         signature=signature("DUMP(value: any) -> string"),
         lowering=native("concat", _type_name(), "(", json_text(VALUE), ")"),
-        doc="The type of the value and in brackets the value as JSON, to look at; never null.",
+        doc="Returns the type of the value and, in parentheses, the value as JSON, for debugging. The result is never"
+        " null.",
         example="DUMP('abc')",
         result=r'"string(\"abc\")"',
         group=GROUP,
@@ -60,7 +60,7 @@ FUNCTIONS = (
     Function(
         signature=signature("EXISTS(value: any) -> boolean"),
         lowering=native("isnotnull", VALUE),
-        doc="Whether the field is there: a field that is missing in the record and one that is null are both not.",
+        doc="Tests whether the record has the field. A field that is null does not exist.",
         example="EXISTS('x')",
         result="true",
         group=GROUP,
@@ -69,7 +69,7 @@ FUNCTIONS = (
     Function(
         signature=signature("ISNOTNULL(value: any) -> boolean"),
         lowering=native("isnotnull", VALUE),
-        doc="Whether the value is not null.",
+        doc="Tests whether the value is not null.",
         example="ISNOTNULL(NULL)",
         result="false",
         group=GROUP,
@@ -78,7 +78,7 @@ FUNCTIONS = (
     Function(
         signature=signature("ISNULL(value: any) -> boolean"),
         lowering=native("isnull", VALUE),
-        doc="Whether the value is null.",
+        doc="Tests whether the value is null.",
         example="ISNULL(NULL)",
         result="true",
         group=GROUP,
@@ -87,7 +87,7 @@ FUNCTIONS = (
     Function(
         signature=signature("SIZEOF(value: array) -> int"),
         lowering=native("array_size", VALUE),
-        doc="How many elements the array has, nulls among them; null for a null array.",
+        doc="Returns the number of elements of the array, including nulls.",
         example="SIZEOF(REGEXP('a1 b22', '[0-9]+'))",
         result="2",
         group=GROUP,

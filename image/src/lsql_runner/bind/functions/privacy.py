@@ -1,5 +1,4 @@
-"""Hiding personal data. Numbers, dates and booleans are taken as their text. What stays is said by each
-row."""
+"""Masking of personal data. Numbers, dates and booleans are converted to text first."""
 
 from __future__ import annotations
 
@@ -10,14 +9,17 @@ GROUP = "Privacy"
 
 TEXT = Arg(0)
 STARS = "*****"
-"""Always five, so that the length of what is hidden stays hidden too."""
+"""Always five, so that they do not show the length of the masked text."""
+
+
+_SHORT = "Shorter text remains readable."
 
 
 def _first(count: int, example: str, result: str) -> Function:
     return Function(
         signature=signature(f"FIRST{count}(value: text) -> string"),
         lowering=native("concat", native("left", TEXT, count), STARS),
-        doc=f"{_characters('first', count)}, then five asterisks whatever the length; shorter text stays readable.",
+        doc=f"Returns {_characters('first', count)} and five asterisks, independent of the length. {_SHORT}",
         example=example,
         result=result,
         group=GROUP,
@@ -28,10 +30,7 @@ def _last(count: int, example: str, result: str) -> Function:
     return Function(
         signature=signature(f"LAST{count}(value: text) -> string"),
         lowering=native("concat", STARS, native("right", TEXT, count)),
-        doc=(
-            f"Five asterisks whatever the length, then {_characters('last', count).lower()}; shorter text stays "
-            "readable."
-        ),
+        doc=f"Returns five asterisks, independent of the length, and {_characters('last', count)}. {_SHORT}",
         example=example,
         result=result,
         group=GROUP,
@@ -39,14 +38,14 @@ def _last(count: int, example: str, result: str) -> Function:
 
 
 def _characters(which: str, count: int) -> str:
-    return f"The {which} character" if count == 1 else f"The {which} {count} characters"
+    return f"the {which} character" if count == 1 else f"the {which} {count} characters"
 
 
 FUNCTIONS = (
     Function(
         signature=signature("ANONYMIZE(value: text) -> string"),
         lowering=native("repeat", "*", native("length", TEXT)),
-        doc="An asterisk for each character: only the length stays.",
+        doc="Replaces each character with an asterisk. Only the length remains.",
         example="ANONYMIZE('Charles')",
         result='"*******"',
         group=GROUP,
@@ -55,9 +54,8 @@ FUNCTIONS = (
     Function(
         signature=signature("EMAIL(value: text) -> string"),
         lowering=native("concat", native("left", TEXT, 1), STARS, native("regexp_extract", TEXT, r"@[^@]*\z", 0)),
-        doc="The first character, five asterisks, and from the last @ on the domain; without an @ no more than "
-        "that "
-        "first character stays.",
+        doc="Returns the first character, five asterisks, and the text from the last @ on. Without an @, only the "
+        "first character remains.",
         example="EMAIL('Brenda.Pierce@hotmail.com')",
         result='"B*****@hotmail.com"',
         group=GROUP,
@@ -69,7 +67,7 @@ FUNCTIONS = (
     Function(
         signature=signature("INITIALS(value: text) -> string"),
         lowering=native("regexp_replace", TEXT, r"\s+|(\S)\S*", "$1"),
-        doc="The first character of each word, one after the other; words end at white space.",
+        doc="Returns the first character of each word. Words are separated by white space.",
         example="INITIALS('Charles de Gaulle')",
         result='"CdG"',
         group=GROUP,

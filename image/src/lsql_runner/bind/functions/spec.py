@@ -1,23 +1,25 @@
-"""What one row of the function table holds, and how a call is matched to it.
+"""The rows of the function table.
 
-A signature is written once, as users read it: `LPAD(text: string, length: int, pad: string = ' ') -> string`.
-The kinds a parameter may ask for:
+A signature is the text that users read: `LPAD(text: string, length: int, pad: string = ' ') -> string`.
+The kind of a parameter is one of these:
 
-    a type name     string int long double boolean bytes date timestamp (numbers widen: an int fits a long)
+    a type name     string int long double boolean bytes date timestamp (numbers are widened: an int fits a long)
     number          any numeric type
     integer         int or long
-    text            string, or any scalar but bytes: it is converted to its text
-    instant         a point in time: timestamp, date (its midnight, UTC) or long (milliseconds since 1970 UTC)
+    text            string, or another scalar except bytes, which is converted to a string
+    instant         timestamp, date (midnight UTC) or long (milliseconds since 1970 UTC)
     array, struct   any array, any struct
     any             any type
-    A, B            one type variable each: arguments of the same letter are brought to their common type
-    E               the same for what can be equal: anything but maps, and what holds one
-    N               the same for numbers only
-    O               the same for what has an order: numbers, string, boolean, date, timestamp
+    A, B            a type variable: all arguments of the same variable are converted to their common type
+    E               a type variable for types with equality: all except maps and types that contain a map
+    N               a type variable for numeric types
+    O               a type variable for types with an order: numbers, string, boolean, date, timestamp
 
-`...` after a parameter means once or more; `= value` makes it optional; `literal` asks for a literal.
-A result is a type, a variable of the parameters, an array of one, `total of N` (long for whole numbers, decimal for
-decimals, else double) or `mean of N` (decimal for decimals, else double).
+`...` after a parameter means one or more arguments. `= value` makes a parameter optional. With `literal`, the argument
+must be a literal.
+
+A result is a type, a type variable of the parameters, an array of a type variable, `total of N` (long for whole
+numbers, decimal for decimals, else double) or `mean of N` (decimal for decimals, else double).
 """
 
 from __future__ import annotations
@@ -27,12 +29,18 @@ from dataclasses import dataclass
 from typing import Literal as OneOf
 
 from lsql_runner.bind.functions.lowering import Lowering
+from lsql_runner.errors import Detail
 from lsql_runner.types import DataType
 
 Nulls = OneOf["propagate", "sometimes", "never", "custom", "always"]
-"""What a function makes of nulls. It takes none, and where the rules let one pass is null itself: `propagate`; the
-same, but it may also be null for other reasons: `sometimes`. It takes nulls, and is `never` null, `always` possibly
-null, or (`custom`) null only if every argument is (COALESCE and its kin)."""
+"""How a function treats NULL.
+
+`propagate`: accepts no NULL in the modern generation; in the legacy generation, NULL if an argument is NULL.
+`sometimes`: as `propagate`, but the result can also be NULL for other reasons.
+`never`: accepts NULL; the result is never NULL.
+`always`: accepts NULL; the result can always be NULL.
+`custom`: accepts NULL; the result is NULL only if all arguments are, as for COALESCE.
+"""
 
 Default = str | int | float | bool | None
 
@@ -45,7 +53,7 @@ class Parameter:
     default: Default = None
     repeated: bool = False
     constant: bool = False
-    """Written `name: string literal`: the argument must be a literal."""
+    """Whether the argument must be a literal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,33 +64,36 @@ class Signature:
     result: str
 
     @property
-    def least(self) -> int:
+    def min_arguments(self) -> int:
         return sum(not p.optional for p in self.parameters)
 
     @property
-    def most(self) -> int | None:
+    def max_arguments(self) -> int | None:
+        """None if the last parameter can be repeated."""
         return None if any(p.repeated for p in self.parameters) else len(self.parameters)
 
     def parameter(self, position: int) -> Parameter:
-        """The parameter that the argument at `position` (from zero) belongs to."""
+        """The parameter for the argument at `position`, counted from 0."""
         return self.parameters[min(position, len(self.parameters) - 1)]
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
-    """What a literal argument, as text, must look like to be supported."""
+class Constraint:
+    """The values of a parameter that are supported. It is checked for literals, before the program runs."""
 
     parameter: str
     regex: str
-    expected: str
+    """Matches the whole text of a valid literal."""
+    expected: Detail
 
-    def fits(self, text: str) -> bool:
+    def allows(self, text: str) -> bool:
+        """Whether a literal with this text is valid."""
         return re.fullmatch(self.regex, text) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Function:
-    """One row. `example` is an LSQL expression, `result` its value as JSON text; both are run as a test."""
+    """A scalar function. `example` is an LSQL expression, `result` its value as JSON text; a test runs the example."""
 
     signature: Signature
     lowering: Lowering
@@ -93,11 +104,10 @@ class Function:
     nulls: Nulls = "propagate"
     aliases: tuple[str, ...] = ()
     deterministic: bool = True
-    """False: the example's value differs from call to call; `result` is then a regular expression."""
-    forms: tuple[Form, ...] = ()
-    """Checked where the argument is a literal, so that a mistake in it is found before anything runs."""
+    """If False, each call of the example returns another value, and `result` is a regular expression."""
+    constraints: tuple[Constraint, ...] = ()
     variants: tuple[Function, ...] = ()
-    """The same function with other parameters, in the order they are tried when this row does not fit."""
+    """The same function with other parameters. They are tried in this order if the arguments do not fit this row."""
 
     @property
     def name(self) -> str:
@@ -110,10 +120,9 @@ class Function:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AggregateFunction:
-    """An aggregate's row. Nulls are left out; without any value the result is null, unless it is `never_null`.
+    """An aggregate. It ignores NULL. Without any value the result is NULL, unless the aggregate is `never_null`.
 
-    `example` is taken over five records whose field `x` is 2, 3, null, 1, 3; `result` is its value as JSON text. Both
-    are run as a test.
+    `example` runs as a test over five records whose field `x` is 2, 3, NULL, 1, 3; `result` is its value as JSON text.
     """
 
     signature: Signature
@@ -122,10 +131,12 @@ class AggregateFunction:
     result: str
     group: str = "Aggregates"
     never_null: bool = False
-    by_place: bool = False
-    """The order of the records counts: by event time, then partition, offset, and place in the arrays of LATERAL."""
-    forms: tuple[Form, ...] = ()
-    """As of a Function."""
+    depends_on_order: bool = False
+    """Whether the result depends on the order of the records.
+
+    Records are ordered by event time, then partition, offset, and position in the arrays of LATERAL.
+    """
+    constraints: tuple[Constraint, ...] = ()
 
     @property
     def name(self) -> str:
@@ -139,31 +150,31 @@ _PARAMETER = re.compile(
 
 
 def signature(text: str) -> Signature:
-    """Read a signature.
+    """Parse the text of a signature.
 
     Raises:
-        ValueError: the text is not one; only a mistake in the table can cause it.
+        ValueError: the text is not a signature. It is part of the function table, so this is an error of ours.
     """
-    found = _SIGNATURE.match(text)
-    if not found:
+    parsed = _SIGNATURE.match(text)
+    if not parsed:
         raise ValueError(f"not a signature: {text!r}")
-    body = found["parameters"]
+    body = parsed["parameters"]
     parameters = tuple(_parameter(part) for part in re.split(r", (?=\w+: )", body)) if body else ()
-    return Signature(text, found["name"], parameters, found["result"])
+    return Signature(text, parsed["name"], parameters, parsed["result"])
 
 
 def _parameter(text: str) -> Parameter:
-    found = _PARAMETER.match(text)
-    if not found:
+    parsed = _PARAMETER.match(text)
+    if not parsed:
         raise ValueError(f"not a parameter: {text!r}")
-    default = found["default"]
+    default = parsed["default"]
     return Parameter(
-        name=found["name"],
-        kind=found["kind"],
+        name=parsed["name"],
+        kind=parsed["kind"],
         optional=default is not None,
         default=_default(default),
-        repeated=bool(found["repeated"]),
-        constant=bool(found["constant"]),
+        repeated=bool(parsed["repeated"]),
+        constant=bool(parsed["constant"]),
     )
 
 
@@ -179,7 +190,8 @@ def _default(text: str | None) -> Default:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A call that fits: the type each argument is brought to, and the type of the result."""
+    """The types of a call that fits a signature."""
 
     arguments: tuple[DataType, ...]
+    """The types to which the arguments are converted."""
     result: DataType

@@ -1,10 +1,10 @@
-"""Text: case, trimming, padding, joining, encoding. Lengths count characters (Unicode code points)."""
+"""Text: case, trimming, padding, joining, encoding. A character is a Unicode code point."""
 
 from __future__ import annotations
 
 import unicodedata
 
-from lsql_runner.bind.functions.lowering import Arg, Lambda, Lowering, Native, Param, Rest, To, native
+from lsql_runner.bind.functions.lowering import Arg, CastTo, Lambda, Lowering, Native, Param, Rest, native
 from lsql_runner.bind.functions.spec import Function, signature
 from lsql_runner.types import BYTES, INT
 
@@ -14,37 +14,37 @@ TEXT = Arg(0)
 LENGTH = native("length", TEXT)
 
 CONTROL_AND_BLANK = "".join(map(chr, range(0x21)))
-"""What String.trim of Java takes off: U+0000 to U+0020."""
+"""The characters that String.trim of Java removes: U+0000 to U+0020."""
 
 
 def upper(text: Lowering) -> Native:
-    """Upper case by Unicode's rules for all languages: the engine fixes the locale, in which the JVM does it."""
+    """The text in upper case. The runner sets the locale of the JVM, so the result is the same on all machines."""
     return native("upper", text)
 
 
 def lower(text: Lowering) -> Native:
-    """Lower case, as `upper`."""
+    """The text in lower case, as `upper`."""
     return native("lower", text)
 
 
-def larger(asked: Lowering, bound: Lowering | int) -> Native:
-    """The larger of two numbers, null if the asked one is (the built-in greatest leaves nulls out)."""
-    return native("if", native("<", asked, bound), bound, asked)
+def larger(value: Lowering, bound: Lowering | int) -> Native:
+    """The larger of two numbers; NULL if `value` is NULL. Spark's `greatest` ignores NULL."""
+    return native("if", native("<", value, bound), bound, value)
 
 
-def smaller(asked: Lowering, bound: Lowering | float) -> Native:
-    """The smaller of two numbers, null if the asked one is."""
-    return native("if", native(">", asked, bound), bound, asked)
+def smaller(value: Lowering, bound: Lowering | float) -> Native:
+    """The smaller of two numbers; NULL if `value` is NULL."""
+    return native("if", native(">", value, bound), bound, value)
 
 
 def json_text(value: Lowering) -> Native:
-    """Any value as JSON. The built-in takes no bare scalars, so the value goes in and out of an array."""
+    """Any value as JSON text. Spark's `to_json` does not accept scalars, so the value is written as an array."""
     options = native("map", "ignoreNullFields", "false")
     return native("regexp_replace", native("to_json", native("array", value), options), r"\A\[|\]\z", "")
 
 
-def _filled(pad: Lowering) -> Native:
-    """A pad to use: a blank for the empty text, with which nothing could be filled."""
+def _not_empty(pad: Lowering) -> Native:
+    """The text to pad with; a blank instead of empty text."""
     return native("if", native("=", pad, ""), " ", pad)
 
 
@@ -54,7 +54,7 @@ def _swapped(character: Param) -> Native:
 
 
 def _accents() -> tuple[str, str]:
-    """Letters with diacritics, and in the same order the letters without."""
+    """The letters with diacritics, and the same letters without, in the same order."""
     plain = {"Ł": "L", "ł": "l"}
     for code in (*range(0xC0, 0x530), *range(0x1E00, 0x2000)):
         base, *marks = list(unicodedata.normalize("NFD", chr(code)))
@@ -64,7 +64,7 @@ def _accents() -> tuple[str, str]:
 
 
 _SIZE = larger(Arg(1), LENGTH)
-_UTF8 = native("replace", native("base64", To(TEXT, BYTES)), "\r\n", "")
+_UTF8 = native("replace", native("base64", CastTo(TEXT, BYTES)), "\r\n", "")
 
 FUNCTIONS = (
     Function(
@@ -75,8 +75,8 @@ FUNCTIONS = (
             TEXT,
             native("concat", native("left", TEXT, native("-", Arg(1), 3)), native("left", "...", Arg(1))),
         ),
-        doc="The text cut to `width` characters, the last three of them dots; shorter text stays as it is. "
-        "A width below 4 leaves only dots.",
+        doc="Shortens the text to `width` characters, the last three of them dots. Text that is not longer is "
+        "returned unchanged. With a width below 4, only dots remain.",
         example="ABBREVIATE('cc53c3b3b0b966804573', 10)",
         result='"cc53c3b..."',
         group=GROUP,
@@ -84,7 +84,7 @@ FUNCTIONS = (
     Function(
         signature=signature("BASE64(text: string) -> string"),
         lowering=_UTF8,
-        doc="The UTF-8 bytes of the text in base64, with padding and without line breaks.",
+        doc="Encodes the UTF-8 bytes of the text in base64, with padding and without line breaks.",
         example="BASE64('Lenses é')",
         result='"TGVuc2VzIMOp"',
         group=GROUP,
@@ -92,7 +92,7 @@ FUNCTIONS = (
     Function(
         signature=signature("CAPITALIZE(text: string) -> string"),
         lowering=native("concat", upper(native("left", TEXT, 1)), native("substring", TEXT, 2)),
-        doc="The text with its first character in upper case and all others as they are.",
+        doc="Converts the first character to upper case. The other characters do not change.",
         example="CAPITALIZE('unverified User')",
         result='"Unverified User"',
         group=GROUP,
@@ -101,12 +101,12 @@ FUNCTIONS = (
         signature=signature("CENTER(text: string, size: int, pad: string = ' ') -> string"),
         lowering=native(
             "rpad",
-            native("lpad", TEXT, To(native("div", native("+", _SIZE, LENGTH), 2), INT), _filled(Arg(2))),
+            native("lpad", TEXT, CastTo(native("div", native("+", _SIZE, LENGTH), 2), INT), _not_empty(Arg(2))),
             _SIZE,
-            _filled(Arg(2)),
+            _not_empty(Arg(2)),
         ),
-        doc="The text in the middle of `size` characters, filled with `pad`; the odd one stands on the right. "
-        "Longer text stays as it is.",
+        doc="Pads the text on both sides with `pad` to `size` characters. If the number of added characters is odd, "
+        "the right side has one more. Longer text is returned unchanged.",
         example="CENTER('ab', 7, 'yz')",
         result='"yzabyzy"',
         group=GROUP,
@@ -114,7 +114,7 @@ FUNCTIONS = (
     Function(
         signature=signature("CHOP(text: string) -> string"),
         lowering=native("left", TEXT, native("-", LENGTH, native("if", native("endswith", TEXT, "\r\n"), 2, 1))),
-        doc="The text without its last character; a CR and LF at the end count as one. Empty text stays empty.",
+        doc="Removes the last character. CR LF at the end counts as one character.",
         example="CHOP('abc')",
         result='"ab"',
         group=GROUP,
@@ -122,7 +122,7 @@ FUNCTIONS = (
     Function(
         signature=signature("CONCAT(values: text...) -> string"),
         lowering=native("concat_ws", "", Rest()),
-        doc="The values one after the other, as text; nulls are left out, so the result is never null.",
+        doc="Joins the values as text. Nulls are ignored, so the result is never null.",
         example="CONCAT('Jose', ' ', NULL, 7)",
         result='"Jose 7"',
         group=GROUP,
@@ -131,7 +131,7 @@ FUNCTIONS = (
     Function(
         signature=signature("DECODE64(text: string) -> string"),
         lowering=native("decode", native("to_binary", TEXT, "base64"), "UTF-8"),
-        doc="The text that BASE64 was made from; what is not base64 of UTF-8 text fails the record.",
+        doc="Decodes base64. The record fails if the text is not base64 of UTF-8 text.",
         example="DECODE64('TGVuc2VzIMOp')",
         result='"Lenses é"',
         group=GROUP,
@@ -139,7 +139,7 @@ FUNCTIONS = (
     Function(
         signature=signature("DELETEWHITESPACE(text: string) -> string"),
         lowering=native("regexp_replace", TEXT, r"\p{javaWhitespace}+", ""),
-        doc="The text without white space, in the sense of Character.isWhitespace of Java (a no-break space stays).",
+        doc="Removes white space as defined by Character.isWhitespace of Java. No-break spaces remain.",
         example="DELETEWHITESPACE(' Soft  Shirt ')",
         result='"SoftShirt"',
         group=GROUP,
@@ -147,7 +147,7 @@ FUNCTIONS = (
     Function(
         signature=signature("DIGITS(text: string) -> string"),
         lowering=native("regexp_replace", TEXT, r"\P{Nd}+", ""),
-        doc="Only the decimal digits of the text, in any script; empty text where there are none.",
+        doc="Removes all characters except decimal digits of any script.",
         example="DIGITS('TOY-502-WH-1')",
         result='"5021"',
         group=GROUP,
@@ -155,7 +155,7 @@ FUNCTIONS = (
     Function(
         signature=signature("LEN(text: string) -> int"),
         lowering=LENGTH,
-        doc="How many characters the text has.",
+        doc="Returns the number of characters.",
         example="LEN('café')",
         result="4",
         group=GROUP,
@@ -163,15 +163,15 @@ FUNCTIONS = (
     Function(
         signature=signature("LOWER(text: string) -> string"),
         lowering=lower(TEXT),
-        doc="The text in lower case, by the rules of Unicode, whatever the locale.",
+        doc="Converts the text to lower case by the rules of Unicode, independent of the locale.",
         example="LOWER('ÀB1')",
         result='"àb1"',
         group=GROUP,
     ),
     Function(
         signature=signature("LPAD(text: string, length: int, pad: string = ' ') -> string"),
-        lowering=native("lpad", TEXT, _SIZE, _filled(Arg(2))),
-        doc="The text filled with `pad` on the left to `length` characters; longer text stays as it is.",
+        lowering=native("lpad", TEXT, _SIZE, _not_empty(Arg(2))),
+        doc="Pads the text on the left with `pad` to `length` characters. Longer text is returned unchanged.",
         example="LPAD('7', 3, '0')",
         result='"007"',
         group=GROUP,
@@ -179,8 +179,8 @@ FUNCTIONS = (
     Function(
         signature=signature("MKSTRING(value: any) -> string"),
         lowering=native("if", native("isnull", Arg(0)), None, json_text(Arg(0))),
-        doc="The value as JSON text: text in double quotes, timestamps to the millisecond, bytes in base64, "
-        "structs and arrays whole.",
+        doc="Converts the value to JSON text: text in double quotes, timestamps with milliseconds, bytes in base64, "
+        "structs and arrays with all their values.",
         example="MKSTRING('2016-01-01 00:11:14')",
         result=r'"\"2016-01-01 00:11:14\""',
         group=GROUP,
@@ -188,15 +188,15 @@ FUNCTIONS = (
     Function(
         signature=signature("REVERSE(text: string) -> string"),
         lowering=native("reverse", TEXT),
-        doc="The characters of the text in reverse order.",
+        doc="Reverses the order of the characters.",
         example="REVERSE('abé')",
         result='"éba"',
         group=GROUP,
     ),
     Function(
         signature=signature("RPAD(text: string, length: int, pad: string = ' ') -> string"),
-        lowering=native("rpad", TEXT, _SIZE, _filled(Arg(2))),
-        doc="The text filled with `pad` on the right to `length` characters; longer text stays as it is.",
+        lowering=native("rpad", TEXT, _SIZE, _not_empty(Arg(2))),
+        doc="Pads the text on the right with `pad` to `length` characters. Longer text is returned unchanged.",
         example="RPAD('ab', 5, '.')",
         result='"ab..."',
         group=GROUP,
@@ -204,7 +204,7 @@ FUNCTIONS = (
     Function(
         signature=signature("STRIPACCENTS(text: string) -> string"),
         lowering=native("regexp_replace", native("translate", TEXT, *_accents()), "[\\u0300-\\u036F]+", ""),
-        doc="The text without diacritics, in Latin, Greek and Cyrillic letters; the case stays.",
+        doc="Removes the diacritics of Latin, Greek and Cyrillic letters. The case does not change.",
         example="STRIPACCENTS('Éclair à Łódź')",
         result='"Eclair a Lodz"',
         group=GROUP,
@@ -216,7 +216,7 @@ FUNCTIONS = (
             native("transform", native("split", TEXT, ""), Lambda(("c",), _swapped(Param("c")))),
             "",
         ),
-        doc="The text with lower case letters in upper case and upper case ones in lower case.",
+        doc="Converts lower case to upper case, and upper case to lower case.",
         example="SWAPCASE('The Dog é')",
         result='"tHE dOG É"',
         group=GROUP,
@@ -224,7 +224,7 @@ FUNCTIONS = (
     Function(
         signature=signature("TRIM(text: string) -> string"),
         lowering=native("btrim", TEXT, CONTROL_AND_BLANK),
-        doc="The text without blanks, tabs, line ends and other control characters at its start and end.",
+        doc="Removes blanks, tabs, line breaks and other control characters at both ends.",
         example="TRIM('  a b ')",
         result='"a b"',
         group=GROUP,
@@ -232,7 +232,7 @@ FUNCTIONS = (
     Function(
         signature=signature("UNCAPITALIZE(text: string) -> string"),
         lowering=native("concat", lower(native("left", TEXT, 1)), native("substring", TEXT, 2)),
-        doc="The text with its first character in lower case and all others as they are.",
+        doc="Converts the first character to lower case. The other characters do not change.",
         example="UNCAPITALIZE('CAT')",
         result='"cAT"',
         group=GROUP,
@@ -240,7 +240,7 @@ FUNCTIONS = (
     Function(
         signature=signature("UPPER(text: string) -> string"),
         lowering=upper(TEXT),
-        doc="The text in upper case, by the rules of Unicode, whatever the locale.",
+        doc="Converts the text to upper case by the rules of Unicode, independent of the locale.",
         example="UPPER('àb1')",
         result='"ÀB1"',
         group=GROUP,
@@ -248,7 +248,8 @@ FUNCTIONS = (
     Function(
         signature=signature("UUID() -> string"),
         lowering=native("uuid"),
-        doc="A random UUID of 36 characters, another one for each record; a batch that is run again gives others.",
+        doc="Returns a random UUID of 36 characters, another one for each record. A batch that runs again has other "
+        "UUIDs.",
         example="UUID()",
         result='"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"',
         group=GROUP,

@@ -1,4 +1,4 @@
-"""All functions by name: what the binder looks up, and what the reference page is made of."""
+"""All functions by name. The binder and the reference page use this table."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ ROWS: tuple[Function, ...] = (
 )
 
 FUNCTIONS: dict[str, Function] = {name: row for row in ROWS for name in (row.name, *row.aliases)}
-"""Scalar functions by upper-case name, aliases included. MAX and MIN are aggregates too: one argument tells
-them."""
+"""Scalar functions by upper-case name, including aliases. MAX and MIN with one argument are aggregates."""
 
 AGGREGATES: dict[str, AggregateFunction] = {row.name: row for row in aggregates.AGGREGATES}
 
 
 def near_names(name: str) -> list[str]:
-    """Names of functions that look like `name`, the nearest first; at most three."""
+    """At most three names of functions that are similar to `name`, the most similar first."""
     return get_close_matches(name.upper(), sorted({*FUNCTIONS, *AGGREGATES}), n=3)
