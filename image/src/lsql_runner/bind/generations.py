@@ -5,12 +5,19 @@ from __future__ import annotations
 from typing import Literal as OneOf
 
 from lsql_runner.bind.decoders import decoder_conditions
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import Detail, DetailTable, LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 
 Generation = OneOf["legacy", "modern"]
 
+_LEGACY = DetailTable(
+    {
+        "WINDOW": "{window} in GROUP BY",
+        "DECODER": "{name} in WHERE",
+        "WITH": "WITH inside INSERT",
+    }
+)
 _MODERN_CLAUSES = ("TABLE", "EVENTTIME BY", "WITHIN", "WINDOW BY", "GRACE BY")
 
 
@@ -38,11 +45,11 @@ def generation_of(select: ast.Select, inside_insert: bool, otherwise: Generation
     return "legacy" if legacy or select.mode is None else otherwise
 
 
-def _legacy_marks(select: ast.Select, inside_insert: bool) -> list[tuple[str, Span]]:
-    marks: list[tuple[str, Span]] = []
+def _legacy_marks(select: ast.Select, inside_insert: bool) -> list[tuple[Detail, Span]]:
+    marks: list[tuple[Detail, Span]] = []
     if select.window is not None and select.window.legacy:
-        marks.append((f"{select.window.kind} in GROUP BY", select.window.span))
-    marks += [(f"{c.name} in WHERE", c.span) for c in decoder_conditions(select.where)]
+        marks.append((_LEGACY("WINDOW", window=select.window.kind), select.window.span))
+    marks += [(_LEGACY("DECODER", name=c.name), c.span) for c in decoder_conditions(select.where)]
     if inside_insert:
-        marks.append(("WITH inside INSERT", select.span))
+        marks.append((_LEGACY("WITH"), select.span))
     return marks
