@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +16,7 @@ from lsql_runner.config.variables import sort_variables
 from lsql_runner.container.limits import SMALLEST_HEAP_MIB
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import TopicSchema
-from lsql_runner.formats.declared import declared_topics
+from lsql_runner.formats.declared import parse_topics
 from lsql_runner.formats.spec import DeclarationError
 from lsql_runner.formats.table import REGISTRY_KINDS
 from lsql_runner.jvm.java import CLASS_ARCHIVE, JARS_DIR
@@ -233,9 +232,11 @@ class Settings(BaseModel):
         if not self.topics.strip():
             return {}
         try:
-            return declared_topics(json.loads(self.topics))
-        except (DeclarationError, json.JSONDecodeError) as error:
-            raise LsqlError("ENV_INVALID", name="LSQL_TOPICS", value=self.topics[:60], expected=str(error)) from None
+            return parse_topics(self.topics)
+        except DeclarationError as error:
+            raise LsqlError(
+                "ENV_INVALID", name="LSQL_TOPICS", value=self.topics[:60], expected=error.expected
+            ) from None
 
 
 NAMES = {field.alias: name for name, field in Settings.model_fields.items() if field.alias}

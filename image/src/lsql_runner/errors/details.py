@@ -24,14 +24,22 @@ class Detail(str):
     params: Mapping[str, Value]
 
     def __new__(cls, text: str, code: str, params: Mapping[str, Value]) -> Self:
-        made = super().__new__(cls, text)
-        made.code = code
-        made.params = params
-        return made
+        detail = super().__new__(cls, text)
+        detail.code = code
+        detail.params = params
+        return detail
+
+    def at(self, place: str) -> Detail:
+        """The detail after its place in a document, as `orders.value: a schema`; unchanged if the place is empty."""
+        return Detail(f"{place}: {self}", self.code, {**self.params, "place": place}) if place else self
+
+    def in_field(self, path: str) -> Detail:
+        """The detail with the path of a field, as `unknown type Money (field lines[].price)`; unchanged if it is empty."""
+        return Detail(f"{self} (field {path})", self.code, {**self.params, "place": path}) if path else self
 
 
 class DetailTable:
-    """The details that one module gives, each a phrase with slots for values: `TABLE("KEY_DUPLICATE", key="a")`."""
+    """The details of one module, each a phrase with slots for values: `TABLE("KEY_DUPLICATE", key="a")`."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self.texts = dict(texts)
