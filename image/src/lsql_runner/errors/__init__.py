@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lsql_runner.errors.catalogue import CATALOGUE
-from lsql_runner.errors.details import Detail, DetailTable, Value
+from lsql_runner.errors.details import Detail, DetailError, DetailTable, Value
 from lsql_runner.errors.error import ErrorReport, LsqlError, render, report
 from lsql_runner.errors.files import file_error
 from lsql_runner.errors.kinds import RUNTIME, USER, ErrorKind, Recovery
@@ -13,6 +13,7 @@ __all__ = [
     "RUNTIME",
     "USER",
     "Detail",
+    "DetailError",
     "DetailTable",
     "ErrorKind",
     "ErrorReport",

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import Detail, DetailTable, LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql.ast import Ident
+from lsql_runner.sql.expected import EXPECTED
 from lsql_runner.sql.lexer import Token, TokenKind, next_token, skip_blank
 
 MAX_DEPTH = 100
@@ -20,6 +21,9 @@ RESERVED = frozenset(
     CASE WHEN THEN ELSE END IS IN LIKE BETWEEN NULL TRUE FALSE LATERAL UNION DISTINCT ORDER LIMIT CAST""".split()
 )
 """Words that name nothing unless quoted. All others (STREAM, KEY, WINDOW, Timestamp ...) are read by their place."""
+
+
+_FOUND = DetailTable({"END": "the end of the program", "TOKEN": "`{text}`"})
 
 
 class Cursor:
@@ -72,15 +76,15 @@ class Cursor:
         return self.next() if self.at_symbol(symbol) else None
 
     def expect_word(self, word: str) -> Token:
-        return self.take_word(word) or self.refuse(word)
+        return self.take_word(word) or self.refuse(EXPECTED("WORD", word=word))
 
     def expect_symbol(self, symbol: str) -> Token:
-        return self.take_symbol(symbol) or self.refuse(f"'{symbol}'")
+        return self.take_symbol(symbol) or self.refuse(EXPECTED("SYMBOL", symbol=symbol))
 
-    def expect(self, kind: TokenKind, what: str) -> Token:
-        return self.next() if self.peek().kind is kind else self.refuse(what)
+    def expect(self, kind: TokenKind, expected: Detail) -> Token:
+        return self.next() if self.peek().kind is kind else self.refuse(expected)
 
-    def ident(self, what: str) -> Ident:
+    def ident(self, expected: Detail) -> Ident:
         """A bare or back-ticked name; a reserved word must be quoted to be one."""
         token = self.peek()
         if token.kind is TokenKind.QUOTED_NAME:
@@ -89,7 +93,7 @@ class Cursor:
         if token.kind is TokenKind.WORD and token.upper not in RESERVED:
             self.next()
             return Ident(token.value, False, token.span)
-        self.refuse(what)
+        self.refuse(expected)
 
     # --- raw text ---
 
@@ -120,9 +124,9 @@ class Cursor:
         finally:
             self._depth -= 1
 
-    def refuse(self, expected: str) -> NoReturn:
+    def refuse(self, expected: Detail) -> NoReturn:
         token = self.peek()
-        found = "the end of the program" if token.kind is TokenKind.END else f"`{shorten(token.text)}`"
+        found = _FOUND("END") if token.kind is TokenKind.END else _FOUND("TOKEN", text=shorten(token.text))
         raise LsqlError("SQL_SYNTAX", token.span, found=found, expected=expected)
 
 
