@@ -65,7 +65,7 @@ def error_calls() -> tuple[ErrorCall, ...]:
 
 @cache
 def exceptions() -> frozenset[str]:
-    """The exception classes of the package, whose arguments may become parameters of an LsqlError."""
+    """Exception classes whose arguments may become parameters of an LsqlError: ValueError, and those of the package."""
     bases = {
         node.name: {base.id for base in node.bases if isinstance(base, ast.Name)}
         for path in _paths()
@@ -75,7 +75,7 @@ def exceptions() -> frozenset[str]:
     known = {"Exception", "ValueError"}
     while more := {name for name, of in bases.items() if of & known} - known:
         known |= more
-    return frozenset(known - {"Exception", "ValueError", "LsqlError"})
+    return frozenset(known - {"Exception", "LsqlError"})
 
 
 def strings() -> set[str]:
@@ -153,10 +153,11 @@ def _calls(path: str, node: ast.AST, scope: ast.AST) -> Iterator[ErrorCall]:
 
 @cache
 def _functions_with_errors(path: str) -> frozenset[str]:
-    """`but`, and the functions of a module that return an error: their arguments may become parameters."""
+    """`but`, and the functions of a module that return or raise an error: their arguments may become parameters."""
     functions = [node for node in ast.walk(module(path)) if isinstance(node, ast.FunctionDef)]
     return frozenset(
-        {"but"} | {f.name for f in functions if isinstance(f.returns, ast.Name) and f.returns.id == "LsqlError"}
+        {"but"}
+        | {f.name for f in functions if isinstance(f.returns, ast.Name) and f.returns.id in ("LsqlError", "NoReturn")}
     )
 
 

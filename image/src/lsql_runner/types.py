@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lsql_runner.errors import Detail, DetailTable
+from lsql_runner.errors import DetailError, DetailTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,12 +170,8 @@ _REASONS = DetailTable(
 )
 
 
-class TypeTextError(ValueError):
-    """A text that is not a type; `reason` is a row of a table of details."""
-
-    def __init__(self, reason: Detail) -> None:
-        super().__init__(str(reason))
-        self.reason = reason
+class TypeTextError(DetailError):
+    """A text that is not a type."""
 
 
 def parse_type(text: str) -> DataType:

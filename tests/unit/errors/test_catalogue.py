@@ -7,8 +7,8 @@ from lsql_runner.errors import CATALOGUE, DetailTable, LsqlError, Recovery
 
 PROSE_ALLOWED = {
     ("config", "ENV_MISSING"): "the example is a program",
-    ("sql", "SQL_SYNTAX"): "the token that was found may be the end of the program",
     ("plan", "InvalidPlan"): "a fault of this package, which users see as INTERNAL without its text",
+    ("console", "ValueError"): "handled in the package; the text is only logged",
 }
 """By package and code, or class of the exception: why a literal text may be an argument.
 

@@ -100,7 +100,7 @@ def test_an_invalid_declaration_is_refused_with_its_place(topic: object, place: 
     with pytest.raises(DeclarationError) as caught:
         declared_topics({"t": topic})
 
-    assert (caught.value.expected.params["place"], caught.value.expected.code) == (place, code)
+    assert (caught.value.reason.params["place"], caught.value.reason.code) == (place, code)
 
 
 def test_a_reason_inside_a_declaration_is_part_of_the_text() -> None:

@@ -14,7 +14,7 @@ from lsql_runner.cases.codecs import WITH_SCHEMA
 from lsql_runner.cases.model import BatchMark, Case, CaseDocument, IdleMark, InputRecord, Writers
 from lsql_runner.cases.scalars import InvalidValue
 from lsql_runner.cases.yaml_text import YamlError, load_yaml
-from lsql_runner.errors import DetailTable, LsqlError, file_error
+from lsql_runner.errors import DetailError, DetailTable, LsqlError, file_error
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.formats.declared import declared_topics
 from lsql_runner.formats.spec import DeclarationError
@@ -130,7 +130,7 @@ def _declared(declarations: dict[str, Any], path: Path) -> dict[str, TopicSchema
     try:
         return declared_topics(declarations)
     except DeclarationError as error:
-        raise _invalid(path, "topics", _REASONS("DECLARATION", expected=error.expected)) from None
+        raise _invalid(path, "topics", _REASONS("DECLARATION", expected=error.reason)) from None
 
 
 def _writers(
@@ -201,7 +201,7 @@ def _checked(model: type[M], value: Any, path: Path, place: tuple[str | int, ...
         first = error.errors()[0]
         cause = first.get("ctx", {}).get("error")
         message = str(first["msg"]).rstrip(".")
-        reason = cause.reason if isinstance(cause, InvalidValue) else message[:1].lower() + message[1:]
+        reason = cause.reason if isinstance(cause, DetailError) else message[:1].lower() + message[1:]
         raise _invalid(path, _place((*place, *first["loc"])), reason) from None
 
 

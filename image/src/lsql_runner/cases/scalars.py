@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from lsql_runner.errors import Detail, DetailTable
+from lsql_runner.errors import Detail, DetailError, DetailTable
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _COUNTED = re.compile(r"(?P<nanos>-?\d{1,30}) ns since 1970 UTC")
@@ -30,16 +30,11 @@ _REASONS = DetailTable(
 )
 
 
-class InvalidValue(ValueError):
-    """A value that cannot be written in a format, or bytes that cannot be read in it.
-
-    Attributes:
-        reason: why, with the path of the field in the value.
-    """
+class InvalidValue(DetailError):
+    """A value that cannot be written in a format, or bytes that cannot be read in it."""
 
     def __init__(self, reason: Detail, path: str = "") -> None:
-        self.reason = reason.in_field(path)
-        super().__init__(str(self.reason))
+        super().__init__(reason.in_field(path))
 
 
 @dataclass(frozen=True, slots=True)

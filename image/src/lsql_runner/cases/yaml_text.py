@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from lsql_runner.errors import Detail, DetailTable
+from lsql_runner.errors import DetailError, DetailTable
 
 _REASONS = DetailTable(
     {
@@ -19,12 +19,8 @@ _REASONS = DetailTable(
 )
 
 
-class YamlError(ValueError):
-    """A text that is not YAML; `reason` is a row of a table of details."""
-
-    def __init__(self, reason: Detail) -> None:
-        super().__init__(str(reason))
-        self.reason = reason
+class YamlError(DetailError):
+    """A text that is not YAML."""
 
 
 class _Loader(yaml.SafeLoader):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from typing import Literal as OneOf
 
-from lsql_runner.errors import Detail, DetailTable
+from lsql_runner.errors import Detail, DetailError, DetailTable
 from lsql_runner.formats.catalog import Format, Serde
 from lsql_runner.types import DataType
 
@@ -23,16 +23,11 @@ _REASONS = DetailTable(
 )
 
 
-class FormatError(ValueError):
-    """A schema, a type or an option that a format does not support.
-
-    Attributes:
-        reason: why, with the path of the field in the schema.
-    """
+class FormatError(DetailError):
+    """A schema, a type or an option that a format does not support."""
 
     def __init__(self, reason: Detail, path: str = "") -> None:
-        self.reason = reason.in_field(path)
-        super().__init__(str(self.reason))
+        super().__init__(reason.in_field(path))
 
 
 class FieldNameError(FormatError):
@@ -52,16 +47,11 @@ class RecursiveTypeError(FormatError):
         self.path = path
 
 
-class DeclarationError(ValueError):
-    """An invalid declaration.
-
-    Attributes:
-        expected: what is expected, after its place, as `orders.value: a schema`.
-    """
+class DeclarationError(DetailError):
+    """An invalid declaration; the reason is the expected value with its place, as `orders.value: a schema`."""
 
     def __init__(self, expected: Detail, place: str = "") -> None:
-        self.expected = expected.at(place)
-        super().__init__(str(self.expected))
+        super().__init__(expected.at(place))
 
 
 @dataclass(frozen=True, slots=True)
