@@ -1,4 +1,4 @@
-"""Errors as data: a code, its parameters and the place. Prose is in the catalogue and the tables of details only."""
+"""Errors as data: a code, parameters and a place. Sentences are only in the catalogue and in tables of details."""
 
 from __future__ import annotations
 
