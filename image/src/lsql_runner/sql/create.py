@@ -1,4 +1,4 @@
-"""CREATE TABLE, and the names of formats."""
+"""Parses CREATE TABLE and names of formats."""
 
 from __future__ import annotations
 

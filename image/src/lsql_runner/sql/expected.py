@@ -9,7 +9,7 @@ EXPECTED = DetailTable(
         "WORD": "{word}",
         "SYMBOL": "'{symbol}'",
         "SEMICOLON": "`;` or the end of the program",
-        "SEMICOLON_AFTER_WITH": "`;` after WITH (a WITH inside an INSERT follows the name of the target)",
+        "SEMICOLON_AFTER_WITH": "`;` after WITH (inside an INSERT, WITH follows the name of the target)",
         "STATEMENT": "SET, CREATE TABLE, WITH, INSERT INTO or UPSERT INTO",
         "STORE_FORMAT": "KEY AS <format> or VALUE AS <format>",
         "WINDOW": "TUMBLE, HOP or SESSION",
@@ -26,12 +26,12 @@ EXPECTED = DetailTable(
         "TYPE": "a type",
         "INTEGER": "a whole number",
         "INTEGER_RANGE": "a whole number from {least} to {most}",
-        "LEGACY_DURATION": "a whole number, as in TUMBLE(5,m)",
+        "LEGACY_DURATION": "a whole number, such as 5 in TUMBLE(5,m)",
         "TIME_UNIT": "a unit of time: {known}",
         "DURATION": "a duration, such as 30s, 5m or 1h",
         "FORMAT": "a format, such as JSON or STRING",
         "INNER_FORMAT": "the format inside the window",
-        "STORE": "a way to store rows, such as HASH",
+        "STORE": "a data structure, such as HASH",
         "OPTION": "the name of an option",
     }
 )

@@ -1,4 +1,4 @@
-"""SELECT and its clauses, in both generations."""
+"""Parses SELECT and its clauses, in both generations."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ T = TypeVar("T")
 _WINDOWS = ("TUMBLE", "HOP", "SLIDING", "SESSION")
 
 _TOPIC = re.compile(r"[\w.]+(?:-(?!-)[\w.]*)*")
-"""A topic's name may hold dashes and dots without back-ticks; `--` opens a comment as everywhere."""
+"""The name of a topic may contain dashes and dots without back-ticks; `--` starts a comment, as elsewhere."""
 
 
 def read_topic(cursor: Cursor, expected: Detail) -> ast.Ident:
-    """A topic's name: back-ticked, or bare with dots and dashes."""
+    """The name of a topic, with or without back-ticks. `expected` describes it in error messages."""
     at = cursor.raw_start()
     if at < len(cursor.text) and cursor.text[at] == "`":
         return cursor.ident(expected)
@@ -37,12 +37,12 @@ def read_topic(cursor: Cursor, expected: Detail) -> ast.Ident:
 
 
 def read_select(cursor: Cursor) -> ast.Select:
-    """One SELECT, up to the first word that is no clause of it."""
+    """A SELECT, up to the first token that does not belong to it."""
     return _SelectReader(cursor).read()
 
 
 class _SelectReader:
-    """Reads the clauses in order and notes where each began."""
+    """Reads the clauses in order and records their positions."""
 
     def __init__(self, cursor: Cursor) -> None:
         self._cursor = cursor
@@ -237,7 +237,7 @@ def _read_legacy_duration(cursor: Cursor) -> ast.DurationLiteral:
 def _make_window(
     kind: str, size: ast.DurationLiteral, advance: ast.DurationLiteral | None, legacy: bool, span: Span
 ) -> ast.WindowClause:
-    """A window whose lengths make sense.
+    """A window with valid durations.
 
     Raises:
         LsqlError: WINDOW_LENGTH_ZERO, WINDOW_ADVANCE_TOO_LONG.
