@@ -1,6 +1,6 @@
-"""What every implementation of the console's cluster port does: one suite for the fake and for a real API server.
+"""The contract of the console's cluster port: one suite for the fake, and for a real API server.
 
-A subclass gives the fixture `ground`. tests/contract runs it on the fake, tests/cluster on a real API server.
+A subclass defines the fixture `ground`. tests/contract runs the suite on the fake, tests/cluster on a real API server.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TRIES = 10
 
 
 class Ground(Protocol):
-    """A cluster with an empty namespace, and hands that do not go through the port."""
+    """A cluster with an empty namespace, and methods that prepare it without the port."""
 
     cluster: Cluster
     namespace: str
@@ -36,13 +36,16 @@ class Ground(Protocol):
 
 
 def labelled(ground: Ground, kind: Kind, value: str) -> str:
-    """Gives the workload an id at the version that it has; that version. A controller may write its status before."""
+    """Sets a label at the current version of the workload, and returns that version.
+
+    Tries again if a controller has written the workload's status in between.
+    """
     for _ in range(TRIES):
         version = ground.cluster.workload(ground.namespace, kind, "fast-vehicles")["metadata"]["resourceVersion"]
         with suppress(Conflict):
             ground.cluster.label(ground.namespace, kind, "fast-vehicles", version, "lenses-id", value)
             return str(version)
-    raise AssertionError(f"{TRIES} times somebody else wrote first")
+    raise AssertionError(f"the workload changed before each of {TRIES} attempts")
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "StatefulSet"])
@@ -50,7 +53,7 @@ class WorkloadContract:
     def made(self, ground: Ground, kind: Kind, name: str = "fast-vehicles", sql: str = SQL) -> None:
         ground.create(workload(name, namespace=ground.namespace, sql=sql), kind)
 
-    def test_lists_all_of_a_kind_over_as_many_pages_as_it_takes(self, ground: Ground, kind: Kind) -> None:
+    def test_lists_all_workloads_of_a_kind_over_several_pages(self, ground: Ground, kind: Kind) -> None:
         other: Kind = "StatefulSet" if kind == "Deployment" else "Deployment"
         names = {f"p-{number}" for number in range(105)}
         for name in names:
@@ -61,22 +64,22 @@ class WorkloadContract:
 
         assert {item["metadata"]["name"] for item in found} == names
 
-    def test_gives_what_was_created(self, ground: Ground, kind: Kind) -> None:
+    def test_reads_a_workload_as_it_was_created(self, ground: Ground, kind: Kind) -> None:
         sql = "SELECT '$(HOME) $$ {{ x }} \"`' -- ü €\n\tFROM x"
         self.made(ground, kind, sql=sql)
 
         listed = next(iter(ground.cluster.workloads(ground.namespace, kind)))
-        got = ground.cluster.workload(ground.namespace, kind, "fast-vehicles")
+        read = ground.cluster.workload(ground.namespace, kind, "fast-vehicles")
 
-        one, other = read_processor(listed, kind), read_processor(got, kind)
-        assert replace(one, version=other.version) == other  # a controller may have written its status in between
-        seen = read_processor(got, kind)
-        assert (seen.sql, seen.app_id, seen.violations) == (sql, "fast-vehicles", ())
-        assert seen.uid
-        assert seen.version
-        assert seen.created_at is not None
+        of_list, processor = read_processor(listed, kind), read_processor(read, kind)
+        # A controller may have written the status in between.
+        assert replace(of_list, version=processor.version) == processor
+        assert (processor.sql, processor.app_id, processor.violations) == (sql, "fast-vehicles", ())
+        assert processor.uid
+        assert processor.version
+        assert processor.created_at is not None
 
-    def test_a_label_is_set_beside_the_others_and_not_on_the_pods(self, ground: Ground, kind: Kind) -> None:
+    def test_a_label_is_added_to_the_others_and_not_to_the_pods(self, ground: Ground, kind: Kind) -> None:
         self.made(ground, kind)
         before = ground.cluster.workload(ground.namespace, kind, "fast-vehicles")
 
@@ -86,7 +89,7 @@ class WorkloadContract:
         assert after["metadata"]["labels"] == {**before["metadata"]["labels"], "lenses-id": "a-1"}
         assert after["spec"] == before["spec"]
 
-    def test_a_label_of_an_older_version_is_a_conflict(self, ground: Ground, kind: Kind) -> None:
+    def test_setting_a_label_at_an_older_version_is_a_conflict(self, ground: Ground, kind: Kind) -> None:
         self.made(ground, kind)
         version = labelled(ground, kind, "first")
 
@@ -96,7 +99,7 @@ class WorkloadContract:
         after = ground.cluster.workload(ground.namespace, kind, "fast-vehicles")
         assert after["metadata"]["labels"]["lenses-id"] == "first"
 
-    def test_deletes_the_workload_that_was_meant(self, ground: Ground, kind: Kind) -> None:
+    def test_deletes_only_the_workload_with_the_uid(self, ground: Ground, kind: Kind) -> None:
         self.made(ground, kind)
         uid = ground.cluster.workload(ground.namespace, kind, "fast-vehicles")["metadata"]["uid"]
 
@@ -106,7 +109,7 @@ class WorkloadContract:
 
         assert list(ground.cluster.workloads(ground.namespace, kind)) == []
 
-    def test_what_does_not_exist_is_missing(self, ground: Ground, kind: Kind) -> None:
+    def test_requests_for_a_missing_workload_are_refused(self, ground: Ground, kind: Kind) -> None:
         with pytest.raises(Missing):
             ground.cluster.workload(ground.namespace, kind, "nobody")
         with pytest.raises(Missing):
@@ -116,7 +119,7 @@ class WorkloadContract:
 
 
 class ConfigurationContract:
-    def test_is_missing_then_created_then_read(self, ground: Ground) -> None:
+    def test_a_configuration_is_missing_then_created_then_read(self, ground: Ground) -> None:
         with pytest.raises(Missing):
             ground.cluster.configuration(ground.namespace, "processors")
 
@@ -124,7 +127,7 @@ class ConfigurationContract:
 
         assert ground.cluster.configuration(ground.namespace, "processors").content == {"a.gz": b"\x1f\x8b\x00\xff"}
 
-    def test_a_write_to_the_version_that_was_read_succeeds(self, ground: Ground) -> None:
+    def test_a_write_at_the_current_version_succeeds(self, ground: Ground) -> None:
         ground.cluster.write_configuration(ground.namespace, "processors", None, {"a": b"1"})
         version = ground.cluster.configuration(ground.namespace, "processors").version
 
@@ -132,7 +135,7 @@ class ConfigurationContract:
 
         assert ground.cluster.configuration(ground.namespace, "processors").content == {"a": b"2"}
 
-    def test_a_write_to_an_older_version_is_a_conflict(self, ground: Ground) -> None:
+    def test_a_write_at_an_older_version_is_a_conflict(self, ground: Ground) -> None:
         ground.cluster.write_configuration(ground.namespace, "processors", None, {"a": b"1"})
         version = ground.cluster.configuration(ground.namespace, "processors").version
         ground.cluster.write_configuration(ground.namespace, "processors", version, {"a": b"2"})
@@ -171,6 +174,6 @@ class PodContract:
         assert ground.cluster.pods(ground.namespace, {"app": "x", "role": "runner"}) == ["one"]
         assert sorted(ground.cluster.pods(ground.namespace, {"app": "x"})) == ["one", "two"]
 
-    def test_the_log_of_no_pod_is_missing(self, ground: Ground) -> None:
+    def test_the_log_of_a_missing_pod_is_refused(self, ground: Ground) -> None:
         with pytest.raises(Missing):
             ground.cluster.log_tail(ground.namespace, "nobody", "runner", 10)

@@ -99,7 +99,7 @@ def test_bad_records_become_dead_letters_byte_for_byte_and_stop_nothing(
     assert written == list(range(len(records) // 2))
     letters = broker.consume_all(dead)
     assert len(letters) + len(broker.consume_all(target)) == len(records)
-    assert len(letters) == status.records_caught("dead") > 300
+    assert len(letters) == status.dead_letters > 300
     for letter in letters:
         told = dict(letter.headers)
         came = records[int(told["lsql.error.offset"] or b"")]
@@ -165,7 +165,7 @@ def test_a_record_too_large_for_its_target_is_a_dead_letter(
     [letter] = broker.consume_all(dead)
     assert letter.value == values[2]
     assert dict(letter.headers)["lsql.error.code"] == b"RECORD_TOO_LARGE"
-    assert status.caught == {("dead", source, "RECORD_TOO_LARGE"): 1}
+    assert status.failed_records == {("dead_letter", source, "RECORD_TOO_LARGE"): 1}
 
 
 def test_a_dead_letter_too_large_for_its_queue_is_written_without_its_value(
@@ -216,9 +216,9 @@ def test_an_aggregate_keeps_its_state_when_its_policy_of_reading_changes(
         run(f"SET error.policy=dlq; SET dead.letter.queue='{dead}';", 7)
     assert [json.loads(r.value or b"")["s"] for r in broker.consume_all(target)] == [1, 3, 7, 15]
     assert [r.value for r in broker.consume_all(dead)] == [b'{"g":"a","n":"x"}', b"y"]
-    assert letters.caught == {("dead", source, "RECORD_REFUSED"): 1}
-    assert skipped.caught == {("skipped", source, "RECORD_MALFORMED"): 1}
-    assert again.caught == {("dead", source, "RECORD_MALFORMED"): 1}
+    assert letters.failed_records == {("dead_letter", source, "RECORD_REFUSED"): 1}
+    assert skipped.failed_records == {("skipped", source, "RECORD_MALFORMED"): 1}
+    assert again.failed_records == {("dead_letter", source, "RECORD_MALFORMED"): 1}
 
 
 def test_a_registry_that_does_not_answer_causes_no_dead_letters(
