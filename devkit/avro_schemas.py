@@ -1,4 +1,4 @@
-"""Avro schemas and the types of their values: what Python says when it binds, and the JVM when it decodes."""
+"""Avro schemas with the types of their values, on which Python (when it binds) and the JVM (when it decodes) agree."""
 
 from typing import Any
 
@@ -60,14 +60,14 @@ TYPED: list[tuple[Any, str]] = [
 """Schema, and the type as the language writes it."""
 
 REFUSED: list[tuple[Any, str]] = [
-    (record({"name": "next", "type": ["null", "r"]}), "next contains itself (r)"),
+    (record({"name": "next", "type": ["null", "r"]}), "the type r contains itself (field next)"),
     (
         record({"name": "a", "type": {"type": "bytes", "logicalType": "decimal", "precision": 99, "scale": 2}}),
-        "a is a decimal of more than 38 digits",
+        "decimal with more than 38 digits (field a)",
     ),
     (
         record({"name": "a", "type": record({"name": "b", "type": "who"}, name="s")}),
-        "a.b refers to the unknown type who",
+        "unknown type who (field a.b)",
     ),
 ]
-"""Schema that has no type, and how Python says so."""
+"""Schema without a type, and the reason that Python gives."""

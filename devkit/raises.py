@@ -1,4 +1,4 @@
-"""What the package's source says of errors: the calls that make one, found by reading the syntax tree."""
+"""Finds the calls that create errors in the source of the package, by reading the syntax tree."""
 
 import ast
 import re
@@ -11,28 +11,32 @@ import lsql_runner
 
 PACKAGE = Path(lsql_runner.__file__).parent
 _PROSE = re.compile(r"[A-Za-z']{2,} [a-z]{2,}")
-"""Two words with a blank between them. SQL's own words are upper case; lists of names have commas."""
+"""Two words with a blank between them. SQL keywords are upper case; lists of names have commas."""
+_SENTENCES = ("reason", "expected", "instead", "way_out", "why")
+"""Keywords of any call whose value is shown to users as a parameter of an error."""
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """A call that makes an error or replaces its parameters.
+class ErrorCall:
+    """A call that creates an error, replaces its parameters, or gives a value to one of them.
 
     Attributes:
-        path: the file, within the package.
-        code: None where it is not written out.
-        params: the expressions by parameter; None as a name stands for `**values`.
-        scope: the function around the call, else the module.
+        path: the file, relative to the package.
+        name: the called class or function.
+        code: the code of an LsqlError; None if it is not a literal, and for other calls.
+        params: the argument expressions by parameter; the key None stands for `**values`.
+        scope: the function that contains the call, or the module.
     """
 
     path: str
     line: int
+    name: str
     code: str | None
     params: dict[str | None, ast.expr]
     scope: ast.AST
 
     def prose(self) -> Iterator[tuple[str, str]]:
-        """Parameters that hold English sentences, with the sentence."""
+        """Parameters that contain English sentences: the name and the sentence."""
         for name, value in self.params.items():
             for text in _texts(value, self.scope, module(self.path), 0):
                 if _PROSE.search(text):
@@ -45,33 +49,50 @@ def module(path: str) -> ast.Module:
 
 
 @cache
-def made() -> tuple[Made, ...]:
+def _paths() -> tuple[str, ...]:
+    return tuple(file.relative_to(PACKAGE).as_posix() for file in sorted(PACKAGE.rglob("*.py")))
+
+
+@cache
+def error_calls() -> tuple[ErrorCall, ...]:
     """All of the package."""
-    found = []
-    for file in sorted(PACKAGE.rglob("*.py")):
-        path = file.relative_to(PACKAGE).as_posix()
+    found: list[ErrorCall] = []
+    for path in _paths():
         if not path.startswith("errors/"):
-            found += list(_calls(path, module(path), module(path)))
+            found += _calls(path, module(path), module(path))
     return tuple(found)
 
 
+@cache
+def exceptions() -> frozenset[str]:
+    """Exception classes whose arguments may become parameters of an LsqlError: ValueError, and those of the package."""
+    bases = {
+        node.name: {base.id for base in node.bases if isinstance(base, ast.Name)}
+        for path in _paths()
+        for node in ast.walk(module(path))
+        if isinstance(node, ast.ClassDef)
+    }
+    known = {"Exception", "ValueError"}
+    while more := {name for name, of in bases.items() if of & known} - known:
+        known |= more
+    return frozenset(known - {"Exception", "LsqlError"})
+
+
 def strings() -> set[str]:
-    """Every string of the package outside of its catalogue: codes may be constants, or data of a table."""
+    """All strings of the package outside of its catalogue: codes may be constants, or data of a table."""
     found = set()
-    for file in PACKAGE.rglob("*.py"):
-        path = file.relative_to(PACKAGE).as_posix()
+    for path in _paths():
         if not path.startswith("errors/catalogue/"):
             nodes = ast.walk(module(path))
             found |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     return found
 
 
-def detail_tables() -> Iterator[tuple[str, str, set[str], set[str]]]:
-    """File and name of each DetailTable, its codes, and the codes that modules use under that name."""
+@cache
+def _tables() -> dict[str, list[tuple[str, set[str]]]]:
+    """By the name of a DetailTable: the files that define one of this name, and its codes."""
     tables: dict[str, list[tuple[str, set[str]]]] = {}
-    used: dict[str, set[str]] = {}
-    for file in sorted(PACKAGE.rglob("*.py")):
-        path = file.relative_to(PACKAGE).as_posix()
+    for path in _paths():
         for node in ast.walk(module(path)):
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _name(node.value) == "DetailTable":
                 (rows,) = node.value.args
@@ -80,15 +101,23 @@ def detail_tables() -> Iterator[tuple[str, str, set[str], set[str]]]:
                 (target,) = node.targets
                 assert isinstance(target, ast.Name)
                 tables.setdefault(target.id, []).append((path, codes))
+    return tables
+
+
+def detail_tables() -> Iterator[tuple[str, str, set[str], set[str]]]:
+    """File and name of each DetailTable, its codes, and the codes that modules use under that name."""
+    used: dict[str, set[str]] = {}
+    for path in _paths():
+        for node in ast.walk(module(path)):
             if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
                 used.setdefault(f"{path} {_name(node)}", set()).add(str(node.args[0].value))
                 used.setdefault(f"* {_name(node)}", set()).add(str(node.args[0].value))
             elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name):
                 # The code is a variable: any string of the module outside of the table may be its value.
                 used.setdefault(f"* {_name(node)}", set()).update(_strings_outside_tables(module(path)))
-    for name, places in tables.items():
-        for path, codes in places:
-            # A private table is used in its module; a public one wherever it is imported.
+    for name, definitions in _tables().items():
+        for path, codes in definitions:
+            # A private table is used in its module, a public one in any module.
             yield path, name, codes, used.get(f"{path if name.startswith('_') else '*'} {name}", set())
 
 
@@ -103,25 +132,32 @@ def _strings_outside_tables(tree: ast.AST) -> set[str]:
     return found
 
 
-def _calls(path: str, node: ast.AST, scope: ast.AST) -> Iterator[Made]:
+def _calls(path: str, node: ast.AST, scope: ast.AST) -> Iterator[ErrorCall]:
     for child in ast.iter_child_nodes(node):
         inner = child if isinstance(child, ast.FunctionDef) else scope
-        if isinstance(child, ast.Call) and (_name(child) == "LsqlError" or _name(child) in _makers(path)):
-            first = child.args[0] if child.args and _name(child) == "LsqlError" else None
-            code = first.value if isinstance(first, ast.Constant) else None
+        if isinstance(child, ast.Call):
+            name = _name(child)
             params: dict[str | None, ast.expr] = {keyword.arg: keyword.value for keyword in child.keywords}
-            if _name(child) != "LsqlError":  # a helper of the module: whatever it is given may become a parameter
+            code = None
+            if name == "LsqlError":
+                first = child.args[0] if child.args else None
+                code = str(first.value) if isinstance(first, ast.Constant) else None
+            elif name in _functions_with_errors(path) | exceptions():
                 params |= {str(number): arg for number, arg in enumerate(child.args)}
-            yield Made(path, child.lineno, code if isinstance(code, str) else None, params, scope)
+            elif name not in _tables():
+                params = {name: value for name, value in params.items() if name in _SENTENCES}
+            if params or name == "LsqlError":
+                yield ErrorCall(path, child.lineno, name, code, params, scope)
         yield from _calls(path, child, inner)
 
 
 @cache
-def _makers(path: str) -> frozenset[str]:
-    """`but`, and the functions of a module that return an error."""
+def _functions_with_errors(path: str) -> frozenset[str]:
+    """`but`, and the functions of a module that return or raise an error: their arguments may become parameters."""
     functions = [node for node in ast.walk(module(path)) if isinstance(node, ast.FunctionDef)]
     return frozenset(
-        {"but"} | {f.name for f in functions if isinstance(f.returns, ast.Name) and f.returns.id == "LsqlError"}
+        {"but"}
+        | {f.name for f in functions if isinstance(f.returns, ast.Name) and f.returns.id in ("LsqlError", "NoReturn")}
     )
 
 
@@ -132,7 +168,7 @@ def _name(call: ast.Call) -> str:
 
 
 def _texts(value: ast.AST, scope: ast.AST, file: ast.Module, depth: int) -> Iterator[str]:
-    """The texts that an expression may be: literals, f-strings, and those of the variables that it names."""
+    """The possible texts of an expression: literals, f-strings, and the values of variables."""
     match value:
         case ast.Constant(value=str(text)):
             yield text
@@ -142,7 +178,7 @@ def _texts(value: ast.AST, scope: ast.AST, file: ast.Module, depth: int) -> Iter
             for part in [text, *(args if method == "join" else [])]:
                 yield from _texts(part, scope, file, depth)
         case ast.Call():
-            return  # what a function returns, as a row of a DetailTable; its arguments are not the text
+            return  # the result of a function, such as a row of a DetailTable; its arguments are not the text
         case ast.Name(id=name) if depth < 3:
             for place in {scope, file}:
                 nodes = ast.walk(place) if place is scope else iter(file.body)

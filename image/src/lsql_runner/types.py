@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from lsql_runner.errors import DetailError, DetailTable
+
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
@@ -155,11 +157,27 @@ def describe_member(f: Field) -> str:
 _TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|[A-Za-z_][A-Za-z0-9_]*|\d+|[<>(),:])")
 
 
+_REASONS = DetailTable(
+    {
+        "UNEXPECTED": "unexpected {found} in the type {text}",
+        "TEXT_ENDS": "the type {text} ends too early",
+        "EXPECTED": "expected {expected} and not {found} in the type {text}",
+        "TYPE_UNKNOWN": "unknown type {type}; the types are {known}",
+        "NOT_A_NUMBER": "expected a number and not {found} in the type {text}",
+        "DECIMAL_RANGE": "decimal({precision},{scale}) is out of range: 1 <= precision <= 38, 0 <= scale <= precision",
+    }
+)
+
+
+class TypeTextError(DetailError):
+    """A text that is not a type."""
+
+
 def parse_type(text: str) -> DataType:
     """Parse the text that `describe` returns.
 
     Raises:
-        ValueError: the text is not a type; the message contains the unexpected part.
+        TypeTextError: the text is not a type.
     """
     words = _TypeWords(text)
     parsed = words.read_type()
@@ -171,7 +189,7 @@ def parse_member(name: str, text: str) -> Field:
     """The field of this name whose type is the text that `describe_member` returns.
 
     Raises:
-        ValueError: see `parse_type`.
+        TypeTextError: as `parse_type`.
     """
     words = _TypeWords(text)
     parsed, nullable = words.read_member()
@@ -193,13 +211,13 @@ class _TypeWords:
         while at < len(text.rstrip()):
             found = _TOKEN.match(text, at)
             if not found:
-                raise ValueError(f"unexpected {text[at:].strip()[:20]!r} in type {text!r}")
+                raise TypeTextError(_REASONS("UNEXPECTED", found=repr(text[at:].strip()[:20]), text=repr(text)))
             yield found.group(1)
             at = found.end()
 
     def _next(self) -> str:
         if self._at >= len(self._words):
-            raise ValueError(f"type {self._text!r} ends too early")
+            raise TypeTextError(_REASONS("TEXT_ENDS", text=repr(self._text)))
         self._at += 1
         return self._words[self._at - 1]
 
@@ -212,11 +230,12 @@ class _TypeWords:
     def _expect(self, word: str) -> None:
         found = self._next()
         if found != word:
-            raise ValueError(f"expected {word!r}, found {found!r} in type {self._text!r}")
+            raise TypeTextError(_REASONS("EXPECTED", expected=repr(word), found=repr(found), text=repr(self._text)))
 
     def expect_end(self) -> None:
         if self._at < len(self._words):
-            raise ValueError(f"unexpected {self._words[self._at]!r} after type {self._text!r}")
+            found = repr(self._words[self._at])
+            raise TypeTextError(_REASONS("UNEXPECTED", found=found, text=repr(self._text)))
 
     def read_type(self) -> DataType:
         word = self._next().lower()
@@ -239,20 +258,25 @@ class _TypeWords:
                 return Map(value)
             case "struct":
                 return Struct(self._read_fields())
-        raise ValueError(f"unknown type {word!r}; the types are {', '.join(SCALARS)}, decimal, array, map, struct")
+        known = ", ".join((*SCALARS, "decimal", "array", "map", "struct"))
+        raise TypeTextError(_REASONS("TYPE_UNKNOWN", type=repr(word), known=known))
 
     def _read_decimal(self) -> Decimal:
         if not self._take("("):
             return Decimal()
-        precision = int(self._next())
+        precision = self._read_number()
         self._expect(",")
-        scale = int(self._next())
+        scale = self._read_number()
         self._expect(")")
         if not 1 <= precision <= 38 or not 0 <= scale <= precision:
-            raise ValueError(
-                f"decimal({precision},{scale}) is out of range: 1 <= precision <= 38, 0 <= scale <= precision"
-            )
+            raise TypeTextError(_REASONS("DECIMAL_RANGE", precision=precision, scale=scale))
         return Decimal(precision, scale)
+
+    def _read_number(self) -> int:
+        found = self._next()
+        if not found.isdecimal():
+            raise TypeTextError(_REASONS("NOT_A_NUMBER", found=repr(found), text=repr(self._text)))
+        return int(found)
 
     def _read_fields(self) -> tuple[Field, ...]:
         self._expect("<")

@@ -1,4 +1,4 @@
-"""Case files without an engine: reading, encoding, comparing, reporting."""
+"""Case files without an engine: reading, encoding, comparing and reporting."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from lsql_runner.cases.compare import ActualRecord, differences, error_differenc
 from lsql_runner.cases.load import load_case, parse_case
 from lsql_runner.cases.model import Case, ExpectedError
 from lsql_runner.cases.prepare import PreparedCase, prepare_case
-from lsql_runner.cases.report import Outcome, as_junit
+from lsql_runner.cases.report import CaseResult, as_junit
 from lsql_runner.cases.run import find_cases
 from lsql_runner.cases.scalars import InvalidValue
 from lsql_runner.cases.values import decode_value, encode_value, same_value
-from lsql_runner.cases.yaml_text import load_yaml
+from lsql_runner.cases.yaml_text import YamlError, load_yaml
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import Format
 from lsql_runner.formats.table import parse_format
@@ -63,9 +63,11 @@ def test_yaml_is_read_as_version_1_2(text: str, value: object) -> None:
     assert load_yaml(text) == value
 
 
-def test_a_key_set_twice_is_refused_with_its_line() -> None:
-    with pytest.raises(ValueError, match="b is there twice in line 3"):
+def test_a_duplicate_key_is_refused_with_its_line() -> None:
+    with pytest.raises(YamlError) as caught:
         load_yaml("a: 1\nb: 1\nb: 2\n")
+
+    assert (caught.value.reason.code, caught.value.reason.params) == ("KEY_DUPLICATE", {"key": "b", "line": 3})
 
 
 # --- values ---
@@ -111,13 +113,13 @@ def test_a_value_has_the_bytes_of_its_format(name: str, value: object, data: byt
         ("SW[STRING]", {"key": "k", "window_start": 1, "window_end": 2**63}),
     ],
 )
-def test_a_value_that_its_format_cannot_hold_is_refused(name: str, value: object) -> None:
+def test_a_value_that_its_format_does_not_allow_is_refused(name: str, value: object) -> None:
     with pytest.raises(InvalidValue):
         encode_value(value, form(name))
 
 
 @given(st.integers(-(2**63), 2**63 - 1), st.text(), st.integers(-(2**63), 2**63 - 1))
-def test_what_is_written_reads_back(number: int, text: str, start: int) -> None:
+def test_an_encoded_value_decodes_to_the_same_value(number: int, text: str, start: int) -> None:
     assert decode_value(encode_value(number, form("LONG")), form("LONG")) == number
     windowed = {"key": text, "window_start": start}
     assert decode_value(encode_value(windowed, form("TW[STRING]")), form("TW[STRING]")) == windowed
@@ -147,7 +149,7 @@ def test_a_windowed_key_is_not_shorter_than_its_window(name: str) -> None:
         (9007199254740993, 9007199254740992, False),
     ],
 )
-def test_sameness_of_values(a: Any, b: Any, same: bool) -> None:
+def test_equality_of_values(a: Any, b: Any, same: bool) -> None:
     assert same_value(a, b) is same
 
 
@@ -162,6 +164,8 @@ def test_sameness_of_values(a: Any, b: Any, same: bool) -> None:
         ("expect: []\ninput: [{topic: t, timestamp: soon}]", "input[0].timestamp"),
         ("expect: []\ninput: [{topic: t, partition: -1}]", "input[0].partition"),
         ("expect: []\ninput: [{topic: t, headers: {a: 1}}]", "input[0].headers"),
+        ("expect: []\ninput: [{topic: t, headers: {a: {hex: xy}}}]", "input[0].headers"),
+        ("expect: []\ninput: [{topic: t, headers: [a]}]", "input[0].headers"),
         ("expect: []\ninput: [{topic: t, value: 1, value_text: a}]", "input[0]"),
         ("expect: []\ninput: [{batch: 1, topic: t}]", "input[0].topic"),
         ("expect: []\ninput: [1]", "input[0]"),
@@ -172,7 +176,7 @@ def test_sameness_of_values(a: Any, b: Any, same: bool) -> None:
         ("expect: []\nsurprise: 1", "surprise"),
     ],
 )
-def test_a_wrong_case_is_refused_with_the_place(text: str, place: str) -> None:
+def test_an_invalid_case_is_refused_with_the_place(text: str, place: str) -> None:
     with pytest.raises(LsqlError) as caught:
         case(text)
     assert (caught.value.code, caught.value.params["place"]) == ("CASE_INVALID", place)
@@ -186,13 +190,13 @@ def test_a_wrong_case_is_refused_with_the_place(text: str, place: str) -> None:
         ("topics: {t: {partitions: 1, walue: {}}}", "topics"),
     ],
 )
-def test_a_wrong_declaration_is_refused_with_the_place(topics: str, place: str) -> None:
+def test_an_invalid_declaration_is_refused_with_the_place(topics: str, place: str) -> None:
     with pytest.raises(LsqlError) as caught:
         case(topics + "\nexpect: []", base="sql: x\n")
     assert (caught.value.code, caught.value.params["place"]) == ("CASE_INVALID", place)
 
 
-def test_the_program_may_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
+def test_the_program_may_be_in_a_separate_file(tmp_path: Path) -> None:
     folder = tmp_path / "my-case"
     folder.mkdir()
     (folder / "case.yaml").write_text("expect: []\n", encoding="utf-8")
@@ -210,7 +214,7 @@ def prepared(text: str, base: str = BASE) -> PreparedCase:
     return prepare_case(case(text + "\nexpect: []", base))
 
 
-def test_marks_split_the_input_and_offsets_go_on() -> None:
+def test_batch_marks_split_the_input_and_offsets_continue() -> None:
     found = prepared(
         """
 input:
@@ -243,7 +247,7 @@ def test_the_program_may_name_the_format() -> None:
     assert (found.batches[0][0].key, found.batches[0][0].value) == (b"\0" * 7 + b"\x01", b"\0\0\0\x02")
 
 
-def test_a_number_of_unknown_format_is_refused() -> None:
+def test_a_number_in_an_unknown_format_is_refused() -> None:
     sql = "sql: SET autocreate=true; INSERT INTO o SELECT * FROM t\n"
     with pytest.raises(LsqlError, match="the key of input record 1"):
         prepared("input: [{topic: t, key: 1, value: {a: 1}}]", base=sql)
@@ -267,20 +271,20 @@ def record(key: bytes | None, value: bytes | None, at_ms: int = 0, **headers: by
     return ActualRecord("o", key, value, at_ms, tuple(headers.items()))
 
 
-def test_order_counts_within_a_key_only() -> None:
+def test_order_is_compared_within_a_key_only() -> None:
     a1, a2, b1 = record(b"a", b'{"b":1}'), record(b"a", b'{"b":2}'), record(b"b", b'{"b":1}')
     expect = "[{key: a, value: {b: 1}}, {key: a, value: {b: 2}}, {key: b, value: {b: 1}}]"
     assert compared(expect, b1, a1, a2) == []
     assert compared(expect, a2, a1, b1) != []
 
 
-def test_what_the_case_does_not_give_is_not_compared() -> None:
+def test_timestamp_and_headers_are_compared_only_if_the_case_gives_them() -> None:
     assert compared("[{key: a, value: {b: 1}}]", record(b"a", b'{"b":1}', 5, h=b"x")) == []
     assert compared("[{key: a, value: {b: 1}, timestamp: 4}]", record(b"a", b'{"b":1}', 5)) != []
     assert compared("[{key: a, value: {b: 1}, headers: {}}]", record(b"a", b'{"b":1}', h=b"x")) != []
 
 
-def test_the_header_of_the_batch_is_left_out() -> None:
+def test_the_batch_header_is_not_compared() -> None:
     written = ActualRecord("o", b"a", b'{"b":1}', 0, (("lsql.batch", b"app/q/1"),))
     assert compared("[{key: a, value: {b: 1}, headers: {}}]", written) == []
 
@@ -290,12 +294,12 @@ def test_a_tombstone_is_not_the_json_text_null() -> None:
     assert compared("[{key: a, value: null}]", record(b"a", b"null")) != []
 
 
-def test_text_is_compared_byte_for_byte() -> None:
+def test_value_text_is_compared_byte_by_byte() -> None:
     assert compared("""[{key: a, value_text: '{"b":1}'}]""", record(b"a", b'{"b":1}')) == []
     assert compared("""[{key: a, value_text: '{"b":1}'}]""", record(b"a", b'{"b": 1}')) != []
 
 
-def test_a_difference_shows_what_was_expected_and_what_was_found() -> None:
+def test_a_difference_shows_expected_and_found_records() -> None:
     lines = compared(
         "[{key: a, value: {b: 1}}, {key: a, value: {b: 2}}]", record(b"a", b'{"b":1}', 7), record(b"a", b'{"b":3}', 8)
     )
@@ -307,7 +311,7 @@ def test_a_difference_shows_what_was_expected_and_what_was_found() -> None:
     ]
 
 
-def test_bytes_that_are_not_of_the_format_are_a_difference() -> None:
+def test_bytes_in_another_format_are_a_difference() -> None:
     assert compared("[{key: a, value: {b: 1}}]", record(b"\xff", b"{")) != []
 
 
@@ -317,7 +321,7 @@ def test_an_expected_record_for_no_target_is_refused() -> None:
     assert caught.value.params["place"] == "expect[0]"
 
 
-def test_errors_are_compared_by_what_the_case_says() -> None:
+def test_errors_are_compared_by_the_fields_that_the_case_gives() -> None:
     refused = LsqlError("RECORD_REFUSED", topic="t", partition=0, offset=3, reason="Division by zero")
     assert error_differences(ExpectedError(code="RECORD_REFUSED", offset=3), refused, "") == []
     assert error_differences(ExpectedError(code="RECORD_REFUSED", offset=2), refused, "")[0] == (
@@ -330,7 +334,7 @@ def test_errors_are_compared_by_what_the_case_says() -> None:
 # --- finding and reporting ---
 
 
-def test_a_folder_gives_its_cases_in_order(tmp_path: Path) -> None:
+def test_the_cases_of_a_folder_are_ordered_by_path(tmp_path: Path) -> None:
     for name in ("b/case.yaml", "a/case.yaml", "a/x.case.yaml", "a/values.yaml"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
@@ -343,8 +347,8 @@ def test_a_folder_without_cases_is_an_error(tmp_path: Path) -> None:
         find_cases([tmp_path])
 
 
-def test_the_report_holds_failures_as_text() -> None:
-    outcomes = [Outcome(Path("a"), "one", (), 0.5), Outcome(Path("b"), "two", ("x < \x00", "y"), 1.0)]
-    suite = ElementTree.fromstring(as_junit(outcomes))
+def test_the_report_contains_failures_as_text() -> None:
+    results = [CaseResult(Path("a"), "one", (), 0.5), CaseResult(Path("b"), "two", ("x < \x00", "y"), 1.0)]
+    suite = ElementTree.fromstring(as_junit(results))
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
     assert [case.findtext("failure") for case in suite] == [None, "x < \ufffd\ny"]

@@ -1,4 +1,4 @@
-"""Case files with AVRO, without an engine: schemas and their ids, writers, what is compared and shown."""
+"""Case files with AVRO, without an engine: schemas and their ids, writers, comparison."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def prepared(text: str, base: str = BASE) -> PreparedCase:
     return prepare_case(case(text + "\nexpect: []", base))
 
 
-def test_records_have_the_ids_of_the_schemas_that_they_are_written_with() -> None:
+def test_records_have_the_ids_of_their_schemas() -> None:
     found = prepared(
         """
 input:
@@ -51,7 +51,7 @@ input:
     ]
 
 
-def test_what_the_program_writes_is_registered_as_in_production() -> None:
+def test_output_schemas_are_registered_as_in_production() -> None:
     found = prepared("")
     [sink] = found.plan.topic_sinks
     version = found.registry.latest("o-value")
@@ -59,11 +59,11 @@ def test_what_the_program_writes_is_registered_as_in_production() -> None:
     assert (sink.value_id, sink.value_schema) == (version.schema.id, version.schema.text)
 
 
-def test_a_value_that_its_schema_does_not_hold_is_refused_with_the_record_and_the_field() -> None:
+def test_a_value_that_its_schema_does_not_allow_is_refused_with_the_record_and_the_field() -> None:
     with pytest.raises(LsqlError) as caught:
         prepared("input: [{topic: t, value: {a: 1}}, {topic: t, value: {a: x}}]")
     params = caught.value.params
-    assert (params["number"], params["part"], params["reason"]) == (2, "value", '"x" is not a valid long: field a')
+    assert (params["number"], params["part"], params["reason"]) == (2, "value", '"x" is not a valid long (field a)')
 
 
 def test_avro_that_the_program_names_needs_a_declaration() -> None:
@@ -93,7 +93,7 @@ def test_avro_that_the_program_names_needs_a_declaration() -> None:
         ),
     ],
 )
-def test_wrong_schemas_and_writers_are_refused_with_the_place(text: str, place: str) -> None:
+def test_invalid_schemas_and_writers_are_refused_with_the_place(text: str, place: str) -> None:
     with pytest.raises(LsqlError) as caught:
         case(text + "\nexpect: []", base="sql: x\n")
     assert (caught.value.code, caught.value.params["place"]) == ("CASE_INVALID", place)
@@ -119,19 +119,19 @@ input:
 
 
 def compared(expect: str) -> list[str]:
-    """The differences of a case whose program passes everything through."""
+    """The differences of a case whose program copies its input."""
     checked = case(f"expect: {expect}", KEYED)
     found = prepare_case(checked)
     actual = [ActualRecord("o", r.key, r.value, r.timestamp_ms) for batch in found.batches for r in batch]
     return differences(checked, found.plan, actual, found.registry.texts())
 
 
-def test_avro_is_compared_by_value_however_it_is_written() -> None:
+def test_avro_is_compared_by_value_in_any_notation() -> None:
     first = "{key: {at: 1970-01-01T00:00:01Z}, value: {day: 2026-03-01, n: 1.0}}"
     assert compared(f"[{first}, {{key: {{at: 1000}}, value: {{n: 2, day: 2026-03-02}}}}]") == []
 
 
-def test_a_difference_in_avro_is_shown_in_the_cases_words() -> None:
+def test_a_difference_in_avro_is_shown_in_the_notation_of_the_case() -> None:
     expect = "[{key: {at: 1000}, value: {n: 1, day: 2026-03-01}}, {key: {at: 1000}, value: {n: 2, day: 2026-03-03}}]"
     assert compared(expect) == [
         'o, key {"at": "1970-01-01T00:00:01Z"}: - expected, + found',
@@ -141,7 +141,7 @@ def test_a_difference_in_avro_is_shown_in_the_cases_words() -> None:
     ]
 
 
-def test_a_missing_and_an_unexpected_key_of_avro_are_told_apart() -> None:
+def test_a_missing_and_an_unexpected_key_of_avro_are_two_differences() -> None:
     lines = compared("[{key: {at: 5}, value: {n: 1, day: 2026-03-01}}]")
     assert [line for line in lines if not line.startswith("  ")] == [
         'o, key {"at": 5}: - expected, + found',
@@ -149,7 +149,7 @@ def test_a_missing_and_an_unexpected_key_of_avro_are_told_apart() -> None:
     ]
 
 
-def test_records_whose_schema_nobody_knows_are_a_difference() -> None:
+def test_records_with_an_unknown_schema_id_are_a_difference() -> None:
     checked = case("expect: [{key: {at: 1000}, value: {n: 1, day: 2026-03-01}}]", KEYED)
     written = ActualRecord("o", b"\0\0\0\0\x63\x02", None, 0)
     assert any("not AVRO" in line for line in differences(checked, prepare_case(checked).plan, [written]))

@@ -1,4 +1,4 @@
-"""Cases on brokers, without any: what they want there, what they leave, whose settings they take."""
+"""Cases on brokers, tested without brokers: the topics and subjects that they need, cleanup, settings."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def case(text: str, base: str) -> Case:
 
 
 def test_a_case_needs_every_topic_that_it_names_and_those_that_its_program_creates() -> None:
-    made = "SET autocreate=true; SET partitions=3; SET topic.o.cleanup.policy=compact;"
+    settings = "SET autocreate=true; SET partitions=3; SET topic.o.cleanup.policy=compact;"
     checked = case(
         "expect: [{topic: o}]\ninput: [{topic: u, partition: 1, value: x}]",
-        f"sql: {made} INSERT INTO o SELECT STREAM a FROM t\n{TOPICS}",
+        f"sql: {settings} INSERT INTO o SELECT STREAM a FROM t\n{TOPICS}",
     )
     keep = ("retention.ms", "-1")
     assert required_topics(checked, prepare_case(checked)) == [
@@ -51,7 +51,7 @@ def test_a_case_needs_every_topic_that_it_names_and_those_that_its_program_creat
     ]
 
 
-def test_a_target_that_the_case_names_need_not_be_made_by_the_program() -> None:
+def test_a_target_that_the_case_names_need_not_be_created_by_the_program() -> None:
     checked = case("expect: [{topic: o}]", f"sql: INSERT INTO o SELECT STREAM a FROM t\n{TOPICS}")
     assert [(topic.name, topic.partitions) for topic in required_topics(checked, prepare_case(checked))] == [
         ("t", 1),
@@ -59,14 +59,14 @@ def test_a_target_that_the_case_names_need_not_be_made_by_the_program() -> None:
     ]
 
 
-def test_a_case_with_a_sink_is_run_in_memory_only() -> None:
+def test_a_case_with_a_sink_runs_in_memory_only() -> None:
     checked = case("expect: []\nsinks: {shop: postgresql}", f"sql: INSERT INTO shop SELECT STREAM a FROM t\n{TOPICS}")
     with pytest.raises(LsqlError) as refusal:
         required_topics(checked, prepare_case(checked))
     assert (refusal.value.code, refusal.value.params["sink"]) == ("CASE_SINK_ON_KAFKA", "shop")
 
 
-def test_a_case_needs_the_subjects_of_all_its_avro() -> None:
+def test_a_case_needs_the_subjects_of_all_parts_in_avro() -> None:
     checked = case("expect: []", AVRO)
     assert required_subjects(checked, prepare_case(checked)) == {
         "t-key": "t",
@@ -76,28 +76,32 @@ def test_a_case_needs_the_subjects_of_all_its_avro() -> None:
     }
 
 
-class Brokers:
-    """Takes what is there away, but for what it is told to refuse; topics go when they are asked for once more."""
+class DeletingBrokers:
+    """Records deletions. A deleted topic is still listed once, as on real brokers.
 
-    def __init__(self, refused: Mapping[str, str] | None = None) -> None:
-        self.refused = refused or {}
-        self.asked: list[str] = []
-        self.going: set[str] = set()
+    Args:
+        failures: error codes by the name whose deletion fails.
+    """
+
+    def __init__(self, failures: Mapping[str, str] | None = None) -> None:
+        self.failures = failures or {}
+        self.requests: list[str] = []
+        self.still_listed: set[str] = set()
 
     def delete_topic(self, name: str) -> None:
-        self.asked.append(name)
-        if name in self.refused:
-            raise LsqlError(self.refused[name], servers="b:9092", reason="so it is")
-        self.going = {name}
+        self.requests.append(name)
+        if name in self.failures:
+            raise LsqlError(self.failures[name], servers="b:9092", reason="a reason")
+        self.still_listed = {name}
 
     delete_group = delete_topic
 
     def topics(self) -> dict[str, int]:
-        going, self.going = self.going, set()
-        return dict.fromkeys(going, 1)
+        listed, self.still_listed = self.still_listed, set()
+        return dict.fromkeys(listed, 1)
 
 
-def cleanup(brokers: Brokers, registry: MemoryRegistry | None = None) -> Cleanup:
+def cleanup(brokers: DeletingBrokers, registry: MemoryRegistry | None = None) -> Cleanup:
     found = Cleanup(Path("x"), cast(ports.Brokers, brokers), registry)
     found.groups, found.topics, found.subjects = ["g"], ["t", "u"], ["t-value"]
     return found
@@ -106,32 +110,32 @@ def cleanup(brokers: Brokers, registry: MemoryRegistry | None = None) -> Cleanup
 def test_everything_that_a_case_created_is_deleted() -> None:
     registry = MemoryRegistry()
     registry.register("t-value", "AVRO", '"int"')
-    brokers = Brokers()
+    brokers = DeletingBrokers()
 
     assert cleanup(brokers, registry).run() == ()
-    assert brokers.asked == ["g", "t", "u"]
-    assert brokers.going == set()
+    assert brokers.requests == ["g", "t", "u"]
+    assert brokers.still_listed == set()
     assert registry.latest("t-value") is None
 
 
-def test_what_cannot_be_deleted_is_reported_and_the_rest_is_deleted() -> None:
-    brokers = Brokers({"t": "BROKER_REFUSED"})
+def test_a_failed_deletion_is_reported_and_the_rest_is_deleted() -> None:
+    brokers = DeletingBrokers({"t": "BROKER_REFUSED"})
     [error] = cleanup(brokers).run()
     assert (error.code, error.params["resource"], error.params["name"]) == ("CASE_CLEANUP_FAILED", "topic", "t")
-    assert brokers.asked == ["g", "t", "u"]
+    assert brokers.requests == ["g", "t", "u"]
 
 
-def test_unreachable_brokers_are_asked_once() -> None:
-    brokers, registry = Brokers({"g": "BROKER_UNREACHABLE"}), MemoryRegistry()
+def test_unreachable_brokers_get_one_request() -> None:
+    brokers, registry = DeletingBrokers({"g": "BROKER_UNREACHABLE"}), MemoryRegistry()
     registry.register("t-value", "AVRO", '"int"')
-    left = cleanup(brokers, registry).run()
-    assert [error.params["name"] for error in left] == ["g", "t", "u"]
-    assert brokers.asked == ["g"]
+    errors = cleanup(brokers, registry).run()
+    assert [error.params["name"] for error in errors] == ["g", "t", "u"]
+    assert brokers.requests == ["g"]
     assert registry.latest("t-value") is None
 
 
 def test_ctrl_c_does_not_interrupt_the_cleanup() -> None:
-    class Interrupted(Brokers):
+    class Interrupted(DeletingBrokers):
         def delete_topic(self, name: str) -> None:
             os.kill(os.getpid(), signal.SIGINT)
             super().delete_topic(name)
@@ -140,11 +144,11 @@ def test_ctrl_c_does_not_interrupt_the_cleanup() -> None:
 
     brokers, before = Interrupted(), signal.getsignal(signal.SIGINT)
     assert cleanup(brokers).run() == ()
-    assert brokers.asked == ["g", "t", "u"]
+    assert brokers.requests == ["g", "t", "u"]
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_settings_of_one_processor_are_not_shared_with_cases() -> None:
+def test_cases_do_not_use_the_settings_that_each_case_sets() -> None:
     environment = {
         "SQL_FILE": "/nowhere",
         "SQL_APP_ID": "production",

@@ -1,4 +1,4 @@
-"""Values of case files to Protobuf and back."""
+"""Values of case files, encoded as Protobuf and decoded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lsql_runner.cases.proto_values import decode_message, encode_message
 from lsql_runner.cases.scalars import Instant, InvalidValue
 from lsql_runner.cases.values import same_value
 
-HEAD = b"\0\0\0\0\7"
+SCHEMA_ID = b"\0\0\0\0\7"
 TEXT = """
     syntax = "proto3";
     import "google/protobuf/timestamp.proto";
@@ -27,8 +27,8 @@ TEXT = """
 """
 
 
-def there_and_back(value: Any, name: str | None = None) -> Any:
-    return decode_message(HEAD + encode_message(value, TEXT, name), TEXT)
+def round_trip(value: Any, name: str | None = None) -> Any:
+    return decode_message(SCHEMA_ID + encode_message(value, TEXT, name), TEXT)
 
 
 EMPTY: dict[str, Any] = {
@@ -48,8 +48,8 @@ EMPTY: dict[str, Any] = {
 }
 
 
-def test_missing_fields_are_zeros_or_null() -> None:
-    assert same_value(EMPTY, there_and_back({}))
+def test_missing_fields_are_zero_or_null() -> None:
+    assert same_value(EMPTY, round_trip({}))
 
 
 @pytest.mark.parametrize(
@@ -67,20 +67,20 @@ def test_missing_fields_are_zeros_or_null() -> None:
         {"z": {"k": 0}},
     ],
 )
-def test_a_value_is_read_as_it_was_written(part: dict[str, Any]) -> None:
-    assert same_value({**EMPTY, **part}, there_and_back(part))
+def test_a_decoded_value_equals_the_encoded_value(part: dict[str, Any]) -> None:
+    assert same_value({**EMPTY, **part}, round_trip(part))
 
 
-def test_bytes_are_those_of_the_specification() -> None:
+def test_bytes_are_as_in_the_specification() -> None:
     assert encode_message({"i": 150}, TEXT, None) == bytes.fromhex("00089601")
     assert encode_message({"s": -2, "at": 1500}, TEXT, None) == bytes.fromhex("00100382010808011080cab5ee01")
     assert encode_message({"v": 1}, TEXT, "N.In") == bytes.fromhex("040200" + "0801")
 
 
-def test_a_message_is_read_by_the_place_that_a_record_names() -> None:
-    assert there_and_back({"v": 1}, "N.In") == {"v": 1}
+def test_the_indexes_of_a_record_select_the_message() -> None:
+    assert round_trip({"v": 1}, "N.In") == {"v": 1}
     with pytest.raises(InvalidValue):
-        decode_message(HEAD + b"\x02\x09", TEXT)
+        decode_message(SCHEMA_ID + b"\x02\x09", TEXT)
 
 
 @pytest.mark.parametrize(
@@ -103,24 +103,24 @@ def test_a_message_is_read_by_the_place_that_a_record_names() -> None:
         5,
     ],
 )
-def test_an_invalid_value_of_the_message_is_refused(value: Any) -> None:
+def test_an_invalid_value_is_refused(value: Any) -> None:
     with pytest.raises(InvalidValue):
         encode_message(value, TEXT, None)
 
 
-def test_packed_and_unpacked_are_the_same_and_the_last_of_a_oneof_counts() -> None:
-    found = decode_message(HEAD + bytes.fromhex("00" + "6a020102" + "6803" + "900105" + "9a0100"), TEXT)
+def test_packed_and_unpacked_values_are_equal_and_the_last_field_of_a_oneof_is_used() -> None:
+    found = decode_message(SCHEMA_ID + bytes.fromhex("00" + "6a020102" + "6803" + "900105" + "9a0100"), TEXT)
     assert (found["ri"], found["x"], found["z"]) == ([1, 2, 3], None, {"k": 0})
 
 
 def test_times_are_instants() -> None:
-    assert there_and_back({"at": 1500})["at"] == Instant(1_500_000_000)
+    assert round_trip({"at": 1500})["at"] == Instant(1_500_000_000)
 
 
 @given(st.binary(max_size=60))
 def test_any_bytes_are_decoded_or_refused(data: bytes) -> None:
     try:
-        found = decode_message(HEAD + data, TEXT)
+        found = decode_message(SCHEMA_ID + data, TEXT)
     except InvalidValue:
         return
     assert isinstance(found, dict)
@@ -138,21 +138,22 @@ PROTO2 = """
 
 def test_proto2_has_no_zeros_and_no_defaults() -> None:
     empty: dict[str, Any] = {"must": None, "may": None, "es": [], "ins": {}, "own": None}
-    assert decode_message(HEAD + encode_message({}, PROTO2, "M"), PROTO2) == empty
-    assert decode_message(HEAD + encode_message({"es": ["Y"], "may": 0}, PROTO2, "M"), PROTO2) == {
+    assert decode_message(SCHEMA_ID + encode_message({}, PROTO2, "M"), PROTO2) == empty
+    assert decode_message(SCHEMA_ID + encode_message({"es": ["Y"], "may": 0}, PROTO2, "M"), PROTO2) == {
         **empty,
         "es": ["Y"],
         "may": 0,
     }
 
 
-def test_a_name_means_the_type_of_the_innermost_scope() -> None:
+def test_a_type_name_is_resolved_in_the_innermost_scope() -> None:
     value = {"ins": {"k": {"outer": True}}, "own": {"inner": True}}
-    found = decode_message(HEAD + encode_message(value, PROTO2, "M"), PROTO2)
+    found = decode_message(SCHEMA_ID + encode_message(value, PROTO2, "M"), PROTO2)
     assert (found["ins"], found["own"]) == ({"k": {"outer": True}}, {"inner": True})
 
 
 @pytest.mark.parametrize("text", ["message {", 'syntax = "proto3"; message M { Nobody n = 1; }'])
-def test_a_text_that_is_no_file_is_refused(text: str) -> None:
-    with pytest.raises(InvalidValue, match=r"not a \.proto file"):
+def test_an_invalid_file_is_refused(text: str) -> None:
+    with pytest.raises(InvalidValue) as caught:
         encode_message({}, text, None)
+    assert caught.value.reason.code == "NOT_A_FILE"

@@ -55,7 +55,7 @@ def test_offsets_that_the_broker_has_deleted_are_lost_data() -> None:
 
     found = classify_errors((STREAM, gone))
 
-    assert (found.kind, found.reason) == ("data-loss", "the offsets to read next are no longer there")
+    assert (found.kind, found.reason) == ("data-loss", "the next offsets no longer exist")
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_offsets_that_the_broker_has_deleted_are_lost_data() -> None:
         ((STREAM, WRITER, JavaError("", {}, "message too large", "RecordTooLargeException")), "message too large"),
         ((STREAM, JOB, JavaError("", {}, "", "OutOfMemoryError")), JOB.reason),
         ((JavaError("", {}, "", "TimeoutException"),), "TimeoutException"),
-        ((JavaError(),), "no reason was given"),
+        ((JavaError(),), "the cause is unknown"),
     ],
 )
 def test_without_a_known_condition_the_innermost_reason_is_reported(errors: tuple[JavaError, ...], reason: str) -> None:

@@ -1,4 +1,4 @@
-"""Formats and types from samples."""
+"""Formats and types inferred from samples."""
 
 import json
 from typing import Any
@@ -55,11 +55,11 @@ def test_a_value_has_a_type(value: Any, kind: str) -> None:
         ({"a": None}, {"a": {"b": 1}}, "struct<a: struct<b: long>>"),
     ],
 )
-def test_two_values_have_a_type_that_holds_both(one: Any, other: Any, kind: str) -> None:
+def test_two_values_have_a_common_type(one: Any, other: Any, kind: str) -> None:
     assert inferred({"v": one}, {"v": other}) == f"struct<v: {kind}>"
 
 
-def test_fields_keep_the_order_of_first_sight() -> None:
+def test_fields_are_in_the_order_of_their_first_occurrence() -> None:
     assert inferred({"b": 1}, {"a": 1, "b": 2}) == "struct<b: long, a: long>"
 
 
@@ -84,7 +84,7 @@ def test_deep_nesting_becomes_text() -> None:
         ([], None),
     ],
 )
-def test_the_format_is_found(samples: list[bytes | None], serde: Serde | None) -> None:
+def test_the_format_is_inferred(samples: list[bytes | None], serde: Serde | None) -> None:
     assert infer_serde(samples, None) == serde
 
 
@@ -113,7 +113,7 @@ def test_a_named_json_needs_a_sample() -> None:
         ("struct<a: long>", "struct<a: struct<x: long>>", "struct<a: long>"),
     ],
 )
-def test_a_pinned_type_grows_and_never_changes(pinned: str, seen: str, expected: str) -> None:
+def test_a_pinned_type_gains_fields_and_never_changes_them(pinned: str, seen: str, expected: str) -> None:
     assert widened(parse_type(pinned), parse_type(seen)) == parse_type(expected)
 
 
@@ -126,7 +126,7 @@ OBJECTS = st.dictionaries(st.text(max_size=3), JSON, max_size=3)
 
 
 @given(st.lists(OBJECTS, min_size=1, max_size=4))
-def test_a_sample_seen_twice_changes_nothing(values: list[Any]) -> None:
+def test_repeated_values_do_not_change_the_type(values: list[Any]) -> None:
     assert json_type([*values, *values]) == json_type(values)
 
 
@@ -150,5 +150,5 @@ def test_a_sample_of_objects_is_json(values: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("kind", [NULL, LONG, DOUBLE, BOOLEAN, STRING, Array(LONG)])
-def test_a_type_merged_with_itself_or_nothing_stays(kind: DataType) -> None:
+def test_a_type_merged_with_itself_or_null_is_unchanged(kind: DataType) -> None:
     assert merged(kind, kind) == merged(kind, NULL) == merged(NULL, kind) == kind

@@ -1,4 +1,4 @@
-"""Texts of `.proto` files to types, and types to texts whose numbers stay."""
+"""Reads `.proto` files as types, and writes types as `.proto` files that keep field numbers."""
 
 import json
 
@@ -6,15 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsql_runner.formats.proto_file import ProtoError, print_proto
+from lsql_runner.formats.proto_file import print_proto
 from lsql_runner.formats.proto_names import message_names, message_place
 from lsql_runner.formats.proto_output import renumbered, write_proto
 from lsql_runner.formats.proto_schema import descriptor, read_proto
 from lsql_runner.formats.proto_text import parse_proto
 from lsql_runner.formats.proto_whole import whole_proto
+from lsql_runner.formats.spec import FormatError
 from lsql_runner.types import Struct, describe, parse_type
 
-HEAD = b"\0\0\0\0\7"
+SCHEMA_ID = b"\0\0\0\0\7"
 
 
 def described(body: str, syntax: str = "proto3", name: str | None = None) -> str:
@@ -71,7 +72,7 @@ def test_a_field_has_a_type(field: str, kind: str) -> None:
     assert message(field) == f"struct<{kind}>"
 
 
-def test_in_proto2_what_is_not_required_may_be_null() -> None:
+def test_in_proto2_fields_that_are_not_required_may_be_null() -> None:
     assert message(
         "required int32 a = 1; optional int32 b = 2 [default = 5];"
         "extensions 100 to 199 [declaration = { number: 100 }, verification = X];",
@@ -80,43 +81,45 @@ def test_in_proto2_what_is_not_required_may_be_null() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    ("text", "reason"),
     [
-        ("message M { M again = 1; }", "again contains itself (M)"),
-        ("message M { repeated N n = 1; } message N { map<string, M> m = 1; }", "n.m contains itself (M)"),
+        ("message M { M again = 1; }", "the type M contains itself (field again)"),
+        ("message M { repeated N n = 1; } message N { map<string, M> m = 1; }",
+         "the type M contains itself (field n.m)"),
         ('import "google/protobuf/struct.proto"; message M { google.protobuf.Struct s = 1; }',
-         "s.fields.struct_value contains itself (google.protobuf.Struct)"),
-        ("message M { X x = 1; }", "x refers to the unknown type X"),
-        ("message M { map<double, int32> m = 1; }", "m is a map whose keys are double"),
+         "the type google.protobuf.Struct contains itself (field s.fields.struct_value)"),
+        ("message M { X x = 1; }", "unknown type X (field x)"),
+        ("message M { map<double, int32> m = 1; }", "the keys of a map cannot have the type double (field m)"),
         ("message M { optional group G = 1 { } }", "groups are not supported"),
         ('edition = "2023"; message M {}', "editions are not supported, only proto2 and proto3"),
-        ('syntax = "proto4";', "the syntax 'proto4' is neither proto2 nor proto3"),
+        ('syntax = "proto4";', "the syntax `proto4` is neither proto2 nor proto3"),
         ("enum E { A = 0; }", "the file has no message"),
-        ("message M { int32 a = 1; int32 b = 1; }", "M has two fields b or two with the number 1"),
-        ("message M { int32 a = 0; }", "0 is not a valid number for M.a"),
-        ("message M { int32 a 1; }", "'1' found where '=' is expected"),
-        ("message M { int32 a = x; }", "'x' is not a whole number"),
-        ("message M {", "the text ends in the middle of a definition"),
-        ("message A { " * 40, "A is more than 32 messages deep"),
-        ('{"type": "record"}', "'{' does not begin a definition"),
+        ("message M { int32 a = 1; int32 b = 1; }", "M has two fields with the number 1"),
+        ("message M { int32 a = 1; int64 a = 2; }", "M has two fields with the name a"),
+        ("message M { int32 a = 0; }", "0 is not a valid field number (field M.a)"),
+        ("message M { int32 a 1; }", "found `1`, expected `=`"),
+        ("message M { int32 a = x; }", "found `x`, expected a whole number"),
+        ("message M {", "the text ends inside a definition"),
+        ("message A { " * 40, "the message A is nested more than 32 levels deep"),
+        ('{"type": "record"}', "found `{`, expected a definition"),
     ],
 )  # fmt: skip
-def test_what_has_no_type_is_refused(text: str, why: str) -> None:
-    with pytest.raises(ProtoError) as caught:
+def test_an_invalid_or_unsupported_file_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(FormatError) as caught:
         read_proto(text)
-    assert str(caught.value) == why
+    assert caught.value.reason == reason
 
 
 def test_a_message_is_found_by_its_name_and_its_place() -> None:
     text = "message A { message B {} map<string, B> m = 1; message C { message D {} } } service S {} message E {}"
     assert message_names(parse_proto(text)) == {"A": (0,), "A.B": (0, 0), "A.C": (0, 1), "A.C.D": (0, 1, 0), "E": (1,)}
     assert read_proto(text).name == "A"
-    with pytest.raises(ProtoError):
+    with pytest.raises(FormatError):
         read_proto(text, "F")
 
 
 @pytest.mark.parametrize(
-    ("behind", "place"),
+    ("data", "place"),
     [
         (b"\0", (0,)),
         (b"\x02\0", (0,)),
@@ -128,11 +131,11 @@ def test_a_message_is_found_by_its_name_and_its_place() -> None:
         (b"\xff" * 9, None),
     ],
 )
-def test_the_place_of_a_message_follows_the_schema_id(behind: bytes, place: tuple[int, ...] | None) -> None:
-    assert message_place(HEAD + behind) == place
+def test_the_place_of_a_message_follows_the_schema_id(data: bytes, place: tuple[int, ...] | None) -> None:
+    assert message_place(SCHEMA_ID + data) == place
 
 
-def test_imports_become_a_part_of_the_file() -> None:
+def test_imported_types_become_part_of_the_file() -> None:
     money = (
         'syntax = "proto2"; package c; import "k.proto"; message Money { required int64 units = 1; optional K k = 2; }'
     )
@@ -146,12 +149,12 @@ def test_imports_become_a_part_of_the_file() -> None:
         "struct<total: struct<units: long, k: string>, at: timestamp, n: int not null, a: int>"
     )
     assert print_proto(parse_proto(whole)) == whole
-    with pytest.raises(ProtoError) as caught:
+    with pytest.raises(FormatError) as caught:
         whole_proto(text, {"m.proto": money})
-    assert str(caught.value) == "it imports k.proto, for which the schema has no reference"
+    assert (caught.value.reason.code, caught.value.reason.params) == ("IMPORT_MISSING", {"name": "k.proto"})
 
 
-def test_a_file_that_needs_no_other_stays_as_it_is() -> None:
+def test_a_file_without_imports_is_unchanged() -> None:
     text = 'syntax = "proto3"; // kept\nmessage A {}'
     assert whole_proto(text, {"other.proto": "message B {}"}) == text
 
@@ -165,28 +168,28 @@ TYPES = [
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_what_is_written_is_read_as_the_same_type(kind: str) -> None:
+def test_a_written_file_reads_back_as_the_same_type(kind: str) -> None:
     assert describe(read_proto(write_proto(parse_type(kind), "M", "a.b")).type) == kind
 
 
 @pytest.mark.parametrize(
-    ("kind", "why"),
+    ("kind", "reason"),
     [
-        ("int", "a record of Protobuf is a struct of fields, not int"),
-        ("struct<a: date>", "Protobuf has no date: field a"),
-        ("struct<a: decimal(38,18)>", "Protobuf has no decimal(38,18): field a"),
-        ("struct<a: array<array<int>>>", "Protobuf has no array<int>: field a, array<array<int>>"),
+        ("int", "a Protobuf message is a struct with fields, not int"),
+        ("struct<a: date>", "Protobuf has no type date (field a)"),
+        ("struct<a: decimal(38,18)>", "Protobuf has no type decimal(38,18) (field a)"),
+        ("struct<a: array<array<int>>>", "Protobuf has no type array<int> inside array<array<int>> (field a)"),
         (
             "struct<a_b: int, aB: int>",
-            "the fields a_b and aB are the same to Protobuf, which has them in JSON too",
+            "the fields a_b and aB have the same name in the JSON form of Protobuf",
         ),
-        ("struct<`a b`: int>", "`a b` is not a valid Protobuf field name: use letters, digits and _"),
+        ("struct<`a b`: int>", "`a b` is not a valid field name: use letters, digits and _"),
     ],
 )
-def test_what_protobuf_does_not_have_is_not_written(kind: str, why: str) -> None:
-    with pytest.raises(ProtoError) as caught:
+def test_a_type_that_protobuf_does_not_have_is_refused(kind: str, reason: str) -> None:
+    with pytest.raises(FormatError) as caught:
         write_proto(parse_type(kind), "M", "")
-    assert str(caught.value) == why
+    assert caught.value.reason == reason
 
 
 def numbers(text: str) -> dict[str, int]:
@@ -208,7 +211,7 @@ class TestNumbers:
         before = renumbered(written("struct<a: int>"), written("struct<a: int, b: int>"))
         assert numbers(renumbered(written("struct<a: int, c: int>"), before)) == {"a": 1, "c": 3}
 
-    def test_the_same_program_writes_the_same_text_again(self) -> None:
+    def test_the_same_program_always_writes_the_same_text(self) -> None:
         program = written("struct<c: int, a: int>")
         first = renumbered(program, written("struct<a: int, b: int, c: int>"))
         assert renumbered(program, first) == first
@@ -224,7 +227,7 @@ class TestNumbers:
         late = "message M { optional int32 a = 18999; }"
         assert numbers(renumbered(written("struct<a: int, b: int>"), late)) == {"a": 18999, "b": 20000}
 
-    def test_a_newest_version_that_cannot_be_read_changes_nothing(self) -> None:
+    def test_an_unreadable_newest_version_is_ignored(self) -> None:
         text = written("struct<a: int>")
         assert renumbered(text, 'edition = "2024";') == text
 
@@ -254,7 +257,7 @@ def test_any_text_is_a_file_or_refused(words: list[str]) -> None:
     for text in (" ".join(words), 'syntax = "proto3"; message M { ' + " ".join(words)):
         try:
             kind = read_proto(text).type
-        except ProtoError:
+        except FormatError:
             continue
         assert isinstance(kind, Struct)
 
@@ -263,6 +266,6 @@ def test_any_text_is_a_file_or_refused(words: list[str]) -> None:
 def test_any_characters_are_a_file_or_refused(text: str) -> None:
     try:
         names = message_names(parse_proto(text))
-    except ProtoError:
+    except FormatError:
         return
     assert isinstance(names, dict)

@@ -1,4 +1,4 @@
-"""The table of formats, and the two tables of codecs under the same names."""
+"""The table of formats, and the two tables of codecs with the same keys."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from lsql_runner.types import parse_type
 EACH = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 
 
-def test_names_and_settings_are_there_once() -> None:
+def test_names_and_settings_are_unique() -> None:
     assert len(FORMATS) == len(ROWS)
     assert len({setting.key for setting in SCHEMA_SETTINGS}) == len(SCHEMA_SETTINGS)
 
 
 @EACH
-def test_a_format_has_a_codec_in_spark_that_writes_if_the_format_is_written(row: FormatRow) -> None:
+def test_a_format_has_a_codec_in_spark_with_an_encoder_if_it_is_written(row: FormatRow) -> None:
     codec = CODECS[row.name]
     assert (codec.encode is not None) == row.is_written
     assert (codec.replace_schema_id is not None) == row.may_have_schema_id
@@ -51,20 +51,20 @@ DECLARED: dict[str, dict[str, Any]] = {
 
 
 @EACH
-def test_what_is_declared_is_described_in_the_same_words(row: FormatRow) -> None:
+def test_a_serde_is_described_as_it_was_declared(row: FormatRow) -> None:
     value = {"format": row.name, **DECLARED.get(row.name, {})}
     topics = {"t": {"key": {"format": "BYTES"}, "value": value}}
     assert as_declaration(declared_topics(topics)) == topics
 
 
-def test_windowed_formats_hold_keys_alone() -> None:
+def test_windowed_formats_are_formats_of_keys() -> None:
     assert parse_format("tw[avro]") == Format("TW", "AVRO")
     assert parse_format("TW[CSV]") is None
     assert parse_format("TW") is None
     assert set(readable_as("value")) - set(readable_as("key")) == {"CSV", "XML"}
 
 
-def test_a_record_names_its_schema_in_some_formats_always_and_in_json_where_the_topic_does() -> None:
+def test_records_of_avro_and_protobuf_always_name_their_schema_and_json_may() -> None:
     kind = parse_type("struct<a: long>")
     assert [name for name in FORMATS if names_schema(Serde(Format(name), kind))] == ["AVRO", "PROTOBUF"]
     assert names_schema(Serde(Format("JSON"), kind, has_schema_id=True))
@@ -72,5 +72,5 @@ def test_a_record_names_its_schema_in_some_formats_always_and_in_json_where_the_
 
 
 @pytest.mark.parametrize("name", ["AVRO", "PROTOBUF", "CSV", "XML"])
-def test_a_sample_alone_says_nothing_of_formats_with_schemas(name: str) -> None:
+def test_the_type_of_a_format_with_a_schema_is_not_inferred_from_a_sample(name: str) -> None:
     assert infer_serde([b'{"a": 1}'], Format(name)) is None

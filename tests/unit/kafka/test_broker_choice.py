@@ -1,4 +1,4 @@
-"""The choice of the client for the brokers, and the class path of the small JVM."""
+"""The choice of the Kafka client, and the class path of the small JVM."""
 
 from contextlib import closing
 from fnmatch import fnmatch
@@ -50,7 +50,7 @@ def connection(security: dict[str, str]) -> KafkaConnection:
         {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN", "ssl.truststore.location": "/trust.jks"},
     ],
 )
-def test_librdkafka_is_used_where_it_supports_the_settings(security: dict[str, str]) -> None:
+def test_librdkafka_is_used_if_it_supports_the_settings(security: dict[str, str]) -> None:
     assert java_only_setting(connection(security)) is None
 
 
@@ -76,12 +76,12 @@ def test_java_is_used_for_settings_that_librdkafka_does_not_support(security: di
 
 
 def test_no_jvm_is_started_for_librdkafka() -> None:
-    nowhere = BrokersJvm(Path("/nowhere"))
+    without_jars = BrokersJvm(Path("/nowhere"))
 
-    with closing(open_brokers(connection({}), nowhere)) as brokers:
+    with closing(open_brokers(connection({}), without_jars)) as brokers:
         assert isinstance(brokers, KafkaBrokers)
     with pytest.raises(LsqlError) as caught:
-        open_brokers(connection(TLS | {"ssl.truststore.location": "/trust.jks"}), nowhere)
+        open_brokers(connection(TLS | {"ssl.truststore.location": "/trust.jks"}), without_jars)
     assert caught.value.code == "JARS_MISSING"
 
 
@@ -106,7 +106,7 @@ def test_the_image_keeps_every_jar_of_the_class_path() -> None:
 
 
 @pytest.mark.parametrize(("protocol", "heap_mib"), [("PLAINTEXT", 440), ("SASL_PLAINTEXT", 344)])
-def test_a_second_jvm_makes_the_heap_of_the_first_smaller(
+def test_the_jvm_of_the_kafka_client_reduces_the_heap_of_spark(
     monkeypatch: pytest.MonkeyPatch, protocol: str, heap_mib: int
 ) -> None:
     monkeypatch.setattr("lsql_runner.service.memory_limit_bytes", lambda: 768 << 20)

@@ -1,4 +1,4 @@
-"""Requests that are repeated, for example while a coordinator loads."""
+"""Requests that are retried, for example while a coordinator loads."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from lsql_runner.kafka.client import KafkaConnection
 from lsql_runner.kafka.librdkafka import KafkaBrokers
 
 
-class Settling:
-    """A consumer whose coordinator knows the position at the second question."""
+class LoadingConsumer:
+    """A consumer whose coordinator answers the second request."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.requests = 0
 
     def committed(self, places: list[TopicPartition], timeout: float) -> list[TopicPartition]:
-        self.asked += 1
-        if self.asked == 1:
+        self.requests += 1
+        if self.requests == 1:
             raise KafkaException(KafkaError(KafkaError.NOT_COORDINATOR))
         return [TopicPartition(place.topic, place.partition, 7) for place in places]
 
@@ -29,17 +29,17 @@ class Settling:
         pass
 
 
-def test_a_repeated_request_is_logged_and_not_printed(
+def test_a_retry_is_logged_and_not_printed(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """What a command prints is its answer."""
-    consumer = Settling()
+    """The output of a command contains only its result."""
+    consumer = LoadingConsumer()
     monkeypatch.setattr(KafkaBrokers, "_group_consumer", lambda *_: cast(Consumer, consumer))
     place = Partition("t", 0)
 
     with closing(KafkaBrokers(KafkaConnection("127.0.0.1:1"))) as brokers:
         positions = brokers.group_positions("g", [place])
 
-    assert (positions, consumer.asked) == ({place: 7}, 2)
+    assert (positions, consumer.requests) == ({place: 7}, 2)
     assert capfd.readouterr().out == ""
     assert [record.name for record in caplog.records] == ["stamina"]

@@ -1,4 +1,4 @@
-"""The connection to the brokers in the settings of both clients."""
+"""The settings of both Kafka clients."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def connection(security: dict[str, str]) -> KafkaConnection:
         ("SCRAM-SHA-512", "org.apache.kafka.common.security.scram.ScramLoginModule"),
     ],
 )
-def test_a_jaas_line_is_made_from_user_and_password(mechanism: str, module: str) -> None:
+def test_a_jaas_line_is_built_from_user_and_password(mechanism: str, module: str) -> None:
     found = connection({"sasl.mechanism": mechanism, "sasl.username": "app", "sasl.password": 'a"b\\c'}).spark()
 
     assert found["kafka.sasl.jaas.config"] == f'{module} required username="app" password="a\\"b\\\\c";'
@@ -53,7 +53,7 @@ def test_oauth_settings_have_the_names_of_each_client() -> None:
     assert (c["sasl.oauthbearer.method"], c["sasl.oauthbearer.client.secret"]) == ("oidc", "hush")
 
 
-def test_kerberos_is_set_by_principal_and_keytab() -> None:
+def test_kerberos_is_configured_by_principal_and_keytab() -> None:
     kerberos = {
         "sasl.mechanism": "GSSAPI",
         "sasl.kerberos.service.name": "kafka",
@@ -69,7 +69,7 @@ def test_kerberos_is_set_by_principal_and_keytab() -> None:
     assert java["kafka.sasl.kerberos.service.name"] == "kafka"
 
 
-def test_certificates_by_value_reach_both_clients() -> None:
+def test_both_clients_get_certificates_by_value() -> None:
     pem = {
         "ssl.truststore.type": "PEM",
         "ssl.truststore.certificates": "CA",

@@ -1,8 +1,9 @@
-"""Which of librdkafka's errors are a refusal, and their message."""
+"""Which errors of librdkafka are refusals, and their reasons."""
 
 import pytest
 from confluent_kafka import KafkaError
 
+from lsql_runner.errors import Detail
 from lsql_runner.kafka.refusals import ends_handshake, is_refusal, reason
 
 ALERT = (
@@ -26,7 +27,7 @@ UNVERIFIED = (
         (KafkaError._TIMED_OUT, "", False),
     ],
 )
-def test_a_refusal_differs_from_no_answer(code: int, text: str, expected: bool) -> None:
+def test_refusals_are_distinguished_from_missing_responses(code: int, text: str, expected: bool) -> None:
     assert is_refusal(KafkaError(code, text)) is expected
 
 
@@ -35,18 +36,21 @@ def test_missing_rights_do_not_end_the_handshake() -> None:
     assert ends_handshake(KafkaError(KafkaError._TRANSPORT, ALERT))
 
 
-def test_an_alert_names_the_variables_of_the_clients_certificate() -> None:
-    message = reason(KafkaError(KafkaError._TRANSPORT, ALERT))
+def test_an_alert_names_the_variables_of_the_client_certificate() -> None:
+    found = reason(KafkaError(KafkaError._TRANSPORT, ALERT))
 
-    assert "`bad certificate`" in message
-    assert "SSL_KEYSTORE_CERTIFICATE_CHAIN" in message
+    assert isinstance(found, Detail)
+    assert (found.code, found.params) == ("TLS_ALERT", {"alert": "bad certificate"})
+    assert "SSL_KEYSTORE_CERTIFICATE_CHAIN" in found
 
 
 def test_an_unverified_certificate_names_the_variable_of_the_authorities() -> None:
-    message = reason(KafkaError(KafkaError._SSL, UNVERIFIED))
+    found = reason(KafkaError(KafkaError._SSL, UNVERIFIED))
 
-    assert "SSL_TRUSTSTORE_CERTIFICATES" in message
-    assert "ssl.ca.location" not in message
+    assert isinstance(found, Detail)
+    assert found.code == "CERTIFICATE_UNTRUSTED"
+    assert "SSL_TRUSTSTORE_CERTIFICATES" in found
+    assert "ssl.ca.location" not in found
 
 
 def test_other_errors_are_reported_unchanged() -> None:

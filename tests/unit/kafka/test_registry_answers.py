@@ -1,4 +1,4 @@
-"""Answers of a schema registry, valid and invalid, and other servers in its place."""
+"""Responses of a schema registry, valid and invalid, and responses of other servers."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -14,16 +14,16 @@ from lsql_runner.kafka.registry import RegisteredSchema, RestRegistry
 from lsql_runner.kafka.registry_connection import RegistryConnection
 from lsql_runner.kafka.registry_http import ANSWER_LIMIT_BYTES
 
-Asking = Callable[..., RestRegistry]
+OpenRegistry = Callable[..., RestRegistry]
 
 
 @pytest.fixture
-def asking() -> Iterator[Asking]:
-    """Makes clients, which are closed after the test."""
-    with ExitStack() as made:
+def open_registry() -> Iterator[OpenRegistry]:
+    """Opens clients, which are closed after the test."""
+    with ExitStack() as stack:
 
         def client(*urls: str, answer_s: float = 10) -> RestRegistry:
-            return made.enter_context(closing(RestRegistry(RegistryConnection(urls), answer_s)))
+            return stack.enter_context(closing(RestRegistry(RegistryConnection(urls), answer_s)))
 
         yield client
 
@@ -31,41 +31,41 @@ def asking() -> Iterator[Asking]:
 def refusal(ask: Callable[[], object]) -> LsqlError:
     with pytest.raises(LsqlError) as caught:
         ask()
-    assert str(caught.value)  # every sentence has its values
+    assert str(caught.value)  # raises if a parameter is missing
     return caught.value
 
 
-def test_unreachable_hosts_are_named_with_their_reasons(asking: Asking) -> None:
+def test_unreachable_hosts_are_named_with_their_reasons(open_registry: OpenRegistry) -> None:
     urls = [f"http://127.0.0.1:{free_port()}" for _ in range(2)]
 
-    error = refusal(lambda: asking(*urls).latest("orders-value"))
+    error = refusal(lambda: open_registry(*urls).latest("orders-value"))
 
     assert (error.code, error.params["urls"]) == ("REGISTRY_UNREACHABLE", ", ".join(urls))
     assert all(url in str(error.params["reason"]) for url in urls)
 
 
-def test_the_deadline_ends_an_answer_that_arrives_slowly(asking: Asking) -> None:
-    with Drip(0.05) as place:
+def test_a_slow_response_ends_at_the_deadline(open_registry: OpenRegistry) -> None:
+    with Drip(0.05) as server:
         began = time.monotonic()
-        error = refusal(lambda: asking(place.url, answer_s=0.5).latest("orders-value"))
+        error = refusal(lambda: open_registry(server.url, answer_s=0.5).latest("orders-value"))
 
     assert error.code == "REGISTRY_UNREACHABLE"
     assert time.monotonic() - began < 5
 
 
 @pytest.mark.parametrize(("status", "code"), [(403, 40301), (422, 42205)])
-def test_rights_that_are_missing_are_a_refusal(asking: Asking, status: int, code: int) -> None:
+def test_missing_permissions_are_a_refusal(open_registry: OpenRegistry, status: int, code: int) -> None:
     body = f'{{"error_code": {code}, "message": "no right to write"}}'
-    with SomethingElse(status, body, "application/json") as place:
-        error = refusal(lambda: asking(place.url).register("orders-value", "AVRO", AVRO))
+    with SomethingElse(status, body, "application/json") as server:
+        error = refusal(lambda: open_registry(server.url).register("orders-value", "AVRO", AVRO))
 
     assert (error.code, error.params["reason"]) == ("REGISTRY_REFUSED", f"HTTP {status} no right to write")
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503])
-def test_a_registry_that_cannot_answer_now_is_unreachable(asking: Asking, status: int) -> None:
-    with SomethingElse(status, '{"error_code": 50003, "message": "no\\ntrace"}', "application/json") as place:
-        error = refusal(lambda: asking(place.url).schema(1))
+def test_a_registry_that_cannot_answer_now_is_unreachable(open_registry: OpenRegistry, status: int) -> None:
+    with SomethingElse(status, '{"error_code": 50003, "message": "no\\ntrace"}', "application/json") as server:
+        error = refusal(lambda: open_registry(server.url).schema(1))
 
     assert (error.code, error.params["reason"]) == ("REGISTRY_UNREACHABLE", f"HTTP {status} no")
 
@@ -75,25 +75,25 @@ def test_a_registry_that_cannot_answer_now_is_unreachable(asking: Asking, status
     [b"", b"HTTP/1.1 200", b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"],
     ids=["nothing", "half-a-line", "half-a-body"],
 )
-def test_a_registry_that_closes_the_connection_is_unreachable(asking: Asking, words: bytes) -> None:
-    with Banner(words) as place:
-        assert refusal(lambda: asking(place.url).schema(1)).code == "REGISTRY_UNREACHABLE"
+def test_a_registry_that_closes_the_connection_is_unreachable(open_registry: OpenRegistry, words: bytes) -> None:
+    with Banner(words) as server:
+        assert refusal(lambda: open_registry(server.url).schema(1)).code == "REGISTRY_UNREACHABLE"
 
 
-def test_an_endless_answer_is_not_a_registrys(asking: Asking) -> None:
-    with SomethingElse(200, " " * (ANSWER_LIMIT_BYTES + 1), "application/json") as place:
-        assert refusal(lambda: asking(place.url).schema(1)).code == "REGISTRY_RESPONSE_INVALID"
+def test_an_endless_response_is_invalid(open_registry: OpenRegistry) -> None:
+    with SomethingElse(200, " " * (ANSWER_LIMIT_BYTES + 1), "application/json") as server:
+        assert refusal(lambda: open_registry(server.url).schema(1)).code == "REGISTRY_RESPONSE_INVALID"
 
 
-def test_null_is_a_missing_field(asking: Asking) -> None:
+def test_a_null_field_is_missing(open_registry: OpenRegistry) -> None:
     body = '{"schema": "\\"string\\"", "schemaType": null, "references": null, "guid": "x", "metadata": null}'
-    with SomethingElse(200, body, "application/json") as place:
-        assert asking(place.url).schema(7) == RegisteredSchema(7, "AVRO", '"string"')
+    with SomethingElse(200, body, "application/json") as server:
+        assert open_registry(server.url).schema(7) == RegisteredSchema(7, "AVRO", '"string"')
 
 
-def test_an_unknown_schema_type_is_refused(asking: Asking) -> None:
-    with SomethingElse(200, '{"schema": "<xs/>", "schemaType": "XSD"}', "application/json") as place:
-        error = refusal(lambda: asking(place.url).schema(7))
+def test_an_unknown_schema_type_is_refused(open_registry: OpenRegistry) -> None:
+    with SomethingElse(200, '{"schema": "<xs/>", "schemaType": "XSD"}', "application/json") as server:
+        error = refusal(lambda: open_registry(server.url).schema(7))
 
     assert error.code == "REGISTRY_RESPONSE_INVALID"
     assert "schemaType" in str(error.params["reason"])
@@ -111,9 +111,9 @@ def test_an_unknown_schema_type_is_refused(asking: Asking) -> None:
         ('{"is_compatible": false}', "is_compatible: false"),
     ],
 )
-def test_the_reason_of_each_registry_is_reported(asking: Asking, body: str, reason: str | None) -> None:
-    with SomethingElse(200, body, "application/json") as place:
-        assert asking(place.url).incompatibility("orders-value", "AVRO", AVRO) == reason
+def test_the_reason_of_each_registry_is_reported(open_registry: OpenRegistry, body: str, reason: str | None) -> None:
+    with SomethingElse(200, body, "application/json") as server:
+        assert open_registry(server.url).incompatibility("orders-value", "AVRO", AVRO) == reason
 
 
 @pytest.mark.parametrize(
@@ -132,9 +132,11 @@ def test_the_reason_of_each_registry_is_reported(asking: Asking, body: str, reas
     ],
     ids=range(10),
 )
-def test_another_server_at_the_address_is_refused(asking: Asking, status: int, body: str, kind: str) -> None:
-    with SomethingElse(status, body, kind) as place:
-        schemas = asking(f"{place.url}/somewhere")
+def test_another_server_at_the_address_is_refused(
+    open_registry: OpenRegistry, status: int, body: str, kind: str
+) -> None:
+    with SomethingElse(status, body, kind) as server:
+        schemas = open_registry(f"{server.url}/somewhere")
         errors = [
             refusal(lambda: schemas.schema(1)),
             refusal(lambda: schemas.latest("orders-value")),
@@ -144,24 +146,24 @@ def test_another_server_at_the_address_is_refused(asking: Asking, status: int, b
         ]
 
     assert {error.code for error in errors} == {"REGISTRY_RESPONSE_INVALID"}
-    assert place.url in str(errors[0])
+    assert server.url in str(errors[0])
 
 
-def test_a_server_without_http_is_refused(asking: Asking) -> None:
-    with Banner() as place:
-        error = refusal(lambda: asking(place.url).latest("orders-value"))
+def test_a_server_without_http_is_refused(open_registry: OpenRegistry) -> None:
+    with Banner() as server:
+        error = refusal(lambda: open_registry(server.url).latest("orders-value"))
 
     assert (error.code, error.params["reason"]) == ("REGISTRY_RESPONSE_INVALID", "not HTTP")
 
 
 @pytest.mark.parametrize("code", [40401, 40404])
-def test_deleting_a_deleted_subject_is_no_error(asking: Asking, code: int) -> None:
-    with SomethingElse(404, f'{{"error_code": {code}, "message": "deleted"}}', "application/json") as place:
-        asking(place.url).delete("orders-value")
+def test_deleting_a_deleted_subject_is_no_error(open_registry: OpenRegistry, code: int) -> None:
+    with SomethingElse(404, f'{{"error_code": {code}, "message": "deleted"}}', "application/json") as server:
+        open_registry(server.url).delete("orders-value")
 
 
-def test_a_registry_without_deletion_is_refused(asking: Asking) -> None:
-    with SomethingElse(404, '{"message": "no such page"}', "application/json") as place:
-        error = refusal(lambda: asking(place.url).delete("orders-value"))
+def test_a_registry_without_deletion_is_refused(open_registry: OpenRegistry) -> None:
+    with SomethingElse(404, '{"message": "no such page"}', "application/json") as server:
+        error = refusal(lambda: open_registry(server.url).delete("orders-value"))
 
     assert error.code == "REGISTRY_RESPONSE_INVALID"

@@ -1,4 +1,4 @@
-"""Addresses and certificates of a schema registry: what is valid, what is refused, and that no secret is shown."""
+"""Addresses and certificates of a schema registry: which are valid, and that errors show no secrets."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def refused(tls: RegistryTls) -> LsqlError:
         ("http://[::1]:8081", ("http://[::1]:8081",)),
     ],
 )
-def test_addresses_have_a_scheme_a_host_and_maybe_a_path(text: str, urls: tuple[str, ...]) -> None:
+def test_addresses_have_a_scheme_a_host_and_an_optional_path(text: str, urls: tuple[str, ...]) -> None:
     assert registry_urls(text) == urls
 
 
@@ -64,20 +64,20 @@ def test_a_connection_does_not_show_its_secrets() -> None:
 
 
 @pytest.mark.parametrize("ca", ["no PEM", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----", "ü"])
-def test_an_authority_that_is_no_certificate_is_refused(ca: str) -> None:
+def test_an_authority_that_is_not_a_certificate_is_refused(ca: str) -> None:
     error = refused(RegistryTls(ca=ca))
 
     assert (error.code, error.params["name"]) == ("ENV_INVALID", "LSQL_SCHEMA_REGISTRY_CA")
 
 
-def test_authorities_may_have_comments_between_them() -> None:
+def test_text_between_authorities_is_ignored() -> None:
     one, other = (Authority().certificate for _ in range(2))
     connection = RegistryConnection(("https://registry",), tls=RegistryTls(ca=f"# Raíz\n{one}\n# Größe\n{other}"))
 
     assert tls_context(connection).cert_store_stats()["x509_ca"] == 2
 
 
-def test_a_certificate_and_its_key_go_together() -> None:
+def test_a_certificate_needs_its_key_and_the_reverse() -> None:
     own = Authority().issue("runner.example")
 
     assert refused(RegistryTls(certificate=own.chain)).params["name"] == "LSQL_SCHEMA_REGISTRY_KEY"
@@ -93,7 +93,7 @@ def test_the_key_of_another_certificate_is_refused() -> None:
 
 
 @pytest.mark.parametrize("password", ["", "another"])
-def test_a_key_whose_password_is_wrong_is_refused(password: str) -> None:
+def test_a_key_with_a_wrong_password_is_refused(password: str) -> None:
     own = Authority().issue("runner.example")
 
     error = refused(RegistryTls("", own.chain, own.locked("right"), password))

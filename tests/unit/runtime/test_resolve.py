@@ -376,9 +376,21 @@ class TestRegistry:
 
         assert (schema.origin, describe(schema.value.type)) == ("pinned", "struct<b: int not null, c: int not null>")
 
-    def test_a_schema_without_a_type_is_refused(self) -> None:
+    def test_a_recursive_schema_is_refused(self) -> None:
         registry = FakeRegistry()
         registry.register("orders-value", "AVRO", avro({"name": "next", "type": ["null", "com.shop.Order"]}))
+
+        with pytest.raises(LsqlError) as caught:
+            resolved(brokers_with(), registry=registry)
+
+        assert (caught.value.code, caught.value.params) == (
+            "SCHEMA_RECURSIVE",
+            {"schema": "subjects/orders-value/versions/1", "type": "com.shop.Order", "field": "next"},
+        )
+
+    def test_a_schema_without_a_type_is_refused(self) -> None:
+        registry = FakeRegistry()
+        registry.register("orders-value", "AVRO", avro({"name": "a", "type": "com.shop.Unknown"}))
 
         with pytest.raises(LsqlError) as caught:
             resolved(brokers_with(), registry=registry)

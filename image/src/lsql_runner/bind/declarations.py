@@ -11,7 +11,7 @@ from lsql_runner.bind.settings import bind_settings
 from lsql_runner.bind.type_names import type_named
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import Catalog, Format, Serde, TopicSchema
-from lsql_runner.formats.spec import FormatError
+from lsql_runner.formats.spec import FieldNameError, FormatError
 from lsql_runner.formats.table import row_of
 from lsql_runner.sql import ast
 from lsql_runner.types import Array, DataType, Decimal, Field, Struct, describe
@@ -35,7 +35,7 @@ def program_schemas(program: ast.Program) -> dict[str, TopicSchema]:
     """The schemas that the program declares, by topic.
 
     Raises:
-        LsqlError: TABLE_*, NAME_DUPLICATE, TYPE_UNKNOWN, FORMAT_UNSUPPORTED; as `bind_settings`.
+        LsqlError: TABLE_*, FIELD_NAME_INVALID, NAME_DUPLICATE, TYPE_UNKNOWN, FORMAT_UNSUPPORTED; as `bind_settings`.
     """
     if not program.declarations:
         return {}
@@ -70,8 +70,12 @@ def _serde(statement: ast.CreateTable, part: OneOf["_key", "_value"], decimal: D
         raise LsqlError("TABLE_NUMBERS_MISSING", name.span, topic=topic)
     try:
         return row.from_columns(form, kind)
+    except FieldNameError as error:
+        raise LsqlError(
+            "FIELD_NAME_INVALID", columns[0].source.span, field=error.field, format=str(form.bare)
+        ) from None
     except FormatError as error:
-        raise LsqlError("TABLE_INVALID", columns[0].source.span, topic=topic, reason=str(error)) from None
+        raise LsqlError("TABLE_INVALID", columns[0].source.span, topic=topic, reason=error.reason) from None
 
 
 class _Column:

@@ -8,7 +8,7 @@ from lsql_runner.bind.bound import Part, Unchanged, WindowSpec
 from lsql_runner.bind.topic_settings import PartSettings
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, WINDOW_BOUNDS, Format, Serde, windowed
-from lsql_runner.formats.spec import FormatError, OutputSchema
+from lsql_runner.formats.spec import FieldNameError, FormatError, OutputSchema
 from lsql_runner.formats.table import FORMATS, WRITABLE, known_formats, row_of
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
@@ -29,16 +29,18 @@ def with_schema(serde: Serde, part: str, name: str, settings: PartSettings, is_o
         span: the SELECT list, for errors.
 
     Raises:
-        LsqlError: SCHEMA_UNWRITABLE.
+        LsqlError: FIELD_NAME_INVALID, SCHEMA_UNWRITABLE.
     """
     registry = row_of(serde.format).registry
     if registry is None:
         return serde
     try:
         return registry.write(serde, OutputSchema(name, is_open, dict(settings.schema)))
+    except FieldNameError as error:
+        raise LsqlError("FIELD_NAME_INVALID", span, field=error.field, format=str(serde.format.bare)) from None
     except FormatError as error:
         form = serde.format.bare
-        raise LsqlError("SCHEMA_UNWRITABLE", span, part=part, format=str(form), reason=str(error)) from None
+        raise LsqlError("SCHEMA_UNWRITABLE", span, part=part, format=str(form), reason=error.reason) from None
 
 
 def default_format(kind: DataType) -> Format:

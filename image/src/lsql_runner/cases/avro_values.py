@@ -1,7 +1,7 @@
-"""Values of a case file to Avro and back, by fastavro: a second opinion on our own encoder and decoder.
+"""Converts values of case files to Avro and back with fastavro, which checks our own encoder and decoder.
 
-The only importer of fastavro. Its logical types are not used where Python's types hold less than Avro's: datetime has
-no nanoseconds and no year 10000. What the language reads as plain numbers and text is so here too.
+fastavro's logical types are not used where Python's types hold less than Avro's: datetime has no nanoseconds and no
+year 10000. Logical types that the language reads as plain numbers and text are plain here too.
 """
 
 from __future__ import annotations
@@ -19,62 +19,82 @@ import fastavro
 from fastavro.read import LOGICAL_READERS
 
 from lsql_runner.cases.scalars import NANOS_PER_MS, Day, Instant, InvalidValue, Single, bytes_of, decimal_of
+from lsql_runner.errors import DetailTable
 
 _NANOS = {"millis": NANOS_PER_MS, "micros": 1_000, "nanos": 1}
 _TIMES = {f"{kind}-{unit}": nanos for kind in ("timestamp", "local-timestamp") for unit, nanos in _NANOS.items()}
-"""Nanoseconds in one of what they count, by logical type."""
+"""Nanoseconds per unit, by logical type."""
 _SIZES = {"int": 1 << 31, "long": 1 << 63}
 _LARGEST_FLOAT = struct.unpack(">f", b"\x7f\x7f\xff\xff")[0]
 _NAMED = ("record", "error", "enum", "fixed")
+_REASONS = DetailTable(
+    {
+        "NOT_A_SCHEMA": "not an Avro schema ({problem})",
+        "NOT_WRITABLE": "the value does not fit its schema ({problem})",
+        "NOT_DECODABLE": "not a value of the schema ({problem})",
+        "BYTES_LEFT": "{count} bytes follow the value",
+        "NOT_A_RECORD": "a record is {{field: value}}, not {value}",
+        "FIELD_UNKNOWN": "unknown field {field}; the fields are {known}",
+        "VALUE_MISSING": "no value, and the field has no default",
+        "NOT_IN_UNION": "the union of {union} does not allow {value}",
+        "TOO_PRECISE": "{value} has more digits than {type} holds",
+        "TOO_LARGE": "{value} is too large for a float",
+        "NOT_A_SYMBOL": "{value} is not one of {known}",
+        "NOT_A_STRING": "{value} is not a valid string: quote it",
+        "NOT_A_VALUE": "{value} is not a valid {type}",
+        "SIZE": "{size} bytes are needed, not {found}",
+    }
+)
 
 
 class AvroSchema:
-    """What values are written and read with.
+    """Writes and reads values with a schema.
 
     Raises:
-        InvalidValue: the text is no schema; the message says why.
+        InvalidValue: the text is not a schema.
     """
 
     def __init__(self, text: str) -> None:
         self._named: dict[str, Any] = {}
         try:
             self._schema = fastavro.parse_schema(_marked(json.loads(text)), self._named)
-        except Exception as error:  # it raises exceptions of many types
-            raise InvalidValue(f"not an Avro schema: {type(error).__name__}: {error}") from None
+        except Exception as error:  # fastavro raises many types of exceptions
+            raise InvalidValue(_REASONS("NOT_A_SCHEMA", problem=_problem(error))) from None
 
     def encode(self, value: Any) -> bytes:
         """The bytes of a value.
 
         Raises:
-            InvalidValue: it is no value of the schema; the message says at which field.
+            InvalidValue: the schema does not allow the value.
         """
         body = io.BytesIO()
         plain = self._plain(value, self._schema, "")
         try:
             fastavro.schemaless_writer(body, self._schema, plain)
         except Exception as error:  # only for decimals: other values are checked above
-            raise InvalidValue(f"the value does not fit its schema: {error}") from None
+            raise InvalidValue(_REASONS("NOT_WRITABLE", problem=_problem(error))) from None
         return body.getvalue()
 
     def decode(self, data: bytes) -> Any:
-        """The value in some bytes: of YAML's types, and those of `cases.scalars`.
+        """The value of some bytes, with the types of YAML and `cases.scalars`.
 
         Raises:
-            InvalidValue: they hold none.
+            InvalidValue: the bytes are not a value of the schema.
         """
         body = io.BytesIO(data)
         try:
             value = fastavro.schemaless_reader(body, self._schema, None)
-        except Exception as error:  # it has no exception of its own for malformed bytes
-            raise InvalidValue(f"{type(error).__name__}: {error}") from None
+        except Exception as error:  # fastavro has no exception for malformed bytes
+            raise InvalidValue(_REASONS("NOT_DECODABLE", problem=_problem(error))) from None
         if body.tell() < len(data):
-            raise InvalidValue(f"{len(data) - body.tell()} bytes follow the value")
+            raise InvalidValue(_REASONS("BYTES_LEFT", count=len(data) - body.tell()))
         return value
 
     def _plain(self, value: Any, schema: Any, place: str) -> Any:
-        """What fastavro writes: numbers for times, bytes for digits, the branch of a union beside its value."""
+        """The value as fastavro takes it: times as numbers, digits as bytes, values of a union with the name of their
+        branch."""
         if isinstance(schema, list):
-            return self._chosen(value, schema, place)
+            return self._in_union(value, schema, place)
         if isinstance(schema, str):
             schema = self._named.get(schema) or {"type": schema}
         match schema["type"]:
@@ -87,16 +107,15 @@ class AvroSchema:
         try:
             return _scalar(value, schema)
         except InvalidValue as error:
-            raise InvalidValue(f"{error}{_at(place)}") from None
+            raise InvalidValue(error.reason, place) from None
 
     def _fields(self, value: Any, schema: Any, place: str) -> dict[str, Any]:
         if not isinstance(value, Mapping):
-            raise InvalidValue(f"a record is {{field: value}}, not {_shown(value)}{_at(place)}")
+            raise InvalidValue(_REASONS("NOT_A_RECORD", value=_shown(value)), place)
         fields = {one["name"]: one for one in schema["fields"]}
-        strange = [str(name) for name in value if name not in fields]
-        if strange:
-            known = ", ".join(fields)
-            raise InvalidValue(f"the schema has no field {strange[0]}; it has {known}{_at(place)}")
+        unknown = [str(name) for name in value if name not in fields]
+        if unknown:
+            raise InvalidValue(_REASONS("FIELD_UNKNOWN", field=unknown[0], known=", ".join(fields)), place)
         found = {}
         for name, one in fields.items():
             if name in value:
@@ -104,24 +123,25 @@ class AvroSchema:
             elif "default" in one:
                 found[name] = self._default(one["default"], one["type"])
             else:
-                raise InvalidValue(f"there is no value for {_below(place, name)}, which has no default")
+                raise InvalidValue(_REASONS("VALUE_MISSING"), _below(place, name))
         return found
 
-    def _chosen(self, value: Any, union: list[Any], place: str) -> tuple[str, Any]:
-        """The first branch that holds the value, by its name."""
-        reasons = []
+    def _in_union(self, value: Any, union: list[Any], place: str) -> tuple[str, Any]:
+        """The name of the first branch that allows the value, and the value as fastavro takes it."""
+        errors = []
         for branch in union:
             try:
                 return _name(branch), self._plain(value, branch, place)
             except InvalidValue as error:
                 if _name(branch) != "null":
-                    reasons.append(error)
-        if len(reasons) == 1 and value is not None:
-            raise reasons[0]
-        raise InvalidValue(f"the union of {', '.join(map(_name, union))} holds no {_shown(value)}{_at(place)}")
+                    errors.append(error)
+        if len(errors) == 1 and value is not None:
+            raise errors[0]
+        names = ", ".join(map(_name, union))
+        raise InvalidValue(_REASONS("NOT_IN_UNION", union=names, value=_shown(value)), place)
 
     def _default(self, value: Any, schema: Any) -> Any:
-        """A default from Avro's JSON, where bytes are text and a union has the type of its first branch."""
+        """The default of a field. In Avro's JSON, bytes are text and a union's default belongs to its first branch."""
         if isinstance(schema, list):
             return _name(schema[0]), self._default(value, schema[0])
         if isinstance(schema, str):
@@ -141,7 +161,7 @@ class AvroSchema:
 
 @lru_cache(maxsize=256)
 def avro_schema(text: str) -> AvroSchema:
-    """The schema of a text, read once.
+    """The schema with this text, parsed once.
 
     Raises:
         InvalidValue: as `AvroSchema`.
@@ -150,7 +170,7 @@ def avro_schema(text: str) -> AvroSchema:
 
 
 def _marked(schema: Any) -> Any:
-    """The schema with logical types of our own, for which LOGICAL_READERS below has readers; only decimals stay."""
+    """The schema with our own logical types, whose readers are registered below; only decimals keep fastavro's."""
     if isinstance(schema, list):
         return [_marked(branch) for branch in schema]
     if isinstance(schema, str):
@@ -193,7 +213,7 @@ def _scalar(value: Any, schema: Mapping[str, Any]) -> Any:
         case "long" if mark:
             nanos, rest = divmod(Instant.of(value).nanos, _TIMES[mark.removeprefix("lsql-")])
             if rest:
-                raise InvalidValue(f"{_shown(value)} has more digits than {mark.removeprefix('lsql-')} holds")
+                raise InvalidValue(_REASONS("TOO_PRECISE", value=_shown(value), type=mark.removeprefix("lsql-")))
             return _whole(nanos, "long")
         case "int" if mark:
             return Day.of(value).number
@@ -203,7 +223,7 @@ def _scalar(value: Any, schema: Mapping[str, Any]) -> Any:
             return _bytes(value, schema, mark)
         case "float" | "double" if isinstance(value, int | float) and not isinstance(value, bool):
             if kind == "float" and _LARGEST_FLOAT < abs(value) < math.inf:
-                raise InvalidValue(f"{_shown(value)} is too large for a float")
+                raise InvalidValue(_REASONS("TOO_LARGE", value=_shown(value)))
             return float(value)
         case "null" if value is None:
             return None
@@ -214,14 +234,20 @@ def _scalar(value: Any, schema: Mapping[str, Any]) -> Any:
         case "enum" if value in schema["symbols"]:
             return value
         case "enum":
-            raise InvalidValue(f"{_shown(value)} is not one of {', '.join(schema['symbols'])}")
-    raise InvalidValue(f"{_shown(value)} is not a valid {kind}" + (": quote it" if kind == "string" else ""))
+            raise InvalidValue(_REASONS("NOT_A_SYMBOL", value=_shown(value), known=", ".join(schema["symbols"])))
+        case "string":
+            raise InvalidValue(_REASONS("NOT_A_STRING", value=_shown(value)))
+    raise _not_valid(value, kind)
+
+
+def _not_valid(value: Any, kind: str) -> InvalidValue:
+    return InvalidValue(_REASONS("NOT_A_VALUE", value=_shown(value), type=kind))
 
 
 def _whole(value: Any, kind: str) -> int:
     limit = _SIZES[kind]
     if not isinstance(value, int) or isinstance(value, bool) or not -limit <= value < limit:
-        raise InvalidValue(f"{_shown(value)} is not a valid {kind}")
+        raise _not_valid(value, kind)
     return value
 
 
@@ -232,15 +258,15 @@ def _bytes(value: Any, schema: Mapping[str, Any], mark: str) -> Any:
         try:
             return UUID(value).bytes
         except (ValueError, AttributeError, TypeError):
-            raise InvalidValue(f"{_shown(value)} is not a UUID") from None
+            raise _not_valid(value, "UUID") from None
     data = bytes_of(value)
     if schema["type"] == "fixed" and len(data) != schema["size"]:
-        raise InvalidValue(f"{schema['size']} bytes are needed, not {len(data)}")
+        raise InvalidValue(_REASONS("SIZE", size=schema["size"], found=len(data)))
     return data
 
 
 def _name(branch: Any) -> str:
-    """What fastavro calls a branch of a union."""
+    """The name of a branch of a union in fastavro."""
     if isinstance(branch, str):
         return branch
     return str(branch["name"] if branch["type"] in _NAMED else branch["type"])
@@ -257,8 +283,9 @@ def _below(place: str, name: Any) -> str:
     return f"{place}.{name}" if place else str(name)
 
 
-def _at(place: str) -> str:
-    return f": field {place}" if place else ""
+def _problem(error: Exception) -> str:
+    """The exception of the library."""
+    return f"{type(error).__name__}: {error}"
 
 
 def _shown(value: Any) -> str:

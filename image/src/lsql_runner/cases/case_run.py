@@ -14,21 +14,21 @@ from lsql_runner.errors import LsqlError, render
 
 @dataclass(frozen=True, slots=True)
 class CaseRun:
-    """The result of a run: the records of each target in their order, or the error that ended the program."""
+    """The output of a run: the records of each target in their order, or the error that ended the program."""
 
     records: tuple[ActualRecord, ...]
     error: LsqlError | None
     schemas: Schemas
-    """The schemas that records name, by id."""
-    left: tuple[LsqlError, ...] = ()
-    """What the run created and could not delete."""
+    """The schemas of the records, by id."""
+    cleanup_errors: tuple[LsqlError, ...] = ()
+    """One error for each resource that the run created and could not delete."""
 
 
 class CaseEngine(Protocol):
-    """What runs a case: records in memory, or real brokers."""
+    """Runs cases, on records in memory or on real brokers."""
 
     def run(self, case: Case, prepared: PreparedCase) -> CaseRun:
-        """Run the program over the case's micro-batches, each read as a whole before the next.
+        """Run the program over the micro-batches of the case; each is processed before the next is written.
 
         Raises:
             LsqlError: the engine cannot be used, or cannot run this case.
@@ -48,7 +48,7 @@ def run_case(case: Case, engine: CaseEngine) -> list[str]:
             raise
         return error_differences(case.error, error, case.sql)
     run = engine.run(case, prepared)
-    left = [line for error in run.left for line in render(error).splitlines()]
+    cleanup_lines = [line for error in run.cleanup_errors for line in render(error).splitlines()]
     if run.error is not None or case.error is not None:
-        return [*error_differences(case.error, run.error, case.sql), *left]
-    return [*differences(case, prepared.plan, run.records, run.schemas), *left]
+        return [*error_differences(case.error, run.error, case.sql), *cleanup_lines]
+    return [*differences(case, prepared.plan, run.records, run.schemas), *cleanup_lines]

@@ -1,4 +1,4 @@
-"""Deletes what a case created on brokers and at a registry, however the case ended."""
+"""Deletes the topics, consumer groups and subjects that a case created, also after a failure or an interruption."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.ports import Brokers
 from lsql_runner.kafka.registry import SchemaRegistry
 
-_GONE_S = 30.0
+_DELETION_S = 30.0
 _POLL_S = 0.05
 
 Task = tuple[str, str, Callable[[], None]]
-"""The kind and the name of what is deleted, and the call that deletes it."""
+"""The type and the name of a resource, and the call that deletes it."""
 
 
 @dataclass(slots=True)
 class Cleanup:
-    """What a case created. A name is added before its topic or group is created, so that none is missed."""
+    """The resources that a case created. Each name is added before the resource is created, so that none is missed."""
 
     path: Path
-    """Of the case."""
+    """The case file."""
     brokers: Brokers
     registry: SchemaRegistry | None
     topics: list[str] = field(default_factory=list)
@@ -35,9 +35,9 @@ class Cleanup:
     subjects: list[str] = field(default_factory=list)
 
     def run(self) -> tuple[LsqlError, ...]:
-        """Delete everything and wait until it is gone. Returns one CASE_CLEANUP_FAILED for each thing that remains.
+        """Delete everything and wait until it is deleted. Returns a CASE_CLEANUP_FAILED for each resource that remains.
 
-        Ctrl-C does not interrupt it, because Ctrl-C is one way to get here.
+        Ctrl-C does not interrupt it, because it also runs after Ctrl-C.
         """
         with _uninterrupted():
             return (*self._run_tasks(self._broker_tasks()), *self._run_tasks(self._registry_tasks()))
@@ -51,12 +51,12 @@ class Cleanup:
             yield from (("subject", name, partial(self.registry.delete, name)) for name in self.subjects)
 
     def _delete_topic(self, name: str) -> None:
-        """Brokers delete in the background, and the next case may need the name."""
+        """Delete a topic, and wait: brokers delete in the background, and the next case may need the name."""
         self.brokers.delete_topic(name)
-        deadline = time.monotonic() + _GONE_S
+        deadline = time.monotonic() + _DELETION_S
         while name in self.brokers.topics():
             if time.monotonic() > deadline:
-                raise LsqlError("TOPIC_NOT_DELETED", topic=name, seconds=round(_GONE_S))
+                raise LsqlError("TOPIC_NOT_DELETED", topic=name, seconds=round(_DELETION_S))
             time.sleep(_POLL_S)
 
     def _run_tasks(self, tasks: Iterator[Task]) -> list[LsqlError]:
@@ -82,7 +82,7 @@ def _failure(delete: Callable[[], None]) -> LsqlError | None:
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Ignore Ctrl-C inside the block. Only the main thread can and need do so."""
+    """Ignore Ctrl-C inside the block. Does nothing in other threads, which Ctrl-C does not interrupt."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

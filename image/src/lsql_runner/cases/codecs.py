@@ -1,7 +1,7 @@
-"""Values of a case file to bytes and back, by format: a table of the same keys as the formats'. Pure Python, no engine.
+"""Converts values of case files to bytes and back: one codec per format. Pure Python, without the engine.
 
-A value is what YAML gives: JSON formats take any value, STRING text, INT and LONG whole numbers, BYTES hexadecimal
-digits, AVRO and PROTOBUF what their schema says, CSV and XML the text of the record.
+Values are YAML values: JSON takes any value, STRING text, INT and LONG whole numbers, BYTES hexadecimal digits, AVRO
+and PROTOBUF values of their schema, CSV and XML the text of the record.
 """
 
 from __future__ import annotations
@@ -12,74 +12,81 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lsql_runner.cases.scalars import InvalidValue, bytes_of
+from lsql_runner.errors import DetailTable
 from lsql_runner.formats.avro import avro_text
+
+_REASONS = DetailTable(
+    {
+        "NOT_TEXT": "STRING is text, not {value}: quote it",
+        "NOT_RECORD_TEXT": "{format} is the text of the record, not {value}",
+        "NOT_WHOLE": "{format} is a whole number of {size} bytes, not {value}",
+        "SIZE": "{format} has {size} bytes, not {found}",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """The schema that a value is written with, and its id at the registry."""
+    """The schema with which a value is written, and its id in the registry."""
 
     id: int
     schema: str
     options: Mapping[str, str] = field(default_factory=dict)
-    """Of the declared serde. PROTOBUF: the `message` of the file, if it has that; else the first."""
+    """Options of the declared serde. PROTOBUF: `message`; the first message if the file does not have this one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainCodec:
     """A format whose records need no schema.
 
-    Both functions raise InvalidValue; `decode` may also raise what Python raises of bytes that are no text or JSON.
+    Both functions raise InvalidValue; `decode` may also raise UnicodeDecodeError and JSONDecodeError.
     """
 
     encode: Callable[[Any], bytes]
     decode: Callable[[bytes], Any]
     may_be_empty: bool = False
-    """Whether a value may have no bytes. In a windowed key no bytes are a null key for other formats."""
+    """Whether a value may have no bytes. In a windowed key of other formats, no bytes stand for a null key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaCodec:
-    """A format whose records follow the id of their schema. The functions raise InvalidValue."""
+    """A format whose records begin with the id of their schema. The functions raise InvalidValue."""
 
     check: Callable[[str], None]
-    """Whether values can be written with a schema."""
+    """Checks that values can be written with a schema."""
     encode: Callable[[Any, Writer], bytes]
     decode: Callable[[bytes, str], Any]
-    """The value after the id, and the schema that it was written with."""
+    """Takes the bytes after the id, and the schema with which they were written."""
     schema_text: Callable[[Any], str]
-    """The text of a schema from what a case file has."""
+    """Returns the text of a schema of a case file."""
 
 
 def shown(value: Any) -> str:
-    """A value for a message."""
+    """A value for an error."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def is_whole(value: Any, size: int) -> bool:
-    """Whether a value is a whole number of so many bytes, signed."""
+    """Whether a value is a signed whole number of `size` bytes."""
     limit = 1 << (8 * size - 1)
     return isinstance(value, int) and not isinstance(value, bool) and -limit <= value < limit
 
 
-def _text(name: str, hint: str) -> Callable[[Any], bytes]:
-    def encode(value: Any) -> bytes:
-        if not isinstance(value, str):
-            raise InvalidValue(hint.format(name=name, value=shown(value)))
-        return value.encode()
-
-    return encode
+def _string(value: Any) -> bytes:
+    if not isinstance(value, str):
+        raise InvalidValue(_REASONS("NOT_TEXT", value=shown(value)))
+    return value.encode()
 
 
 def _whole(name: str, size: int) -> PlainCodec:
     def encode(value: Any) -> bytes:
         if not is_whole(value, size):
-            raise InvalidValue(f"{name} holds a whole number of {size} bytes, not {shown(value)}")
+            raise InvalidValue(_REASONS("NOT_WHOLE", format=name, size=size, value=shown(value)))
         return int(value).to_bytes(size, "big", signed=True)
 
     def decode(data: bytes) -> int:
         if len(data) != size:
-            raise InvalidValue(f"{name} has {size} bytes, not {len(data)}")
+            raise InvalidValue(_REASONS("SIZE", format=name, size=size, found=len(data)))
         return int.from_bytes(data, "big", signed=True)
 
     return PlainCodec(encode=encode, decode=decode)
@@ -90,13 +97,17 @@ def _json(value: Any) -> bytes:
 
 
 def _record_text(name: str) -> PlainCodec:
-    """A format that a case gives as the text of the record. It is not written by programs."""
-    return PlainCodec(
-        encode=_text(name, "{name} is text, as it stands in the record, not {value}"), decode=bytes.decode
-    )
+    """A format whose values are the text of the record in case files. Programs do not write it."""
+
+    def encode(value: Any) -> bytes:
+        if not isinstance(value, str):
+            raise InvalidValue(_REASONS("NOT_RECORD_TEXT", format=name, value=shown(value)))
+        return value.encode()
+
+    return PlainCodec(encode=encode, decode=bytes.decode)
 
 
-# fastavro and protobuf are imported where they are needed: most cases do not wait for them.
+# fastavro and protobuf are imported on first use, because most cases need neither.
 
 
 def _check_avro(text: str) -> None:
@@ -136,9 +147,7 @@ def _decode_proto(data: bytes, schema: str) -> Any:
 
 
 PLAIN: dict[str, PlainCodec] = {
-    "STRING": PlainCodec(
-        encode=_text("STRING", "{name} holds text, not {value}: quote it"), decode=bytes.decode, may_be_empty=True
-    ),
+    "STRING": PlainCodec(encode=_string, decode=bytes.decode, may_be_empty=True),
     "INT": _whole("INT", 4),
     "LONG": _whole("LONG", 8),
     "BYTES": PlainCodec(encode=bytes_of, decode=bytes.hex, may_be_empty=True),

@@ -1,4 +1,4 @@
-"""Compares the records that a program wrote with those that a case expects. Pure."""
+"""Compares the records that a program wrote with the expected records of a case. Pure."""
 
 from __future__ import annotations
 
@@ -21,12 +21,18 @@ from lsql_runner.cases.values import (
     has_schema,
     same_value,
 )
-from lsql_runner.errors import LsqlError, render, report
+from lsql_runner.errors import DetailTable, LsqlError, render, report
 from lsql_runner.formats.catalog import BYTES_FORMAT, JSON_FORMAT, Format
 from lsql_runner.plan.queries import Plan, WriteSink
 
 NOT_COMPARED = ("lsql.batch", "lsql.error.processor", "lsql.error.time")
-"""Headers that differ from run to run, which no case can expect."""
+"""Headers whose values differ between runs."""
+_REASONS = DetailTable(
+    {
+        "TOPIC_MISSING": "the program writes to {known}: name the topic of the record",
+        "TOPIC_UNKNOWN": "the program writes to {known}, not to {topic}",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,7 @@ def output_formats(case: Case, plan: Plan) -> Forms:
     """
     found: dict[str, tuple[Format, Format]] = {}
     for sink in plan.sinks:
-        # A row of a sink is shown as its key's columns and all of its columns, each an object.
+        # A row of a sink is compared as two objects: the columns of its key, and all columns.
         forms = (JSON_FORMAT, JSON_FORMAT) if isinstance(sink, WriteSink) else (sink.key_format, sink.value_format)
         if found.setdefault(sink.name, forms) != forms:
             raise LsqlError("CASE_FORMATS_DIFFER", path=str(case.path), topic=sink.name)
@@ -61,21 +67,21 @@ def output_formats(case: Case, plan: Plan) -> Forms:
 
 
 def differences(case: Case, plan: Plan, actual: Iterable[ActualRecord], schemas: Schemas = NO_SCHEMAS) -> list[str]:
-    """Lines that show how the output differs from what is expected; empty if it does not.
+    """Lines that show how the output differs from the expected output; empty if it does not differ.
 
-    Records are compared in order for each topic and key, as in a changelog; the order across keys does not count.
+    Records are compared in order for each topic and key, as in a changelog; the order across keys is ignored.
 
     Args:
-        schemas: by id, those that records name.
+        schemas: the schemas of the records, by id.
 
     Raises:
-        LsqlError: CASE_INVALID where an expected record fits no target.
+        LsqlError: CASE_INVALID if an expected record does not fit its target.
     """
     forms = output_formats(case, plan)
     expected = _expected(case, forms)
-    found = [_Found.of(record, forms[record.topic], schemas) for record in actual]
+    written = [_Written.of(record, forms[record.topic], schemas) for record in actual]
     lines: list[str] = []
-    for log in _changelogs(expected, found):
+    for log in _changelogs(expected, written):
         lines += log.differences()
     return lines
 
@@ -89,7 +95,7 @@ class _Expected:
     value: Any
     is_null: bool
     text: bytes | None
-    """The bytes of the value, where it is to be compared byte for byte."""
+    """The bytes of the value, if it is compared byte by byte."""
     timestamp_ms: int | None
     headers: Headers | None
 
@@ -97,16 +103,16 @@ class _Expected:
         value = "tombstone" if self.is_null else _json(self.value) if self.text is None else _text(self.text)
         return _line(value, self.timestamp_ms, self.headers)
 
-    def is_met_by(self, found: _Found) -> bool:
-        same = same_value(self.value, found.value) if self.text is None else self.text == found.raw
-        null = self.is_null == (found.raw is None)  # JSON's null is no tombstone
-        time = self.timestamp_ms in (None, found.timestamp_ms)
-        return same and null and time and self.headers in (None, found.headers)
+    def matches(self, written: _Written) -> bool:
+        same = same_value(self.value, written.value) if self.text is None else self.text == written.raw
+        null = self.is_null == (written.raw is None)  # null in JSON is not a tombstone
+        time = self.timestamp_ms in (None, written.timestamp_ms)
+        return same and null and time and self.headers in (None, written.headers)
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """A record that was written, with its parts decoded."""
+class _Written:
+    """A written record with decoded key and value."""
 
     topic: str
     key: Any
@@ -116,23 +122,23 @@ class _Found:
     headers: Headers
 
     @staticmethod
-    def of(record: ActualRecord, forms: tuple[Format, Format], schemas: Schemas) -> _Found:
+    def of(record: ActualRecord, forms: tuple[Format, Format], schemas: Schemas) -> _Written:
         headers = tuple(header for header in record.headers if header[0] not in NOT_COMPARED)
         key, value = (
             _decoded(data, form, schemas) for data, form in zip((record.key, record.value), forms, strict=True)
         )
-        return _Found(record.topic, key, value, record.value, record.timestamp_ms, headers)
+        return _Written(record.topic, key, value, record.value, record.timestamp_ms, headers)
 
-    def line(self, wanted: _Expected | None) -> str:
-        """The record as the case would write it. What the case does not give is not compared and not shown."""
-        if wanted is None:
+    def line(self, expected: _Expected | None) -> str:
+        """The record in the notation of the case. Timestamp and headers are left out if the case does not give them."""
+        if expected is None:
             value = "tombstone" if self.raw is None else _json(natural(self.value))
             return _line(value, self.timestamp_ms, self.headers)
-        value = "tombstone" if self.raw is None else _json(as_written(wanted.value, self.value))
-        if wanted.text is not None and self.raw is not None:
+        value = "tombstone" if self.raw is None else _json(as_written(expected.value, self.value))
+        if expected.text is not None and self.raw is not None:
             value = _text(self.raw)
-        time = None if wanted.timestamp_ms is None else self.timestamp_ms
-        return _line(value, time, None if wanted.headers is None else self.headers)
+        time = None if expected.timestamp_ms is None else self.timestamp_ms
+        return _line(value, time, None if expected.headers is None else self.headers)
 
 
 @dataclass(slots=True)
@@ -142,38 +148,38 @@ class _Changelog:
     topic: str
     key: Any
     expected: list[_Expected] = field(default_factory=list)
-    found: list[_Found] = field(default_factory=list)
+    written: list[_Written] = field(default_factory=list)
 
     def differences(self) -> list[str]:
-        same = len(self.expected) == len(self.found) and all(
-            wanted.is_met_by(found) for wanted, found in zip(self.expected, self.found, strict=True)
+        same = len(self.expected) == len(self.written) and all(
+            expected.matches(written) for expected, written in zip(self.expected, self.written, strict=True)
         )
         if same:
             return []
-        wanted = [record.line() for record in self.expected]
-        pairs = zip_longest(self.found, self.expected[: len(self.found)])
-        got = [record.line(like) for record, like in pairs]
-        shown = [line for line in ndiff(wanted, got) if not line.startswith("? ")]
+        expected_lines = [record.line() for record in self.expected]
+        pairs = zip_longest(self.written, self.expected[: len(self.written)])
+        written_lines = [record.line(expected) for record, expected in pairs]
+        shown = [line for line in ndiff(expected_lines, written_lines) if not line.startswith("? ")]
         return [f"{self.topic}, key {_json(natural(self.key))}: - expected, + found", *(f"  {line}" for line in shown)]
 
 
-def _changelogs(expected: Sequence[_Expected], found: Sequence[_Found]) -> list[_Changelog]:
-    """The records by topic and key, in the order in which the case expects them; what it does not expect comes last."""
-    written: dict[tuple[str, str], _Changelog] = {}
-    for record in found:
+def _changelogs(expected: Sequence[_Expected], written: Sequence[_Written]) -> list[_Changelog]:
+    """The records by topic and key: first the expected keys in the order of the case, then the unexpected ones."""
+    by_key: dict[tuple[str, str], _Changelog] = {}
+    for record in written:
         place = record.topic, _json(natural(record.key))
-        written.setdefault(place, _Changelog(record.topic, record.key)).found.append(record)
+        by_key.setdefault(place, _Changelog(record.topic, record.key)).written.append(record)
     ordered: dict[int, _Changelog] = {}
     missing: dict[tuple[str, str], _Changelog] = {}
-    for wanted in expected:
-        # Not by its text: a key of AVRO may be written in several ways.
-        logs = (log for log in written.values() if log.topic == wanted.topic and same_value(wanted.key, log.key))
+    for one in expected:
+        # Keys are compared as values, because a case can write the same key of AVRO in several ways.
+        logs = (log for log in by_key.values() if log.topic == one.topic and same_value(one.key, log.key))
         log = next(logs, None)
         if log is None:
-            log = missing.setdefault((wanted.topic, _json(wanted.key)), _Changelog(wanted.topic, wanted.key))
+            log = missing.setdefault((one.topic, _json(one.key)), _Changelog(one.topic, one.key))
         ordered[id(log)] = log
-        log.expected.append(wanted)
-    return list((ordered | {id(log): log for log in written.values()}).values())
+        log.expected.append(one)
+    return list((ordered | {id(log): log for log in by_key.values()}).values())
 
 
 def _expected(case: Case, forms: Forms) -> list[_Expected]:
@@ -181,11 +187,14 @@ def _expected(case: Case, forms: Forms) -> list[_Expected]:
     for number, record in enumerate(case.expected or ()):
         topic = record.topic or (next(iter(forms)) if len(forms) == 1 else "")
         try:
+            if not topic:
+                raise InvalidValue(_REASONS("TOPIC_MISSING", known=", ".join(forms)))
             if topic not in forms:
-                raise InvalidValue(f"the program writes to {', '.join(forms)}" + (f", not to {topic}" if topic else ""))
+                raise InvalidValue(_REASONS("TOPIC_UNKNOWN", known=", ".join(forms), topic=topic))
             found.append(_expected_record(record, topic, forms[topic]))
         except InvalidValue as error:
-            raise LsqlError("CASE_INVALID", path=str(case.path), place=f"expect[{number}]", reason=str(error)) from None
+            place = f"expect[{number}]"
+            raise LsqlError("CASE_INVALID", path=str(case.path), place=place, reason=error.reason) from None
     return found
 
 
@@ -213,7 +222,7 @@ def _part(value: Any, text: str | None, form: Format) -> Any:
 
 
 def _decoded(data: bytes | None, form: Format, schemas: Schemas) -> Any:
-    """The value; bytes that are not in the format become a value that says so, which is then a difference."""
+    """The value. Bytes that are not in the format become a value that equals no other, which shows as a difference."""
     try:
         return decode_value(data, form, schemas)
     except InvalidValue:
@@ -250,9 +259,9 @@ def error_differences(expected: ExpectedError | None, actual: LsqlError | None, 
     position = report(actual, sql).position
     if position is not None:
         found |= {"line": position.line, "column": position.column}
-    wanted = expected.model_dump(exclude_none=True)
-    wrong = {name for name, value in wanted.items() if found.get(name) != value}
+    checked = expected.model_dump(exclude_none=True)
+    wrong = {name for name, value in checked.items() if found.get(name) != value}
     if not wrong:
         return []
-    lines = [f"error {name}: expected {wanted[name]}, found {found.get(name)}" for name in wanted if name in wrong]
+    lines = [f"error {name}: expected {checked[name]}, found {found.get(name)}" for name in checked if name in wrong]
     return [*lines, *render(actual, sql, "query").splitlines()]

@@ -1,4 +1,4 @@
-"""Reads case files and checks what they say."""
+"""Reads and checks case files."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from lsql_runner.bind.sinks import named_sink
 from lsql_runner.cases.codecs import WITH_SCHEMA
 from lsql_runner.cases.model import BatchMark, Case, CaseDocument, IdleMark, InputRecord, Writers
 from lsql_runner.cases.scalars import InvalidValue
-from lsql_runner.cases.yaml_text import load_yaml
-from lsql_runner.errors import DetailTable, LsqlError, file_error
+from lsql_runner.cases.yaml_text import YamlError, load_yaml
+from lsql_runner.errors import DetailError, DetailTable, LsqlError, file_error
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.formats.declared import declared_topics
 from lsql_runner.formats.spec import DeclarationError
@@ -29,16 +29,16 @@ _REASONS = DetailTable(
         "NOT_POSITIVE": "expected a whole number above zero",
         "WRITERS_NOT_NAMED": "expected schemas by name, as in {{old: {{type: record, ...}}}}",
         "DECLARATION": "expected {expected}",
-        "NO_WRITERS": "only {known} have writers, and the format is {format}",
+        "NO_WRITERS": "the format is {format}, and only {known} have writers",
         "IDLE_INVALID": "expected a duration after a record, such as 30s",
         "TOPIC_MISSING": "the topic of the record is missing",
-        "WRITER_UNKNOWN": "there is no writer {writer}; the topic has {known}",
+        "WRITER_UNKNOWN": "the writer {writer} does not exist; the topic has {known}",
     }
 )
 
 
 def load_case(path: Path) -> Case:
-    """Read a case file, and `query.sql` beside it where it holds no `sql`.
+    """Read a case file, and the file `query.sql` in the same folder if the case has no `sql`.
 
     Raises:
         LsqlError: CASE_INVALID with the place in the file, FILE_UNREADABLE, FILE_NOT_UTF8.
@@ -54,16 +54,16 @@ def parse_case(text: str, path: Path) -> Case:
     """
     try:
         raw = load_yaml(text)
-    except ValueError as error:
-        raise _invalid(path, "$", error.args[0]) from None
+    except YamlError as error:
+        raise _invalid(path, "$", error.reason) from None
     if not isinstance(raw, dict):
         raise _invalid(path, "$", _REASONS("NOT_A_MAPPING"))
     document = _checked(CaseDocument, raw, path, ())
     if (document.expect is None) == (document.expect_error is None):
         raise _invalid(path, "$", _REASONS("EXPECT_OR_ERROR"))
-    partitions, given, declarations = _divided(document.topics, path)
+    partitions, named_schemas, declarations = _divided(document.topics, path)
     declared = _declared(declarations, path)
-    writers = _writers(given, declared, path)
+    writers = _writers(named_schemas, declared, path)
     batches, idle_ms = _batches(document.input, writers, path)
     expected = [r.topic for r in document.expect or () if named_sink(r.topic, document.sinks) is None]
     named = [record.topic for batch in batches for record in batch] + expected
@@ -101,7 +101,7 @@ def _text(path: Path) -> str:
 def _divided(
     topics: dict[str, dict[str, Any]], path: Path
 ) -> tuple[dict[str, int], dict[tuple[str, str], dict[str, Any]], dict[str, Any]]:
-    """The numbers of partitions that a case gives, the writers of parts, and the declarations."""
+    """The numbers of partitions, the writers by topic and part, and the declarations, each as in the case file."""
     partitions: dict[str, int] = {}
     writers: dict[tuple[str, str], dict[str, Any]] = {}
     declarations: dict[str, Any] = {}
@@ -115,7 +115,7 @@ def _divided(
             if isinstance(serde, dict) and "writers" in serde:
                 rest[part] = {key: value for key, value in serde.items() if key != "writers"}
                 writers[name, part] = _by_name(serde["writers"], path, f"topics.{name}.{part}.writers")
-        if rest:  # a topic that only exists has no declaration
+        if rest:  # a topic may have only a number of partitions
             declarations[name] = rest
     return partitions, writers, declarations
 
@@ -130,18 +130,18 @@ def _declared(declarations: dict[str, Any], path: Path) -> dict[str, TopicSchema
     try:
         return declared_topics(declarations)
     except DeclarationError as error:
-        raise _invalid(path, "topics", _REASONS("DECLARATION", expected=str(error))) from None
+        raise _invalid(path, "topics", _REASONS("DECLARATION", expected=error.reason)) from None
 
 
 def _writers(
-    given: Mapping[tuple[str, str], Mapping[str, Any]], declared: Mapping[str, TopicSchema], path: Path
+    named_schemas: Mapping[tuple[str, str], Mapping[str, Any]], declared: Mapping[str, TopicSchema], path: Path
 ) -> Writers:
-    """The writers' schemas as text. Every schema is checked, those that are declared too."""
+    """The schemas of the writers as text. Checks these schemas and the declared ones."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     for topic, schema in declared.items():
         for part, serde in (("key", schema.key), ("value", schema.value)):
             place = f"topics.{topic}.{part}"
-            named = given.get((topic, part), {})
+            named = named_schemas.get((topic, part), {})
             if serde.schema is None and named:
                 reason = _REASONS("NO_WRITERS", known=" and ".join(WITH_SCHEMA), format=str(serde.format))
                 raise _invalid(path, f"{place}.writers", reason)
@@ -153,7 +153,7 @@ def _writers(
                 try:
                     codec.check(text)
                 except InvalidValue as error:
-                    raise _invalid(path, f"{place}.{name}", error.args[0]) from None
+                    raise _invalid(path, f"{place}.{name}", error.reason) from None
             if texts:
                 found[topic, part] = texts
     return found
@@ -162,7 +162,7 @@ def _writers(
 def _batches(
     items: list[Any], writers: Writers, path: Path
 ) -> tuple[tuple[tuple[InputRecord, ...], ...], Mapping[int, int]]:
-    """The micro-batches, and by index how long no record arrives after one."""
+    """The micro-batches, and by index of a batch the time in ms after it in which no record arrives."""
     batches: list[list[InputRecord]] = [[]]
     idle_ms: dict[int, int] = {}
     for number, item in enumerate(items):
@@ -199,8 +199,10 @@ def _checked(model: type[M], value: Any, path: Path, place: tuple[str | int, ...
         return model.model_validate(value)
     except ValidationError as error:
         first = error.errors()[0]
-        message = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
-        raise _invalid(path, _place((*place, *first["loc"])), message[:1].lower() + message[1:]) from None
+        cause = first.get("ctx", {}).get("error")
+        message = str(first["msg"]).rstrip(".")
+        reason = cause.reason if isinstance(cause, DetailError) else message[:1].lower() + message[1:]
+        raise _invalid(path, _place((*place, *first["loc"])), reason) from None
 
 
 def _place(steps: tuple[str | int, ...]) -> str:

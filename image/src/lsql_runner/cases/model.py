@@ -9,25 +9,33 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from lsql_runner.cases.scalars import NANOS_PER_MS, Instant
+from lsql_runner.cases.scalars import NANOS_PER_MS, Instant, InvalidValue, bytes_of
+from lsql_runner.errors import DetailTable
 from lsql_runner.formats.catalog import TopicSchema
 
 Headers = tuple[tuple[str, bytes | None], ...]
 M = TypeVar("M", bound=BaseModel)
+_REASONS = DetailTable(
+    {
+        "HEADERS": "expected names and texts, as {{source: web}}",
+        "HEADER": 'a header is text in quotes, null, or {{hex: "cafe"}}',
+        "VALUE_AND_TEXT": "give either {part} or {part}_text",
+    }
+)
 
 
 def _milliseconds(value: Any) -> int:
-    """Milliseconds since 1970 UTC, from a number or an ISO date and time, which is in UTC if it names no zone."""
+    """Milliseconds since 1970 UTC, from a number or an ISO date and time, which is in UTC if it has no zone."""
     return Instant.of(value).nanos // NANOS_PER_MS
 
 
 def _headers(value: Any) -> Headers:
-    """From `{name: text}`, or from a list of such where a name occurs twice; `{hex: cafe}` for bytes."""
+    """From `{name: text}`, or from a list of these if a name occurs twice; `{hex: cafe}` for bytes."""
     if isinstance(value, tuple):
         return value
     parts = value if isinstance(value, list) else [value]
     if not all(isinstance(part, dict) and all(isinstance(name, str) for name in part) for part in parts):
-        raise ValueError("names and texts, as {source: web}")
+        raise InvalidValue(_REASONS("HEADERS"))
     return tuple((name, _header(content)) for part in parts for name, content in part.items())
 
 
@@ -36,9 +44,9 @@ def _header(content: Any) -> bytes | None:
         return None
     if isinstance(content, str):
         return content.encode()
-    if isinstance(content, dict) and set(content) == {"hex"} and isinstance(content["hex"], str):
-        return bytes.fromhex(content["hex"])
-    raise ValueError('a header is text in quotes, null, or {hex: "cafe"}')
+    if isinstance(content, dict) and set(content) == {"hex"}:
+        return bytes_of(content["hex"])
+    raise InvalidValue(_REASONS("HEADER"))
 
 
 Milliseconds = Annotated[int, BeforeValidator(_milliseconds)]
@@ -50,7 +58,7 @@ class _Strict(BaseModel):
 
 
 class CaseRecord(_Strict):
-    """A record of a topic. `*_text` are its bytes as UTF-8 text, for what is no value of the topic's format."""
+    """A record of a topic. `*_text` gives its bytes as UTF-8 text, for example for a malformed record."""
 
     topic: str = ""
     key: Any = None
@@ -61,15 +69,15 @@ class CaseRecord(_Strict):
     headers: HeaderList | None = None
 
     @model_validator(mode="after")
-    def _one_of_each(self) -> CaseRecord:
+    def _value_or_text(self) -> CaseRecord:
         for part in ("key", "value"):
             if {part, f"{part}_text"} <= self.model_fields_set:
-                raise ValueError(f"{part} or {part}_text, not both")
+                raise InvalidValue(_REASONS("VALUE_AND_TEXT", part=part))
         return self
 
 
 class InputRecord(CaseRecord):
-    """`*_writer` names the schema that a part is written with, where it is not the topic's own."""
+    """`*_writer` names the schema with which a part is written, if it is not the schema of the topic."""
 
     partition: Annotated[int, Field(ge=0)] = 0
     key_writer: str | None = None
@@ -77,8 +85,8 @@ class InputRecord(CaseRecord):
 
 
 class ExpectedError(_Strict):
-    """The place is checked if it is given: `line` and `column` from 1 in the program, `offset` in the topic,
-    and of a malformed record the `part` and the `format` that it is not in."""
+    """An expected error. The other fields are compared if the case gives them: `line` and `column` in the program, from
+    1; `topic`, `partition` and `offset` of a record; `part` and `format` of a malformed record."""
 
     code: str
     line: int | None = None
@@ -91,7 +99,7 @@ class ExpectedError(_Strict):
 
 
 class BatchMark(_Strict):
-    """Starts a new micro-batch; the text is for the reader."""
+    """Starts a new micro-batch. The text is a comment."""
 
     batch: str | int | None
 
@@ -113,18 +121,18 @@ class CaseDocument(_Strict):
 
 
 Writers = Mapping[tuple[str, str], Mapping[str, str]]
-"""By topic and part (`key`, `value`): schemas by name, which records may be written with."""
+"""By topic and part (`key`, `value`): the schemas with which records may be written, by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A checked case. Exactly one of `expected` and `error` is there."""
+    """A checked case. Either `expected` or `error` is None."""
 
     path: Path
     name: str
     sql: str
     declared: Mapping[str, TopicSchema]
-    """Topics whose schemas the case declares. The others are sampled from its records, as on brokers."""
+    """Topics whose schemas the case declares. Other schemas are inferred from its records, as on brokers."""
     writers: Writers
     existing: Mapping[str, int]
     """Partitions of every topic that the case names."""

@@ -1,4 +1,4 @@
-"""Runs cases on real brokers: a processor as in production, reading and writing topics that the case creates."""
+"""Runs cases on real brokers, with a processor as in production and with topics that the case creates."""
 
 from __future__ import annotations
 
@@ -42,23 +42,23 @@ _POLL_S = 0.05
 _TERMINATED = 143
 
 _OF_THE_CASE = ("SQL", "SQL_APP_ID", "SQL_STATE_STORE_DIR", "LSQL_TOPICS")
-"""Variables that are ignored here, since each case has values of its own."""
+"""Variables that are ignored here, because each case sets them."""
 
 
 @contextmanager
 def kafka_cases(
     environment: Mapping[str, str], servers: str, registry_url: str | None, warn: Callable[[str], None]
 ) -> Iterator[KafkaCases]:
-    """An engine for cases on brokers, with a JVM of its own. TERM ends the block as Ctrl-C does.
+    """An engine for cases on brokers, with a new JVM. TERM ends the block as Ctrl-C does.
 
     Args:
-        environment: settings as a processor's, credentials among them.
+        environment: the settings of a processor, including credentials.
         servers: as in SQL_BOOTSTRAP_SERVERS.
-        registry_url: as in SQL_SCHEMA_REGISTRY_URL; None leaves it to the environment.
-        warn: gets what could not be deleted when a case ended early.
+        registry_url: as in SQL_SCHEMA_REGISTRY_URL; None uses the environment.
+        warn: receives the resources that could not be deleted after a case was interrupted.
 
     Raises:
-        LsqlError: a setting is wrong; BROKER_UNREACHABLE, BROKER_REFUSED; JAVA_MISSING, JARS_MISSING.
+        LsqlError: a setting is invalid; BROKER_UNREACHABLE, BROKER_REFUSED; JAVA_MISSING, JARS_MISSING.
     """
     settings = settings_of(environment, servers, registry_url)
     with ExitStack() as stack:
@@ -67,14 +67,14 @@ def kafka_cases(
         registry = registry_of(settings)
         if registry is not None:
             stack.enter_context(closing(registry))
-        brokers.topics()  # no JVM is started for brokers that do not answer
+        brokers.topics()  # fails before a JVM is started for unreachable brokers
         options = short_lived(settings.jars_dir, settings.class_archive, settings.heap_mib)
         engine = stack.enter_context(closing(SparkEngine("lsql-test", options, settings.threads)))
         yield KafkaCases(settings, engine, brokers, registry, warn)
 
 
 def settings_of(environment: Mapping[str, str], servers: str, registry_url: str | None) -> Settings:
-    """The settings that all cases share: a processor's environment without what belongs to one processor.
+    """The settings that all cases share: those of a processor, without the variables that each case sets.
 
     Raises:
         LsqlError: as `read_settings`.
@@ -89,7 +89,7 @@ def settings_of(environment: Mapping[str, str], servers: str, registry_url: str 
 
 @contextmanager
 def _ended_by_term() -> Iterator[None]:
-    """TERM would end the process at once and leave the case's topics on the brokers."""
+    """Run the cleanup on TERM, which by default would end the process at once and leave topics on the brokers."""
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
     try:
         yield
@@ -101,7 +101,7 @@ class KafkaCases:
     """A CaseEngine. The caller closes the brokers, the registry and the SparkEngine.
 
     Each micro-batch is written to the topics while the processor is stopped, and then read to its end. So the batches
-    are those of the case, and each but the first also restarts the processor on its state.
+    are those of the case, and after the first the processor restarts on its state each time.
     """
 
     def __init__(
@@ -125,9 +125,9 @@ class KafkaCases:
         self._refuse_what_exists(case, topics, subjects)
         cleanup = Cleanup(case.path, self._brokers, self._registry, subjects=list(subjects))
         try:
-            self._make(case, topics, cleanup)
+            self._create(case, topics, cleanup)
             error = self._process(case, prepared, cleanup)
-            records = () if error is not None else tuple(self._written(case, prepared))
+            records = () if error is not None else tuple(self._output(case, prepared))
             schemas = self._schemas(subjects)
         except BaseException:
             for error in cleanup.run():
@@ -146,17 +146,17 @@ class KafkaCases:
             resource, name = found[0]
             raise LsqlError("CASE_CONFLICT", path=str(case.path), resource=resource, name=name)
 
-    def _make(self, case: Case, topics: Sequence[TopicRequest], cleanup: Cleanup) -> None:
+    def _create(self, case: Case, topics: Sequence[TopicRequest], cleanup: Cleanup) -> None:
         for topic in topics:
             cleanup.topics.append(topic.name)
             try:
-                made = self._brokers.create(topic)
+                created = self._brokers.create(topic)
             except LsqlError as error:
                 if error.code == "TOPIC_REFUSED":
                     cleanup.topics.remove(topic.name)
                 raise
-            if not made:
-                cleanup.topics.remove(topic.name)  # somebody else was quicker: it is theirs
+            if not created:
+                cleanup.topics.remove(topic.name)  # another program created it in the meantime
                 raise LsqlError("CASE_CONFLICT", path=str(case.path), resource="topic", name=topic.name)
         deadline = time.monotonic() + _READY_S
         while not {topic.name for topic in topics} <= self._brokers.topics().keys():
@@ -165,7 +165,7 @@ class KafkaCases:
             time.sleep(_POLL_S)
 
     def _schemas(self, subjects: Mapping[str, str]) -> Schemas:
-        """Every schema of the case's subjects, by id."""
+        """All schemas of the case's subjects, by id."""
         registry = self._registry
         if registry is None:
             return NO_SCHEMAS
@@ -184,8 +184,8 @@ class KafkaCases:
             settings = self._settings_of(case, prepared, Path(folder))
             self._write(case, batches[0] if batches else (), sources, ends)
             cleanup.groups.append(settings.app_id)
-            if _begins_at_the_end(prepared):
-                # The input exists before the processor starts: a committed position makes it read from the beginning.
+            if _starts_at_latest(prepared):
+                # The input exists before the processor starts. A committed position makes it read from the beginning.
                 self._brokers.commit(settings.app_id, dict.fromkeys(source_partitions(prepared.plan), 0))
             jvm_gone = threading.Event()
             try:
@@ -205,16 +205,16 @@ class KafkaCases:
                     failed = running.pass_time(case.idle_ms[number], delays_ms)
                 if failed is not None:
                     return failed
-            stack.close()  # it commits
+            stack.close()  # commits the position
             return running.broker_error() or self._behind(case, settings.app_id, ends)
 
     def _encoded(self, case: Case, prepared: PreparedCase) -> Batches:
-        """The input with schema ids of this registry."""
+        """The encoded input, with schema ids of this registry."""
         writers = {} if self._registry is None else register_writers(case, self._registry)
         return encode_batches(case, prepared.planned.program, writers)
 
     def _settings_of(self, case: Case, prepared: PreparedCase, folder: Path) -> Settings:
-        """The settings of the processor. Sampled schemas are declared, since not all records are there at first."""
+        """The settings of the processor. They declare sampled schemas: the first batch may not have all fields."""
         declared = as_declaration({source.topic: source for source in prepared.plan.sources})
         changed = {
             "sql": case.sql,
@@ -222,8 +222,8 @@ class KafkaCases:
             "state_dir": folder,
             "topics": json.dumps(declared),
         }
-        if _begins_at_the_end(prepared):
-            changed["state_on_loss"] = "reset"  # a position without state is intended here
+        if _starts_at_latest(prepared):
+            changed["state_on_loss"] = "reset"  # the committed position has no state
         return self._settings.model_copy(update=changed)
 
     def _launched(self, settings: Settings, jvm_gone: threading.Event, stack: ExitStack) -> Supervisor:
@@ -237,7 +237,7 @@ class KafkaCases:
             time.sleep(_POLL_S)
 
     def _behind(self, case: Case, group: str, ends: Mapping[Partition, int]) -> LsqlError | None:
-        """The error if the committed position of the processor is not at the ends."""
+        """CASE_NOT_COMMITTED if the committed position of the processor is not at the ends."""
         committed = self._brokers.group_positions(group, ends)
         late = next((place for place, end in ends.items() if committed.get(place, 0) < end), None)
         if late is None:
@@ -256,27 +256,27 @@ class KafkaCases:
     def _write(
         self, case: Case, batch: tuple[EncodedRecord, ...], sources: set[str], ends: dict[Partition, int]
     ) -> None:
-        """Write a batch, and move the ends of the program's sources."""
+        """Write a batch, and update the ends of the program's sources."""
         if not batch:
             return
-        with self._broken_off(case, "write-input"):
+        with self._aborting(case, "write-input"):
             write_records(self._engine.session, self._settings.connection, topic_records(batch))
         for record in batch:
             if record.topic in sources:
                 ends[Partition(record.topic, record.partition)] = record.offset + 1
 
-    def _written(self, case: Case, prepared: PreparedCase) -> Iterator[ActualRecord]:
+    def _output(self, case: Case, prepared: PreparedCase) -> Iterator[ActualRecord]:
         counts = self._brokers.topics()
         for topic in prepared.plan.targets:
             ends = self._brokers.ends(Partition(topic, number) for number in range(counts.get(topic, 0)))
             ranges = {place: (0, end) for place, end in ends.items() if end > 0}
-            with self._broken_off(case, "read-output"):
+            with self._aborting(case, "read-output"):
                 records = read_records(self._engine.session, self._settings.connection, topic, ranges)
             for record in records:
                 yield ActualRecord(topic, record.key, record.value, record.timestamp_ms, record.headers)
 
     @contextmanager
-    def _broken_off(self, case: Case, stage: str) -> Iterator[None]:
+    def _aborting(self, case: Case, stage: str) -> Iterator[None]:
         try:
             yield
         except LsqlError as error:
@@ -287,10 +287,10 @@ class KafkaCases:
 
 
 def _delays_ms(prepared: PreparedCase) -> dict[str, int]:
-    """By query with final results: how far its watermark is behind the newest timestamp, in ms."""
+    """By query with final results: the distance of its watermark from the newest timestamp, in ms."""
     return {query.name: watermark_delay_ms(node) for query in prepared.plan.queries for node in query.final_groups}
 
 
-def _begins_at_the_end(prepared: PreparedCase) -> bool:
+def _starts_at_latest(prepared: PreparedCase) -> bool:
     """Whether the program skips the records that its topics hold when it starts."""
     return prepared.planned.bound.settings.auto_offset_reset == "latest"

@@ -1,4 +1,4 @@
-"""Cases on records in memory: the engine of production without brokers."""
+"""Runs cases on records in memory: the same engine without brokers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lsql_runner.runtime.targets import compacted_targets
 
 
 class MemoryCases:
-    """A CaseEngine. The caller closes the MemoryEngine: one JVM serves any number of cases."""
+    """A CaseEngine. The caller closes the MemoryEngine, which runs any number of cases in one JVM."""
 
     def __init__(self, engine: MemoryEngine) -> None:
         self._engine = engine
@@ -27,5 +27,5 @@ class MemoryCases:
 
 
 def topic_records(batch: tuple[EncodedRecord, ...]) -> list[TopicRecord]:
-    """The input of a case for an engine."""
+    """Input records of a case as the engine takes them."""
     return [TopicRecord(r.topic, r.key, r.value, r.timestamp_ms, r.partition, r.offset, r.headers) for r in batch]

@@ -1,4 +1,4 @@
-"""Prepares a case for an engine: records as bytes, and the plan that a processor would make."""
+"""Prepares a case for an engine: encodes its records, and plans its program as a processor does."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lsql_runner.cases.model import Case, Headers, InputRecord
 from lsql_runner.cases.registry import MemoryRegistry
 from lsql_runner.cases.scalars import InvalidValue
 from lsql_runner.cases.values import encode_value, guess_format
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import DetailTable, LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import Format, Serde, TopicSchema
 from lsql_runner.formats.table import registry_row
@@ -26,10 +26,12 @@ from lsql_runner.runtime.resolve import KnownSchemas, resolve_catalog
 from lsql_runner.sql import ast
 from lsql_runner.sql.parser import parse
 
+_REASONS = DetailTable({"FORMAT_UNKNOWN": "this may be text or a binary number: declare the format of the topic"})
+
 
 @dataclass(frozen=True, slots=True)
 class EncodedRecord:
-    """An input record as bytes, ready for a producer or a memory stream."""
+    """An input record with encoded key and value."""
 
     topic: str
     key: bytes | None
@@ -45,10 +47,12 @@ Batches = tuple[tuple[EncodedRecord, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class PreparedCase:
+    """A case with its planned program and its encoded records."""
+
     planned: PlannedProgram
     batches: Batches
     registry: MemoryRegistry
-    """Has every schema of the case and of the plan."""
+    """Contains every schema of the case and of the plan."""
 
     @property
     def plan(self) -> Plan:
@@ -56,26 +60,26 @@ class PreparedCase:
 
 
 def prepare_case(case: Case) -> PreparedCase:
-    """Parse, encode, resolve, bind, plan, register: all without brokers and with a registry of its own.
+    """Parse and plan the program, encode the records and register the schemas, without brokers and in a new registry.
 
     Raises:
-        LsqlError: what is wrong with the program; CASE_RECORD_INVALID where a record does not fit its topic.
+        LsqlError: an error of the program; CASE_RECORD_INVALID if a record does not fit its topic.
     """
     program = parse(case.sql)
     registry = MemoryRegistry()
     batches = encode_batches(case, program, register_writers(case, registry))
-    brokers = cast(TopicReader, _CaseBrokers(case, batches))  # resolving a catalog asks for topics and samples only
+    brokers = cast(TopicReader, _CaseBrokers(case, batches))  # resolve_catalog uses only topics and samples
     catalog = resolve_catalog(program, brokers, KnownSchemas(case.declared, {}, registry=registry, sinks=case.sinks))
     planned = plan_parsed(program, catalog)
     return PreparedCase(replace(planned, plan=registered(planned.plan, registry)), batches, registry)
 
 
 WritersOf = Mapping[tuple[str, str, str | None], Writer]
-"""By topic, part and the name that a record gives; None for the topic's own schema."""
+"""By topic, part and the writer that a record names; None for the schema of the topic."""
 
 
 def register_writers(case: Case, registry: SchemaRegistry) -> WritersOf:
-    """Register the schemas of a case as versions of its topics' subjects; a topic's own schema is the newest.
+    """Register the schemas of a case as versions of its topics' subjects; the schema of a topic becomes the newest.
 
     Raises:
         LsqlError: SCHEMA_INCOMPATIBLE, SCHEMA_INVALID, REGISTRY_UNREACHABLE and the like.
@@ -91,16 +95,16 @@ def register_writers(case: Case, registry: SchemaRegistry) -> WritersOf:
 
 
 def declared_schemas(case: Case) -> list[tuple[str, str, Serde]]:
-    """Topic and part of all that a case declares with a schema of a registry."""
+    """Topic, part and serde of each part that a case declares with a schema of a registry."""
     parts = [(topic, part, getattr(s, part)) for topic, s in case.declared.items() for part in ("key", "value")]
     return [(topic, part, serde) for topic, part, serde in parts if serde.schema is not None]
 
 
 def encode_batches(case: Case, program: ast.Program, writers: WritersOf) -> Batches:
-    """The input records as bytes, in their order, with offsets counted for each partition.
+    """The encoded input records in their order, with offsets counted for each partition.
 
-    The format of a part is the declared one, else the one that the program names, else what the value suggests. A
-    record without a timestamp has the one before it; the first has 0.
+    The format of a part is the declared format, else the format that the program names, else the format that the value
+    suggests. A record without a timestamp has that of the record before it; the first has 0.
 
     Raises:
         LsqlError: CASE_RECORD_INVALID, FORMAT_UNSUPPORTED.
@@ -141,11 +145,11 @@ def _parts(
             found.append(text.encode())
             continue
         try:
-            # A null key or value is null in every format, the windowed ones included.
-            by = writers.get((record.topic, name, writer))
-            found.append(None if value is None else encode_value(value, form or _guessed(value), by))
+            # A null key or value is null in every format, including windowed keys.
+            schema_writer = writers.get((record.topic, name, writer))
+            found.append(None if value is None else encode_value(value, form or _guessed(value), schema_writer))
         except InvalidValue as error:
-            path, reason = str(case.path), error.args[0]
+            path, reason = str(case.path), error.reason
             raise LsqlError("CASE_RECORD_INVALID", path=path, part=name, number=place + 1, reason=reason) from None
     return found[0], found[1]
 
@@ -153,12 +157,12 @@ def _parts(
 def _guessed(value: object) -> Format:
     form = guess_format(value)
     if form is None:
-        raise InvalidValue("this may be text or a binary number: declare the topic's format")
+        raise InvalidValue(_REASONS("FORMAT_UNKNOWN"))
     return form
 
 
 class _CaseBrokers:
-    """The topics and records of a case behind the methods of Brokers."""
+    """The topics and records of a case, with the methods of TopicReader that resolve_catalog uses."""
 
     def __init__(self, case: Case, batches: Sequence[Sequence[EncodedRecord]]) -> None:
         self._topics = dict(case.existing)

@@ -1,4 +1,4 @@
-"""The messages of a `.proto` file for Google's library, which takes a tenth of a second to load."""
+"""Gives Google's library the messages of a `.proto` file. The library takes 0.1 s to load."""
 
 from __future__ import annotations
 
@@ -23,17 +23,20 @@ from google.protobuf.descriptor_pb2 import (
 from google.protobuf.descriptor_pool import DescriptorPool
 
 from lsql_runner.cases.scalars import InvalidValue
-from lsql_runner.formats.proto_file import ProtoEnum, ProtoError, ProtoField, ProtoFile, ProtoMessage
+from lsql_runner.errors import DetailTable
+from lsql_runner.formats.proto_file import ProtoEnum, ProtoField, ProtoFile, ProtoMessage
 from lsql_runner.formats.proto_text import parse_proto
+from lsql_runner.formats.spec import FormatError
 
+_REASONS = DetailTable({"NOT_A_FILE": "not a .proto file ({problem})"})
 Place = tuple[int, ...]
-"""Which message of a file a record holds: the index among the outermost messages, then among those within."""
+"""The message of a record: its index among the outermost messages of the file, then the indexes of nested messages."""
 SCALARS = {
     name.removeprefix("TYPE_").lower(): number
     for name, number in FieldDescriptorProto.Type.items()
     if name not in ("TYPE_GROUP", "TYPE_MESSAGE", "TYPE_ENUM")
 }
-_GOOGLES_OWN = (any_pb2, duration_pb2, empty_pb2, field_mask_pb2, struct_pb2, timestamp_pb2, wrappers_pb2)
+_WELL_KNOWN = (any_pb2, duration_pb2, empty_pb2, field_mask_pb2, struct_pb2, timestamp_pb2, wrappers_pb2)
 _FILE = "case.proto"
 
 
@@ -41,16 +44,18 @@ def read_messages(text: str) -> tuple[dict[Place, Descriptor], str]:
     """The messages of a file by their place, and the prefix of their full names: its package with a dot.
 
     Raises:
-        InvalidValue: the text is no file that can be read.
+        InvalidValue: the text is not a valid `.proto` file.
     """
     pool = DescriptorPool()
     try:
-        for module in _GOOGLES_OWN:
+        for module in _WELL_KNOWN:
             pool.AddSerializedFile(module.DESCRIPTOR.serialized_pb)
         pool.AddSerializedFile(_file(parse_proto(text)).SerializeToString())
         file = pool.FindFileByName(_FILE)
-    except (ProtoError, TypeError, ValueError) as error:
-        raise InvalidValue(f"not a .proto file: {error}") from None
+    except FormatError as error:
+        raise InvalidValue(_REASONS("NOT_A_FILE", problem=error.reason)) from None
+    except (TypeError, ValueError) as error:
+        raise InvalidValue(_REASONS("NOT_A_FILE", problem=str(error))) from None
     found: dict[Place, Descriptor] = {}
     for number, descriptor in enumerate(file.message_types_by_name.values()):
         found.update(_placed((number,), descriptor))
@@ -65,7 +70,7 @@ def _placed(place: Place, descriptor: Descriptor) -> Iterator[tuple[Place, Descr
 
 
 def _file(file: ProtoFile) -> FileDescriptorProto:
-    known = [module.DESCRIPTOR.name for module in _GOOGLES_OWN]
+    known = [module.DESCRIPTOR.name for module in _WELL_KNOWN]
     found = FileDescriptorProto(name=_FILE, package=file.package, syntax=file.syntax, dependency=known)
     found.message_type.extend(_message(one, file.syntax) for one in file.messages)
     found.enum_type.extend(map(_enum, file.enums))
@@ -95,7 +100,7 @@ def _message(message: ProtoMessage, syntax: str) -> DescriptorProto:
             one.proto3_optional = True
         found.field.append(one)
     for one in found.field:
-        if one.proto3_optional:  # a oneof of its own, behind those of the file
+        if one.proto3_optional:  # each has a synthetic oneof, after the oneofs of the file
             one.oneof_index = len(oneofs)
             oneofs.append(f"_{one.name}")
     for name in oneofs:
@@ -112,7 +117,7 @@ def _field(field: ProtoField) -> FieldDescriptorProto:
 
 
 def _typed(field: FieldDescriptorProto, name: str) -> FieldDescriptorProto:
-    """The field with a type; the pool finds out what a name that is no scalar's means."""
+    """The field with its type. The pool resolves names that are not scalar types."""
     if name in SCALARS:
         field.type = FieldDescriptorProto.Type.ValueType(SCALARS[name])
     else:
@@ -121,7 +126,7 @@ def _typed(field: FieldDescriptorProto, name: str) -> FieldDescriptorProto:
 
 
 def _entry(field: ProtoField, repeated: FieldDescriptorProto) -> DescriptorProto:
-    """The message that a map's entries are; the field becomes a repeated one of it."""
+    """The message type of a map's entries; the field becomes a repeated field of this type."""
     name = "".join(part[:1].upper() + part[1:] for part in field.name.split("_")) + "Entry"
     found = DescriptorProto(name=name)
     found.options.map_entry = True

@@ -1,7 +1,7 @@
-"""Values of a case file to Protobuf and back, by Google's library: a second opinion on our own encoder and decoder.
+"""Converts values of case files to Protobuf and back with Google's library, which checks our own encoder and decoder.
 
-A value is what Protobuf's JSON would say, under the names of the `.proto` file: enums by name, keys of maps as text;
-bytes and times as everywhere in case files. A decoded message has all fields: zeros, empty lists and nulls too.
+A value has the form of Protobuf's JSON with the field names of the `.proto` file: enums by name, keys of maps as text;
+bytes and times as in all case files. A decoded message has all fields, including zeros, empty lists and nulls.
 """
 
 from __future__ import annotations
@@ -18,40 +18,55 @@ from google.protobuf.message_factory import GetMessageClass
 
 from lsql_runner.cases.proto_files import SCALARS, Place, read_messages
 from lsql_runner.cases.scalars import Instant, InvalidValue, Single, bytes_of
+from lsql_runner.errors import DetailTable
 from lsql_runner.formats.schema_id import SCHEMA_ID_BYTES
 
 _Field = Any
-"""A FieldDescriptor: the library has two classes of it, and its stubs mix them."""
+"""A FieldDescriptor. The library has two such classes, and its stubs mix them."""
 _TIMESTAMP = "google.protobuf.Timestamp"
 _WRAPPERS = {f"google.protobuf.{name}" for name in wrappers_pb2.DESCRIPTOR.message_types_by_name}
 _NAMES: dict[int, str] = {number: name for name, number in SCALARS.items()}
 _FLOATS = (FieldDescriptor.TYPE_FLOAT, FieldDescriptor.TYPE_DOUBLE)
 _LARGEST_FLOAT = 3.4028235677973366e38
-"""Above it no 32-bit floating-point number is nearer than infinity."""
+"""From here on, infinity is the nearest 32-bit floating-point number."""
 _NANOS = 1_000_000_000
+_REASONS = DetailTable(
+    {
+        "MESSAGE_MISSING": "the file has no message",
+        "MESSAGE_UNKNOWN": "the file has no message with the indexes {indexes}",
+        "INDEXES_INVALID": "the record does not begin with the indexes of a message",
+        "NOT_DECODABLE": "not a value of the message ({problem})",
+        "NOT_A_MESSAGE": "a message is {{field: value}}, not {value}",
+        "FIELD_UNKNOWN": "unknown field {field}; the fields are {known}",
+        "NOT_A_LIST": "a repeated field is a list",
+        "NOT_A_MAP": "a map is {{key: value}}",
+        "NOT_A_VALUE": "{value} is not a valid {type}",
+        "NOT_A_SYMBOL": "{value} is not one of {known}",
+    }
+)
 
 
 class ProtoSchema:
-    """The messages of a file.
+    """Writes and reads the messages of a file.
 
     Raises:
-        InvalidValue: the text is no file that can be read.
+        InvalidValue: the text is not a valid `.proto` file.
     """
 
     def __init__(self, text: str) -> None:
         self._messages, self._prefix = read_messages(text)
 
     def encode(self, value: Any, name: str | None) -> bytes:
-        """The place of a message and its bytes, as they follow the schema id of a record.
+        """The place of a message and its bytes, which follow the schema id in a record.
 
         Args:
-            name: of the message within the file, as `Outer.Inner`; the first if it is None or not in the file.
+            name: the message, as `Outer.Inner`; None, or a name that the file does not have, stands for the first one.
 
         Raises:
-            InvalidValue: it is no value of the message.
+            InvalidValue: it is not a value of the message.
         """
         if not self._messages:
-            raise InvalidValue("the file has no message")
+            raise InvalidValue(_REASONS("MESSAGE_MISSING"))
         places = {found.full_name.removeprefix(self._prefix): place for place, found in self._messages.items()}
         place = places.get(name or "", (0,))
         message = GetMessageClass(self._messages[place])()
@@ -60,25 +75,25 @@ class ProtoSchema:
         return numbers + message.SerializePartialToString(deterministic=True)
 
     def decode(self, data: bytes) -> Any:
-        """The value of a message in what follows the schema id of a record.
+        """The value of a message, from the bytes that follow the schema id in a record.
 
         Raises:
-            InvalidValue: there is none.
+            InvalidValue: the bytes are not a message of the file.
         """
         place, at = _place(data)
         if place not in self._messages:
-            raise InvalidValue(f"the schema has no message at {place}")
+            raise InvalidValue(_REASONS("MESSAGE_UNKNOWN", indexes=", ".join(map(str, place))))
         message = GetMessageClass(self._messages[place])()
         try:
             message.ParseFromString(data[at:])
             return _value(message)
         except (DecodeError, UnicodeDecodeError) as error:
-            raise InvalidValue(f"{type(error).__name__}: {error}") from None
+            raise InvalidValue(_REASONS("NOT_DECODABLE", problem=f"{type(error).__name__}: {error}")) from None
 
 
 @lru_cache(maxsize=256)
 def proto_schema(text: str) -> ProtoSchema:
-    """The schema of a text, read once.
+    """The schema with this text, parsed once.
 
     Raises:
         InvalidValue: as `ProtoSchema`.
@@ -87,12 +102,12 @@ def proto_schema(text: str) -> ProtoSchema:
 
 
 def encode_message(value: Any, text: str, name: str | None) -> bytes:
-    """As `ProtoSchema.encode`, of the file in a text."""
+    """As `ProtoSchema.encode`, for the file with this text."""
     return proto_schema(text).encode(value, name)
 
 
 def decode_message(record: bytes, text: str) -> Any:
-    """As `ProtoSchema.decode`, of a record with its schema id."""
+    """As `ProtoSchema.decode`, for a record with its schema id."""
     return proto_schema(text).decode(record[SCHEMA_ID_BYTES:])
 
 
@@ -108,7 +123,8 @@ def _varint(number: int) -> bytes:
 
 
 def _place(data: bytes) -> tuple[Place, int]:
-    """The place at the beginning of some bytes, and where it ends: zigzag numbers, their count first, 0 for (0,)."""
+    """The place at the beginning of some bytes, and its length: a count and as many indexes, in zigzag encoding. The
+    count 0 stands for (0,)."""
     at = 0
 
     def number() -> int:
@@ -116,7 +132,7 @@ def _place(data: bytes) -> tuple[Place, int]:
         found = shift = 0
         while True:
             if at >= len(data) or shift > 28:
-                raise InvalidValue("the record does not say which message it holds")
+                raise InvalidValue(_REASONS("INDEXES_INVALID"))
             found |= (data[at] & 0x7F) << shift
             shift, at = shift + 7, at + 1
             if data[at - 1] < 0x80:
@@ -124,7 +140,7 @@ def _place(data: bytes) -> tuple[Place, int]:
 
     count = number()
     if count > len(data):
-        raise InvalidValue("the record does not say which message it holds")
+        raise InvalidValue(_REASONS("INDEXES_INVALID"))
     return tuple(number() for _ in range(count)) or (0,), at
 
 
@@ -140,10 +156,10 @@ def _fill(message: Message, value: Any, place: str) -> None:
     elif message.DESCRIPTOR.full_name in _WRAPPERS:
         value = {"value": value}
     if not isinstance(value, Mapping):
-        raise InvalidValue(f"a message is {{field: value}}, not {value!r:.80}{_at(place)}")
+        raise InvalidValue(_REASONS("NOT_A_MESSAGE", value=_shown(value)), place)
     for name, part in value.items():
         if not isinstance(name, str) or name not in fields:
-            raise InvalidValue(f"the message has no field {name}; it has {', '.join(fields)}{_at(place)}")
+            raise InvalidValue(_REASONS("FIELD_UNKNOWN", field=str(name), known=", ".join(fields)), place)
         if part is not None:
             _set(message, fields[name], part, f"{place}.{name}" if place else name)
 
@@ -151,7 +167,7 @@ def _fill(message: Message, value: Any, place: str) -> None:
 def _set(message: Message, field: _Field, value: Any, place: str) -> None:
     if field.is_repeated and not _is_map(field):
         if not isinstance(value, list):
-            raise InvalidValue(f"a repeated field is a list{_at(place)}")
+            raise InvalidValue(_REASONS("NOT_A_LIST"), place)
         items = getattr(message, field.name)
         for item in value:
             if field.message_type is not None:
@@ -160,7 +176,7 @@ def _set(message: Message, field: _Field, value: Any, place: str) -> None:
                 items.append(_scalar(item, field, f"{place}[]"))
     elif field.is_repeated:
         if not isinstance(value, Mapping):
-            raise InvalidValue(f"a map is {{key: value}}{_at(place)}")
+            raise InvalidValue(_REASONS("NOT_A_MAP"), place)
         _fill_map(getattr(message, field.name), field, value, place)
     elif field.message_type is not None:
         _fill(getattr(message, field.name), value, place)
@@ -187,7 +203,7 @@ def _map_key(value: Any, field: _Field, place: str) -> Any:
 
 
 def _scalar(value: Any, field: _Field, place: str) -> Any:
-    """A value that the library takes; it is more lenient than a case, and takes 1 for true."""
+    """The value as the library takes it, checked first: the library itself would accept 1 as true."""
     kind = field.type
     if kind == FieldDescriptor.TYPE_ENUM:
         return _enum_number(value, field, place)
@@ -204,7 +220,7 @@ def _scalar(value: Any, field: _Field, place: str) -> Any:
     else:
         fits = isinstance(value, int) and is_number and _in_range(value, kind)
     if not fits:
-        raise InvalidValue(f"{value!r:.80} is not a valid {_NAMES[kind]}{_at(place)}")
+        raise InvalidValue(_REASONS("NOT_A_VALUE", value=_shown(value), type=_NAMES[kind]), place)
     return value
 
 
@@ -220,7 +236,7 @@ def _enum_number(value: Any, field: _Field, place: str) -> int:
     if isinstance(value, str) and value in known:
         return int(known[value].number)
     if not isinstance(value, str) or not value.removeprefix("-").isdecimal():
-        raise InvalidValue(f"{value!r:.80} is not one of {', '.join(known)}{_at(place)}")
+        raise InvalidValue(_REASONS("NOT_A_SYMBOL", value=_shown(value), known=", ".join(known)), place)
     return int(value)
 
 
@@ -238,7 +254,7 @@ def _field_value(message: Message, field: _Field) -> Any:
     value = getattr(message, field.name)
     if _is_map(field):
         values = field.message_type.fields_by_name["value"]
-        # The library's maps have no order of their own.
+        # The library's maps are unordered.
         return {str(key).lower() if isinstance(key, bool) else str(key): _one(value[key], values) for key in value}
     if field.is_repeated:
         return [_one(item, field) for item in value]
@@ -258,5 +274,5 @@ def _is_map(field: _Field) -> bool:
     return field.message_type is not None and bool(field.message_type.GetOptions().map_entry)
 
 
-def _at(place: str) -> str:
-    return f": field {place}" if place else ""
+def _shown(value: Any) -> str:
+    return f"{value!r:.80}"

@@ -1,4 +1,4 @@
-"""A schema registry that is a few dicts: what a case is prepared with where it runs without a real one."""
+"""A schema registry in memory, for preparing cases without a real registry."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from lsql_runner.errors import DetailTable, LsqlError
 from lsql_runner.formats.table import REGISTRY_KINDS
 from lsql_runner.kafka.registry import RegisteredSchema, SchemaKind, SchemaReference, SubjectVersion
 
-_REASONS = DetailTable({"REFERENCE_UNKNOWN": "it refers to a schema that is not registered"})
+_REASONS = DetailTable({"REFERENCE_UNKNOWN": "a schema that it refers to is not registered"})
 
 
 class MemoryRegistry:
-    """A SchemaRegistry that answers as a real one whose subjects take every schema. Ids count from 1."""
+    """A SchemaRegistry without compatibility checks. Ids count from 1."""
 
     def __init__(self) -> None:
         self._schemas: dict[int, RegisteredSchema] = {}
@@ -75,7 +75,7 @@ class MemoryRegistry:
         pass
 
     def texts(self) -> dict[int, str]:
-        """By id, the schemas that records cannot be read without, for an engine that has no registry to ask."""
+        """The schemas without which records cannot be decoded, by id, for an engine without a registry."""
         return {one.id: one.text for one in self._schemas.values() if REGISTRY_KINDS[one.kind].needs_registry}
 
     def _id_of(self, kind: SchemaKind, text: str, references: tuple[SchemaReference, ...]) -> int:

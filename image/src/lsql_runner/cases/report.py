@@ -1,4 +1,4 @@
-"""How cases ended: a line for people, a JUnit report for machines."""
+"""Reports the results of cases as text and as JUnit XML."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a case ended. `lines` say what is wrong; empty for a case that passed."""
+class CaseResult:
+    """The result of a case. `lines` describe the failure; they are empty if the case passed."""
 
     path: Path
     name: str
@@ -22,30 +22,30 @@ class Outcome:
         return not self.lines
 
 
-def as_text(outcome: Outcome) -> str:
-    """The outcome for a terminal."""
-    if outcome.passed:
-        return f"ok      {outcome.name} ({outcome.seconds:.1f} s)"
-    return "\n".join([f"FAILED  {outcome.name} ({outcome.path})", *(f"    {line}" for line in outcome.lines)])
+def as_text(result: CaseResult) -> str:
+    """The result for a terminal."""
+    if result.passed:
+        return f"ok      {result.name} ({result.seconds:.1f} s)"
+    return "\n".join([f"FAILED  {result.name} ({result.path})", *(f"    {line}" for line in result.lines)])
 
 
-def as_junit(outcomes: Sequence[Outcome]) -> bytes:
-    """The outcomes as a JUnit XML report."""
-    failed = sum(not outcome.passed for outcome in outcomes)
-    seconds = sum(outcome.seconds for outcome in outcomes)
+def as_junit(results: Sequence[CaseResult]) -> bytes:
+    """The results as a JUnit XML report."""
+    failed = sum(not result.passed for result in results)
+    seconds = sum(result.seconds for result in results)
     suite = ElementTree.Element(
-        "testsuite", name="lsql", tests=str(len(outcomes)), failures=str(failed), time=f"{seconds:.3f}"
+        "testsuite", name="lsql", tests=str(len(results)), failures=str(failed), time=f"{seconds:.3f}"
     )
-    for outcome in outcomes:
-        attributes = {"classname": str(outcome.path), "name": outcome.name, "time": f"{outcome.seconds:.3f}"}
+    for result in results:
+        attributes = {"classname": str(result.path), "name": result.name, "time": f"{result.seconds:.3f}"}
         case = ElementTree.SubElement(suite, "testcase", attributes)
-        if not outcome.passed:
-            failure = ElementTree.SubElement(case, "failure", message=_xml_text(outcome.lines[0]))
-            failure.text = _xml_text("\n".join(outcome.lines))
+        if not result.passed:
+            failure = ElementTree.SubElement(case, "failure", message=_xml_text(result.lines[0]))
+            failure.text = _xml_text("\n".join(result.lines))
     text: bytes = ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)
     return text
 
 
 def _xml_text(text: str) -> str:
-    """Text without the control characters that XML cannot hold."""
+    """Text without the control characters that XML does not allow."""
     return "".join(char if char >= " " or char in "\n\t" else "\ufffd" for char in text)

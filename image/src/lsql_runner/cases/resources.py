@@ -1,7 +1,4 @@
-"""The topics and subjects that a case uses on brokers and at a registry, alone while it runs.
-
-Pure: nothing is created here.
-"""
+"""The topics and subjects that a case needs on brokers and in a registry. Pure: creates nothing."""
 
 from __future__ import annotations
 
@@ -15,11 +12,11 @@ from lsql_runner.runtime.registered import subject_of
 from lsql_runner.runtime.targets import target_request
 
 _KEEP = {"retention.ms": "-1"}
-"""Records of a case may have any timestamp, and brokers would delete old ones."""
+"""Without a retention time, because records of a case may have old timestamps."""
 
 
 def required_topics(case: Case, prepared: PreparedCase) -> list[TopicRequest]:
-    """Every topic of a case: those that it names, and those that its program creates, with the program's settings.
+    """The topics of a case: those that it names, and those that its program creates, with the settings of the program.
 
     Raises:
         LsqlError: CASE_SINK_ON_KAFKA, CASE_READS_TARGET.
@@ -27,24 +24,24 @@ def required_topics(case: Case, prepared: PreparedCase) -> list[TopicRequest]:
     if case.sinks:
         raise LsqlError("CASE_SINK_ON_KAFKA", path=str(case.path), sink=next(iter(case.sinks)))
     targets = prepared.plan.targets
-    both = [source.topic for source in prepared.plan.sources if source.topic in targets]
-    if both:
-        raise LsqlError("CASE_READS_TARGET", path=str(case.path), topic=both[0])
+    read_targets = [source.topic for source in prepared.plan.sources if source.topic in targets]
+    if read_targets:
+        raise LsqlError("CASE_READS_TARGET", path=str(case.path), topic=read_targets[0])
     requests = []
     for name in dict.fromkeys((*case.existing, *targets)):
         partitions = case.existing.get(name)
-        made = prepared.planned.bound.settings.topic(name)
-        if name in targets and made.autocreate:
-            asked = target_request(prepared.planned, name)
-            config = dict(asked.config) | _KEEP
-            requests.append(replace(asked, partitions=asked.partitions or partitions, config=tuple(config.items())))
+        settings = prepared.planned.bound.settings.topic(name)
+        if name in targets and settings.autocreate:
+            request = target_request(prepared.planned, name)
+            config = tuple((dict(request.config) | _KEEP).items())
+            requests.append(replace(request, partitions=request.partitions or partitions, config=config))
         else:
             requests.append(TopicRequest(name, partitions, None, tuple(_KEEP.items())))
     return requests
 
 
 def required_subjects(case: Case, prepared: PreparedCase) -> dict[str, str]:
-    """Every subject for which the case or its program registers a schema, with its topic."""
+    """The subjects for which the case or its program registers schemas, with their topics."""
     found = {subject_of(topic, part): topic for topic, part, _ in declared_schemas(case)}
     for sink in prepared.plan.topic_sinks:
         for part, schema in (("key", sink.key_schema), ("value", sink.value_schema)):

@@ -1,4 +1,4 @@
-"""`lsql test`: case files, one after the other, on one engine for all of them."""
+"""`lsql test`: runs case files one after the other, all on one engine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lsql_runner.cases.case_run import CaseEngine, run_case
 from lsql_runner.cases.load import load_case
-from lsql_runner.cases.report import Outcome, as_junit, as_text
+from lsql_runner.cases.report import CaseResult, as_junit, as_text
 from lsql_runner.errors import LsqlError, render
 from lsql_runner.jvm.spark_jvm import SparkJvm
 
@@ -20,38 +20,38 @@ Echo = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class OnBrokers:
-    """Where cases run that do not run in memory. All else that the brokers ask for is in the environment."""
+    """The brokers and the schema registry on which cases run. Credentials and other settings are in the environment."""
 
     servers: str
     """As in SQL_BOOTSTRAP_SERVERS."""
     registry: str | None
-    """As in SQL_SCHEMA_REGISTRY_URL; None leaves it to that."""
+    """As in SQL_SCHEMA_REGISTRY_URL; None uses that variable."""
 
 
 def run_cases(paths: Sequence[Path], junit: Path | None, echo: Echo, place: SparkJvm | OnBrokers, warn: Echo) -> int:
-    """Run every case under some files and folders; exit code 1 if one failed, else 0.
+    """Run cases. Returns the exit code: 1 if a case failed, else 0.
 
     Args:
-        paths: files and folders.
-        junit: where to write a report; None for none.
-        echo: takes what is to be shown, line by line.
-        place: where to run them: on brokers, or on records in memory, in a JVM that ends with the cases.
-        warn: takes what went wrong beside the cases.
+        paths: case files, and folders with case files.
+        junit: the file for a JUnit report; None for no report.
+        echo: receives the lines of output.
+        place: run the cases on brokers, or in memory in this JVM, which is ended after the cases.
+        warn: receives problems that are not results of cases.
 
     Raises:
-        LsqlError: there is no case at all, or what they are to run on cannot be used.
+        LsqlError: there are no cases, or the brokers or the engine cannot be used.
     """
-    outcomes: list[Outcome] = []
+    results: list[CaseResult] = []
     files = find_cases(paths)
     with _in_memory(place) if isinstance(place, SparkJvm) else _on_brokers(place, os.environ, warn) as engine:
         for path in files:
-            outcome = _run_file(path, engine)
-            echo(as_text(outcome))
-            outcomes.append(outcome)
+            result = _run_file(path, engine)
+            echo(as_text(result))
+            results.append(result)
     if junit is not None:
-        junit.write_bytes(as_junit(outcomes))
-    failed = sum(not outcome.passed for outcome in outcomes)
-    echo(f"{len(outcomes) - failed} passed, {failed} failed" if failed else f"{len(outcomes)} passed")
+        junit.write_bytes(as_junit(results))
+    failed = sum(not result.passed for result in results)
+    echo(f"{len(results) - failed} passed, {failed} failed" if failed else f"{len(results)} passed")
     return 1 if failed else 0
 
 
@@ -71,10 +71,10 @@ def _on_brokers(brokers: OnBrokers, environment: Mapping[str, str], warn: Echo) 
 
 
 def find_cases(paths: Iterable[Path]) -> list[Path]:
-    """The files as named; of a folder every `case.yaml` and `*.case.yaml` below it, in order of their paths.
+    """The case files: the given files, and each `case.yaml` and `*.case.yaml` in the given folders, ordered by path.
 
     Raises:
-        LsqlError: CASES_MISSING for a folder without any.
+        LsqlError: CASES_MISSING for a folder without case files.
     """
     found: dict[Path, None] = {}
     for path in paths:
@@ -88,7 +88,7 @@ def find_cases(paths: Iterable[Path]) -> list[Path]:
     return list(found)
 
 
-def _run_file(path: Path, engine: CaseEngine) -> Outcome:
+def _run_file(path: Path, engine: CaseEngine) -> CaseResult:
     start = time.monotonic()
     name = str(path)
     try:
@@ -99,4 +99,4 @@ def _run_file(path: Path, engine: CaseEngine) -> Outcome:
         if error.kind.is_shared:
             raise
         lines = render(error).splitlines()
-    return Outcome(path, name, tuple(lines), time.monotonic() - start)
+    return CaseResult(path, name, tuple(lines), time.monotonic() - start)

@@ -1,6 +1,6 @@
-"""Scalars without a YAML type: timestamps, dates, decimals, bytes, 32-bit floating-point numbers.
+"""Scalar values without a YAML type: timestamps, dates, decimals, bytes, 32-bit floating-point numbers.
 
-Decoded records hold them as `Instant`, `Day`, `Decimal`, `bytes` and `Single`; a case file holds numbers and text.
+Decoded records contain them as `Instant`, `Day`, `Decimal`, `bytes` and `Single`; case files as numbers and text.
 """
 
 from __future__ import annotations
@@ -13,15 +13,28 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from lsql_runner.errors import Detail, DetailError, DetailTable
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _COUNTED = re.compile(r"(?P<nanos>-?\d{1,30}) ns since 1970 UTC")
-"""How an instant outside of the years 1 to 9999 is written."""
+"""The text of an instant outside of the years 1 to 9999."""
 _FRACTION = re.compile(r"(?P<seconds>.*:\d\d)[.,](?P<fraction>\d{1,9})(?P<zone>.*)")
 NANOS_PER_MS = 1_000_000
+_REASONS = DetailTable(
+    {
+        "TIME": "a time is milliseconds since 1970 UTC, or a date and time such as 2026-03-01T12:00:00Z",
+        "DATE": "a date is text such as 2026-03-01",
+        "DECIMAL": 'a decimal is a number, or its text, as "12.50"',
+        "BYTES": 'BYTES are hexadecimal digits in quotes, as "cafe"',
+    }
+)
 
 
-class InvalidValue(ValueError):
-    """A value cannot be written in a format, or bytes cannot be read in it; the message says why."""
+class InvalidValue(DetailError):
+    """A value that cannot be written in a format, or bytes that cannot be read in it."""
+
+    def __init__(self, reason: Detail, path: str = "") -> None:
+        super().__init__(reason.in_field(path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +45,10 @@ class Instant:
 
     @staticmethod
     def of(value: Any) -> Instant:
-        """From milliseconds since 1970 UTC, or an ISO date and time, which is UTC where it names no zone.
+        """From milliseconds since 1970 UTC, or an ISO date and time, which is in UTC if it has no zone.
 
         Raises:
-            InvalidValue: it is neither.
+            InvalidValue: the value is neither.
         """
         if isinstance(value, int) and not isinstance(value, bool):
             return Instant(value * NANOS_PER_MS)
@@ -51,7 +64,7 @@ class Instant:
             else:
                 since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
                 return Instant((since.days * 86_400 + since.seconds) * 1_000_000_000 + int(fraction.ljust(9, "0")))
-        raise InvalidValue("a time is milliseconds since 1970 UTC, or a date and time such as 2026-03-01T12:00:00Z")
+        raise InvalidValue(_REASONS("TIME"))
 
     def __str__(self) -> str:
         seconds, nanos = divmod(self.nanos, 1_000_000_000)
@@ -73,14 +86,14 @@ class Day:
         """From an ISO date.
 
         Raises:
-            InvalidValue: it is not one.
+            InvalidValue: the value is not a date.
         """
         try:
             if isinstance(value, str):
                 return Day((date.fromisoformat(value) - _EPOCH.date()).days)
         except ValueError:
             pass
-        raise InvalidValue("a date is text such as 2026-03-01")
+        raise InvalidValue(_REASONS("DATE"))
 
     def __str__(self) -> str:
         try:
@@ -90,7 +103,7 @@ class Day:
 
 
 _SMALLEST_SINGLE = 2.0**-149
-"""The distance of subnormal numbers of 32 bits, which have fewer digits than the relative tolerance asks for."""
+"""The distance between subnormal numbers of 32 bits, whose precision is lower than the relative tolerance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +113,7 @@ class Single:
     value: float
 
     def is_near(self, number: Any) -> bool:
-        """Whether a case's number is this one, up to the last digits."""
+        """Whether a case's number equals this one except for the last digits."""
         if not isinstance(number, int | float) or isinstance(number, bool):
             return False
         if math.isclose(number, self.value, rel_tol=1e-6, abs_tol=_SMALLEST_SINGLE):
@@ -127,7 +140,7 @@ def decimal_of(value: Any) -> Decimal:
     """From a number or its text.
 
     Raises:
-        InvalidValue: it is neither.
+        InvalidValue: the value is neither.
     """
     try:
         if isinstance(value, int | float | str) and not isinstance(value, bool):
@@ -136,21 +149,21 @@ def decimal_of(value: Any) -> Decimal:
                 return found
     except InvalidOperation:
         pass
-    raise InvalidValue('a decimal is a number, or its text, as "12.50"')
+    raise InvalidValue(_REASONS("DECIMAL"))
 
 
 def bytes_of(value: Any) -> bytes:
     """From hexadecimal digits.
 
     Raises:
-        InvalidValue: they are not.
+        InvalidValue: the value is not a text of hexadecimal digits.
     """
     try:
         if isinstance(value, str):
             return bytes.fromhex(value)
     except ValueError:
         pass
-    raise InvalidValue('BYTES are hexadecimal digits in quotes, as "cafe"')
+    raise InvalidValue(_REASONS("BYTES"))
 
 
 def same_scalar(expected: Any, actual: Any) -> bool | None:

@@ -7,20 +7,21 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Event
 
-from lsql_runner.errors import ErrorReport, LsqlError
+from lsql_runner.errors import DetailTable, ErrorReport, LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.events.state import State
 from lsql_runner.runtime.status import Status
 from lsql_runner.runtime.supervisor import Supervisor
 
 DEADLINE_S = 60.0
-"""For one micro-batch, the start of its query included."""
+"""For one micro-batch, including the start of its query."""
 _POLL_S = 0.02
 _BY = "lsql test"
+_REASONS = DetailTable({"UNKNOWN": "the cause is unknown"})
 
 
 class StepwiseRun:
-    """A processor that reads a case batch by batch. A step returns the error that ended the program, or None.
+    """A processor that reads a case batch by batch. Each step returns the error that ended the program, or None.
 
     Raises:
         LsqlError: from every method: JVM_GONE; CASE_TIMEOUT.
@@ -44,15 +45,15 @@ class StepwiseRun:
         """Wait while no record arrives.
 
         Args:
-            idle_ms: for how long, by the timestamps of its topics.
-            delays_ms: by query with final results, how far its watermark is behind the newest time.
+            idle_ms: how long, in event time.
+            delays_ms: by query with final results, the distance of its watermark from the newest event time.
         """
         newest = self._supervisor.status().event_times_ms
 
         def has_passed(status: Status) -> bool:
             return all(
                 status.watermarks_ms.get(query, 0) >= newest.get(query, 0) + idle_ms - delay
-                or not any(store.rows for store in status.stores.get(query, {}).values())  # no window to wait for
+                or not any(store.rows for store in status.stores.get(query, {}).values())  # no window is open
                 for query, delay in delays_ms.items()
             )
 
@@ -71,7 +72,7 @@ class StepwiseRun:
         deadline = time.monotonic() + within_s
         while not ready(status := self._supervisor.status()):
             if self._jvm_gone.is_set():
-                raise _error_from_report(status.jvm_error) or LsqlError("JVM_GONE", reason="unknown")
+                raise _error_from_report(status.jvm_error) or LsqlError("JVM_GONE", reason=_REASONS("UNKNOWN"))
             error = _error_from_report(status.reason)
             late = time.monotonic() > deadline
             if error is not None and (late or not error.kind.is_transient):
@@ -94,5 +95,5 @@ class StepwiseRun:
 
 
 def _error_from_report(report: ErrorReport | None) -> LsqlError | None:
-    """The error of a report, without a place in the program: errors with a place occur before the processor runs."""
+    """The error of a report. It has no place in the program: errors with a place occur before the processor runs."""
     return None if report is None else LsqlError(report.code, None, (), **report.params)

@@ -1,7 +1,8 @@
-"""Values of a case file to bytes and back, and how they compare. Pure Python, no engine: a second opinion.
+"""Converts values of case files to bytes and back, and compares them.
 
-`cases.codecs` says what a value is in each format. A windowed key is `{key: ..., window_start: <ms>}`, and
-`window_end: <ms>` for a session. None is null.
+Pure Python without the engine, so that cases check the engine's encoders and decoders. `cases.codecs` defines the
+values of each format. A windowed key is `{key: ..., window_start: <ms>}`, with `window_end: <ms>` for a session. None
+is null.
 """
 
 from __future__ import annotations
@@ -13,26 +14,35 @@ from typing import Any
 
 from lsql_runner.cases.codecs import PLAIN, WITH_SCHEMA, Writer, is_whole
 from lsql_runner.cases.scalars import InvalidValue, natural, same_scalar
+from lsql_runner.errors import DetailTable
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, WINDOW_BOUNDS, Format
 from lsql_runner.formats.schema_id import SCHEMA_ID_BYTES, schema_id_of, schema_id_prefix, starts_with_schema_id
 
 _BOUND_BYTES = 8
 
 Schemas = Mapping[int, str]
-"""The texts of the schemas behind ids."""
-
-
+"""The texts of schemas by id."""
 NO_SCHEMAS: Schemas = {}
+_REASONS = DetailTable(
+    {
+        "SCHEMA_MISSING": "{format} needs a schema: declare the topic, with its schema, under topics",
+        "WINDOWED_KEY": "a key in {format} is {{key: ..., {bounds}}}",
+        "WINDOWED_KEY_SHORT": "a key in {format} has at least {size} bytes, not {found}",
+        "NOT_DECODABLE": "{data} is not {format}: {problem}",
+        "SCHEMA_ID_MISSING": "{data} is not {format} with the id of a schema",
+        "SCHEMA_ID_UNKNOWN": "no schema has the id in {data}",
+    }
+)
 
 
 def encode_value(value: Any, form: Format, writer: Writer | None = None) -> bytes | None:
     """The bytes of a value.
 
     Args:
-        writer: for formats with schemas, alone or inside a windowed key.
+        writer: the schema, for formats with schemas; also for the key inside a windowed key.
 
     Raises:
-        InvalidValue: it is no value of the format.
+        InvalidValue: the format does not support the value.
     """
     if form.is_windowed:
         return _encode_windowed(value, form, writer)
@@ -41,12 +51,12 @@ def encode_value(value: Any, form: Format, writer: Writer | None = None) -> byte
     if form.name in PLAIN:
         return PLAIN[form.name].encode(value)
     if writer is None:
-        raise InvalidValue(f"{form} is written with a schema: declare the topic, with its schema, under topics")
+        raise InvalidValue(_REASONS("SCHEMA_MISSING", format=str(form)))
     return schema_id_prefix(writer.id) + WITH_SCHEMA[form.name].encode(value, writer)
 
 
 def _bounds(form: Format) -> tuple[str, ...]:
-    """The names of what stands behind a windowed key, in the order of its bytes."""
+    """The names of the window's bounds, in the order of their bytes after the key."""
     return tuple(f"window_{bound}" for bound in WINDOW_BOUNDS[form.name])
 
 
@@ -60,25 +70,26 @@ def _check_windowed(value: Any, form: Format) -> None:
     times = _bounds(form)
     is_one = isinstance(value, dict) and set(value) == {"key", *times}
     if not is_one or not all(is_whole(value[name], _BOUND_BYTES) for name in times):
-        shape = ", ".join(f"{name}: <ms>" for name in sorted(times, reverse=True))
-        raise InvalidValue(f"a key in {form} is {{key: ..., {shape}}}")
+        bounds = ", ".join(f"{name}: <ms>" for name in sorted(times, reverse=True))
+        raise InvalidValue(_REASONS("WINDOWED_KEY", format=str(form), bounds=bounds))
 
 
 def guess_format(value: Any) -> Format | None:
-    """How a value of an undescribed topic is written: objects as JSON, text as it is; None if that is unclear."""
+    """The format of a value in a topic without a declaration: JSON for objects and lists, STRING for text; None if
+    unclear."""
     if isinstance(value, dict | list):
         return JSON_FORMAT
     return STRING_FORMAT if isinstance(value, str) or value is None else None
 
 
 def decode_value(data: bytes | None, form: Format, schemas: Schemas = NO_SCHEMAS) -> Any:
-    """The value in some bytes; scalars of formats with schemas are those of `cases.scalars`.
+    """The value of some bytes. Scalars of formats with schemas have the types of `cases.scalars`.
 
     Args:
-        schemas: for formats with schemas, alone or inside a windowed key.
+        schemas: schemas by id, for formats with schemas; also for the key inside a windowed key.
 
     Raises:
-        InvalidValue: they are not written in the format.
+        InvalidValue: the bytes are not in the format.
     """
     if data is None:
         return None
@@ -89,14 +100,15 @@ def decode_value(data: bytes | None, form: Format, schemas: Schemas = NO_SCHEMAS
     try:
         return PLAIN[form.name].decode(data)
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InvalidValue(f"{data!r} is not {form}: {error}") from None
+        raise InvalidValue(_REASONS("NOT_DECODABLE", data=repr(data), format=str(form), problem=str(error))) from None
 
 
 def _decode_windowed(data: bytes, form: Format, schemas: Schemas) -> Any:
     times = _bounds(form)
     end = len(data) - _BOUND_BYTES * len(times)
     if end < 0:
-        raise InvalidValue(f"a key in {form} has {_BOUND_BYTES * len(times)} bytes or more, not {len(data)}")
+        size = _BOUND_BYTES * len(times)
+        raise InvalidValue(_REASONS("WINDOWED_KEY_SHORT", format=str(form), size=size, found=len(data)))
     is_empty_value = form.inner in PLAIN and PLAIN[form.inner].may_be_empty
     key = data[:end] or (b"" if is_empty_value else None)
     found = {"key": decode_value(key, form.bare, schemas)}
@@ -108,23 +120,23 @@ def _decode_windowed(data: bytes, form: Format, schemas: Schemas) -> Any:
 
 def _decode_with_schema(data: bytes, form: Format, schemas: Schemas) -> Any:
     if not starts_with_schema_id(data):
-        raise InvalidValue(f"{data!r} is not {form} with the id of a schema")
+        raise InvalidValue(_REASONS("SCHEMA_ID_MISSING", data=repr(data), format=str(form)))
     schema = schemas.get(schema_id_of(data))
     if schema is None:
-        raise InvalidValue(f"no schema has the id in {data!r}")
+        raise InvalidValue(_REASONS("SCHEMA_ID_UNKNOWN", data=repr(data)))
     return WITH_SCHEMA[form.name].decode(data[SCHEMA_ID_BYTES:], schema)
 
 
 def has_schema(form: Format) -> bool:
-    """Whether records of one topic may have been written with several schemas, alone or in a windowed key."""
+    """Whether records name their schema, so that those of one topic may have several; also inside a windowed key."""
     return form.bare.name in WITH_SCHEMA
 
 
 def checked_expectation(value: Any, form: Format) -> Any:
-    """A value of a format with schemas, as far as the format alone says what it may be.
+    """An expected value of a format with schemas, checked as far as possible without the schema.
 
     Raises:
-        InvalidValue: it is no value of the format.
+        InvalidValue: the format does not support the value.
     """
     if form.is_windowed:
         _check_windowed(value, form)
@@ -132,9 +144,9 @@ def checked_expectation(value: Any, form: Format) -> Any:
 
 
 def same_value(expected: Any, actual: Any) -> bool:
-    """Whether a case's value is what was written: 1 is 1.0 but not true, order of an object's fields is no difference.
+    """Whether a written value equals the value of a case. 1 equals 1.0 but not true; the order of fields is ignored.
 
-    Sums of floating-point numbers depend on their order, so the last digits of such numbers may differ.
+    The last digits of floating-point numbers may differ, because their sum depends on the order of addition.
     """
     same = same_scalar(expected, actual)
     if same is not None:
@@ -151,7 +163,7 @@ def same_value(expected: Any, actual: Any) -> bool:
 
 
 def as_written(expected: Any, actual: Any) -> Any:
-    """What was found, as the case would write it: in its own words wherever the two agree."""
+    """The actual value in the notation of the case: the expected value where the two are equal."""
     if same_value(expected, actual):
         return expected
     if isinstance(expected, dict) and isinstance(actual, dict):
@@ -160,8 +172,8 @@ def as_written(expected: Any, actual: Any) -> Any:
             for name, part in actual.items()
         }
     if isinstance(expected, list) and isinstance(actual, list):
-        both = [as_written(one, part) for one, part in zip(expected, actual, strict=False)]
-        return [*both, *natural(actual[len(both) :])]
+        shared = [as_written(one, part) for one, part in zip(expected, actual, strict=False)]
+        return [*shared, *natural(actual[len(shared) :])]
     return natural(actual)
 
 

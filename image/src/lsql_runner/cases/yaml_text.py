@@ -1,4 +1,4 @@
-"""YAML as version 1.2 reads it: `no` is text, `12:30:45` is text, dates are text; a key set twice is an error."""
+"""Reads YAML 1.2: `no`, `12:30:45` and dates are text. A duplicate key is an error."""
 
 from __future__ import annotations
 
@@ -7,6 +7,20 @@ from collections.abc import Hashable
 from typing import Any
 
 import yaml
+
+from lsql_runner.errors import DetailError, DetailTable
+
+_REASONS = DetailTable(
+    {
+        "KEY_DUPLICATE": "the key {key} occurs twice, in line {line}",
+        "INVALID_LINE": "{problem} in line {line}",
+        "INVALID": "{problem}",
+    }
+)
+
+
+class YamlError(DetailError):
+    """A text that is not YAML."""
 
 
 class _Loader(yaml.SafeLoader):
@@ -19,7 +33,7 @@ class _Loader(yaml.SafeLoader):
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
             if key in seen:
-                raise yaml.MarkedYAMLError(problem=f"{key} is there twice", problem_mark=key_node.start_mark)
+                raise YamlError(_REASONS("KEY_DUPLICATE", key=str(key), line=key_node.start_mark.line + 1))
             seen.add(key)
         return super().construct_mapping(node, deep)
 
@@ -49,12 +63,14 @@ def load_yaml(text: str) -> Any:
     """The document as plain values.
 
     Raises:
-        ValueError: it is no YAML; the message has the line.
+        YamlError: the text is not YAML.
     """
     try:
         return yaml.load(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
-        line = "" if error.problem_mark is None else f" in line {error.problem_mark.line + 1}"
-        raise ValueError(f"{error.problem or error.context}{line}") from None
+        problem, mark = str(error.problem or error.context), error.problem_mark
+        if mark is None:
+            raise YamlError(_REASONS("INVALID", problem=problem)) from None
+        raise YamlError(_REASONS("INVALID_LINE", problem=problem, line=mark.line + 1)) from None
     except yaml.YAMLError as error:
-        raise ValueError(str(error)) from None
+        raise YamlError(_REASONS("INVALID", problem=str(error))) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,9 +14,9 @@ from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.config.sink_settings import read_sinks
 from lsql_runner.config.variables import sort_variables
 from lsql_runner.container.limits import SMALLEST_HEAP_MIB
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import DetailError, DetailTable, LsqlError
 from lsql_runner.formats.catalog import TopicSchema
-from lsql_runner.formats.declared import declared_topics
+from lsql_runner.formats.declared import parse_topics
 from lsql_runner.formats.spec import DeclarationError
 from lsql_runner.formats.table import REGISTRY_KINDS
 from lsql_runner.jvm.java import CLASS_ARCHIVE, JARS_DIR
@@ -26,23 +25,30 @@ from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTl
 
 _APP_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,248}\Z")
 _MASKED = ("PASSWORD", "SECRET", "JAAS", "TOKEN")
+_EXPECTED = DetailTable(
+    {
+        "APP_ID": "letters, digits, `.`, `_` and `-`, starting with a letter or digit",
+        "LOG_LEVEL": "TRACE, DEBUG, INFO, WARN or ERROR",
+        "HEAP": "0, or at least {least}",
+    }
+)
 
 
 def _app_id(value: str) -> str:
     if not _APP_ID.match(value):
-        raise ValueError("letters, digits, `.`, `_` and `-`, starting with a letter or digit")
+        raise DetailError(_EXPECTED("APP_ID"))
     return value
 
 
 def _level(value: str) -> str:
     if value.upper() not in ("TRACE", "DEBUG", "INFO", "WARN", "WARNING", "ERROR", "FATAL", "OFF"):
-        raise ValueError("TRACE, DEBUG, INFO, WARN or ERROR")
+        raise DetailError(_EXPECTED("LOG_LEVEL"))
     return value.upper()
 
 
 def _heap(value: int) -> int:
     if value != 0 and value < SMALLEST_HEAP_MIB:
-        raise ValueError(f"0, or at least {SMALLEST_HEAP_MIB}")
+        raise DetailError(_EXPECTED("HEAP", least=SMALLEST_HEAP_MIB))
     return value
 
 
@@ -233,9 +239,9 @@ class Settings(BaseModel):
         if not self.topics.strip():
             return {}
         try:
-            return declared_topics(json.loads(self.topics))
-        except (DeclarationError, json.JSONDecodeError) as error:
-            raise LsqlError("ENV_INVALID", name="LSQL_TOPICS", value=self.topics[:60], expected=str(error)) from None
+            return parse_topics(self.topics)
+        except DeclarationError as error:
+            raise LsqlError("ENV_INVALID", name="LSQL_TOPICS", value=self.topics[:60], expected=error.reason) from None
 
 
 NAMES = {field.alias: name for name, field in Settings.model_fields.items() if field.alias}
@@ -270,5 +276,6 @@ def _invalid(error: ValidationError, values: Mapping[str, Any]) -> LsqlError:
     first = error.errors()[0]
     name = str(first["loc"][0])
     value = "***" if any(word in name for word in _MASKED) else str(values.get(name, ""))[:80]
-    expected = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    cause = first.get("ctx", {}).get("error")
+    expected = cause.reason if isinstance(cause, DetailError) else first["msg"].removeprefix("Input should be ")
     return LsqlError("ENV_INVALID", name=name, value=value or "empty", expected=expected)

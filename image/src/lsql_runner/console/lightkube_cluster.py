@@ -19,6 +19,7 @@ from lightkube.types import PatchType
 
 from lsql_runner.console.cluster import ClusterError, Configuration, Conflict, Missing, WorkloadEvent
 from lsql_runner.console.workloads import Kind
+from lsql_runner.errors import DetailTable
 
 MANAGER = "lsql-console"
 PAGE = 100
@@ -26,6 +27,12 @@ PAGE = 100
 TIMEOUT_S = 15.0
 LOG_LINE_CHARS = 2_000
 _RESOURCES: dict[Kind, type[Deployment] | type[StatefulSet]] = {"Deployment": Deployment, "StatefulSet": StatefulSet}
+_REASONS = DetailTable(
+    {
+        "REPLACED": "{name} was replaced by another workload",
+        "CONFIGURATION": "the configuration of the client is missing or invalid: {problem}",
+    }
+)
 
 
 class LightkubeCluster:
@@ -57,7 +64,7 @@ class LightkubeCluster:
     def delete_workload(self, namespace: str, kind: Kind, name: str, uid: str) -> None:
         # lightkube sends no body with a delete, so the precondition is checked here.
         if self.workload(namespace, kind, name)["metadata"].get("uid") != uid:
-            raise Conflict(f"{name} is another workload now")
+            raise Conflict(_REASONS("REPLACED", name=name))
         with _translated():
             self._client.delete(_RESOURCES[kind], name, namespace=namespace)
 
@@ -126,4 +133,4 @@ def _translated() -> Iterator[None]:
     except httpx2.HTTPError as error:
         raise ClusterError(f"{type(error).__name__}: {error}") from None
     except ConfigError as error:
-        raise ClusterError(f"there is no way to the API server: {error}") from None
+        raise ClusterError(_REASONS("CONFIGURATION", problem=str(error))) from None

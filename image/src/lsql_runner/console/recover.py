@@ -17,11 +17,12 @@ from lsql_runner.console.document import Document, identity
 from lsql_runner.console.settings import ConsoleSettings
 from lsql_runner.console.storage import encode
 from lsql_runner.console.workloads import ID_LABEL, ProcessorWorkload, read_processor
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import DetailTable, LsqlError
 
 ATTEMPTS = 5
 """Of a write that conflicts with another client's."""
 LOG = logging.getLogger(__name__)
+_REASONS = DetailTable({"ATTEMPTS": "another client changed the workload in each of {attempts} attempts"})
 
 Key = tuple[str, str, str]
 
@@ -103,7 +104,7 @@ def _assign(cluster: Cluster, processor: ProcessorWorkload, wanted: str) -> str:
             if current.id is not None:
                 return current.id
             version = current.version
-    raise Conflict("the workload changes all the time")
+    raise Conflict(_REASONS("ATTEMPTS", attempts=ATTEMPTS))
 
 
 def publish(cluster: Cluster, settings: ConsoleSettings, make: Callable[[Document | None], Document]) -> Document:

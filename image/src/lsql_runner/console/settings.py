@@ -12,11 +12,18 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic.alias_generators import to_camel
 
 from lsql_runner.console.runners import Limits
-from lsql_runner.errors import LsqlError, file_error
+from lsql_runner.errors import DetailError, DetailTable, LsqlError, file_error
 
 Network = IPv4Network | IPv6Network
 Action = Literal["stop", "start", "scale", "delete"]
 ACTIONS: tuple[Action, ...] = ("stop", "start", "scale", "delete")
+
+_REASONS = DetailTable(
+    {
+        "PROXIES_MISSING": "auth.header.trustedProxies is empty, so anybody could send the headers",
+        "ACTIONS_WITHOUT_AUTH": "actions require auth.mode to be header or token",
+    }
+)
 
 
 class _Part(BaseModel):
@@ -68,7 +75,7 @@ class Auth(_Part):
     @model_validator(mode="after")
     def _header_needs_proxies(self) -> Self:
         if self.mode == "header" and not self.header.trusted_proxies:
-            raise ValueError("auth.header.trustedProxies names no network: anybody could send the headers")
+            raise DetailError(_REASONS("PROXIES_MISSING"))
         return self
 
 
@@ -102,7 +109,7 @@ class ConsoleSettings(_Part):
     @model_validator(mode="after")
     def _actions_need_somebody(self) -> Self:
         if self.auth.mode == "none" and any(self.actions.allows(action) for action in ACTIONS):
-            raise ValueError("actions require auth.mode to be header or token")
+            raise DetailError(_REASONS("ACTIONS_WITHOUT_AUTH"))
         return self
 
     @property
@@ -132,7 +139,8 @@ def read_settings(path: Path) -> ConsoleSettings:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(step) for step in first["loc"]) or "$"
-        raise _invalid(path, place, first["msg"].removeprefix("Value error, ")) from None
+        cause, text = first.get("ctx", {}).get("error"), first["msg"].removeprefix("Value error, ")
+        raise _invalid(path, place, cause.reason if isinstance(cause, DetailError) else text) from None
 
 
 def _invalid(path: Path, place: str, why: str) -> LsqlError:

@@ -9,6 +9,7 @@ from typing import Literal as OneOf
 from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 
 from lsql_runner.engine.java_errors import errors_of
+from lsql_runner.errors import DetailTable
 from lsql_runner.jvm.java_entries import (
     GROUP_TOO_LARGE,
     MALFORMED_RECORD,
@@ -61,6 +62,12 @@ WRITE = (VALUE_DOES_NOT_FIT_SCHEMA, RECORD_TOO_LARGE)
 
 _DATA_LOSS = ("KAFKA_DATA_LOSS",)
 _DATA_LOSS_TYPES = ("OffsetOutOfRangeException",)
+_REASONS = DetailTable(
+    {
+        "OFFSETS_MISSING": "the next offsets no longer exist",
+        "UNKNOWN": "the cause is unknown",
+    }
+)
 _WRAPPERS = ("STREAM_FAILED", "FOREACH_BATCH_USER_FUNCTION_ERROR", "WRITING_JOB_ABORTED")
 
 
@@ -95,7 +102,7 @@ def classify_errors(errors: JavaErrors) -> Failure:
             return _failure(kind, found)
     lost = next((error for error in errors if error.type in _DATA_LOSS_TYPES), None)
     if lost is not None:
-        return Failure("data-loss", lost.reason or "the offsets to read next are no longer there", lost)
+        return Failure("data-loss", lost.reason or _REASONS("OFFSETS_MISSING"), lost)
     informative = [error for error in errors if error.condition not in _WRAPPERS and (error.reason or error.condition)]
     return _failure("passing", (informative or [*errors])[-1])
 
@@ -106,4 +113,4 @@ def innermost(errors: JavaErrors, conditions: Collection[str]) -> JavaError | No
 
 
 def _failure(kind: Kind, error: JavaError) -> Failure:
-    return Failure(kind, error.reason or error.type or "no reason was given", error)
+    return Failure(kind, error.reason or error.type or _REASONS("UNKNOWN"), error)

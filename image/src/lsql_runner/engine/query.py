@@ -144,7 +144,7 @@ def _last_errors(spark: SparkSession, query: StreamingQuery) -> JavaErrors:
     """The exception that a query ended with, and its causes."""
     failed = query._jsq.exception()
     if not failed.isDefined():
-        return (JavaError(reason="the query ended without a reason"),)
+        return (JavaError(),)
     if LOG.isEnabledFor(logging.DEBUG):
         jvm = spark._jvm
         assert jvm is not None

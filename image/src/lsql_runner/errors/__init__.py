@@ -1,9 +1,9 @@
-"""Errors as data: a code, its parameters and the place. Prose is in the catalogue and the tables of details only."""
+"""Errors as data: a code, parameters and a place. Sentences are only in the catalogue and in tables of details."""
 
 from __future__ import annotations
 
 from lsql_runner.errors.catalogue import CATALOGUE
-from lsql_runner.errors.details import Detail, DetailTable, Value
+from lsql_runner.errors.details import Detail, DetailError, DetailTable, Value
 from lsql_runner.errors.error import ErrorReport, LsqlError, render, report
 from lsql_runner.errors.files import file_error
 from lsql_runner.errors.kinds import RUNTIME, USER, ErrorKind, Recovery
@@ -13,6 +13,7 @@ __all__ = [
     "RUNTIME",
     "USER",
     "Detail",
+    "DetailError",
     "DetailTable",
     "ErrorKind",
     "ErrorReport",

@@ -1,4 +1,4 @@
-"""An error with its values and its place, and its forms for people and for programs."""
+"""An error with its parameters and its place, and its representations for people and for programs."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from lsql_runner.spans import Position, Span, position_of, underline
 
 
 class LsqlError(Exception):
-    """Something a user can act on.
+    """An error that a user can correct.
 
     Attributes:
-        code: a key of the catalogue; stable, tests and scripts may rely on it.
-        params: the values that the catalogue's sentences ask for.
-        span: the place in the program's text, where there is one.
-        related: other places with a label each, as the two sides of a mixture.
+        code: a key of the catalogue. It is stable: tests and scripts may rely on it.
+        params: the values of the slots in the sentences of the catalogue.
+        span: the place in the program's text; None if there is none.
+        related: other places in the text, each with a label.
     """
 
     def __init__(
@@ -43,12 +43,12 @@ class LsqlError(Exception):
 
     @property
     def message(self) -> str:
-        """What was found: one sentence."""
+        """One sentence that describes the error."""
         return self.kind.found.format_map(self.params)
 
     @property
     def way_out(self) -> str:
-        """What to do: one sentence."""
+        """One sentence that says how to correct it."""
         return self.kind.do.format_map(self.params)
 
     @property
@@ -61,7 +61,7 @@ class LsqlError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ErrorReport:
-    """An error as it leaves the process: in JSON answers, on /stream and in logs."""
+    """An error as plain data, for JSON responses, /stream and logs."""
 
     code: str
     message: str
@@ -71,13 +71,13 @@ class ErrorReport:
 
 
 def report(error: LsqlError, text: str | None = None) -> ErrorReport:
-    """The error as plain values; `text` is the program that its place refers to."""
+    """The error as plain data. `text` is the program to which its place refers."""
     position = position_of(text, error.span.start) if text is not None and error.span is not None else None
     return ErrorReport(error.code, error.message, error.way_out, dict(error.params), position)
 
 
 def render(error: LsqlError, text: str | None = None, name: str = "SQL") -> str:
-    """The error for a terminal: code and sentence, the line with the place underlined, the way out."""
+    """The error for a terminal: code and sentence, the line with its place underlined, how to correct it."""
     parts = [f"{error.code}: {error.message}"]
     if text is not None and error.span is not None:
         places = [("", error.span), *error.related]

@@ -1,4 +1,4 @@
-"""What the catalogue says of an error: its sentences, and how the rest of the runner treats it."""
+"""The row of an error in the catalogue: its sentences, and how the runner handles it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Recovery(StrEnum):
     RETRY = "retry"
     """Restart with back-off."""
     FINAL = "final"
-    """Fail, until a person changes something and starts the processor again."""
+    """Fail. A user has to correct the cause and start the processor again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +32,16 @@ class ErrorKind:
     """A row of the catalogue.
 
     Attributes:
-        found: what was found, one sentence with slots for parameters.
-        do: what to do, as `found`.
-        exit_code: of a command that ends with the error.
+        found: one sentence that describes the error, with slots for parameters.
+        do: one sentence that says how to correct it, also with slots.
+        exit_code: the exit code of a command that ends with the error.
         recovery: what the supervisor does.
-        http_status: of the answer to a request that fails with the error.
-        is_transient: whether it can pass without anybody doing anything.
-        is_shared: whether it concerns what all programs run on (Java, brokers, registry), so that another program
-            meets it too.
-        is_of_metadata: whether it follows from the brokers' metadata, which is behind for a moment after a topic was
-            created.
-        is_of_case: whether the case file is wrong, and not its program.
+        http_status: the status of the response to a request that fails with the error.
+        is_transient: whether it can disappear without any action of a user.
+        is_shared: whether it concerns something that all programs need (Java, brokers, registry), so that it would
+            occur with another program too.
+        is_of_metadata: whether outdated metadata of the brokers can cause it, for a moment after a topic was created.
+        is_of_case: whether the case file is invalid, and not its program.
     """
 
     found: str

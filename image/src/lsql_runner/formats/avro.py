@@ -1,4 +1,4 @@
-"""AVRO: binary Avro with the id of its schema before it."""
+"""AVRO: the id of a schema, followed by binary Avro."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from lsql_runner.formats.avro_schema import AvroSchemaError, avro_serde, write_avro
+from lsql_runner.errors import DetailTable
+from lsql_runner.formats.avro_schema import avro_serde, write_avro
 from lsql_runner.formats.avro_text import whole_avro
 from lsql_runner.formats.catalog import Format, Serde
 from lsql_runner.formats.spec import (
     Declaration,
     DeclarationError,
+    FormatError,
     FormatRow,
     OutputSchema,
     RegisteredText,
@@ -22,18 +24,19 @@ from lsql_runner.types import NULL, DataType
 
 AVRO_FORMAT = Format("AVRO")
 _RECORD, _NAMESPACE = "avro.record", "avro.namespace"
+_EXPECTED = DetailTable({"SCHEMA": "an Avro schema; {reason}"})
 
 
 def avro_text(body: Any) -> str:
-    """The JSON of an Avro schema, from that text or from its content; a bare name is a type."""
+    """The JSON text of an Avro schema, which may be given as JSON text or as a document; a bare name is a type."""
     return body if isinstance(body, str) and body.lstrip().startswith(("{", "[", '"')) else json.dumps(body)
 
 
 def _declare(form: Format, declaration: Declaration) -> Serde:
     try:
         return avro_serde(form, avro_text(declaration.schema))
-    except AvroSchemaError as error:
-        raise DeclarationError(f"{declaration.place}: an Avro schema; {error}") from None
+    except FormatError as error:
+        raise DeclarationError(_EXPECTED("SCHEMA", reason=error.reason), declaration.place) from None
 
 
 def _from_columns(form: Format, kind: DataType) -> Serde:
@@ -45,7 +48,7 @@ def _read(registered: RegisteredText) -> Serde:
 
 
 def _write(serde: Serde, output: OutputSchema) -> Serde:
-    """What passes through keeps its schema."""
+    """A part that passes through unchanged keeps its schema."""
     if serde.schema is not None:
         return serde
     name, namespace = output.settings.get(_RECORD, output.name), output.settings.get(_NAMESPACE, "")

@@ -1,6 +1,6 @@
-"""Avro schemas to the language's types and back. Pure: text in, frozen types out.
+"""Converts Avro schemas to types of the language and back. Pure: text in, frozen types out.
 
-Source: the Avro 1.12 specification. The types are those to which the engine decodes records.
+Source: the Avro 1.12 specification. The engine decodes records to the same types.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from lsql_runner.errors import DetailTable
 from lsql_runner.formats.catalog import Format, Serde
-from lsql_runner.formats.spec import FormatError
+from lsql_runner.formats.spec import FieldNameError, FormatError, RecursiveTypeError
 from lsql_runner.types import (
     BOOLEAN,
     BYTES,
@@ -51,23 +52,31 @@ _LOGICAL: dict[tuple[str, str], DataType] = {
         for unit in ("millis", "micros", "nanos")
     },
 }
-"""By type and logical type. What is not here is its plain type: `time-millis` an int, `duration` bytes."""
-_COUNTING = {*_LOGICAL, ("int", "time-millis"), ("long", "time-micros")}
-"""Numbers with a logical type: a union of one of them and a plain number has no common type."""
+"""By type and logical type. All other logical types are read as their plain type: `time-millis` as int, `duration` as
+bytes."""
+_LOGICAL_NUMBERS = {*_LOGICAL, ("int", "time-millis"), ("long", "time-micros")}
+"""A union of one of these and a plain number has no common type."""
 _UUID_BYTES = 16
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _LARGEST_PRECISION = 38
-
-
-class AvroSchemaError(FormatError):
-    """A schema without a type, or a type without a schema; the message says which and where."""
+_REASONS = DetailTable(
+    {
+        "NOT_JSON": "not JSON",
+        "NOT_A_SCHEMA": "not an Avro schema",
+        "NAME_MISSING": "{type} without a name",
+        "TYPE_UNKNOWN": "unknown type {type}",
+        "PRECISION_TOO_LARGE": "decimal with more than {limit} digits",
+        "TYPE_UNSUPPORTED": "Avro has no type {type}",
+    }
+)
 
 
 def read_avro(text: str) -> tuple[DataType, bool]:
     """The type of a schema's values, and whether they may be null.
 
     Raises:
-        AvroSchemaError: it is not an Avro schema, contains itself, or has a part without a type.
+        FormatError: the text is not an Avro schema, or it uses something that the language has no type for.
+        RecursiveTypeError: a type of the schema contains itself.
     """
     return _Reader().read(parsed(text), "", "")
 
@@ -76,14 +85,14 @@ def avro_serde(form: Format, text: str) -> Serde:
     """The serde of a part in AVRO, alone or inside a windowed key.
 
     Raises:
-        AvroSchemaError: as `read_avro`.
+        FormatError: as `read_avro`.
     """
     return Serde(form, read_avro(text)[0], json.dumps(json.loads(text), separators=(",", ":"), ensure_ascii=False))
 
 
 @dataclass
 class _Reader:
-    """Reads one schema. `named` holds the named types met so far, None for those that are still being read."""
+    """Reads one schema. `named` holds the named types read so far, and None for those that are being read."""
 
     named: dict[str, DataType | None] = field(default_factory=dict)
 
@@ -94,7 +103,7 @@ class _Reader:
             kind = PRIMITIVES.get(schema) or self._by_name(schema, place, namespace)
             return kind, kind == NULL
         if not isinstance(schema, Mapping):
-            raise AvroSchemaError(f"{place or 'it'} is not an Avro schema")
+            raise FormatError(_REASONS("NOT_A_SCHEMA"), place)
         kind = self._defined(schema, place, namespace)
         return kind, kind == NULL
 
@@ -104,9 +113,9 @@ class _Reader:
             if known in self.named:
                 found = self.named[known]
                 if found is None:
-                    raise AvroSchemaError(f"{place or 'it'} contains itself ({name})")
+                    raise RecursiveTypeError(name, place)
                 return found
-        raise AvroSchemaError(f"{place or 'it'} refers to the unknown type {name}")
+        raise FormatError(_REASONS("TYPE_UNKNOWN", type=name), place)
 
     def _defined(self, schema: Mapping[str, Any], place: str, namespace: str) -> DataType:
         kind = schema.get("type")
@@ -137,7 +146,8 @@ class _Reader:
         return found
 
     def _union(self, branches: list[Any], place: str, namespace: str) -> tuple[DataType, bool]:
-        """What is left beside null; numbers of two sizes are the larger; others are a struct of which one is set."""
+        """The type of the branches except null: one branch keeps its type, int and long become long, float and double
+        become double; other branches become the fields of a struct, of which one is set."""
         present = [branch for branch in branches if not _is_null(branch)]
         nullable = len(present) < len(branches)
         if not present:
@@ -146,7 +156,7 @@ class _Reader:
             return self.read(present[0], place, namespace)[0], nullable
         read = [self.read(branch, below(place, f"member{n}"), namespace)[0] for n, branch in enumerate(present)]
         kinds = set(read)
-        if len(read) == 2 and not any(_counts(branch) for branch in present):
+        if len(read) == 2 and not any(map(_is_logical_number, present)):
             if kinds == {INT, LONG}:
                 return LONG, nullable
             if kinds == {FLOAT, DOUBLE}:
@@ -162,24 +172,24 @@ def _is_null(branch: Any) -> bool:
     return branch == "null" or (isinstance(branch, Mapping) and branch.get("type") == "null")
 
 
-def _counts(branch: Any) -> bool:
-    return isinstance(branch, Mapping) and (branch.get("type"), branch.get("logicalType")) in _COUNTING
+def _is_logical_number(branch: Any) -> bool:
+    return isinstance(branch, Mapping) and (branch.get("type"), branch.get("logicalType")) in _LOGICAL_NUMBERS
 
 
 def full_name(schema: Mapping[str, Any], place: str, namespace: str) -> str:
-    """The name of a record, enum or fixed, with its namespace or the one around it."""
+    """The name of a record, enum or fixed, with its namespace or that of the enclosing definition."""
     name = schema.get("name")
     if not isinstance(name, str) or not name:
-        raise AvroSchemaError(f"{place or 'it'} is a {schema.get('type')} without a name")
+        raise FormatError(_REASONS("NAME_MISSING", type=str(schema.get("type"))), place)
     space = schema.get("namespace", namespace)
     return name if "." in name or not space else f"{space}.{name}"
 
 
 def _logical(schema: Mapping[str, Any], kind: str, plain: DataType, place: str) -> DataType:
-    """The type of a logical type; an unknown one, or one that makes no sense, is its plain type, as Avro has it.
+    """The type of a logical type. Unknown and invalid logical types are ignored, as the specification requires.
 
     Raises:
-        AvroSchemaError: a decimal of more digits than any type has.
+        FormatError: a decimal with more digits than any type has.
     """
     logical = schema.get("logicalType")
     if logical == "decimal" and kind in ("bytes", "fixed"):
@@ -189,7 +199,7 @@ def _logical(schema: Mapping[str, Any], kind: str, plain: DataType, place: str) 
         if kind == "fixed" and precision > _digits(schema.get("size")):
             return plain
         if precision > _LARGEST_PRECISION:
-            raise AvroSchemaError(f"{place or 'it'} is a decimal of more than {_LARGEST_PRECISION} digits")
+            raise FormatError(_REASONS("PRECISION_TOO_LARGE", limit=_LARGEST_PRECISION), place)
         return Decimal(precision, scale)
     if logical == "uuid" and kind == "fixed" and schema.get("size") == _UUID_BYTES:
         return STRING
@@ -197,7 +207,7 @@ def _logical(schema: Mapping[str, Any], kind: str, plain: DataType, place: str) 
 
 
 def _digits(size: Any) -> int:
-    """The largest precision of a decimal in so many bytes."""
+    """The largest precision of a decimal in `size` bytes."""
     return len(str((1 << (8 * size - 1)) - 1)) - 1 if isinstance(size, int) and size > 0 else 0
 
 
@@ -206,20 +216,21 @@ def parsed(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:
-        raise AvroSchemaError("the text is not JSON") from None
+        raise FormatError(_REASONS("NOT_JSON")) from None
 
 
 def write_avro(kind: DataType, nullable: bool, name: str, namespace: str) -> str:
-    """The schema that values of a type are written with, as text that is the same for the same type.
+    """The schema to write values of a type with. The same type gives the same text.
 
     Args:
-        kind: of a record's key or value.
-        nullable: whether it may be null beside being no value at all (a tombstone has no bytes).
-        name: of the outermost record; those within are called after their place.
+        kind: the type of a record's key or value.
+        nullable: whether the schema allows null. Tombstones need no schema that does: they have no bytes.
+        name: the name of the outermost record; nested records are named after their fields.
         namespace: empty for none.
 
     Raises:
-        AvroSchemaError: a field's name is no Avro name.
+        FieldNameError: a field's name is not a valid Avro name.
+        FormatError: Avro has no such type.
     """
     schema = _written(kind, name)
     if isinstance(schema, dict) and schema["type"] == "record" and namespace:
@@ -246,13 +257,13 @@ def _written(kind: DataType, name: str) -> Any:
             return {"type": "record", "name": name, "fields": [_written_field(f, name) for f in fields]}
     found = _WRITTEN.get(kind)
     if found is None:
-        raise AvroSchemaError(f"Avro has no {describe(kind)}")
+        raise FormatError(_REASONS("TYPE_UNSUPPORTED", type=describe(kind)))
     return found
 
 
 def _written_field(f: Field, record: str) -> dict[str, Any]:
     if not _NAME.match(f.name):
-        raise AvroSchemaError(f"`{f.name}` is not a valid Avro field name: use letters, digits and _")
+        raise FieldNameError(f.name)
     kind = _written(f.type, f"{record}_{f.name}")
     if not f.nullable or f.type == NULL:
         return {"name": f.name, "type": kind}

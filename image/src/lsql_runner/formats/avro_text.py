@@ -1,4 +1,4 @@
-"""Avro schemas as text: with their references put in, or narrowed to the fields that are read."""
+"""Avro schemas as text: with their references inlined, or reduced to the fields that a program reads."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from lsql_runner.types import Array, DataType, Map, Struct
 
 
 def whole_avro(text: str, references: Iterable[str] = ()) -> str:
-    """The schema with each referenced definition put in where its name first occurs.
+    """The schema with each referenced definition inlined where its name first occurs.
 
     Args:
         text: the schema.
-        references: the schemas that it and they refer to, in any order.
+        references: all schemas that it refers to, directly or not, in any order.
 
     Raises:
-        AvroSchemaError: one of them is not JSON.
+        FormatError: one of them is not JSON.
     """
     others = [parsed(one) for one in references]
     known = {full_name(one, "", ""): one for one in others if isinstance(one, dict) and "name" in one}
@@ -50,9 +50,9 @@ def _completed(schema: Any, known: Mapping[str, Any], defined: set[str], namespa
 
 
 def narrowed_avro(text: str, kind: DataType) -> str:
-    """The schema without the fields that `kind`, a narrowing of its type, leaves out, so that the decoder skips them.
+    """The schema with only the fields of `kind`, its type or a part of it, so that the decoder skips the others.
 
-    One that uses a named type twice stays whole: the second use needs the first, which says what the name means.
+    A schema that refers to a type by its name is returned unchanged: the reference needs the whole definition.
     """
     schema = json.loads(text)
     if _refers(schema):
@@ -61,7 +61,7 @@ def narrowed_avro(text: str, kind: DataType) -> str:
 
 
 def _refers(schema: Any) -> bool:
-    """Whether a part of a schema is a name that another part defines."""
+    """Whether a schema refers to a definition by its name."""
     if isinstance(schema, str):
         return schema not in PRIMITIVES
     if isinstance(schema, list):
@@ -87,7 +87,7 @@ def _narrowed(schema: Any, kind: DataType) -> Any:
         case "map", Map(value):
             return {**schema, "values": _narrowed(schema["values"], value)}
         case "record", Struct():
-            wanted = [(one, kind.field(one["name"])) for one in schema["fields"]]
-            fields = [{**one, "type": _narrowed(one["type"], f.type)} for one, f in wanted if f is not None]
+            pairs = [(one, kind.field(one["name"])) for one in schema["fields"]]
+            fields = [{**one, "type": _narrowed(one["type"], f.type)} for one, f in pairs if f is not None]
             return {**schema, "fields": fields}
     return schema

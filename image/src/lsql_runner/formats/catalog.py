@@ -1,4 +1,4 @@
-"""What a program's topics hold, as frozen data. Brokers, case files and tests each make a Catalog of their own."""
+"""The formats and types of topics, as frozen data. A Catalog comes from brokers, from a case file or from a test."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Origin = OneOf["declared", "pinned", "registry", "sampled", "program"]
 
 
 WINDOW_BOUNDS = {"TW": ("start",), "SW": ("end", "start")}
-"""Formats of keys with a window behind them: a time window's start, or a session's end and start, in this order. Each
-is 8 bytes, big-endian, milliseconds since 1970 UTC."""
+"""Formats of windowed keys: the key is followed by the start of a time window, or by the end and the start of a
+session. Each bound has 8 bytes, big-endian, in milliseconds since 1970 UTC."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +25,12 @@ class Format:
 
     @property
     def is_windowed(self) -> bool:
-        """Whether it is the format of a key with a window behind it."""
+        """Whether it is the format of a windowed key."""
         return self.inner is not None
 
     @property
     def bare(self) -> Format:
-        """The format inside a windowed key's; any other format itself."""
+        """The format of the key inside a windowed key; for other formats the format itself."""
         return self if self.inner is None else Format(self.inner)
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ BYTES_FORMAT = Format("BYTES")
 
 
 def windowed(inner: Format, name: OneOf["TW", "SW"] = "TW") -> Format:
-    """The format of a windowed key around `inner`: TW of a time window, SW of a session."""
+    """The format of a windowed key whose key has the format `inner`: TW for time windows, SW for sessions."""
     return Format(name, inner.name)
 
 
@@ -54,17 +54,17 @@ class Serde:
     format: Format
     type: DataType
     schema: str | None = None
-    """The schema that records are read or written with, as text, for formats with schemas; of JSON only where it is
-    written with a schema id. A record may have been written with another."""
+    """The text of the schema for reading or writing records, for formats with schemas; for JSON only if it is written
+    with a schema id. A record may have been written with another schema."""
     has_schema_id: bool = False
-    """Records begin with the id of a schema, in a format where that is a property of the topic; some may lack it."""
+    """Whether records begin with the id of a schema, for formats where this depends on the topic; some may lack it."""
     options: tuple[tuple[str, str], ...] = ()
-    """Options of the format by name."""
+    """Options of the format: name and value."""
 
 
 @dataclass(frozen=True, slots=True)
 class TopicSchema:
-    """The two parts of a topic's records, and how they became known."""
+    """The serdes of a topic's keys and values, and their origin."""
 
     topic: str
     key: Serde
@@ -77,8 +77,8 @@ class TopicSchema:
 class Catalog:
     """The topics that a program may use.
 
-    `schemas` has every source topic. `existing` has the names of all topics on the brokers, or None where
-    there are no brokers to ask (`lsql explain` with declared schemas): then no name is refused as unknown.
+    `schemas` contains every source topic. `existing` contains the names of all topics of the brokers. It is None
+    without brokers (`lsql explain` with declared schemas); then no topic is refused as unknown.
     """
 
     schemas: Mapping[str, TopicSchema] = field(default_factory=dict)

@@ -1,46 +1,75 @@
-"""Formats and schemas of topics as people declare them, in LSQL_TOPICS and in case files.
+"""Reads declarations of the formats and schemas of topics, in LSQL_TOPICS and in case files.
 
     {"orders": {"key":   {"format": "STRING"},
                 "value": {"format": "JSON", "schema": {"id": "long", "lines": "array<struct<sku: string, qty: int>>"}}}}
 
-A part may be left out: the key is then BYTES; an undeclared value is not allowed, since declaring a
-topic means knowing it. `schema` is one type as text, or an object of field names and types; an object
-within it is a struct. A field may be null unless its type ends in ` not null`. For AVRO it is the Avro
-schema, as JSON or as its text; for PROTOBUF the text of a `.proto` file. CSV and XML
-may have `options`; those of PROTOBUF are `{"message": "Outer.Inner"}`, for records of another message than the first.
-JSON may have `"schema_id": true`: records begin with the id of a schema in the registry. A topic with
-`"origin": "sampled"` has a schema that nobody declared.
+The value is required; the key is BYTES by default. `schema` is one type as text, or an object of field names and types;
+an object inside it is a struct. A field may be null unless its type ends in ` not null`. For AVRO it is the Avro
+schema, as JSON or as text; for PROTOBUF the text of a `.proto` file. CSV and XML may have `options`; PROTOBUF has the
+option `{"message": "Outer.Inner"}`, for records of another message than the first. JSON may have `"schema_id": true`:
+records begin with the id of a schema in the registry. `"origin": "sampled"` marks a schema that was inferred and not
+declared.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 from typing import Literal as OneOf
 
+from lsql_runner.errors import DetailTable
 from lsql_runner.formats.catalog import BYTES_FORMAT, Serde, TopicSchema
 from lsql_runner.formats.spec import Declaration, DeclarationError
-from lsql_runner.formats.table import known_formats, parse_format, readable_as, row_of
+from lsql_runner.formats.table import FORMATS, known_formats, parse_format, readable_as, row_of
 from lsql_runner.types import BYTES
+
+_EXPECTED = DetailTable(
+    {
+        "JSON": "a JSON object of topics; {problem} in line {line}, column {column}",
+        "TOPICS": "an object of topics",
+        "TOPIC": 'an object with "value" and optionally "key" and "origin"',
+        "ORIGIN": "declared or sampled",
+        "PART": 'an object with "format" and, for formats with a schema, "schema"',
+        "FORMAT": "one of {known}, not {format}",
+        "NO_OPTIONS": "no options: {format} has none",
+        "SCHEMA_ID": "true or false, and only for {known}",
+        "NO_SCHEMA": "no schema: all values of {format} have the same type",
+        "SCHEMA": "a schema, which {format} requires",
+    }
+)
+
+
+def parse_topics(text: str) -> dict[str, TopicSchema]:
+    """The topics of a declaration in JSON text.
+
+    Raises:
+        DeclarationError: as `declared_topics`.
+    """
+    try:
+        return declared_topics(json.loads(text))
+    except json.JSONDecodeError as error:
+        expected = _EXPECTED("JSON", problem=error.msg, line=error.lineno, column=error.colno)
+        raise DeclarationError(expected) from None
 
 
 def declared_topics(document: Any) -> dict[str, TopicSchema]:
     """The topics of a declaration by name.
 
     Raises:
-        DeclarationError: with the place and what was expected.
+        DeclarationError: the declaration is invalid.
     """
     if not isinstance(document, Mapping):
-        raise DeclarationError("a JSON object of topics")
+        raise DeclarationError(_EXPECTED("TOPICS"))
     return {name: _topic(name, body) for name, body in document.items()}
 
 
 def _topic(name: str, body: Any) -> TopicSchema:
     if not isinstance(body, Mapping) or set(body) - {"key", "value", "origin"} or "value" not in body:
-        raise DeclarationError(f'{name}: an object with "value" and, if wanted, "key" and "origin"')
+        raise DeclarationError(_EXPECTED("TOPIC"), name)
     origin = body.get("origin", "declared")
     if origin not in ("declared", "sampled"):
-        raise DeclarationError(f"{name}.origin: declared or sampled")
+        raise DeclarationError(_EXPECTED("ORIGIN"), f"{name}.origin")
     key = _serde(name, "key", body["key"]) if "key" in body else Serde(BYTES_FORMAT, BYTES)
     return TopicSchema(name, key, _serde(name, "value", body["value"]), origin)
 
@@ -52,23 +81,24 @@ def _serde(topic: str, part: OneOf["key", "value"], body: Any) -> Serde:
         or set(body) - {"format", "schema", "schema_id", "options"}
         or not isinstance(body.get("format"), str)
     ):
-        raise DeclarationError(f'{place}: an object with "format" and, for JSON, "schema"')
+        raise DeclarationError(_EXPECTED("PART"), place)
     form = parse_format(body["format"])
     if form is None or form.name not in readable_as(part):
         known = known_formats(readable_as(part))
-        raise DeclarationError(f"{place}: a format of {known}; {body['format']} is not supported in this version")
+        raise DeclarationError(_EXPECTED("FORMAT", known=known, format=body["format"]), f"{place}.format")
     row = row_of(form)
     if "options" in body and not row.has_options:
-        raise DeclarationError(f"{place}: no options, since {form} has none")
+        raise DeclarationError(_EXPECTED("NO_OPTIONS", format=str(form)), place)
     if not isinstance(body.get("schema_id", False), bool) or ("schema_id" in body and not row.may_have_schema_id):
-        raise DeclarationError(f"{place}: schema_id is true or false, for JSON")
+        known = known_formats(name for name, other in FORMATS.items() if other.may_have_schema_id)
+        raise DeclarationError(_EXPECTED("SCHEMA_ID", known=known), f"{place}.schema_id")
     if row.declare is None:
         assert row.one_type is not None
         if "schema" in body:
-            raise DeclarationError(f"{place}: no schema, since {form} has one type")
+            raise DeclarationError(_EXPECTED("NO_SCHEMA", format=str(form)), place)
         return Serde(form, row.one_type)
     if "schema" not in body:
-        raise DeclarationError(f"{place}: a schema, since {form} has many shapes")
+        raise DeclarationError(_EXPECTED("SCHEMA", format=str(form)), place)
     options, has_schema_id = body.get("options", {}), body.get("schema_id", False)
     return row.declare(form, Declaration(place, body["schema"], options, has_schema_id))
 
@@ -79,7 +109,7 @@ def as_declaration(schemas: Mapping[str, TopicSchema]) -> dict[str, Any]:
 
 
 def _origin(schema: TopicSchema) -> dict[str, str]:
-    """The origin, for a schema that was not declared."""
+    """The origin of a schema that was not declared; empty for others."""
     return {} if schema.origin == "declared" else {"origin": "sampled"}
 
 

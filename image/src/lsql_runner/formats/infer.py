@@ -1,4 +1,4 @@
-"""Formats and schemas from a sample of records. Pure: bytes in, types out; the same sample gives the same schema."""
+"""Infers formats and types from a sample of records. Pure: the same sample gives the same result."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from lsql_runner.formats.table import recognized, row_of
 
 
 def infer_serde(samples: Sequence[bytes | None], named: Format | None) -> Serde | None:
-    """How a part of a topic's records is written.
+    """The serde of a part of a topic's records.
 
     Args:
-        samples: that part of some records; nulls say nothing.
-        named: the format where the program or the configuration names it.
+        samples: the keys or values of some records; nulls are ignored.
+        named: the format, if the program or the configuration names it.
 
     Returns:
-        None when the samples say nothing and a schema is needed.
+        None if the samples do not determine the type.
     """
     data = [sample for sample in samples if sample is not None]
     if named is None and not data:

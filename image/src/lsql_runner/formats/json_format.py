@@ -1,4 +1,4 @@
-"""JSON: text of any shape, in some topics with the id of a JSON Schema before it."""
+"""JSON: text, in some topics preceded by the id of a JSON Schema."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SCHEMA = "json.schema"
 
 
 def json_type(values: Iterable[Any]) -> DataType:
-    """The type that holds all of the values: fields in order of first sight, unlike types as text."""
+    """The struct type that holds all values: fields in the order of their first occurrence, text where types differ."""
     found: DataType = NULL
     for value in values:
         found = merged(found, type_of_json(value))
@@ -33,7 +33,7 @@ def _objects(samples: Sequence[bytes]) -> list[dict[str, Any]]:
 
 
 def _parse(data: bytes) -> Any:
-    """The value of a JSON text; None for other bytes, since a sample may hold bad records."""
+    """The value of a JSON text; None for other bytes, because a sample may contain malformed records."""
     try:
         return json.loads(without_schema_id(data))
     except (ValueError, RecursionError):
@@ -54,9 +54,10 @@ def _declare(form: Format, declaration: Declaration) -> Serde:
 
 
 def _read(registered: RegisteredText) -> Serde | None:
-    """A schema that allows anything leaves the type to the sample.
+    """A schema that allows values of any type leaves the type to the sample.
 
-    Clients of registries write an id before the JSON; if no record of the sample has one, records have none.
+    Records have schema ids if a record of the sample has one, or if there are no records: clients of registries write
+    them.
     """
     samples = registered.samples
     has_schema_id = not samples or any(map(starts_with_schema_id, samples))
@@ -66,9 +67,9 @@ def _read(registered: RegisteredText) -> Serde | None:
 
 
 def _write(serde: Serde, output: OutputSchema) -> Serde:
-    """With a schema where the program asks for one, else where the source's records have an id."""
-    asked = output.settings.get(_SCHEMA)
-    has_schema_id = serde.has_schema_id if asked is None else asked == "true"
+    """With a schema if the program sets `json.schema`; by default if the source's records have schema ids."""
+    setting = output.settings.get(_SCHEMA)
+    has_schema_id = serde.has_schema_id if setting is None else setting == "true"
     schema = write_json_schema(serde.type, output.name, output.is_open) if has_schema_id else None
     return replace(serde, has_schema_id=has_schema_id, schema=schema)
 

@@ -1,4 +1,4 @@
-"""The language's types to JSON Schema. Pure: the same type gives the same text."""
+"""Converts types of the language to JSON Schemas. Pure: the same type gives the same text."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ _WRITTEN: dict[DataType, dict[str, Any]] = {
 
 
 def write_json_schema(kind: DataType, title: str, is_open: bool) -> str:
-    """The schema that values of a type are written with, as text that is the same for the same type.
+    """The schema to write values of a type with. The same type gives the same text.
 
     Args:
-        title: of the whole.
-        is_open: whether objects may have fields that the type does not name, as those that pass through have. A closed
-            schema may have fields added by a later version, which registries refuse of an open one.
+        title: the title of the schema.
+        is_open: whether objects may have fields that the type does not name, as records that pass through unchanged
+            do. Registries allow new fields in a later version of a closed schema, and reject them for an open one.
     """
     schema = {"$schema": "http://json-schema.org/draft-07/schema#", "title": title, **_written(kind, is_open)}
     return json.dumps(schema, separators=(",", ":"), ensure_ascii=False)

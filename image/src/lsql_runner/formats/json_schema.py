@@ -1,7 +1,8 @@
-"""JSON Schema to the language's types. Pure: text in, frozen types out.
+"""Converts JSON Schemas to types of the language. Pure: text in, frozen types out.
 
-Source: the drafts 4 to 2020-12 of JSON Schema. A schema limits values rather than giving them a type, so the
-type is widened where branches differ: a value of several kinds is text, as in a sample of JSON.
+Source: the drafts 4 to 2020-12 of JSON Schema. A schema restricts values and does not name their type. Where its
+branches allow different types, the result is a type that holds all of them: text if there is no other, as for samples
+of JSON.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from lsql_runner.errors import DetailTable
 from lsql_runner.formats.json_types import merged, settled, type_of_json
 from lsql_runner.formats.spec import FormatError
 from lsql_runner.types import (
@@ -33,30 +35,37 @@ _KINDS: dict[str, DataType] = {
     "number": DOUBLE,
     "string": STRING,
 }
-_DEEPEST = 60
-_MOST = 10_000
-"""Most parts of a schema that are read. A part counts again for each reference to it."""
+_MAX_DEPTH = 60
+_MAX_SUBSCHEMAS = 10_000
+"""A subschema counts again for each reference to it."""
+_REASONS = DetailTable(
+    {
+        "NOT_JSON": "not JSON",
+        "NOT_A_SCHEMA": "not a JSON Schema",
+        "TOO_LARGE": "more than {subschemas} subschemas, or nested more than {depth} levels deep",
+        "TYPE_INVALID": "{type} is not a JSON type",
+        "NOT_AN_OBJECT": "{keyword} is not an object",
+        "NOT_A_LIST": "{keyword} is not a list",
+        "REFERENCE_UNKNOWN": "the $ref {reference} does not exist",
+    }
+)
 
 
 if TYPE_CHECKING:
     from lsql_runner.formats.json_references import LocatedSchema
 
 
-class JsonSchemaError(FormatError):
-    """A schema that cannot be read; the message says what and where."""
-
-
 def read_json_schema(text: str, references: Mapping[str, str] | None = None) -> DataType | None:
-    """The type of the values that a schema allows; None if it says nothing of them.
+    """The type of the values that a schema allows; None if it allows values of any type.
 
     Args:
         text: the schema.
-        references: the schemas that it and they refer to, by the names in their `$ref`s.
+        references: all schemas that it refers to, directly or not, by their names in `$ref`s.
 
     Raises:
-        JsonSchemaError: it is not a JSON Schema, or a reference leads nowhere.
+        FormatError: the text is not a JSON Schema, or a schema that it refers to does not exist.
     """
-    from lsql_runner.formats.json_references import located  # only where a registry has a JSON Schema
+    from lsql_runner.formats.json_references import located  # loads a library that few programs need
 
     root = _parsed(text)
     others = {name: _parsed(one) for name, one in (references or {}).items()}
@@ -68,28 +77,28 @@ def _parsed(text: str) -> Any:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
-        raise JsonSchemaError("the text is not JSON") from None
+        raise FormatError(_REASONS("NOT_JSON")) from None
     if not isinstance(found, Mapping | bool):
-        raise JsonSchemaError("it is not a JSON Schema")
+        raise FormatError(_REASONS("NOT_A_SCHEMA"))
     return found
 
 
 @dataclass
 class _Reader:
-    """Reads one schema. A type of None: any value."""
+    """Reads one schema. None as a type stands for values of any type."""
 
     _read: int = 0
 
     def read(self, here: LocatedSchema, place: str, around: tuple[int, ...]) -> DataType | None:
-        """The type of a schema. One that contains itself is text there: the JSON of the value."""
+        """The type of a schema. Where a schema contains itself, the type is text: the JSON of the value."""
         schema = here.schema
         self._read += 1
-        if self._read > _MOST or len(around) > _DEEPEST:
-            raise JsonSchemaError("it is too large")
+        if self._read > _MAX_SUBSCHEMAS or len(around) > _MAX_DEPTH:
+            raise FormatError(_REASONS("TOO_LARGE", subschemas=_MAX_SUBSCHEMAS, depth=_MAX_DEPTH))
         if isinstance(schema, bool):
             return None if schema else NULL
         if not isinstance(schema, Mapping):
-            raise JsonSchemaError(f"{place or 'it'} is not a JSON Schema")
+            raise FormatError(_REASONS("NOT_A_SCHEMA"), place)
         if id(schema) in around:
             return STRING
         around = (*around, id(schema))
@@ -107,7 +116,7 @@ class _Reader:
         return _all(parts)
 
     def _own(self, here: LocatedSchema, place: str, around: tuple[int, ...]) -> DataType | None:
-        """The type by the keyword `type`, else by keywords that only apply to one type."""
+        """The type that `const`, `enum` or `type` gives, else the types to which other keywords apply."""
         schema = here.schema
         for word in ("const", "enum"):
             if word in schema:
@@ -116,10 +125,10 @@ class _Reader:
         names = schema.get("type")
         if names is None:
             words = {"object": ("properties", "patternProperties"), "array": ("items", "prefixItems")}
-            names = [kind for kind, said in words.items() if any(word in schema for word in said)]
+            names = [kind for kind, keywords in words.items() if any(word in schema for word in keywords)]
         names = [names] if isinstance(names, str) else names
         if not isinstance(names, list):
-            raise JsonSchemaError(f"{place or 'it'} has the type {names!r}")
+            raise FormatError(_REASONS("TYPE_INVALID", type=repr(names)), place)
         return _any([self._kind(name, here, place, around) for name in names])
 
     def _kind(self, name: Any, here: LocatedSchema, place: str, around: tuple[int, ...]) -> DataType:
@@ -130,15 +139,15 @@ class _Reader:
                 return self._array(here, place, around)
         found = _KINDS.get(name) if isinstance(name, str) else None
         if found is None:
-            raise JsonSchemaError(f"{place or 'it'} has the type {name!r}")
+            raise FormatError(_REASONS("TYPE_INVALID", type=repr(name)), place)
         return found
 
     def _object(self, here: LocatedSchema, place: str, around: tuple[int, ...]) -> DataType:
-        """A struct of the properties; without properties a map of the other members."""
+        """A struct if the schema has properties, else a map."""
         schema = here.schema
         properties = schema.get("properties", {})
         if not isinstance(properties, Mapping):
-            raise JsonSchemaError(f"{place or 'it'} has properties that are not an object")
+            raise FormatError(_REASONS("NOT_AN_OBJECT", keyword="properties"), place)
         if properties:
             return Struct(
                 tuple(
@@ -167,14 +176,14 @@ class _Reader:
 def _target(here: LocatedSchema, reference: Any, place: str) -> LocatedSchema:
     found = here.target(reference) if isinstance(reference, str) else None
     if found is None:
-        raise JsonSchemaError(f"{place or 'it'} refers to {reference}, which does not exist")
+        raise FormatError(_REASONS("REFERENCE_UNKNOWN", reference=str(reference)), place)
     return found
 
 
 def _list(schema: Mapping[str, Any], word: str, place: str) -> list[Any]:
     found = schema.get(word, [])
     if not isinstance(found, list):
-        raise JsonSchemaError(f"{place or 'it'} has {word} that is not a list")
+        raise FormatError(_REASONS("NOT_A_LIST", keyword=word), place)
     return found
 
 
@@ -183,12 +192,12 @@ def _below(place: str, name: str) -> str:
 
 
 def _known(kind: DataType | None) -> DataType:
-    """Any value is text: its JSON."""
+    """The type; text, the JSON of the value, where any type is allowed."""
     return STRING if kind is None else kind
 
 
 def _any(kinds: Iterable[DataType | None]) -> DataType | None:
-    """A type that holds the values of every branch. No branch at all means any value."""
+    """A type that holds the values of every branch; None without branches."""
     found: DataType | None = None
     for number, kind in enumerate(kinds):
         if kind is None:
@@ -198,7 +207,7 @@ def _any(kinds: Iterable[DataType | None]) -> DataType | None:
 
 
 def _all(kinds: Iterable[DataType | None]) -> DataType | None:
-    """The type of values that match every part: structs are merged, else the first known type counts."""
+    """The type of values that match all of several schemas: structs are merged, else the first type is used."""
     found: DataType | None = None
     for kind in kinds:
         if found is None or found == NULL:

@@ -1,4 +1,4 @@
-"""Types of JSON values: inferred from one, merged from several, widened by new records."""
+"""Types of JSON values: inferred from a value, merged over several values, extended by later records."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAX_DEPTH = 30
 
 
 def type_of_json(value: Any, depth: int = 0) -> DataType:
-    """The type of a value as Python reads it; what is nested deeper than 30 levels is text."""
+    """The type of a value as Python reads it; values nested more than 30 levels deep are text."""
     if depth > _MAX_DEPTH:
         return STRING
     match value:
@@ -45,7 +45,7 @@ def type_of_json(value: Any, depth: int = 0) -> DataType:
 
 
 def merged(a: DataType, b: DataType) -> DataType:
-    """A type that holds values of both; text if no other does."""
+    """A type that holds the values of both types: text if there is no other."""
     if b in (a, NULL):
         return a
     if a == NULL:
@@ -77,10 +77,10 @@ def settled(kind: DataType) -> DataType:
 
 
 def widened(pinned: DataType, seen: DataType) -> DataType:
-    """A pinned type with the new fields of `seen`. Pinned fields keep their types, since state may depend on them."""
+    """A pinned type with the new fields of `seen`. Pinned fields keep their types, because state may depend on them."""
     if isinstance(pinned, Struct) and isinstance(seen, Struct):
         known = {f.name for f in pinned.fields}
-        grown = tuple(Field(f.name, widened(f.type, _or(seen, f))) for f in pinned.fields)
+        grown = tuple(Field(f.name, widened(f.type, _type_in(seen, f))) for f in pinned.fields)
         return Struct((*grown, *(f for f in seen.fields if f.name not in known)))
     if isinstance(pinned, Array) and isinstance(seen, Array):
         return Array(widened(pinned.element, seen.element))
@@ -89,6 +89,6 @@ def widened(pinned: DataType, seen: DataType) -> DataType:
     return pinned
 
 
-def _or(seen: Struct, member: Field) -> DataType:
+def _type_in(seen: Struct, member: Field) -> DataType:
     found = seen.field(member.name)
     return member.type if found is None else found.type

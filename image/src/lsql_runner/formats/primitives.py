@@ -1,4 +1,4 @@
-"""Formats of one type, laid out as Kafka's own serializers do: STRING, INT, LONG, BYTES."""
+"""Formats with one type, in the layout of Kafka's serializers: STRING, INT, LONG, BYTES."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lsql_runner.types import BYTES, INT, LONG, STRING, Array, DataType, Map, St
 
 
 def is_text(samples: Sequence[bytes]) -> bool:
-    """Whether records are UTF-8 text without zeros."""
+    """Whether all samples are UTF-8 text without zero characters."""
     return all(_is_text(sample) for sample in samples)
 
 
@@ -45,5 +45,5 @@ FORMATS = (
     ),
     _row("INT", "a whole number of 4 bytes, big-endian", INT, fits=lambda kind: kind == INT),
     _row("LONG", "a whole number of 8 bytes, big-endian", LONG, fits=lambda kind: kind in (INT, LONG)),
-    _row("BYTES", "bytes as they are", BYTES, fits=lambda kind: kind in (BYTES, STRING), recognizes=lambda _: True),
+    _row("BYTES", "any bytes", BYTES, fits=lambda kind: kind in (BYTES, STRING), recognizes=lambda _: True),
 )

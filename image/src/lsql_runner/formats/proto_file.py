@@ -1,4 +1,4 @@
-"""A `.proto` file as frozen data, and its text. Only what determines the bytes of messages."""
+"""A `.proto` file as frozen data, as far as it determines the bytes of messages, and its text."""
 
 from __future__ import annotations
 
@@ -6,20 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from lsql_runner.formats.spec import FormatError
-
 Label = Literal["", "optional", "required", "repeated", "map"]
 Presence = Literal["implicit", "optional", "required", "repeated", "map"]
-"""`implicit`: a value that is not there is a zero, and a zero is not written."""
-
-
-class ProtoError(FormatError):
-    """A text that is no `.proto` file, or a type that Protobuf does not have; the message says which and where."""
+"""`implicit`: a missing value is the zero of its type, and the zero is not written."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProtoField:
-    """A field as it is written; `key` is the type of a map's keys."""
+    """A field of a message; `key` is the type of a map's keys."""
 
     name: str
     number: int
@@ -55,7 +49,7 @@ class ProtoFile:
 
 
 def print_proto(file: ProtoFile) -> str:
-    """The text of a file, the same for the same data."""
+    """The text of a file. The same data gives the same text."""
     lines = [f'syntax = "{file.syntax}";']
     lines += [f"package {file.package};"] if file.package else []
     lines += [f'import "{name}";' for name in file.imports]

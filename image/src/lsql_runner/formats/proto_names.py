@@ -1,4 +1,4 @@
-"""Names in `.proto` files: what a field's type means, and the places of messages, by which records name them."""
+"""Names in `.proto` files: resolves type names, and lists messages with the places by which records refer to them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ WELL_KNOWN = parse_proto(
     " bool bool_value = 4; Struct struct_value = 5; ListValue list_value = 6; } }"
     "message ListValue { repeated Value values = 1; } enum NullValue { NULL_VALUE = 0; }"
 )
-"""Messages of Protobuf's own, which a file imports without a text."""
+"""The well-known types of Protobuf. A file may import them although no text of them is given."""
 _LONGEST_SHIFT = 28
 
 
 def message_names(file: ProtoFile) -> dict[str, tuple[int, ...]]:
-    """Every message of a file by its name within it, with its place: the indexes that precede it in a record."""
+    """Every message of a file, by its name without the package (`Outer.Inner`), with its place: the indexes of its
+    enclosing messages and its own, with which its records begin."""
     found: dict[str, tuple[int, ...]] = {}
 
     def add(messages: tuple[ProtoMessage, ...], outer: str, place: tuple[int, ...]) -> None:
@@ -48,7 +49,7 @@ def is_first(text: str, name: str | None) -> bool:
 
 
 def message_place(data: bytes) -> tuple[int, ...] | None:
-    """Which message of its file a record holds, by the numbers after its schema id; None if they make no sense."""
+    """The place of a record's message in its file, by the numbers after the schema id; None if they are invalid."""
     at = SCHEMA_ID_BYTES
     numbers: list[int] = []
     count = None
@@ -74,13 +75,14 @@ def message_place(data: bytes) -> tuple[int, ...] | None:
 
 
 def presence(field: ProtoField, file: ProtoFile) -> Presence:
+    """The presence of a field, by its label and the syntax of the file."""
     if field.label:
         return field.label
     return "implicit" if field.oneof is None and file.syntax == "proto3" else "optional"
 
 
 def resolved(name: str, scope: str, known: Mapping[str, object]) -> str | None:
-    """The full name of the type that `name` means within a message: the innermost scope that has it."""
+    """The full name of the type that `name` refers to inside a message, in the innermost scope; None if unknown."""
     if name.startswith("."):
         return name[1:] if name[1:] in known else None
     while True:

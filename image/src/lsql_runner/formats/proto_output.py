@@ -1,13 +1,15 @@
-"""The language's types to Protobuf messages, with the field numbers of earlier versions."""
+"""Converts types of the language to Protobuf messages that keep the field numbers of earlier versions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from lsql_runner.formats.proto_file import Label, ProtoError, ProtoField, ProtoFile, ProtoMessage, print_proto
+from lsql_runner.errors import DetailTable
+from lsql_runner.formats.proto_file import Label, ProtoField, ProtoFile, ProtoMessage, print_proto
 from lsql_runner.formats.proto_schema import SCALAR_TYPES, UNSIGNED
 from lsql_runner.formats.proto_text import parse_proto
+from lsql_runner.formats.spec import FieldNameError, FormatError
 from lsql_runner.types import (
     BOOLEAN,
     BYTES,
@@ -37,22 +39,31 @@ _TYPES: dict[DataType, str] = {
     UNSIGNED: "uint64",
     TIMESTAMP: _TIMESTAMP,
 }
-_PROTOBUFS_OWN = (19_000, 19_999)
+_RESERVED_BY_PROTOBUF = (19_000, 19_999)
 """Numbers that no field may have."""
+_REASONS = DetailTable(
+    {
+        "NOT_A_STRUCT": "a Protobuf message is a struct with fields, not {type}",
+        "JSON_NAMES_EQUAL": "the fields {first} and {second} have the same name in the JSON form of Protobuf",
+        "TYPE_UNSUPPORTED": "Protobuf has no type {type}",
+        "INNER_TYPE_UNSUPPORTED": "Protobuf has no type {type} inside {outer}",
+    }
+)
 
 
 def write_proto(kind: DataType, name: str, package: str) -> str:
-    """The file that values of a type are written with. The first message is theirs; fields are numbered from 1.
+    """The file to write values of a type with. Its first message is the record; fields are numbered from 1.
 
     Args:
-        name: of the message; nested messages take the names of their fields.
+        name: the name of the message; nested messages are named after their fields.
         package: empty for none.
 
     Raises:
-        ProtoError: Protobuf has no such type, or not this field name.
+        FieldNameError: Protobuf does not allow the name of a field.
+        FormatError: Protobuf has no such type.
     """
     if not isinstance(kind, Struct):
-        raise ProtoError(f"a record of Protobuf is a struct of fields, not {describe(kind)}")
+        raise FormatError(_REASONS("NOT_A_STRUCT", type=describe(kind)))
     text = print_proto(ProtoFile("proto3", package, (), (_message(kind, name),)))
     if _TIMESTAMP in text:
         file = parse_proto(text)
@@ -67,12 +78,10 @@ def _message(kind: Struct, name: str) -> ProtoMessage:
     known: dict[str, str] = {}
     for number, member in enumerate(kind.fields, 1):
         if not (member.name.isascii() and member.name.isidentifier()):
-            raise ProtoError(f"`{member.name}` is not a valid Protobuf field name: use letters, digits and _")
+            raise FieldNameError(member.name)
         before = known.setdefault(_json_name(member.name), member.name)
         if before != member.name:
-            raise ProtoError(
-                f"the fields {before} and {member.name} are the same to Protobuf, which has them in JSON too"
-            )
+            raise FormatError(_REASONS("JSON_NAMES_EQUAL", first=before, second=member.name))
         label: Label
         match member.type:
             case Array(element):
@@ -82,17 +91,17 @@ def _message(kind: Struct, name: str) -> ProtoMessage:
             case _:
                 one, label = member.type, "optional" if member.nullable else ""
         if isinstance(one, Struct):
-            called = _free(member.name[0].upper() + member.name[1:], taken)
-            taken.add(called)
-            inner.append(_message(one, called))
+            type_name = _unused_name(member.name[0].upper() + member.name[1:], taken)
+            taken.add(type_name)
+            inner.append(_message(one, type_name))
         else:
-            called = _scalar(one, member)
-        fields.append(ProtoField(member.name, number, called, label, "string" if label == "map" else None))
+            type_name = _scalar(one, member)
+        fields.append(ProtoField(member.name, number, type_name, label, "string" if label == "map" else None))
     return ProtoMessage(name, tuple(fields), tuple(inner))
 
 
 def _json_name(name: str) -> str:
-    """The name of a field in JSON. Compilers refuse two fields of a message with the same one."""
+    """The name of a field in JSON. Compilers reject messages with two fields of the same JSON name."""
     first, *more = name.split("_")
     return first + "".join(part[:1].upper() + part[1:] for part in more)
 
@@ -100,33 +109,32 @@ def _json_name(name: str) -> str:
 def _scalar(kind: DataType, member: Field) -> str:
     found = _TYPES.get(kind)
     if found is None:
-        raise ProtoError(f"Protobuf has no {describe(kind)}{_within(kind, member)}")
+        if kind == member.type:
+            raise FormatError(_REASONS("TYPE_UNSUPPORTED", type=describe(kind)), member.name)
+        reason = _REASONS("INNER_TYPE_UNSUPPORTED", type=describe(kind), outer=describe(member.type))
+        raise FormatError(reason, member.name)
     return found
 
 
-def _within(kind: DataType, member: Field) -> str:
-    return f": field {member.name}" + ("" if kind == member.type else f", {describe(member.type)}")
-
-
-def _free(name: str, taken: set[str]) -> str:
+def _unused_name(name: str, taken: set[str]) -> str:
     while name in taken or name in SCALAR_TYPES:
         name += "_"
     return name
 
 
 def renumbered(text: str, newest: str) -> str:
-    """A file with the numbers that fields of the same names have in the newest version of its subject.
+    """A file whose fields have the numbers of the fields with the same names in the newest version of its subject.
 
     New fields get numbers that were never used; the numbers of removed fields are reserved. The text is unchanged if
-    the numbers are, or if the newest version cannot be read.
+    no number changes, or if the newest version cannot be parsed.
     """
     file = parse_proto(text)
     try:
         before = parse_proto(newest)
-    except ProtoError:
+    except FormatError:
         return text
     earlier = {message.name: message for message in before.messages}
-    # The first message is the record's, whatever it is called now.
+    # The first message is the record, even if its name has changed.
     messages = tuple(
         _kept(one, earlier.get(one.name) or (before.messages[0] if not place and before.messages else None))
         for place, one in enumerate(file.messages)
@@ -157,6 +165,6 @@ def _kept(message: ProtoMessage, before: ProtoMessage | None) -> ProtoMessage:
 def _next(number: int, ranges: Iterable[tuple[int, int]]) -> int:
     """The next larger number that a field may have."""
     number += 1
-    while ends := [end for start, end in (*ranges, _PROTOBUFS_OWN) if start <= number <= end]:
+    while ends := [end for start, end in (*ranges, _RESERVED_BY_PROTOBUF) if start <= number <= end]:
         number = max(ends) + 1
     return number

@@ -1,7 +1,7 @@
-"""Protobuf messages to the language's types. Pure: text in, frozen data out.
+"""Converts Protobuf messages to types of the language. Pure: text in, frozen data out.
 
-Source: the specifications of proto2 and proto3, and their JSON mapping for the keys of maps. A message
-is read by the numbers of its fields, so the schema that a record was written with is not needed to read it.
+Source: the specifications of proto2 and proto3, and their JSON mapping for the keys of maps. A message is read by the
+numbers of its fields, so reading a record does not need the schema with which it was written.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import json
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from lsql_runner.errors import DetailTable
 from lsql_runner.formats.catalog import Format, Serde
-from lsql_runner.formats.proto_file import Presence, ProtoEnum, ProtoError, ProtoField, ProtoFile, ProtoMessage
+from lsql_runner.formats.proto_file import Presence, ProtoEnum, ProtoField, ProtoFile, ProtoMessage
 from lsql_runner.formats.proto_names import WELL_KNOWN, full_name, message_names, presence, resolved, types_of
 from lsql_runner.formats.proto_text import parse_proto
+from lsql_runner.formats.spec import FormatError, RecursiveTypeError
 from lsql_runner.types import (
     BOOLEAN,
     BYTES,
@@ -43,7 +45,7 @@ SCALAR_TYPES: dict[str, DataType] = {
     "string": STRING,
     "bytes": BYTES,
 }
-_NO_KEYS = ("double", "float", "bytes")
+_NOT_MAP_KEYS = ("double", "float", "bytes")
 _SHAPES: dict[str, Literal["timestamp", "wrapper"]] = {
     "google.protobuf.Timestamp": "timestamp",
     **{
@@ -51,19 +53,27 @@ _SHAPES: dict[str, Literal["timestamp", "wrapper"]] = {
         for name in ("Double", "Float", "Int64", "UInt64", "Int32", "UInt32", "Bool", "String", "Bytes")
     },
 }
-"""Well-known messages that are one value here."""
+"""Well-known messages that are read as one value."""
+_REASONS = DetailTable(
+    {
+        "MESSAGE_MISSING": "the file has no message",
+        "MESSAGE_UNKNOWN": "the file has no message {name}; its messages are {known}",
+        "MAP_KEY_TYPE": "the keys of a map cannot have the type {type}",
+        "TYPE_UNKNOWN": "unknown type {type}",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A field with all that reading and writing it needs.
+    """A field, with everything that is needed to read and write it.
 
     Args:
-        kind: a scalar's name, `enum`, `message`, `timestamp` or `wrapper`.
-        presence: of one value `implicit` (its zero is not written), `optional` or `required`; `repeated`; `map`.
-        key: a map's keys: a scalar's name.
-        symbols: of an enum.
-        inner: fields of a message, also of a timestamp and a wrapper.
+        kind: the name of a scalar type, `enum`, `message`, `timestamp` or `wrapper`.
+        presence: `implicit` (the zero is not written), `optional` or `required` for one value; `repeated`; `map`.
+        key: the scalar type of a map's keys.
+        symbols: names and numbers of an enum.
+        inner: fields of a message, a timestamp or a wrapper.
     """
 
     name: str
@@ -77,7 +87,7 @@ class Slot:
 
     @property
     def member(self) -> Field:
-        """The struct's field. Arrays and maps are never null: in Protobuf they are empty instead."""
+        """The field of the struct type. Arrays and maps are never null: Protobuf has empty ones instead."""
         one = self._one
         if self.presence == "repeated":
             return Field(self.name, Array(one), False)
@@ -113,18 +123,19 @@ class Message:
 
 
 def read_proto(text: str, name: str | None = None) -> Message:
-    """A message of a file that imports no files but Protobuf's own; the first where none is named.
+    """A message of a file that imports only the well-known types; the first message if `name` is None.
 
     Raises:
-        ProtoError: the text is not such a file, it has no such message, or a field of the message has no type here.
+        FormatError: the text is not such a file, it has no such message, or the language has no type for a field.
+        RecursiveTypeError: the message contains itself.
     """
     file = parse_proto(text)
     names = message_names(file)
     if not names:
-        raise ProtoError("the file has no message")
+        raise FormatError(_REASONS("MESSAGE_MISSING"))
     chosen = next(iter(names)) if name is None else name
     if chosen not in names:
-        raise ProtoError(f"the file has no message {chosen}; it has {', '.join(names)}")
+        raise FormatError(_REASONS("MESSAGE_UNKNOWN", name=chosen, known=", ".join(names)))
     full = full_name(file.package, chosen)
     return Message(chosen, names[chosen], _Reader(file).slots(full, "", ()))
 
@@ -133,7 +144,7 @@ def proto_serde(form: Format, text: str, name: str | None = None) -> Serde:
     """The serde of a part in PROTOBUF, alone or inside a windowed key.
 
     Raises:
-        ProtoError: as `read_proto`.
+        FormatError: as `read_proto`.
     """
     message = read_proto(text, name)
     return Serde(form, message.type, text, options=(("message", message.name),))
@@ -181,7 +192,7 @@ class _Reader:
         file, message = self._known[full]
         assert isinstance(message, ProtoMessage)
         if full in around:
-            raise ProtoError(f"{place} contains itself ({full})")
+            raise RecursiveTypeError(full, place)
         return tuple(
             self._slot(field, file, full, f"{place}.{field.name}" if place else field.name, (*around, full))
             for field in message.fields
@@ -189,13 +200,13 @@ class _Reader:
 
     def _slot(self, field: ProtoField, file: ProtoFile, scope: str, place: str, around: tuple[str, ...]) -> Slot:
         slot = Slot(field.name, field.number, field.type, presence(field, file), field.oneof, field.key)
-        if field.key is not None and (field.key not in SCALAR_TYPES or field.key in _NO_KEYS):
-            raise ProtoError(f"{place} is a map whose keys are {field.key}")
+        if field.key is not None and (field.key not in SCALAR_TYPES or field.key in _NOT_MAP_KEYS):
+            raise FormatError(_REASONS("MAP_KEY_TYPE", type=field.key), place)
         if field.type in SCALAR_TYPES:
             return slot
         full = resolved(field.type, scope, self._known)
         if full is None:
-            raise ProtoError(f"{place} refers to the unknown type {field.type}")
+            raise FormatError(_REASONS("TYPE_UNKNOWN", type=field.type), place)
         kind = self._known[full][1]
         if isinstance(kind, ProtoEnum):
             return replace(slot, kind="enum", symbols=kind.values)

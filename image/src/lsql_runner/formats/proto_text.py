@@ -1,7 +1,7 @@
-"""Text of `.proto` files to frozen data. Pure.
+"""Parses the text of `.proto` files to frozen data. Pure.
 
-Source: the specifications of Protocol Buffers' proto2 and proto3. Options, services and extensions are skipped, since
-they change no byte of a message.
+Source: the specifications of proto2 and proto3. Options, services and extensions are skipped, because they do not
+change the bytes of a message.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from lsql_runner.formats.proto_file import Label, ProtoEnum, ProtoError, ProtoField, ProtoFile, ProtoMessage
+from lsql_runner.errors import DetailTable
+from lsql_runner.formats.proto_file import Label, ProtoEnum, ProtoField, ProtoFile, ProtoMessage
+from lsql_runner.formats.spec import FormatError
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+|//[^\n]*|/\*.*?\*/)
@@ -21,16 +23,36 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _LARGEST_NUMBER = 536_870_911
-_DEEPEST = 32
+_MAX_DEPTH = 32
 _LABELS: dict[str, Label] = {"optional": "optional", "required": "required", "repeated": "repeated"}
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_REASONS = DetailTable(
+    {
+        "EDITION": "editions are not supported, only proto2 and proto3",
+        "GROUP": "groups are not supported",
+        "SYNTAX_UNKNOWN": "the syntax `{syntax}` is neither proto2 nor proto3",
+        "TOO_DEEP": "the message {message} is nested more than {limit} levels deep",
+        "TEXT_ENDS": "the text ends inside a definition",
+        "UNEXPECTED": "found `{found}`, expected `{expected}`",
+        "NOT_A_DEFINITION": "found `{found}`, expected a definition",
+        "NOT_A_NAME": "found `{found}`, expected a name",
+        "NOT_A_TYPE": "found `{found}`, expected the type of a field",
+        "NOT_A_NUMBER": "found `{found}`, expected a whole number",
+        "NOT_A_STRING": "found `{found}`, expected a quoted string",
+        "NOT_A_RANGE_END": "found `{found}`, expected the end of a range",
+        "ENUM_EMPTY": "the enum {enum} has no values",
+        "FIELD_NAME_DUPLICATE": "{message} has two fields with the name {name}",
+        "FIELD_NUMBER_DUPLICATE": "{message} has two fields with the number {number}",
+        "FIELD_NUMBER_INVALID": "{number} is not a valid field number",
+    }
+)
 
 
 def parse_proto(text: str) -> ProtoFile:
-    """The file in a text.
+    """The file with this text.
 
     Raises:
-        ProtoError: it is not a .proto file, or one of an edition, or has groups.
+        FormatError: it is not a .proto file of proto2 or proto3, or it has groups.
     """
     return _Parser(text).file()
 
@@ -54,7 +76,7 @@ class _Parser:
                     self._expect("=")
                     syntax = self._syntax()
                 case "edition":
-                    raise ProtoError("editions are not supported, only proto2 and proto3")
+                    raise FormatError(_REASONS("EDITION"))
                 case "package":
                     package = self._next()
                     self._expect(";")
@@ -72,7 +94,7 @@ class _Parser:
                 case ";":
                     pass
                 case other:
-                    raise ProtoError(f"{other!r} does not begin a definition")
+                    raise FormatError(_REASONS("NOT_A_DEFINITION", found=other))
         return ProtoFile(syntax, package, tuple(imports), tuple(messages), tuple(enums))
 
     def _syntax(self) -> Literal["proto2", "proto3"]:
@@ -82,12 +104,12 @@ class _Parser:
             return "proto2"
         if found == "proto3":
             return "proto3"
-        raise ProtoError(f"the syntax {found!r} is neither proto2 nor proto3")
+        raise FormatError(_REASONS("SYNTAX_UNKNOWN", syntax=found))
 
     def _message(self, depth: int) -> ProtoMessage:
         name = self._word()
-        if depth > _DEEPEST:
-            raise ProtoError(f"{name} is more than {_DEEPEST} messages deep")
+        if depth > _MAX_DEPTH:
+            raise FormatError(_REASONS("TOO_DEEP", message=name, limit=_MAX_DEPTH))
         fields: list[ProtoField] = []
         messages: list[ProtoMessage] = []
         enums: list[ProtoEnum] = []
@@ -133,9 +155,9 @@ class _Parser:
             word = self._next()
             self._expect(">")
         if word == "group":
-            raise ProtoError("groups are not supported")
+            raise FormatError(_REASONS("GROUP"))
         if not _WORD.match(word.removeprefix(".").replace(".", "")):
-            raise ProtoError(f"{word!r} is not a field type")
+            raise FormatError(_REASONS("NOT_A_TYPE", found=word))
         name = self._word()
         self._expect("=")
         number = self._number()
@@ -158,7 +180,7 @@ class _Parser:
                     self._balanced("[", "]")
                 self._expect(";")
         if not values:
-            raise ProtoError(f"the enum {name} has no values")
+            raise FormatError(_REASONS("ENUM_EMPTY", enum=name))
         return ProtoEnum(name, tuple(values))
 
     def _reserved(self) -> Iterator[tuple[int, int]]:
@@ -169,12 +191,12 @@ class _Parser:
                     self._next()
                     word_after = self._next()
                     if word_after != "max" and not word_after.isdigit():
-                        raise ProtoError(f"{word_after!r} does not end a range")
+                        raise FormatError(_REASONS("NOT_A_RANGE_END", found=word_after))
                     last = _LARGEST_NUMBER if word_after == "max" else int(word_after)
                 yield int(word), last
 
     def _skip(self) -> None:
-        """To the end of a statement: its semicolon, or its braces."""
+        """Skip to the end of a statement: a semicolon, or a closing brace."""
         while (word := self._next()) != ";":
             if word == "[":
                 self._at -= 1
@@ -199,19 +221,19 @@ class _Parser:
 
     def _next(self) -> str:
         if self._at >= len(self._tokens):
-            raise ProtoError("the text ends in the middle of a definition")
+            raise FormatError(_REASONS("TEXT_ENDS"))
         self._at += 1
         return self._tokens[self._at - 1]
 
-    def _expect(self, wanted: str) -> None:
+    def _expect(self, expected: str) -> None:
         found = self._next()
-        if found != wanted:
-            raise ProtoError(f"{found!r} found where {wanted!r} is expected")
+        if found != expected:
+            raise FormatError(_REASONS("UNEXPECTED", found=found, expected=expected))
 
     def _word(self) -> str:
         found = self._next()
         if not _WORD.match(found):
-            raise ProtoError(f"{found!r} is not a name")
+            raise FormatError(_REASONS("NOT_A_NAME", found=found))
         return found
 
     def _number(self) -> int:
@@ -223,12 +245,12 @@ class _Parser:
             is_octal = len(found) > 1 and found.isdigit() and found.startswith("0")
             return sign * int(found, 8 if is_octal else 0)
         except ValueError:
-            raise ProtoError(f"{found!r} is not a whole number") from None
+            raise FormatError(_REASONS("NOT_A_NUMBER", found=found)) from None
 
     def _string(self) -> str:
         found = self._next()
         if found[:1] not in ("'", '"') or len(found) < 2:
-            raise ProtoError(f"{found!r} is not a quoted string")
+            raise FormatError(_REASONS("NOT_A_STRING", found=found))
         return found[1:-1]
 
 
@@ -236,9 +258,11 @@ def _check_fields(message: str, fields: Iterable[ProtoField]) -> None:
     names: set[str] = set()
     numbers: set[int] = set()
     for field in fields:
-        if field.name in names or field.number in numbers:
-            raise ProtoError(f"{message} has two fields {field.name} or two with the number {field.number}")
+        if field.name in names:
+            raise FormatError(_REASONS("FIELD_NAME_DUPLICATE", message=message, name=field.name))
+        if field.number in numbers:
+            raise FormatError(_REASONS("FIELD_NUMBER_DUPLICATE", message=message, number=field.number))
         if not 1 <= field.number <= _LARGEST_NUMBER:
-            raise ProtoError(f"{field.number} is not a valid number for {message}.{field.name}")
+            raise FormatError(_REASONS("FIELD_NUMBER_INVALID", number=field.number), f"{message}.{field.name}")
         names.add(field.name)
         numbers.add(field.number)

@@ -1,33 +1,36 @@
-"""A `.proto` file with all that it imports, as one file."""
+"""Combines a `.proto` file and its imports in one file."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from lsql_runner.formats.proto_file import ProtoEnum, ProtoError, ProtoField, ProtoFile, ProtoMessage, print_proto
+from lsql_runner.errors import DetailTable
+from lsql_runner.formats.proto_file import ProtoEnum, ProtoField, ProtoFile, ProtoMessage, print_proto
 from lsql_runner.formats.proto_names import WELL_KNOWN, full_name, presence, resolved, types_of
 from lsql_runner.formats.proto_schema import SCALAR_TYPES
 from lsql_runner.formats.proto_text import parse_proto
+from lsql_runner.formats.spec import FormatError
 
 _OF_GOOGLE = "google/protobuf/"
+_REASONS = DetailTable({"IMPORT_MISSING": "the schema has no reference for the import {name}"})
 
 
 def whole_proto(text: str, imports: Mapping[str, str]) -> str:
-    """One file with the imported types appended under new names. It imports only Protobuf's own files.
+    """One file with the imported types appended under new names. It still imports the well-known types of Protobuf.
 
     Args:
         text: the file.
-        imports: other files by the names that they are imported by, those that they import too.
+        imports: all files that it imports, directly or not, by the names in the import statements.
 
     Raises:
-        ProtoError: one of them is not a .proto file, or an imported file is missing.
+        FormatError: one of them is not a .proto file, or an imported file is missing.
     """
     file = parse_proto(text)
     others = _imported(file, imports, {})
     if not others:
         return text
-    moved = {}  # the full name of what is imported: the one that it has in the file
+    moved = {}  # new full names of imported types, by their old ones
     for other in others.values():
         for name in types_of(other):
             own = name.removeprefix(f"{other.package}.")
@@ -41,7 +44,7 @@ def whole_proto(text: str, imports: Mapping[str, str]) -> str:
         messages += more
         enums += kinds
     google = sorted({name for one in (file, *others.values()) for name in one.imports if name.startswith(_OF_GOOGLE)})
-    # Of the two, only proto3 has both kinds of presence.
+    # Only proto3 has both implicit and explicit presence.
     return print_proto(ProtoFile("proto3", file.package, tuple(google), tuple(messages), tuple(enums)))
 
 
@@ -50,7 +53,7 @@ def _imported(file: ProtoFile, texts: Mapping[str, str], found: dict[str, ProtoF
         if name in found or name.startswith(_OF_GOOGLE):
             continue
         if name not in texts:
-            raise ProtoError(f"it imports {name}, for which the schema has no reference")
+            raise FormatError(_REASONS("IMPORT_MISSING", name=name))
         found[name] = parse_proto(texts[name])
         _imported(found[name], texts, found)
     return found
@@ -59,7 +62,7 @@ def _imported(file: ProtoFile, texts: Mapping[str, str], found: dict[str, ProtoF
 def _rewritten(
     file: ProtoFile, known: Mapping[str, str], prefix: str
 ) -> tuple[tuple[ProtoMessage, ...], tuple[ProtoEnum, ...]]:
-    """The types of a file with full names for what fields name; the outermost have a prefix."""
+    """The types of a file; fields refer to types by full names, and outermost types have a prefix."""
 
     def field(one: ProtoField, scope: str) -> ProtoField:
         full = None if one.type in SCALAR_TYPES else resolved(one.type, scope, known)

@@ -1,12 +1,12 @@
-"""PROTOBUF: a message behind the id of its file in a schema registry and its place in that file."""
+"""PROTOBUF: the id of a `.proto` file in a schema registry, the place of a message in the file, and the message."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 
+from lsql_runner.errors import DetailTable
 from lsql_runner.formats.catalog import Format, Serde
-from lsql_runner.formats.proto_file import ProtoError
 from lsql_runner.formats.proto_names import is_first, message_names, message_place
 from lsql_runner.formats.proto_output import renumbered, write_proto
 from lsql_runner.formats.proto_schema import proto_serde
@@ -15,6 +15,7 @@ from lsql_runner.formats.proto_whole import whole_proto
 from lsql_runner.formats.spec import (
     Declaration,
     DeclarationError,
+    FormatError,
     FormatRow,
     OutputSchema,
     RegisteredText,
@@ -25,23 +26,31 @@ from lsql_runner.types import Struct
 
 PROTOBUF_FORMAT = Format("PROTOBUF")
 _MESSAGE, _PACKAGE = "protobuf.message", "protobuf.package"
+_EXPECTED = DetailTable(
+    {
+        "TEXT": "the text of a .proto file",
+        "OPTIONS": 'an object with "message", the name of a message in the file',
+        "FILE": "a .proto file; {reason}",
+    }
+)
 
 
 def _declare(form: Format, declaration: Declaration) -> Serde:
     place, body, options = declaration.place, declaration.schema, declaration.options
     if not isinstance(body, str):
-        raise DeclarationError(f"{place}: the text of a .proto file")
+        raise DeclarationError(_EXPECTED("TEXT"), place)
     message = options.get("message") if isinstance(options, Mapping) and set(options) <= {"message"} else options
     if message is not None and not isinstance(message, str):
-        raise DeclarationError(f'{place}.options: an object with "message", the name of one in the file')
+        raise DeclarationError(_EXPECTED("OPTIONS"), f"{place}.options")
     try:
         return proto_serde(form, whole_proto(body, {}), message)
-    except ProtoError as error:
-        raise DeclarationError(f"{place}: a .proto file; {error}") from None
+    except FormatError as error:
+        raise DeclarationError(_EXPECTED("FILE", reason=error.reason), place) from None
 
 
 def _read(registered: RegisteredText) -> Serde:
-    """Of the message that an earlier start found, else of the one that the newest record holds, else of the first."""
+    """The serde of the message that an earlier start determined, else of the newest record's message, else of the first
+    message."""
     text = whole_proto(registered.text, registered.references)
     return proto_serde(PROTOBUF_FORMAT, text, registered.options.get("message") or _sampled_message(registered, text))
 
@@ -53,14 +62,15 @@ def _sampled_message(registered: RegisteredText, text: str) -> str | None:
     writer = registered.writer()
     try:
         places = {} if writer is None else {place: name for name, place in message_names(parse_proto(writer)).items()}
-    except ProtoError:
+    except FormatError:
         return None
     found = places.get(message_place(registered.samples[-1]) or ())
     return found if found in names else None
 
 
 def _write(serde: Serde, output: OutputSchema) -> Serde:
-    """What passes through keeps its file, if its message is the first: records are written with the first alone."""
+    """A part that passes through unchanged keeps its file if its message is the first: records are written with the
+    first message only."""
     if serde.schema is not None and is_first(serde.schema, dict(serde.options).get("message")):
         return serde
     message, package = output.settings.get(_MESSAGE, output.name), output.settings.get(_PACKAGE, "")

@@ -1,4 +1,4 @@
-"""The schema id before a record, as the clients of schema registries write it: a zero byte and 4 bytes, big-endian."""
+"""The schema id at the beginning of a record, in Confluent's wire format: a zero byte and 4 bytes, big-endian."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ SCHEMA_ID_BYTES = 5
 
 
 def schema_id_prefix(schema_id: int) -> bytes:
-    """The bytes that name a schema before a record."""
+    """The bytes before a record that is written with this schema."""
     return MAGIC + schema_id.to_bytes(SCHEMA_ID_BYTES - len(MAGIC), "big")
 
 
@@ -23,5 +23,5 @@ def schema_id_of(data: bytes) -> int:
 
 
 def without_schema_id(data: bytes) -> bytes:
-    """JSON without the schema id that it may begin with."""
+    """JSON without its schema id, if it has one."""
     return data[SCHEMA_ID_BYTES:] if starts_with_schema_id(data) else data

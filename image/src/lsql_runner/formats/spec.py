@@ -1,7 +1,7 @@
-"""What one row of the format table holds: the functions and facts in which formats differ.
+"""The row of a format in the table of formats: the functions and properties in which formats differ.
 
-A row is all that the rest of the package asks: nothing outside of `formats` compares a format's name. The bytes
-themselves are read and written by two tables of the same keys: `engine.codecs` in Spark, `cases.codecs` in Python.
+The rest of the package uses only the row: nothing outside of `formats` compares a format's name. Two tables with the
+same keys read and write the bytes: `engine.codecs` in Spark, `cases.codecs` in Python.
 """
 
 from __future__ import annotations
@@ -11,24 +11,55 @@ from dataclasses import dataclass, field
 from typing import Any
 from typing import Literal as OneOf
 
+from lsql_runner.errors import Detail, DetailError, DetailTable
 from lsql_runner.formats.catalog import Format, Serde
 from lsql_runner.types import DataType
 
+_REASONS = DetailTable(
+    {
+        "FIELD_NAME_INVALID": "`{field}` is not a valid field name: use letters, digits and _",
+        "TYPE_RECURSIVE": "the type {type} contains itself",
+    }
+)
 
-class FormatError(ValueError):
-    """A schema, a type or an option that a format cannot have; the message says what and where."""
+
+class FormatError(DetailError):
+    """A schema, a type or an option that a format does not support."""
+
+    def __init__(self, reason: Detail, path: str = "") -> None:
+        super().__init__(reason.in_field(path))
 
 
-class DeclarationError(FormatError):
-    """A declaration that makes no sense; the message begins with its place, as `orders.value`."""
+class FieldNameError(FormatError):
+    """A field name that a format does not allow."""
+
+    def __init__(self, field: str) -> None:
+        super().__init__(_REASONS("FIELD_NAME_INVALID", field=field))
+        self.field = field
+
+
+class RecursiveTypeError(FormatError):
+    """A named type of a schema that contains itself; the types of the language cannot."""
+
+    def __init__(self, type: str, path: str) -> None:
+        super().__init__(_REASONS("TYPE_RECURSIVE", type=type), path)
+        self.type = type
+        self.path = path
+
+
+class DeclarationError(DetailError):
+    """An invalid declaration; the reason is the expected value with its place, as `orders.value: a schema`."""
+
+    def __init__(self, expected: Detail, place: str = "") -> None:
+        super().__init__(expected.at(place))
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What LSQL_TOPICS or a case file says of a part whose format has many types."""
+    """The declaration, in LSQL_TOPICS or a case file, of a part in a format with many types."""
 
     place: str
-    """For messages, as `orders.value`."""
+    """For errors, as `orders.value`."""
     schema: Any
     options: Any = field(default_factory=dict)
     has_schema_id: bool = False
@@ -36,7 +67,7 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True)
 class SchemaSetting:
-    """A SET for the schema that a part of a target is written with, as `defaults.topic.value.<key>`."""
+    """A SET key for the schema of a target's part, as `defaults.topic.value.<key>`."""
 
     key: str
     kind: OneOf["name", "dotted name", "boolean"]
@@ -44,29 +75,29 @@ class SchemaSetting:
 
 @dataclass(frozen=True, slots=True)
 class OutputSchema:
-    """What the schema of a target's part depends on beside the type."""
+    """What determines the schema of a target's part, apart from the type."""
 
     name: str
-    """Of the record or message, unless a setting says another: made of the topic's name."""
+    """The name of the record or message, derived from the topic's name; a setting overrides it."""
     is_open: bool
-    """Whether records may have fields that the type does not name, as those that pass through have."""
+    """Whether records may have fields that the type does not name, as records that pass through unchanged do."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """By the key of a SchemaSetting, where the program sets it. A boolean is `true` or `false`."""
+    """Values by the key of a SchemaSetting, for the keys that the program sets. A boolean is `true` or `false`."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegisteredText:
-    """A schema as a registry holds it, with what else there is to know of the topic."""
+    """A schema of a registry, with samples of the topic that uses it."""
 
     text: str
     references: Mapping[str, str]
-    """The schemas that it and they refer to, by the names that they have there."""
+    """All schemas that it refers to, directly or not, by the names in the references."""
     samples: Sequence[bytes]
     """Some records of the part."""
     options: Mapping[str, str]
-    """Of the serde that an earlier start found; empty at the first."""
+    """The options of the serde that an earlier start determined; empty on the first start."""
     writer: Callable[[], str | None]
-    """The text of the schema that the newest record names, if it names one that the registry has."""
+    """Returns the text of the schema of the newest record; None if the registry does not have it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,18 +105,19 @@ class RegistryRow:
     """How a format uses a schema registry."""
 
     kind: str
-    """What the registry calls it (`schemaType`)."""
+    """The registry's name of the format (`schemaType`)."""
     in_every_record: bool
-    """Every record begins with the id of its schema; else a topic's records do or do not (`Serde.has_schema_id`)."""
+    """Whether every record begins with the id of its schema; if not, `Serde.has_schema_id` says so for a topic."""
     schema_is_json: bool
     read: Callable[[RegisteredText], Serde | None]
-    """How records are read that the registry has a schema of; None if it leaves the type open and no sample shows it.
+    """Returns the serde of a registered schema; None if neither the schema nor a sample determines the type.
 
     Raises FormatError."""
     write: Callable[[Serde, OutputSchema], Serde]
-    """The serde with the schema that it is written with, if any. Raises FormatError."""
+    """Returns the serde with the schema to write, if the format has one. Raises FormatError."""
     revise: Callable[[str, str], str] | None = None
-    """A schema and the newest version of its subject: the schema, changed so that it can follow that version."""
+    """Takes a schema and the newest version of its subject; returns the schema, changed so that it is a valid next
+    version."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,46 +126,49 @@ class FormatRow:
 
     name: str
     doc: str
-    """What a record is, in one line."""
+    """A record of the format, described in one line."""
     one_type: DataType | None = None
-    """The type of all its values; None for a format of many types, which has a schema."""
+    """The type of all values; None for a format with many types, which has a schema."""
     is_of_keys: bool = True
+    """Whether keys may have it."""
     is_written: bool = True
+    """Whether targets may have it."""
     keeps_structs: bool = False
-    """A computed struct is written in the format of the source."""
+    """Whether a computed struct is written in the format of the source."""
     fits: Callable[[DataType], bool]
     """Whether values of a type can be written without loss."""
     declare: Callable[[Format, Declaration], Serde] | None = None
-    """The serde of a declaration; None for formats of one type. Raises DeclarationError."""
+    """Returns the serde of a declaration; None for formats with one type. Raises DeclarationError."""
     describe: Callable[[Serde], Any] | None = None
-    """The `schema` that `declare` makes the serde of again."""
+    """Returns the `schema` of the declaration from which `declare` returns this serde."""
     has_options: bool = False
     from_columns: Callable[[Format, DataType], Serde] | None = None
-    """The serde of a CREATE TABLE with these columns; None if columns do not say enough. Raises FormatError."""
+    """Returns the serde of a CREATE TABLE with these columns; None if columns do not determine the schema. Raises
+    FormatError."""
     infer: Callable[[Sequence[bytes], Format], Serde | None] | None = None
-    """The serde that a sample shows; None as its result if the sample is empty and a schema is needed. Without the
-    function a sample shows nothing."""
+    """Returns the serde of some records; its result is None if there are no records and a schema is needed. None if
+    records do not determine the type."""
     recognizes: Callable[[Sequence[bytes]], bool] | None = None
-    """Whether records of a topic whose format nobody names are in this one."""
+    """Whether the records of a topic without a declared format have this one."""
     registry: RegistryRow | None = None
     settings: tuple[SchemaSetting, ...] = ()
 
     @property
     def is_sampled(self) -> bool:
-        """Whether its fields may be known from a sample alone, which more records may widen."""
+        """Whether the fields may be inferred from a sample; then later records may add fields."""
         return self.infer is not None and self.one_type is None
 
     @property
     def needs_registry(self) -> bool:
-        """Whether its records cannot be read without a schema registry."""
+        """Whether reading its records requires a schema registry."""
         return self.registry is not None and self.registry.in_every_record
 
     @property
     def may_have_schema_id(self) -> bool:
-        """Whether some topics have records with a schema id, and others have not."""
+        """Whether records begin with a schema id in some topics and not in others."""
         return self.registry is not None and not self.registry.in_every_record
 
     @property
     def must_be_declared(self) -> bool:
-        """Whether neither a sample nor a registry says what is in its records."""
+        """Whether neither a sample nor a registry determines the type of its values."""
         return self.infer is None and self.registry is None

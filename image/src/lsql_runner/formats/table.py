@@ -18,40 +18,35 @@ ROWS: tuple[FormatRow, ...] = (
 )
 FORMATS: dict[str, FormatRow] = {row.name: row for row in ROWS}
 REGISTRY_KINDS: dict[str, FormatRow] = {row.registry.kind: row for row in ROWS if row.registry is not None}
-"""By what a schema registry calls them."""
+"""By the name that schema registries use (`schemaType`)."""
 
 SCHEMA_SETTINGS = tuple(setting for row in ROWS for setting in row.settings)
 
 OF_KEYS = tuple(row.name for row in ROWS if row.is_of_keys)
 READABLE = (*FORMATS, *WINDOW_BOUNDS)
-"""Formats of sources, the windowed ones included."""
+"""Formats of sources, including windowed keys."""
 WRITABLE = tuple(row.name for row in ROWS if row.is_written)
 
 
 def row_of(form: Format) -> FormatRow:
-    """The row of a format; of a windowed one, that of the key inside."""
+    """The row of a format; for a windowed key the row of the key's format."""
     return FORMATS[form.bare.name]
 
 
 def names_schema(serde: Serde) -> bool:
-    """Whether records of a part begin with the id of a schema."""
+    """Whether records of a part begin with the id of a schema, in any format."""
     return serde.has_schema_id or row_of(serde.format).needs_registry
 
 
 def registry_row(form: Format) -> RegistryRow:
-    """How a format uses a schema registry.
-
-    Raises:
-        ValueError: it does not.
-    """
-    found = row_of(form).registry
-    if found is None:
-        raise ValueError(f"{form} has no schemas in a registry")
-    return found
+    """How a format uses a schema registry; only for formats that do."""
+    registry = row_of(form).registry
+    assert registry is not None, form
+    return registry
 
 
 def parse_format(text: str) -> Format | None:
-    """The format that `JSON` or `TW[STRING]` names, in any case; None for one that this version does not read."""
+    """The format with a name such as `JSON` or `TW[STRING]`, in upper or lower case; None if it is not supported."""
     outer, _, inner = text.strip().upper().partition("[")
     inner = inner.removesuffix("]")
     is_windowed = outer in WINDOW_BOUNDS
@@ -61,17 +56,18 @@ def parse_format(text: str) -> Format | None:
 
 
 def readable_as(part: OneOf["key", "value"]) -> tuple[str, ...]:
-    """Names of the formats that a part of a source's records may have."""
+    """Names of the formats that keys or values of a source may have."""
     return tuple(name for name in READABLE if part == "value" or name in OF_KEYS or name in WINDOW_BOUNDS)
 
 
 def known_formats(names: Iterable[str]) -> str:
-    """The names in a row, for a message."""
+    """The names as a list for errors: `STRING, TW[...]`."""
     return ", ".join(f"{name}[...]" if name in WINDOW_BOUNDS else name for name in names)
 
 
 def recognized(samples: list[bytes]) -> Format:
-    """The format of records that nobody names: JSON if some are JSON objects, STRING if all are text, else BYTES."""
+    """The format of records without a declared format: JSON if some are JSON objects, STRING if all are text, else
+    BYTES."""
     order = ("JSON", "STRING", "BYTES")
     found = next(name for name in order if (test := FORMATS[name].recognizes) is not None and test(samples))
     return Format(found)

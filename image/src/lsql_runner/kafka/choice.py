@@ -1,6 +1,6 @@
-"""Chooses the client for the brokers: librdkafka, which runs in this process, or Kafka's Java client in a small JVM.
+"""Chooses the Kafka client: librdkafka in this process, or Kafka's Java client in a small JVM.
 
-librdkafka wherever it supports the settings: it starts at once and needs little memory.
+librdkafka is used if it supports the settings, because it starts at once and needs little memory.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ _LOGIN_MODULE = re.compile(r"\s*([\w.$]+)\s")
 
 
 def open_brokers(connection: KafkaConnection, jvm: BrokersJvm, answer_s: float = 10.0) -> Brokers:
-    """The brokers, through the client that supports the connection's settings. To be closed.
+    """The brokers, through a client that supports the settings of the connection. The caller closes it.
 
     Raises:
-        LsqlError: KAFKA_SETTINGS_INVALID where neither does; JAVA_MISSING, JARS_MISSING where a JVM is needed.
+        LsqlError: KAFKA_SETTINGS_INVALID if no client supports the settings; JAVA_MISSING, JARS_MISSING if a JVM is
+            needed.
     """
     if java_only_setting(connection) is None:
         return KafkaBrokers(connection, answer_s)
@@ -30,7 +31,7 @@ def open_brokers(connection: KafkaConnection, jvm: BrokersJvm, answer_s: float =
 
 
 def java_only_setting(connection: KafkaConnection) -> str | None:
-    """A setting that only Kafka's Java client supports; None where librdkafka supports all of them."""
+    """A setting that only Kafka's Java client supports; None if librdkafka supports all settings."""
     security = dict(connection.security)
     protocol = security.get("security.protocol", "PLAINTEXT").upper()
     found = [

@@ -1,7 +1,7 @@
-"""The connection to the brokers, for both clients: librdkafka in this process and Kafka's Java client in the JVM.
+"""Settings of the connection to the brokers, for librdkafka in this process and for Kafka's Java client in the JVM.
 
-Settings have the keys of the Java client (`sasl.mechanism`, `ssl.truststore.certificates`), and some keys that make a
-JAAS line unnecessary: user and password, OAuth's client, Kerberos' principal and keytab.
+Settings have the keys of the Java client (`sasl.mechanism`, `ssl.truststore.certificates`), and additional keys that
+make a JAAS line unnecessary: user and password, OAuth client, Kerberos principal and keytab.
 Sources: the configuration references of Apache Kafka 3.9 and of librdkafka 2.
 """
 
@@ -17,7 +17,7 @@ Security = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class KafkaConnection:
-    """`servers` is `host:port,...`; `security` holds Kafka's client keys (`security.protocol`, `sasl.*`, `ssl.*`)."""
+    """`servers` is `host:port,...`; `security` contains the keys `security.protocol`, `sasl.*` and `ssl.*`."""
 
     servers: str
     security: tuple[tuple[str, str], ...] = ()
@@ -58,7 +58,7 @@ _LOGIN_OPTIONS = {
     "sasl.kerberos.principal": "principal",
     "sasl.kerberos.keytab": "keyTab",
 }
-"""Keys that Kafka's Java client knows only as options of its login module."""
+"""Keys that Kafka's Java client supports only as options of its login module."""
 
 _KERBEROS = 'useKeyTab="true" storeKey="true" '
 TOKEN_CALLBACKS = (
@@ -67,23 +67,21 @@ TOKEN_CALLBACKS = (
 )
 """Classes that fetch a token from `sasl.oauthbearer.token.endpoint.url`; the older name first."""
 
-_ANY_KEY = SSL_ENGINE_FACTORY
-"""Reads private keys in every form that librdkafka reads; the Java client reads few of them."""
-
 
 def _for_java(security: Security) -> Security:
-    """The keys of the Java client. Without a JAAS line one is made from user, password and the like."""
+    """The keys of the Java client. If there is no JAAS line, it is built from user, password and other options."""
     keys = {key: value for key, value in security.items() if key not in _LOGIN_OPTIONS}
     mechanism = security.get("sasl.mechanism", "GSSAPI")
     given = {option: security[key] for key, option in _LOGIN_OPTIONS.items() if key in security}
     if given and "sasl.jaas.config" not in keys and mechanism in LOGINS:
         options = " ".join(f'{name}="{_escaped(value)}"' for name, value in given.items())
-        more = _KERBEROS if mechanism == "GSSAPI" else ""
-        keys["sasl.jaas.config"] = f"{LOGINS[mechanism]} required {more}{options};"
+        kerberos = _KERBEROS if mechanism == "GSSAPI" else ""
+        keys["sasl.jaas.config"] = f"{LOGINS[mechanism]} required {kerberos}{options};"
     if mechanism == "OAUTHBEARER" and "sasl.oauthbearer.token.endpoint.url" in keys:
         keys.setdefault("sasl.login.callback.handler.class", TOKEN_CALLBACKS[0])
     if "ssl.keystore.key" in keys:
-        keys.setdefault("ssl.engine.factory.class", _ANY_KEY)
+        # Reads private keys in every form that librdkafka reads; the Java client reads few of them.
+        keys.setdefault("ssl.engine.factory.class", SSL_ENGINE_FACTORY)
     return keys
 
 
@@ -112,12 +110,10 @@ _JAAS = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
 
 def _for_librdkafka(security: Security) -> Security:
-    """The keys by librdkafka's names, without those that only the Java client uses."""
+    """The keys of librdkafka; keys that only the Java client uses are left out."""
     found = {key: security[key] for key in _SAME if key in security}
     found |= {new: security[old] for old, new in _RENAMED.items() if old in security}
-    if (
-        "ssl.keystore.location" in security
-    ):  # PEM: certificate and key are in one file (other types are not for librdkafka)
+    if "ssl.keystore.location" in security:  # PEM, with certificate and key in one file; librdkafka supports no others
         found |= dict.fromkeys(("ssl.certificate.location", "ssl.key.location"), security["ssl.keystore.location"])
     keys_of = {option: key for key, option in _LOGIN_OPTIONS.items()}
     for option, value in _JAAS.findall(security.get("sasl.jaas.config", "")):
@@ -126,10 +122,10 @@ def _for_librdkafka(security: Security) -> Security:
     if security.get("sasl.mechanism") == "OAUTHBEARER" and "sasl.oauthbearer.token.endpoint.url" in security:
         found["sasl.oauthbearer.method"] = "oidc"
     if found.get("ssl.endpoint.identification.algorithm") == "":
-        found["ssl.endpoint.identification.algorithm"] = "none"  # librdkafka's value for: do not check host names
+        found["ssl.endpoint.identification.algorithm"] = "none"  # librdkafka's value for not checking host names
     return found
 
 
 def _escaped(value: str) -> str:
-    """A value between quotes in a JAAS line."""
+    """A value, escaped for use between quotes in a JAAS line."""
     return value.replace("\\", "\\\\").replace('"', '\\"')

@@ -33,7 +33,7 @@ from lsql_runner.kafka.reasons import REASONS
 
 _START_S = 60.0
 _HEAP_MIB = 64
-"""A batch of records is held twice while it is read, and topics may allow batches of many MiB."""
+"""While a batch of records is read it is in memory twice, and topics may allow batches of many MiB."""
 
 _SPARK_JARS = (
     *("jackson-annotations", "jackson-core", "jackson-databind", "slf4j-api"),
@@ -47,7 +47,7 @@ _SPARK_ONLY_PREFIXES = ("spark-", "commons-pool2-", "woodstox-core-", "stax2-api
 
 @dataclass(frozen=True, slots=True)
 class BrokersJvm:
-    """How the JVM is started. `jars` is the folder of the Kafka client's jar and our own."""
+    """Options of the JVM. `jars` is the folder with the jars of the Kafka client and of our Java module."""
 
     jars: Path
     java_options: tuple[str, ...] = ()
@@ -57,12 +57,12 @@ class BrokersJvm:
 class JavaBrokers(RangeReader):
     """The Brokers port on Kafka's Java client.
 
-    One request at a time: two threads send at most a few requests a second, and while one waits for brokers that do
-    not answer, the other would get no answer either.
+    Sends one request at a time: two threads send at most a few requests a second, and when the brokers do not answer
+    one of them, they do not answer the other either.
 
     Raises:
-        LsqlError: KAFKA_SETTINGS_INVALID, JAVA_MISSING, JARS_MISSING when it is made; BROKER_UNREACHABLE or
-            BROKER_REFUSED, from every method.
+        LsqlError: KAFKA_SETTINGS_INVALID, JAVA_MISSING, JARS_MISSING from the constructor; BROKER_UNREACHABLE or
+            BROKER_REFUSED from every method.
     """
 
     def __init__(self, connection: KafkaConnection, jvm: BrokersJvm, answer_s: float = 10.0) -> None:
@@ -79,7 +79,7 @@ class JavaBrokers(RangeReader):
 
     @property
     def pid(self) -> int | None:
-        """The process id of the JVM; None while there is none."""
+        """The process id of the JVM; None if no JVM runs."""
         return None if self._process is None else self._process.pid
 
     def topics(self) -> dict[str, int]:
@@ -135,8 +135,8 @@ class JavaBrokers(RangeReader):
         if not asked:
             return {}
         found = _by_partition(self._request({"ask": "offsets", "at": at, "partitions": asked}))
-        if (why := missing_leader(found)) is not None:
-            raise self._unreachable(why)
+        if (reason := missing_leader(found)) is not None:
+            raise self._unreachable(reason)
         return found
 
     def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
@@ -174,7 +174,7 @@ class JavaBrokers(RangeReader):
         return answer["ok"]
 
     def _answer(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The lines of an answer, from the running JVM or a new one."""
+        """The lines of a response, from the running JVM or a new one."""
         with self._lock:
             if self._closed:
                 raise self._unreachable(REASONS("CLOSED"))
@@ -182,7 +182,7 @@ class JavaBrokers(RangeReader):
                 return self._ask(request)
             except JavaGoneError as gone:
                 self._end_jvm()
-                raise self._unreachable(REASONS("JVM_GONE", reason=str(gone))) from None
+                raise self._unreachable(REASONS("JVM_GONE", reason=gone.reason)) from None
 
     def _ask(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
         # The JVM enforces the deadline itself; after twice as long it is stuck, for example in a login.
@@ -195,7 +195,7 @@ class JavaBrokers(RangeReader):
         except JavaGoneError:
             if self._closed or not used:
                 raise
-            self._end_jvm()  # it ended after an earlier request, which is noticed only now
+            self._end_jvm()  # it had ended after an earlier request
             return self._running().ask(request, silence_s)
 
     def _running(self) -> JavaProcess:
@@ -209,7 +209,7 @@ class JavaBrokers(RangeReader):
         if error is not None and error.condition == BROKER_SETTINGS_INVALID:
             self._end_jvm()
             raise self._failed(error)
-        return self._process  # any other error is repeated, and reported, by the next request
+        return self._process  # the next request fails with any other error again, and reports it
 
     def _end_jvm(self) -> None:
         process, self._process = self._process, None
@@ -247,12 +247,12 @@ class JavaBrokers(RangeReader):
             return LsqlError("BROKER_REFUSED", servers=self._connection.servers, reason=error.reason)
         return self._unreachable(error.reason or REASONS("TIMEOUT", seconds=f"{self._answer_s:.0f}"))
 
-    def _unreachable(self, why: str) -> LsqlError:
-        return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, reason=why)
+    def _unreachable(self, reason: str) -> LsqlError:
+        return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, reason=reason)
 
 
 def class_path(jars: Path) -> list[str]:
-    """The jars of the small JVM: the few of Spark that it needs, and all of `jars` that is not for Spark alone.
+    """The jars of the small JVM: a few jars of Spark, and the jars in `jars` that are not for Spark only.
 
     Raises:
         LsqlError: JARS_MISSING.

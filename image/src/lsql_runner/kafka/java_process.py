@@ -1,7 +1,7 @@
 """A child process in Java with requests and responses as lines of JSON. It ends with this process.
 
-Its input is a pipe that only this process has open: it closes when this process ends, whatever the cause, and the
-program ends when its input closes.
+Only this process has the other end of its input pipe. The pipe closes when this process ends, for whatever reason, and
+the child ends when its input closes.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
 from typing import Any
 
+from lsql_runner.errors import Detail
 from lsql_runner.jvm.java import OUT_OF_HEAP
 from lsql_runner.kafka.reasons import DEATHS
 
@@ -26,18 +27,26 @@ Line = Mapping[str, Any]
 
 
 class JavaGoneError(Exception):
-    """The program ended; the text says how."""
+    """The process ended.
+
+    Attributes:
+        reason: how it ended.
+    """
+
+    def __init__(self, reason: Detail) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
 
 
 class JavaSilentError(JavaGoneError):
-    """The program did not answer in time and was killed."""
+    """The process did not answer in time and was killed."""
 
 
 class JavaProcess:
-    """A running program. Making one starts it.
+    """A running process. The constructor starts it.
 
     Args:
-        command: makes the command for a folder of temporary files, which goes with the program.
+        command: returns the command for a folder of temporary files, which is deleted with the process.
     """
 
     def __init__(self, command: Callable[[Path], Sequence[str]]) -> None:
@@ -69,16 +78,16 @@ class JavaProcess:
         return self._process.poll() is None
 
     def ask(self, request: Line, silence_s: float) -> list[dict[str, Any]]:
-        """The lines of the answer, the last of which holds `ok` or `error`.
+        """The lines of the response; the last has `ok` or `error`.
 
         Raises:
-            JavaGoneError: it ended.
-            JavaSilentError: no line came within `silence_s`; the program was killed.
+            JavaGoneError: the process ended.
+            JavaSilentError: no line arrived within `silence_s`; the process was killed.
         """
         try:
             self._input.write(json.dumps(request).encode() + b"\n")
             self._input.flush()
-        except (OSError, ValueError):  # it ended; or its input was closed here
+        except (OSError, ValueError):  # the process ended, or `hang_up` closed its input
             raise self._gone() from None
         lines: list[dict[str, Any]] = []
         while not lines or not ("ok" in lines[-1] or "error" in lines[-1]):
@@ -86,12 +95,12 @@ class JavaProcess:
         return lines
 
     def hang_up(self) -> None:
-        """Close its input, so that it ends; a thread that waits for an answer gets JavaGoneError."""
+        """Close its input, so that it ends. A thread that waits for a response gets JavaGoneError."""
         with suppress(OSError):
             self._input.close()
 
     def close(self) -> None:
-        """End it in order; kill it if it does not."""
+        """Close its input and wait for its end; kill it if it does not end in time."""
         self.hang_up()
         try:
             self._process.wait(_EXIT_S)

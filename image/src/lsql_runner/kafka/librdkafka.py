@@ -30,8 +30,8 @@ from lsql_runner.kafka.ports import RawRecord, TopicLimits, TopicRequest
 from lsql_runner.kafka.reasons import REASONS
 from lsql_runner.kafka.refusals import ends_handshake, is_refusal, reason
 
-# By default stamina logs retries through structlog where that is installed, and structlog prints to stdout until it is
-# configured: into the output of commands.
+# If structlog is installed, stamina logs retries through it by default. structlog prints to stdout until it is
+# configured, that is, into the output of commands.
 set_on_retry_hooks([LoggingOnRetryHook])
 
 
@@ -39,7 +39,7 @@ class KafkaBrokers(RangeReader):
     """The Brokers port on confluent-kafka.
 
     Raises:
-        LsqlError: KAFKA_SETTINGS_INVALID when it is made; BROKER_UNREACHABLE or BROKER_REFUSED, from every method.
+        LsqlError: KAFKA_SETTINGS_INVALID from the constructor; BROKER_UNREACHABLE or BROKER_REFUSED from every method.
     """
 
     def __init__(self, connection: KafkaConnection, answer_s: float = 10.0) -> None:
@@ -123,8 +123,8 @@ class KafkaBrokers(RangeReader):
             return {}
         futures = self._admin.list_offsets(asked, request_timeout=self._answer_s)
         found = {Partition(tp.topic, tp.partition): self._result(future).offset for tp, future in futures.items()}
-        if (why := missing_leader(found)) is not None:
-            raise self._unreachable(why)
+        if (no_leader := missing_leader(found)) is not None:
+            raise self._unreachable(no_leader)
         return found
 
     def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
@@ -177,10 +177,11 @@ class KafkaBrokers(RangeReader):
         return found
 
     def _of_group(self, group: str, ask: Callable[[Consumer], list[TopicPartition] | None]) -> list[TopicPartition]:
-        """Ask a group's coordinator, which may still be loading: the first group of a cluster creates its topic.
+        """Send a request to the coordinator of a group. Retries while it is loading: the first group of a cluster
+        creates the coordinator's topic.
 
-        Uses a consumer that never joins the group, not the admin client: confluent-kafka 2.16 sometimes crashes on the
-        answer of a coordinator that is still loading.
+        Uses a consumer that never joins the group. The admin client of confluent-kafka 2.16 sometimes crashes on the
+        response of a coordinator that is still loading.
         """
 
         @stamina.retry(on=_is_loading, timeout=self._answer_s, wait_initial=0.05, wait_max=0.5)
@@ -196,7 +197,7 @@ class KafkaBrokers(RangeReader):
             try:
                 found = request(consumer)
             except KafkaException as error:
-                # A refusal by the coordinator appears as a timeout here; its error is in the consumer's queue.
+                # If the coordinator refuses, the request times out; the error is in the consumer's queue.
                 message = consumer.poll(0)
                 refusal = None if message is None else message.error()
                 consumer.close()
@@ -206,10 +207,8 @@ class KafkaBrokers(RangeReader):
 
     def _group_consumer(self, group: str) -> Consumer:
         wait_ms = int(self._answer_s * 1000)
-        waits = {
-            "session.timeout.ms": wait_ms,
-            "heartbeat.interval.ms": wait_ms // 3,
-        }  # how long a commit looks for the coordinator
+        # The session timeout also limits how long a commit looks for the coordinator.
+        waits = {"session.timeout.ms": wait_ms, "heartbeat.interval.ms": wait_ms // 3}
         return Consumer(self._connection.librdkafka() | {"group.id": group, "enable.auto.commit": False} | waits)
 
     def _result(self, future: Any) -> Any:
@@ -222,11 +221,11 @@ class KafkaBrokers(RangeReader):
         self._handshake_error = None
         try:
             return AdminClient({**self._connection.librdkafka(), "error_cb": self._on_error})  # type: ignore[dict-item]
-        except KafkaException as error:  # a setting that librdkafka cannot use, or a feature that it was built without
+        except KafkaException as error:  # a setting that librdkafka, or this build of it, does not support
             raise LsqlError("KAFKA_SETTINGS_INVALID", reason=error.args[0].str()) from None
 
     def _on_error(self, error: KafkaError) -> None:
-        """Refused credentials are reported only here: the requests themselves time out."""
+        """Remember refused credentials. librdkafka reports them only here, and the requests time out."""
         if ends_handshake(error):
             self._handshake_error = error
 
@@ -235,20 +234,21 @@ class KafkaBrokers(RangeReader):
         self._admin.poll(0)  # calls _on_error
         if self._handshake_error is not None and (cause is None or cause.code() in _TRANSPORT):
             cause = self._handshake_error
-        # A client that has seen a broker stop may keep its outdated leader epochs: the next request uses a new client.
-        # The old one is kept a little longer, since another thread may wait for its futures, which fail without it.
+        # After a broker has stopped, a client may keep outdated leader epochs: the next request uses a new client. The
+        # old client is kept until the next error, because its futures fail without it and another thread may wait for
+        # them.
         self._previous_admin, self._admin = self._admin, self._new_admin()
         if cause is not None and is_refusal(cause):
             return LsqlError("BROKER_REFUSED", servers=self._connection.servers, reason=reason(cause))
-        late = REASONS("TIMEOUT", seconds=f"{self._answer_s:.0f}")
-        return self._unreachable(late if cause is None else cause.str())
+        timeout = REASONS("TIMEOUT", seconds=f"{self._answer_s:.0f}")
+        return self._unreachable(timeout if cause is None else cause.str())
 
-    def _unreachable(self, why: str) -> LsqlError:
-        return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, reason=why)
+    def _unreachable(self, reason: str) -> LsqlError:
+        return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, reason=reason)
 
 
 def _is_loading(error: Exception) -> bool:
-    """Whether a coordinator is not ready yet, so that the request is to be repeated."""
+    """Whether a coordinator is not ready yet, so that the request has to be retried."""
     return isinstance(error, KafkaException) and error.args[0].code() in _COORDINATOR_LOADING
 
 

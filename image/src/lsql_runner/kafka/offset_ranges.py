@@ -1,4 +1,4 @@
-"""Records by offset, for every client that can read a range of offsets."""
+"""Reads records by offset, with any client that reads a range of offsets."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from lsql_runner.kafka.ports import RawRecord
 from lsql_runner.kafka.reasons import REASONS
 
 OffsetRanges = dict[Partition, tuple[int, int]]
-"""Offsets by partition: from the first, up to but not including the second."""
+"""Offsets by partition: from the first, to the second (exclusive)."""
 
 
 class RangeReader(ABC):
-    """`sample` and `record` of a TopicReader, on top of a client's own reading of offset ranges."""
+    """Implements `sample` and `record` of TopicReader with a client's method for reading offset ranges."""
 
     @abstractmethod
     def topics(self) -> dict[str, int]: ...
@@ -38,7 +38,7 @@ class RangeReader(ABC):
         return found[0] if found else None
 
     def _newest(self, topic: str, limit: int) -> OffsetRanges:
-        """The ranges of about `limit` newest records of a topic, equally many of each partition."""
+        """The ranges of about `limit` newest records of a topic, evenly over its partitions."""
         count = self.topics().get(topic, 0)
         partitions = [Partition(topic, number) for number in range(count)]
         ends, begins = self.ends(partitions), self.begins(partitions)
@@ -48,7 +48,7 @@ class RangeReader(ABC):
 
 
 def missing_leader(offsets: Mapping[Partition, int]) -> Detail | None:
-    """Names a partition without a leader: while a broker starts or stops it answers offset -1 and no error."""
+    """NO_LEADER if a partition has no leader: a broker that starts or stops answers with offset -1 and no error."""
     return next(
         (REASONS("NO_LEADER", topic=p.topic, partition=p.partition) for p, offset in offsets.items() if offset < 0),
         None,

@@ -1,6 +1,6 @@
-"""What a processor needs of its brokers, as one protocol for each kind of caller, and the data that they exchange.
+"""The requests of a processor to its brokers, as one protocol for each group of callers.
 
-`librdkafka.KafkaBrokers` and `java_brokers.JavaBrokers` implement all of it; devkit/fake_brokers.py holds an
+`librdkafka.KafkaBrokers` and `java_brokers.JavaBrokers` implement all protocols; devkit/fake_brokers.py is an
 implementation in memory. tests/contract runs one suite on all three.
 """
 
@@ -35,19 +35,19 @@ class TopicRequest:
 
 @dataclass(frozen=True, slots=True)
 class TopicLimits:
-    """Which records a topic accepts; a default where the brokers do not say."""
+    """Which records a topic accepts. Limits that the brokers do not report have their defaults."""
 
     batch_bytes: int | None = None
-    """The largest batch of records."""
+    """The largest batch of records; None if unknown."""
     compacted: bool = False
-    """No record without a key."""
+    """Whether the topic is compacted, and so rejects records without a key."""
 
 
 class TopicReader(Protocol):
     """Topics, offsets and records, without joining a consumer group.
 
     Raises:
-        LsqlError: BROKER_UNREACHABLE or BROKER_REFUSED, from every method.
+        LsqlError: BROKER_UNREACHABLE or BROKER_REFUSED from every method.
     """
 
     def topics(self) -> dict[str, int]:
@@ -63,53 +63,53 @@ class TopicReader(Protocol):
         """Up to `limit` of the newest records of a topic, over all its partitions."""
 
     def record(self, partition: Partition, offset: int) -> RawRecord | None:
-        """One record; None if it is gone or does not exist yet."""
+        """One record; None if it was deleted or does not exist yet."""
 
 
 class GroupPositions(Protocol):
     """The committed offsets of consumer groups without members.
 
     Raises:
-        LsqlError: BROKER_UNREACHABLE or BROKER_REFUSED, from every method.
+        LsqlError: BROKER_UNREACHABLE or BROKER_REFUSED from every method.
     """
 
     def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        """What a consumer group has committed; partitions without a position are left out."""
+        """The committed offsets of a consumer group, without partitions that have none."""
 
     def commit(self, group: str, positions: Mapping[Partition, int]) -> None:
-        """Commit positions for a group."""
+        """Commit offsets for a group."""
 
     def delete_group(self, group: str) -> None:
-        """Delete a consumer group; a group that does not exist is no error."""
+        """Delete a consumer group. It is not an error if the group does not exist."""
 
 
 class TopicAdmin(Protocol):
     """Creates, deletes and describes topics.
 
     Raises:
-        LsqlError: BROKER_UNREACHABLE or BROKER_REFUSED, from every method but `limits`.
+        LsqlError: BROKER_UNREACHABLE or BROKER_REFUSED from every method except `limits`.
     """
 
     def check_create(self, request: TopicRequest) -> None:
-        """Let the brokers check a request; nothing is created. A topic that exists is no error.
+        """Let the brokers validate a request without creating a topic. It is not an error if the topic exists.
 
         Raises:
-            LsqlError: TOPIC_REFUSED where `create` would be refused.
+            LsqlError: TOPIC_REFUSED if the brokers would refuse `create`.
         """
 
     def create(self, request: TopicRequest) -> bool:
-        """Create a topic. A topic that exists is left unchanged, and False is returned.
+        """Create a topic. Returns False, and changes nothing, if the topic exists.
 
         Raises:
             LsqlError: TOPIC_REFUSED.
         """
 
     def delete_topic(self, name: str) -> None:
-        """Delete a topic with all its records; a topic that does not exist is no error."""
+        """Delete a topic with all its records. It is not an error if the topic does not exist."""
 
     def limits(self, topics: Iterable[str]) -> dict[str, TopicLimits]:
-        """Which records topics accept, without the topics that may not be described. Never raises: the limits are
-        used to find a record that is too large early, and the producer finds it otherwise."""
+        """Which records topics accept. Topics that the client may not describe are left out. Never raises: the limits
+        only serve to detect records that are too large earlier than the producer does."""
 
 
 class Brokers(TopicReader, GroupPositions, TopicAdmin, Protocol):

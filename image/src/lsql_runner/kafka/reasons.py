@@ -1,4 +1,4 @@
-"""Why brokers count as unreachable, where no client says so itself: the reasons of BROKER_UNREACHABLE."""
+"""Reasons of BROKER_UNREACHABLE, apart from the errors of the clients."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ REASONS = DetailTable(
 )
 DEATHS = DetailTable(
     {
-        "TIMEOUT": "it did not answer in time and was ended",
-        "HEAP_TOO_SMALL": "its heap is too small for the answer of the brokers",
+        "TIMEOUT": "it did not answer in time and was killed",
+        "HEAP_TOO_SMALL": "its heap is too small for the response of the brokers",
         "SIGNAL": "it was killed by signal {signal}",
         "EXIT_CODE": "it exited with code {code}",
     }
 )
-"""How the small JVM that asks brokers ended."""
+"""How the JVM of the Kafka client ended."""

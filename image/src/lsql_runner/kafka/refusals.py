@@ -1,10 +1,12 @@
-"""Which of librdkafka's errors are a refusal by the brokers, and their message for people."""
+"""Which errors of librdkafka mean that the brokers refused the client, and the reasons of BROKER_REFUSED."""
 
 from __future__ import annotations
 
 import re
 
 from confluent_kafka import KafkaError
+
+from lsql_runner.errors import DetailTable
 
 _HANDSHAKE = {KafkaError._AUTHENTICATION, KafkaError._SSL}
 _REFUSALS = _HANDSHAKE | {
@@ -14,31 +16,33 @@ _REFUSALS = _HANDSHAKE | {
     KafkaError.TOPIC_AUTHORIZATION_FAILED,
     KafkaError.UNSUPPORTED_SASL_MECHANISM,
 }
-# Since TLS 1.3 brokers refuse a client certificate after the handshake; the client calls that a broken connection.
+# With TLS 1.3 brokers reject a client certificate after the handshake, and librdkafka reports a broken connection.
 _ALERT = re.compile(r"alert ([a-z ]+): SSL alert number \d+")
+_REASONS = DetailTable(
+    {
+        "CERTIFICATE_UNTRUSTED": "certificate verify failed: the certificate of the brokers is for another host name, "
+        "or its authority is not in SSL_TRUSTSTORE_CERTIFICATES",
+        "TLS_ALERT": "the brokers ended the TLS connection with `{alert}`; check the client certificate in "
+        "SSL_KEYSTORE_CERTIFICATE_CHAIN and SSL_KEYSTORE_KEY",
+    }
+)
 
 
 def ends_handshake(error: KafkaError) -> bool:
-    """Whether the connection failed at credentials or certificates."""
+    """Whether the connection failed because of credentials or certificates."""
     return error.code() in _HANDSHAKE or _ALERT.search(error.str()) is not None
 
 
 def is_refusal(error: KafkaError) -> bool:
-    """Whether the brokers answered and refused."""
+    """Whether the brokers answered and refused the request."""
     return error.code() in _REFUSALS or ends_handshake(error)
 
 
 def reason(error: KafkaError) -> str:
-    """What happened; settings have their names in the environment, not librdkafka's."""
+    """The reason of a refusal: a detail that names environment variables, else the text of librdkafka."""
     text = error.str()
     if "certificate verify failed" in text:  # the same text for a wrong host name and for an unknown authority
-        return (
-            "certificate verify failed: the brokers' certificate is of another host than the one asked for, or of an "
-            "authority that is not in SSL_TRUSTSTORE_CERTIFICATES"
-        )
+        return _REASONS("CERTIFICATE_UNTRUSTED")
     if alert := _ALERT.search(text):
-        return (
-            f"they ended the TLS connection with `{alert[1]}`; the client's certificate is what "
-            "SSL_KEYSTORE_CERTIFICATE_CHAIN and SSL_KEYSTORE_KEY hold"
-        )
+        return _REASONS("TLS_ALERT", alert=alert[1])
     return text

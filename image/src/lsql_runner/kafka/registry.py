@@ -1,4 +1,4 @@
-"""A client of schema registries with Confluent's REST API. Every request has a deadline."""
+"""A client for schema registries with Confluent's REST API. Every request has a deadline."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter,
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.table import REGISTRY_KINDS
 from lsql_runner.kafka.registry_connection import RegistryConnection
-from lsql_runner.kafka.registry_http import REASONS, RegistryHosts, Reply, in_words
+from lsql_runner.kafka.registry_http import REASONS, RegistryHosts, Reply, first_line
 
 SchemaKind = str
-"""What a registry calls a format (`schemaType`): a key of `formats.table.REGISTRY_KINDS`."""
+"""The registry's name of a format (`schemaType`): a key of `formats.table.REGISTRY_KINDS`."""
 _DEFAULT_KIND = "AVRO"
-"""What a registry means that names no kind."""
+"""The kind of a schema without a `schemaType`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class SchemaReference:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredSchema:
-    """A schema of the registry. The schema of an id never changes."""
+    """A schema of the registry. Schemas are immutable: an id always has the same schema."""
 
     id: int
     kind: SchemaKind
@@ -52,46 +52,62 @@ class SchemaRegistry(Protocol):
     """The requests of a processor to a schema registry.
 
     Raises:
-        LsqlError: REGISTRY_UNREACHABLE, REGISTRY_REFUSED, REGISTRY_RESPONSE_INVALID, from every method.
+        LsqlError: REGISTRY_UNREACHABLE, REGISTRY_REFUSED, REGISTRY_RESPONSE_INVALID from every method.
     """
 
     def schema(self, schema_id: int) -> RegisteredSchema:
-        """The schema behind an id; SCHEMA_UNKNOWN where there is none."""
+        """The schema with an id.
+
+        Raises:
+            LsqlError: SCHEMA_ID_UNKNOWN.
+        """
 
     def latest(self, subject: str) -> SubjectVersion | None:
-        """The newest version of a subject; None where there is no such subject."""
+        """The newest version of a subject; None if the subject does not exist."""
 
     def is_taken(self, subject: str) -> bool:
         """Whether a subject has versions, including deleted ones that can be restored."""
 
     def version(self, subject: str, number: int) -> RegisteredSchema:
-        """A version of a subject, as references name it; SCHEMA_UNKNOWN where there is none."""
+        """A version of a subject.
+
+        Raises:
+            LsqlError: SUBJECT_VERSION_UNKNOWN.
+        """
 
     def ids(self, subject: str) -> tuple[int, ...]:
-        """The ids of all versions of a subject, the oldest first; SCHEMA_UNKNOWN where there is no such subject."""
+        """The ids of all versions of a subject, the oldest first.
+
+        Raises:
+            LsqlError: SUBJECT_UNKNOWN.
+        """
 
     def registered_id(self, subject: str, kind: SchemaKind, text: str) -> int | None:
-        """The id of a schema without references that is a version of the subject; None where it is none.
+        """The id of a schema without references; None if it is not a version of the subject.
 
-        SCHEMA_INVALID where the text is no such schema.
+        Raises:
+            LsqlError: SCHEMA_INVALID.
         """
 
     def register(self, subject: str, kind: SchemaKind, text: str, references: Iterable[SchemaReference] = ()) -> int:
-        """The id of a schema, which is made a version of the subject unless it is one; the subject need not exist.
+        """Register a schema as a version of the subject, unless it is one, and return its id. Creates the subject if it
+        does not exist.
 
-        SCHEMA_INCOMPATIBLE where the subject's rules refuse it, SCHEMA_INVALID where it is no such schema.
+        Raises:
+            LsqlError: SCHEMA_INCOMPATIBLE, SCHEMA_INVALID, SCHEMA_REFERENCE_UNKNOWN.
         """
 
     def incompatibility(
         self, subject: str, kind: SchemaKind, text: str, references: Iterable[SchemaReference] = ()
     ) -> str | None:
-        """Why the subject's rules would refuse a schema as a new version; None where they would take it.
+        """Why the compatibility level of the subject rejects a schema as a new version; None if it does not.
 
-        SCHEMA_INVALID where it is no such schema.
+        Raises:
+            LsqlError: SCHEMA_INVALID.
         """
 
     def delete(self, subject: str) -> None:
-        """Delete a subject permanently, with all its versions; a subject that does not exist is no error."""
+        """Delete a subject permanently, with all its versions. It is not an error if the subject does not exist."""
 
     def close(self) -> None:
         """Close all connections. No other method may be called afterwards."""
@@ -99,17 +115,17 @@ class SchemaRegistry(Protocol):
 
 Parsed = TypeVar("Parsed")
 
-_NO_SUCH = {40401, 40402, 40403}
-"""No such subject, version, schema. A 404 with another code is none of a registry's answers."""
-_NO_SUCH_REQUEST = {404, 405}
-"""What a registry answers to a request that it does not know."""
+_NOT_FOUND = {40401, 40402, 40403}
+"""Error codes for an unknown subject, version or schema. A registry sends no 404 with another error code."""
+_REQUEST_UNSUPPORTED = {404, 405}
+"""The status of a response to a request that the registry does not support."""
 
 
 class RestRegistry:
     """A schema registry over HTTP.
 
     Raises:
-        LsqlError: ENV_INVALID, ENV_MISSING when it is made; those of SchemaRegistry.
+        LsqlError: ENV_INVALID, CERTIFICATE_INCOMPLETE from the constructor; as SchemaRegistry from the methods.
     """
 
     def __init__(self, connection: RegistryConnection, answer_s: float = 10.0) -> None:
@@ -140,14 +156,14 @@ class RestRegistry:
         versions = _parsed(_NUMBERS, self._hosts.ask("GET", _versions(subject), until=until))
         if versions is None:
             raise LsqlError("SUBJECT_UNKNOWN", subject=subject)
-        asked = (self._hosts.ask("GET", f"{_versions(subject)}/{n}", until=until) for n in sorted(versions))
-        found = (_parsed(_VERSION, reply) for reply in asked)
-        return tuple(version.id for version in found if version is not None)  # None was deleted meanwhile
+        replies = (self._hosts.ask("GET", f"{_versions(subject)}/{n}", until=until) for n in sorted(versions))
+        found = (_parsed(_VERSION, reply) for reply in replies)
+        return tuple(version.id for version in found if version is not None)  # None: deleted in the meantime
 
     def registered_id(self, subject: str, kind: SchemaKind, text: str) -> int | None:
         reply = self._hosts.ask("POST", f"/subjects/{quote(subject, safe='')}", _body(kind, text, ()))
-        if reply.status in _NO_SUCH_REQUEST and reply.error_code not in _NO_SUCH:
-            return None  # not every registry can look a schema up
+        if reply.status in _REQUEST_UNSUPPORTED and reply.error_code not in _NOT_FOUND:
+            return None  # some registries do not support this request
         found = _parsed(_ID, _valid(reply, subject, kind))
         return None if found is None else found.id
 
@@ -166,15 +182,15 @@ class RestRegistry:
         path, body = f"/compatibility{_versions(subject)}", _body(kind, text, references)
         until = self._hosts.deadline()
         reply = self._hosts.ask("POST", f"{path}?verbose=true", body, until)
-        if reply.status in _NO_SUCH_REQUEST and reply.error_code not in _NO_SUCH:
-            # Not every registry can check against all versions that the subject's rule is about.
+        if reply.status in _REQUEST_UNSUPPORTED and reply.error_code not in _NOT_FOUND:
+            # Some registries check only against the latest version, whatever the compatibility level.
             reply = self._hosts.ask("POST", f"{path}/latest?verbose=true", body, until)
         found = _parsed(_COMPATIBILITY, _valid(reply, subject, kind))
         return None if found is None or found.is_compatible else found.reason
 
     def delete(self, subject: str) -> None:
         until = self._hosts.deadline()
-        # Confluent's registry deletes permanently only what was deleted before.
+        # Confluent's registry deletes a subject permanently only after a first, soft deletion.
         for how in ("", "?permanent=true"):
             reply = self._hosts.ask("DELETE", f"/subjects/{quote(subject, safe='')}{how}", until=until)
             if reply.error_code // 100 != 404:
@@ -190,7 +206,7 @@ def _versions(subject: str) -> str:
 
 def _body(kind: SchemaKind, text: str, references: Iterable[SchemaReference]) -> dict[str, Any]:
     named = [{"name": r.name, "subject": r.subject, "version": r.version} for r in references]
-    # Confluent's registry before 5.5 has AVRO only, and refuses unknown fields.
+    # Confluent's registry before 5.5 supports AVRO only, and rejects unknown fields.
     kinds = {} if kind == _DEFAULT_KIND else {"schemaType": kind}
     return {"schema": text, **kinds, **({"references": named} if named else {})}
 
@@ -202,35 +218,35 @@ def _valid(reply: Reply, subject: str, kind: SchemaKind) -> Reply:
 
 
 def _parsed(form: TypeAdapter[Parsed], reply: Reply) -> Parsed | None:
-    """The answer in its form; None where the registry says that there is no such thing."""
-    if reply.status == 404 and reply.error_code in _NO_SUCH:
+    """The parsed response; None if the registry answers that the schema, subject or version does not exist.
+
+    Raises:
+        LsqlError: REGISTRY_RESPONSE_INVALID.
+    """
+    if reply.status == 404 and reply.error_code in _NOT_FOUND:
         return None
     if reply.status != 200:
-        raise reply.invalid(REASONS("STATUS", status=reply.said))
+        raise reply.invalid(REASONS("STATUS", status=reply.status_and_message))
     try:
-        return form.validate_python(reply.document)
+        parsed = form.validate_python(reply.document)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "$"
         raise reply.invalid(REASONS("OTHER_JSON", place=place, reason=first["msg"])) from None
-
-
-def _kind(found: Any) -> Any:
-    kind = found or _DEFAULT_KIND
-    if kind not in REGISTRY_KINDS:
-        raise ValueError(f"a schema of {', '.join(REGISTRY_KINDS)} is expected, not {kind}")
-    return kind
+    if isinstance(parsed, _Schema) and parsed.kind not in REGISTRY_KINDS:
+        raise reply.invalid(REASONS("KIND_UNKNOWN", kind=parsed.kind, known=", ".join(REGISTRY_KINDS)))
+    return parsed
 
 
 class _Answer(BaseModel):
-    """Registries may send more fields, and null for missing ones."""
+    """A response. Registries may send more fields, and null for missing ones."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", arbitrary_types_allowed=True)
 
 
 class _Schema(_Answer):
     text: str = Field(alias="schema")
-    kind: Annotated[str, BeforeValidator(_kind)] = Field(_DEFAULT_KIND, alias="schemaType")
+    kind: Annotated[str, BeforeValidator(lambda kind: kind or _DEFAULT_KIND)] = Field(_DEFAULT_KIND, alias="schemaType")
     references: Annotated[tuple[SchemaReference, ...], BeforeValidator(lambda found: found or ())] = ()
 
     def registered(self, schema_id: int) -> RegisteredSchema:
@@ -247,19 +263,18 @@ class _Id(_Answer):
 
 
 _INCOMPATIBLE = "is_compatible: false"
-"""What the answer of a registry says that gives no reason."""
+"""The reason, for a response without one."""
 
 
 class _Compatibility(_Answer):
     is_compatible: bool
     messages: list[str] | None = None
     """Confluent's reasons."""
-    said: str | None = Field(None, alias="reason")
-    """Apicurio's."""
+    apicurio_reason: str | None = Field(None, alias="reason")
 
     @property
     def reason(self) -> str:
-        return in_words(self.said or "; ".join(self.messages or ())) or _INCOMPATIBLE
+        return first_line(self.apicurio_reason or "; ".join(self.messages or ())) or _INCOMPATIBLE
 
 
 _SCHEMA = TypeAdapter(_Schema)

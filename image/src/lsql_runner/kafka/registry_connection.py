@@ -25,19 +25,19 @@ _USER_INFO = re.compile(r"//[^/,]*@")
 
 @dataclass(frozen=True, slots=True)
 class RegistryTls:
-    """PEM texts; an empty one is not given."""
+    """Certificates and keys as PEM text; empty if not set."""
 
     ca: str = ""
-    """The trusted authorities; empty: those that the system trusts."""
+    """The trusted authorities; if empty, the authorities of the system."""
     certificate: str = ""
-    """The client's, with its chain."""
+    """The client certificate with its chain."""
     key: str = field(default="", repr=False)
     key_password: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class RegistryConnection:
-    """`urls` are the hosts of one registry, in the order in which they are asked, without a slash at the end."""
+    """`urls` are the hosts of one registry, in the order of use, without a slash at the end."""
 
     urls: tuple[str, ...]
     user: str = ""
@@ -45,7 +45,7 @@ class RegistryConnection:
     tls: RegistryTls = RegistryTls()
 
     def java(self) -> dict[str, str]:
-        """Settings for the registry's client in the JVM (com.lsqlrunner.registry.RegistrySettings)."""
+        """Settings of the registry client in the JVM (com.lsqlrunner.registry.RegistrySettings)."""
         given = {
             "urls": ",".join(self.urls),
             "username": self.user,
@@ -62,7 +62,7 @@ def registry_urls(text: str) -> tuple[str, ...]:
     """The addresses in SQL_SCHEMA_REGISTRY_URL.
 
     Raises:
-        LsqlError: ENV_INVALID, URL_WITH_CREDENTIALS; neither shows a password.
+        LsqlError: ENV_INVALID, URL_WITH_CREDENTIALS; no error contains a password.
     """
     if _USER_INFO.search(text):
         shown = _USER_INFO.sub("//***@", text)
@@ -92,7 +92,7 @@ def tls_context(connection: RegistryConnection) -> ssl.SSLContext:
         LsqlError: ENV_INVALID, CERTIFICATE_INCOMPLETE.
     """
     if not any(url.startswith("https:") for url in connection.urls):
-        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # without authorities, which take time to load
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # unused, so without authorities, which take time to load
     tls = connection.tls
     try:
         context = ssl.create_default_context(cadata=_certificates(tls.ca))
@@ -107,7 +107,7 @@ def tls_context(connection: RegistryConnection) -> ssl.SSLContext:
 
 
 def _certificates(pem: str) -> str | None:
-    """The certificates of a text without what stands between them, which need not be ASCII; None for no text."""
+    """The certificates of a PEM text, without the text between them, which need not be ASCII; None for no text."""
     found = "\n".join(_CERTIFICATE.findall(pem))
     if pem and not found:
         raise _invalid("CA", EXPECTED("CERTIFICATES"))
@@ -115,12 +115,13 @@ def _certificates(pem: str) -> str | None:
 
 
 def _load_client(context: ssl.SSLContext, tls: RegistryTls) -> None:
-    # Python's module takes them from files only. One is readable for this user alone, and gone a moment later.
+    # Python's ssl module reads them from files only. The file is readable by this user only, and is deleted at once.
     with NamedTemporaryFile("w", encoding="utf-8", prefix="lsql-registry-") as file:
         file.write(f"{tls.certificate}\n{tls.key}\n")
         file.flush()
         try:
-            context.load_cert_chain(file.name, password=lambda: tls.key_password)  # without one it would ask a terminal
+            # Without a password function, OpenSSL would ask on the terminal.
+            context.load_cert_chain(file.name, password=lambda: tls.key_password)
         except (ssl.SSLError, ValueError):
             raise _invalid("KEY", EXPECTED("PRIVATE_KEY")) from None
 

@@ -31,7 +31,7 @@ _ALERT = re.compile(r"\balert ([a-z ]*[a-z])")
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A registry's response: `error_code` is the registry's own, 0 where it has none; `document` is its JSON."""
+    """A registry's response: `error_code` is the code in its body, or 0; `document` is its JSON, or None."""
 
     url: str
     status: int
@@ -40,18 +40,18 @@ class Reply:
 
     @property
     def message(self) -> str:
-        """The registry's message, without names of Java classes; empty where there is none."""
+        """The first line of the message without the name of a Java class; empty if there is no message."""
         found = self.document.get("message", "") if isinstance(self.document, dict) else ""
-        return in_words(str(found))
+        return first_line(str(found))
 
     @property
-    def said(self) -> str:
-        """The status, and the message where there is one."""
+    def status_and_message(self) -> str:
+        """The status, with the message if there is one."""
         return f"{self.status} {self.message}".rstrip()
 
     def invalid(self, reason: Detail) -> LsqlError:
         """REGISTRY_RESPONSE_INVALID."""
-        return answer_invalid(self.url, reason)
+        return response_invalid(self.url, reason)
 
 
 REASONS = DetailTable(
@@ -64,19 +64,20 @@ REASONS = DetailTable(
         "REDIRECT": "HTTP {status}, a redirect",
         "NOT_JSON": "HTTP {status} without JSON",
         "OTHER_JSON": "unexpected JSON at {place}: {reason}",
+        "KIND_UNKNOWN": "the schemaType is {kind}, and not one of {known}",
     }
 )
 
 
 class NoAnswer(Exception):
-    """One host gave no answer; the text is the reason."""
+    """A host did not answer the request; the text is the reason, of ours or of the HTTP library."""
 
 
 class RegistryHosts:
-    """The hosts of one registry. The one that answered last is asked first, the others when it does not answer.
+    """The hosts of one registry. A request goes to the host that answered last, then to the others until one answers.
 
     Raises:
-        LsqlError: ENV_INVALID and ENV_MISSING when it is made.
+        LsqlError: ENV_INVALID, CERTIFICATE_INCOMPLETE from the constructor.
     """
 
     def __init__(self, connection: RegistryConnection, answer_s: float) -> None:
@@ -85,7 +86,7 @@ class RegistryHosts:
         self._first = 0
         self._client = httpx2.Client(
             timeout=httpx2.Timeout(answer_s),
-            # Requests are rare: a kept connection that a load balancer has dropped would look like an outage.
+            # Requests are rare. A kept connection that a load balancer has dropped would look like an outage.
             limits=httpx2.Limits(max_keepalive_connections=0),
             auth=httpx2.BasicAuth(connection.user, connection.password) if connection.user else None,
             headers=_ACCEPT,
@@ -98,7 +99,7 @@ class RegistryHosts:
         return time.monotonic() + self._answer_s
 
     def ask(self, method: str, path: str, body: Any = None, until: float | None = None) -> Reply:
-        """The first host's answer; `until` is the deadline where the request is a part of a longer question.
+        """The first response of a host. `until` is a deadline for several requests; by default each request has one.
 
         Raises:
             LsqlError: REGISTRY_UNREACHABLE, REGISTRY_REFUSED, REGISTRY_CERTIFICATE_UNTRUSTED, REGISTRY_TLS_REFUSED,
@@ -106,11 +107,12 @@ class RegistryHosts:
         """
         deadline = self.deadline() if until is None else until
         reasons = []
-        for left, number in self._order():
+        for hosts_left, number in self._order():
             url = self._urls[number]
-            share = max(0.001, (deadline - time.monotonic()) / left)  # a host that hangs leaves time for the others
+            # Each host has an equal share of the time, so that a host that hangs leaves time for the others.
+            share = max(0.001, (deadline - time.monotonic()) / hosts_left)
             try:
-                reply = self._of_one(url, method, path, body, share)
+                reply = self._ask_host(url, method, path, body, share)
             except NoAnswer as error:
                 reasons.append(str(error) if len(self._urls) == 1 else f"{url}: {error}")
             else:
@@ -123,19 +125,19 @@ class RegistryHosts:
         self._client.close()
 
     def _order(self) -> Iterator[tuple[int, int]]:
-        """The number of hosts left, and which is next."""
+        """For each attempt the number of hosts left and the index of the next host."""
         first, count = self._first, len(self._urls)
         for step in range(count):
             yield count - step, (first + step) % count
 
-    def _of_one(self, url: str, method: str, path: str, body: Any, seconds: float) -> Reply:
+    def _ask_host(self, url: str, method: str, path: str, body: Any, seconds: float) -> Reply:
         try:
             status, content = _within(seconds, lambda: self._request(url + path, method, body, seconds))
         except (TimeoutError, httpx2.TimeoutException):
             raise NoAnswer(REASONS("TIMEOUT", seconds=f"{seconds:.3g}")) from None
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
             raise _failed(url, error) from None
-        return _judged(url, status, content)
+        return _checked_reply(url, status, content)
 
     def _request(self, url: str, method: str, body: Any, seconds: float) -> tuple[int, bytes]:
         content = bytearray()
@@ -144,16 +146,16 @@ class RegistryHosts:
             for part in response.iter_bytes():
                 content += part
                 if len(content) > ANSWER_LIMIT_BYTES:
-                    raise answer_invalid(url, REASONS("TOO_LONG", limit_bytes=ANSWER_LIMIT_BYTES))
+                    raise response_invalid(url, REASONS("TOO_LONG", limit_bytes=ANSWER_LIMIT_BYTES))
                 if time.monotonic() > ends:
                     raise TimeoutError
         return response.status_code, bytes(content)
 
 
 def _within(seconds: float, ask: Callable[[], Answer]) -> Answer:
-    """What `ask` returns; TimeoutError at the deadline, which the client's own limits do not keep.
+    """The result of `ask`; raises TimeoutError after `seconds`.
 
-    They are for each piece that arrives, and none is for the look-up of a name.
+    The timeouts of the HTTP client are not enough: they apply to each part of a response, and not to name resolution.
     """
     answer: Future[Answer] = Future()
 
@@ -171,33 +173,33 @@ def _failed(url: str, error: Exception) -> Exception:
     """The error for a failed request: NoAnswer, or an LsqlError."""
     fault = _tls_fault(error)
     if fault is None:
-        # Other errors of this class are connections that ended too soon.
+        # The other errors of this class are connections that closed too early.
         if isinstance(error, httpx2.RemoteProtocolError) and str(error).startswith("illegal"):
-            return answer_invalid(url, REASONS("NOT_HTTP"))
-        return NoAnswer(in_words(str(error)) or type(error).__name__)
+            return response_invalid(url, REASONS("NOT_HTTP"))
+        return NoAnswer(first_line(str(error)) or type(error).__name__)
     text = str(fault)
     if "WRONG_VERSION_NUMBER" in text or "RECORD_LAYER_FAILURE" in text:
-        return answer_invalid(url, REASONS("NOT_TLS"))
+        return response_invalid(url, REASONS("NOT_TLS"))
     if isinstance(fault, ssl.SSLCertVerificationError):
         return LsqlError("REGISTRY_CERTIFICATE_UNTRUSTED", url=url, reason=fault.verify_message.rstrip("."))
     if alert := _ALERT.search(text):
         return LsqlError("REGISTRY_TLS_REFUSED", url=url, alert=alert[1])
-    return NoAnswer(in_words(text))
+    return NoAnswer(first_line(text))
 
 
 def _tls_fault(error: BaseException | None) -> ssl.SSLError | None:
-    """The TLS error behind a failed request."""
+    """The TLS error that made a request fail; None if there is none."""
     while error is not None and not isinstance(error, ssl.SSLError):
         error = error.__cause__ or error.__context__
-    # A server that closes without TLS' close_notify is unreachable; it has refused nothing.
+    # A connection that ends without close_notify means that the server is unreachable, not that it refused the client.
     return None if isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError) else error
 
 
-def _judged(url: str, status: int, content: bytes) -> Reply:
-    """The answer, if it is a registry's.
+def _checked_reply(url: str, status: int, content: bytes) -> Reply:
+    """The response of a registry.
 
     Raises:
-        NoAnswer: the host is there, and cannot answer now.
+        NoAnswer: the host cannot answer now.
         LsqlError: REGISTRY_REFUSED, REGISTRY_RESPONSE_INVALID.
     """
     try:
@@ -207,9 +209,9 @@ def _judged(url: str, status: int, content: bytes) -> Reply:
     code = document.get("error_code") if isinstance(document, dict) else None
     reply = Reply(url, status, code if isinstance(code, int) else 0, document)
     if status in _TRY_LATER or status >= 500:
-        raise NoAnswer(REASONS("STATUS", status=reply.said))
+        raise NoAnswer(REASONS("STATUS", status=reply.status_and_message))
     if status in {401, 403} or reply.error_code == _READ_ONLY:
-        raise LsqlError("REGISTRY_REFUSED", url=url, reason=REASONS("STATUS", status=reply.said))
+        raise LsqlError("REGISTRY_REFUSED", url=url, reason=REASONS("STATUS", status=reply.status_and_message))
     if 300 <= status < 400:
         raise reply.invalid(REASONS("REDIRECT", status=status))
     if document is None:
@@ -217,12 +219,12 @@ def _judged(url: str, status: int, content: bytes) -> Reply:
     return reply
 
 
-def answer_invalid(url: str, reason: Detail) -> LsqlError:
+def response_invalid(url: str, reason: Detail) -> LsqlError:
     """REGISTRY_RESPONSE_INVALID."""
     return LsqlError("REGISTRY_RESPONSE_INVALID", url=url, reason=reason)
 
 
-def in_words(text: str) -> str:
-    """The first line of a message, without the Java class that some registries put before it."""
+def first_line(text: str) -> str:
+    """The first line of a message, without the name of a Java class with which some registries begin it."""
     line = text.strip().splitlines()[0] if text.strip() else ""
     return _CLASS.sub("", line)[:TEXT_CHARS]

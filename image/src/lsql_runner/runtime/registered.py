@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import Serde
 from lsql_runner.formats.schema_id import schema_id_of, starts_with_schema_id
-from lsql_runner.formats.spec import FormatError, RegisteredText
+from lsql_runner.formats.spec import FormatError, RecursiveTypeError, RegisteredText
 from lsql_runner.formats.table import REGISTRY_KINDS, registry_row
 from lsql_runner.kafka.registry import RegisteredSchema, SchemaKind, SchemaReference, SchemaRegistry
 from lsql_runner.plan.queries import Plan, Write, WriteSink, WriteTopic
@@ -32,7 +32,8 @@ def registered_serde(
         options: the options of the serde that an earlier start found.
 
     Raises:
-        LsqlError: REGISTRY_UNREACHABLE and other errors of the registry; FORMAT_UNSUPPORTED, SCHEMA_UNREADABLE.
+        LsqlError: REGISTRY_UNREACHABLE and other errors of the registry; FORMAT_UNSUPPORTED, SCHEMA_RECURSIVE,
+            SCHEMA_UNREADABLE.
     """
     subject = subject_of(topic, part)
     data = [sample for sample in samples if sample is not None]
@@ -74,8 +75,10 @@ def _serde(
     assert row is not None
     try:
         return row.read(RegisteredText(schema.text, references, samples, options, writer))
+    except RecursiveTypeError as error:
+        raise LsqlError("SCHEMA_RECURSIVE", schema=schema_path, type=error.type, field=error.path) from None
     except FormatError as error:
-        raise LsqlError("SCHEMA_UNREADABLE", schema=schema_path, reason=str(error)) from None
+        raise LsqlError("SCHEMA_UNREADABLE", schema=schema_path, reason=error.reason) from None
 
 
 def _references(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import Cursor
+from lsql_runner.sql.expected import EXPECTED
 from lsql_runner.sql.expressions import read_path, read_type_name
 from lsql_runner.sql.lexer import TokenKind
 from lsql_runner.sql.select import read_topic
@@ -14,7 +15,7 @@ def read_create_table(cursor: Cursor) -> ast.CreateTable:
     """`CREATE TABLE t(_key.k string, f int, arr int[]) FORMAT(STRING, JSON)`."""
     start = cursor.expect_word("CREATE").span
     cursor.expect_word("TABLE")
-    topic = read_topic(cursor, "the name of the topic")
+    topic = read_topic(cursor, EXPECTED("TOPIC"))
     cursor.expect_symbol("(")
     columns = [_read_column(cursor)]
     while cursor.take_symbol(","):
@@ -45,9 +46,9 @@ def _read_column(cursor: Cursor) -> ast.Column:
 
 def read_format(cursor: Cursor) -> ast.FormatName:
     """`JSON`, `TW[STRING]`."""
-    name = cursor.expect(TokenKind.WORD, "a format, such as JSON or STRING")
+    name = cursor.expect(TokenKind.WORD, EXPECTED("FORMAT"))
     inner = None
     if cursor.take_symbol("["):
-        inner = cursor.expect(TokenKind.WORD, "the format inside the window").upper
+        inner = cursor.expect(TokenKind.WORD, EXPECTED("INNER_FORMAT")).upper
         cursor.expect_symbol("]")
     return ast.FormatName(name.upper, inner, name.span.to(cursor.last))

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import Detail, DetailTable, LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql.ast import Ident
+from lsql_runner.sql.expected import EXPECTED
 from lsql_runner.sql.lexer import Token, TokenKind, next_token, skip_blank
 
 MAX_DEPTH = 100
@@ -20,6 +21,9 @@ RESERVED = frozenset(
     CASE WHEN THEN ELSE END IS IN LIKE BETWEEN NULL TRUE FALSE LATERAL UNION DISTINCT ORDER LIMIT CAST""".split()
 )
 """Words that are names only in back-ticks. Other keywords (STREAM, KEY, WINDOW, Timestamp ...) are also valid names."""
+
+
+_FOUND = DetailTable({"END": "the end of the program", "TOKEN": "`{text}`"})
 
 
 class Cursor:
@@ -74,15 +78,15 @@ class Cursor:
         return self.next() if self.at_symbol(symbol) else None
 
     def expect_word(self, word: str) -> Token:
-        return self.take_word(word) or self.refuse(word)
+        return self.take_word(word) or self.refuse(EXPECTED("WORD", word=word))
 
     def expect_symbol(self, symbol: str) -> Token:
-        return self.take_symbol(symbol) or self.refuse(f"'{symbol}'")
+        return self.take_symbol(symbol) or self.refuse(EXPECTED("SYMBOL", symbol=symbol))
 
-    def expect(self, kind: TokenKind, expected: str) -> Token:
+    def expect(self, kind: TokenKind, expected: Detail) -> Token:
         return self.next() if self.peek().kind is kind else self.refuse(expected)
 
-    def ident(self, expected: str) -> Ident:
+    def ident(self, expected: Detail) -> Ident:
         """Consume a name. A reserved word is a name only in back-ticks."""
         token = self.peek()
         if token.kind is TokenKind.QUOTED_NAME:
@@ -122,10 +126,10 @@ class Cursor:
         finally:
             self._depth -= 1
 
-    def refuse(self, expected: str) -> NoReturn:
+    def refuse(self, expected: Detail) -> NoReturn:
         """Raise SQL_SYNTAX at the next token. `expected` describes valid tokens, for the message."""
         token = self.peek()
-        found = "the end of the program" if token.kind is TokenKind.END else f"`{shorten(token.text)}`"
+        found = _FOUND("END") if token.kind is TokenKind.END else _FOUND("TOKEN", text=shorten(token.text))
         raise LsqlError("SQL_SYNTAX", token.span, found=found, expected=expected)
 
 

@@ -11,6 +11,7 @@ from typing import cast
 from lsql_runner.errors import LsqlError
 from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import MAX_DEPTH, Cursor
+from lsql_runner.sql.expected import EXPECTED
 from lsql_runner.sql.lexer import Token, TokenKind
 from lsql_runner.sql.unsupported import unsupported
 
@@ -158,7 +159,7 @@ def _read_primary(cursor: Cursor) -> ast.Expression:
             return inner
         case TokenKind.WORD | TokenKind.QUOTED_NAME:
             return _read_word(cursor, token)
-    cursor.refuse("an expression")
+    cursor.refuse(EXPECTED("EXPRESSION"))
 
 
 def _read_word(cursor: Cursor, token: Token) -> ast.Expression:
@@ -210,7 +211,7 @@ def _read_case(cursor: Cursor) -> ast.CaseExpression:
         cursor.expect_word("THEN")
         branches.append((condition, _read(cursor, 0)))
     if not branches:
-        cursor.refuse("WHEN")
+        cursor.refuse(EXPECTED("WORD", word="WHEN"))
     otherwise = _read(cursor, 0) if cursor.take_word("ELSE") else None
     cursor.expect_word("END")
     return ast.CaseExpression(operand, tuple(branches), otherwise, start.to(cursor.last))
@@ -228,7 +229,7 @@ def _read_cast(cursor: Cursor) -> ast.Cast:
 
 def read_type_name(cursor: Cursor) -> ast.TypeName:
     """`int`, `decimal(10,2)`."""
-    name = cursor.expect(TokenKind.WORD, "a type")
+    name = cursor.expect(TokenKind.WORD, EXPECTED("TYPE"))
     parameters: list[int] = []
     if cursor.take_symbol("("):
         parameters.append(_read_whole_number(cursor))
@@ -243,12 +244,12 @@ def _read_whole_number(cursor: Cursor) -> int:
     if token.kind is TokenKind.NUMBER and token.text.isdigit() and len(token.text) < 10:
         cursor.next()
         return int(token.text)
-    cursor.refuse("a whole number")
+    cursor.refuse(EXPECTED("INTEGER"))
 
 
 def read_path(cursor: Cursor) -> ast.NamePath:
     """`a`, `a.b`, `x[0].y`: a name, followed by field names and array indexes."""
-    head = cursor.ident("an expression")
+    head = cursor.ident(EXPECTED("EXPRESSION"))
     steps: list[ast.Ident | ast.Index] = []
     while True:
         if cursor.at_symbol(".") and not cursor.at_symbol("*", distance=1):
@@ -267,12 +268,12 @@ def _read_step(cursor: Cursor) -> ast.Ident:
     if token.kind is TokenKind.WORD:  # after a dot, even a reserved word is a name
         cursor.next()
         return ast.Ident(token.value, False, token.span)
-    return cursor.ident("a field name")
+    return cursor.ident(EXPECTED("FIELD"))
 
 
 def read_duration(cursor: Cursor) -> ast.DurationLiteral:
     """`1m`, `250ms`."""
-    token = cursor.expect(TokenKind.DURATION, "a duration, such as 30s, 5m or 1h")
+    token = cursor.expect(TokenKind.DURATION, EXPECTED("DURATION"))
     digits = token.value.rstrip("mshd")
     return make_duration(cursor, digits, token.value[len(digits) :], token)
 

@@ -9,6 +9,7 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import Cursor
+from lsql_runner.sql.expected import EXPECTED
 from lsql_runner.sql.expressions import read_path
 from lsql_runner.sql.lexer import TokenKind
 from lsql_runner.sql.unsupported import unsupported
@@ -52,16 +53,16 @@ def _read_pk(cursor: Cursor, kcql: ast.Kcql) -> ast.Kcql:
 
 
 def _read_format(cursor: Cursor, kcql: ast.Kcql) -> ast.Kcql:
-    name = cursor.expect(TokenKind.WORD, "a format, such as JSON")
+    name = cursor.expect(TokenKind.WORD, EXPECTED("FORMAT"))
     return replace(kcql, value_format=ast.FormatName(name.upper, None, name.span))
 
 
 def _read_store_as(cursor: Cursor, kcql: ast.Kcql) -> ast.Kcql:
-    name = cursor.expect(TokenKind.WORD, "a data structure, such as HASH")
+    name = cursor.expect(TokenKind.WORD, EXPECTED("STORE"))
     options: list[tuple[str, str]] = []
     if cursor.take_symbol("("):
         while True:
-            key = cursor.ident("the name of an option").name
+            key = cursor.ident(EXPECTED("OPTION")).name
             options.append((key, _read_option(cursor) if cursor.take_symbol("=") else ""))
             if not cursor.take_symbol(","):
                 break
@@ -72,7 +73,7 @@ def _read_store_as(cursor: Cursor, kcql: ast.Kcql) -> ast.Kcql:
 def _read_option(cursor: Cursor) -> str:
     token = cursor.peek()
     if token.kind not in (TokenKind.WORD, TokenKind.QUOTED_NAME, TokenKind.STRING, TokenKind.NUMBER):
-        cursor.refuse("a value")
+        cursor.refuse(EXPECTED("VALUE"))
     return cursor.next().value
 
 
@@ -80,7 +81,7 @@ def _read_batch(cursor: Cursor, kcql: ast.Kcql) -> ast.Kcql:
     cursor.take_symbol("=")
     number = cursor.peek()
     if number.kind is not TokenKind.NUMBER or not number.text.isdigit() or not 1 <= int(number.text) <= MAX_BATCH:
-        cursor.refuse(f"a whole number from 1 to {MAX_BATCH}")
+        cursor.refuse(EXPECTED("INTEGER_RANGE", least=1, most=MAX_BATCH))
     return replace(kcql, batch=int(cursor.next().text))
 
 

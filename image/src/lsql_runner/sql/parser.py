@@ -9,6 +9,7 @@ from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.sql.create import read_create_table, read_format
 from lsql_runner.sql.cursor import Cursor, shorten
+from lsql_runner.sql.expected import EXPECTED
 from lsql_runner.sql.kcql import read_kcql
 from lsql_runner.sql.lexer import TokenKind
 from lsql_runner.sql.select import read_select, read_topic
@@ -39,7 +40,7 @@ def parse(text: str) -> ast.Program:
             break
         statements.append(_read_statement(cursor))
         if not cursor.at_end() and not cursor.at_symbol(";"):
-            cursor.refuse("`;` or the end of the program")
+            cursor.refuse(EXPECTED("SEMICOLON"))
     if not statements:
         raise LsqlError("SQL_EMPTY")
     program = ast.Program(tuple(statements), text)
@@ -68,7 +69,7 @@ def _read_statement(cursor: Cursor) -> ast.Statement:
         case "WITH":
             tables = _read_tables(cursor)
             if cursor.at_word("INSERT"):
-                cursor.refuse("`;` after WITH (inside an INSERT, WITH follows the name of the target)")
+                cursor.refuse(EXPECTED("SEMICOLON_AFTER_WITH"))
             return ast.WithStatement(tables, token.span.to(cursor.last))
         case "CREATE":
             return read_create_table(cursor)
@@ -78,7 +79,7 @@ def _read_statement(cursor: Cursor) -> ast.Statement:
             raise LsqlError("INSERT_MISSING", token.span)
         case "UPDATE" | "DELETE" | "DROP" as statement:
             raise unsupported(statement, token.span)
-    cursor.refuse("SET, CREATE TABLE, WITH, INSERT INTO or UPSERT INTO")
+    cursor.refuse(EXPECTED("STATEMENT"))
 
 
 # --- SET ---
@@ -101,7 +102,7 @@ def _read_set_key(cursor: Cursor) -> tuple[str, Span]:
     if token.kind in (TokenKind.QUOTED_NAME, TokenKind.STRING):
         cursor.next()
         return token.value, token.span
-    cursor.refuse("the name of a setting")
+    cursor.refuse(EXPECTED("SETTING"))
 
 
 def _read_set_value(cursor: Cursor) -> tuple[str, Span]:
@@ -112,7 +113,7 @@ def _read_set_value(cursor: Cursor) -> tuple[str, Span]:
     if found := _BARE_VALUE.match(cursor.text, at):
         cursor.seek(found.end())
         return found.group(), Span(at, found.end())
-    cursor.refuse("a value")
+    cursor.refuse(EXPECTED("VALUE"))
 
 
 # --- WITH ---
@@ -127,7 +128,7 @@ def _read_tables(cursor: Cursor) -> tuple[ast.CommonTable, ...]:
 
 
 def _read_table(cursor: Cursor) -> ast.CommonTable:
-    name = cursor.ident("a name for the WITH query")
+    name = cursor.ident(EXPECTED("QUERY_NAME"))
     cursor.expect_word("AS")
     cursor.expect_symbol("(")
     select = read_select(cursor)
@@ -144,7 +145,7 @@ def _read_insert(cursor: Cursor) -> ast.Insert:
     word = cursor.next()
     start, upsert = word.span, word.span if word.upper == "UPSERT" else None
     cursor.expect_word("INTO")
-    target = read_topic(cursor, "the name of the target topic")
+    target = read_topic(cursor, EXPECTED("TARGET_TOPIC"))
     clauses: list[tuple[str, Span]] = []
     key_format = value_format = None
     if store := cursor.take_word("STORE"):
@@ -154,7 +155,7 @@ def _read_insert(cursor: Cursor) -> ast.Insert:
         if cursor.take_word("VALUE", "AS"):
             value_format = read_format(cursor)
         if key_format is None and value_format is None:
-            cursor.refuse("KEY AS <format> or VALUE AS <format>")
+            cursor.refuse(EXPECTED("STORE_FORMAT"))
     tables: tuple[ast.CommonTable, ...] = ()
     if cursor.at_word("WITH"):
         clauses.append(("WITH", cursor.peek().span))

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Literal as OneOf
 from typing import TypeVar, cast
 
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import Detail, LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import RESERVED, Cursor
+from lsql_runner.sql.expected import EXPECTED
 from lsql_runner.sql.expressions import make_duration, read_duration, read_expression, read_path
 from lsql_runner.sql.lexer import TokenKind
 from lsql_runner.sql.unsupported import unsupported
@@ -23,7 +24,7 @@ _TOPIC = re.compile(r"[\w.]+(?:-(?!-)[\w.]*)*")
 """The name of a topic may contain dashes and dots without back-ticks; `--` starts a comment, as elsewhere."""
 
 
-def read_topic(cursor: Cursor, expected: str) -> ast.Ident:
+def read_topic(cursor: Cursor, expected: Detail) -> ast.Ident:
     """The name of a topic, with or without back-ticks. `expected` describes it in error messages."""
     at = cursor.raw_start()
     if at < len(cursor.text) and cursor.text[at] == "`":
@@ -109,8 +110,8 @@ class _SelectReader:
         return tuple(items)
 
     def _read_source(self) -> ast.SourceName:
-        name = read_topic(self._cursor, "the name of a source topic")
-        alias = self._cursor.ident("an alias") if self._cursor.take_word("AS") else None
+        name = read_topic(self._cursor, EXPECTED("SOURCE_TOPIC"))
+        alias = self._cursor.ident(EXPECTED("ALIAS")) if self._cursor.take_word("AS") else None
         return ast.SourceName(name, alias, name.span.to(self._cursor.last))
 
     def _read_joins(self) -> tuple[ast.JoinClause, ...]:
@@ -146,7 +147,7 @@ class _SelectReader:
             self._clauses.append(("LATERAL", word.span))
             array = read_expression(self._cursor)
             self._cursor.expect_word("AS")
-            alias = self._cursor.ident("a name for the element")
+            alias = self._cursor.ident(EXPECTED("ELEMENT_NAME"))
             laterals.append(ast.Lateral(array, alias, word.span.to(alias.span)))
         return tuple(laterals)
 
@@ -198,7 +199,7 @@ def _read_projection(cursor: Cursor) -> ast.Projection:
 def _read_modern_window(cursor: Cursor) -> ast.WindowClause:
     start = cursor.peek()
     if start.upper not in _WINDOWS:
-        cursor.refuse("TUMBLE, HOP or SESSION")
+        cursor.refuse(EXPECTED("WINDOW"))
     cursor.next()
     size = read_duration(cursor)
     advance = None
@@ -223,11 +224,11 @@ def _read_legacy_window(cursor: Cursor) -> ast.WindowClause:
 
 def _read_legacy_duration(cursor: Cursor) -> ast.DurationLiteral:
     """`5,m`."""
-    amount = cursor.expect(TokenKind.NUMBER, "a whole number, such as 5 in TUMBLE(5,m)")
+    amount = cursor.expect(TokenKind.NUMBER, EXPECTED("LEGACY_DURATION"))
     cursor.expect_symbol(",")
     unit = cursor.peek()
     if unit.text.lower() not in ast.UNIT_MS or not amount.text.isdigit():
-        cursor.refuse("a unit of time: " + ", ".join(ast.UNIT_MS))
+        cursor.refuse(EXPECTED("TIME_UNIT", known=", ".join(ast.UNIT_MS)))
     cursor.next()
     found = make_duration(cursor, amount.text, unit.text.lower(), amount)
     return ast.DurationLiteral(found.amount, found.unit, amount.span.to(unit.span))

@@ -1,4 +1,4 @@
-"""Every error that a user can meet, by code. docs/reference/errors.md is made from this table."""
+"""All errors that users can get, by code. docs/reference/errors.md is generated from this table."""
 
 from __future__ import annotations
 

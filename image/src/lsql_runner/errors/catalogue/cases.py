@@ -26,8 +26,8 @@ CASES: dict[str, ErrorKind] = {
         is_of_case=True,
     ),
     "CASE_READS_TARGET": ErrorKind(
-        "The program of the case {path} reads {topic} and writes to it, so its input on brokers is not only that of "
-        "the case.",
+        "The program of the case {path} reads {topic} and writes to it, so on brokers it would also read its own "
+        "output.",
         "Run the case without --kafka, or write to another topic.",
         is_of_case=True,
     ),

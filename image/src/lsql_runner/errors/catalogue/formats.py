@@ -13,8 +13,12 @@ FORMATS: dict[str, ErrorKind] = {
     "FORMAT_CONFLICT": ErrorKind(
         "The program reads {topic} as {named}, and the topic is declared as {known}.", "Use the same format in both."
     ),
+    "FIELD_NAME_INVALID": ErrorKind(
+        "`{field}` is not a valid {format} field name.",
+        "Use letters, digits and _. In a SELECT, rename the field with AS, or use another format.",
+    ),
     "SCHEMA_UNWRITABLE": ErrorKind(
-        "The {part} cannot be written as {format}: {reason}.", "Rename the field with AS, or use another format."
+        "The {part} cannot be written as {format}: {reason}.", "Convert or rename the field, or use another format."
     ),
     "SCHEMA_UNDECLARED": ErrorKind(
         "{topic} is read as {format}, which needs a schema, and no schema is declared.",
@@ -45,6 +49,10 @@ FORMATS: dict[str, ErrorKind] = {
         "{topic} needs a schema registry, and none is configured.",
         "Set SQL_SCHEMA_REGISTRY_URL (in the chart: schemaRegistry.url, for `lsql test`: --registry), or use another "
         "format.",
+    ),
+    "SCHEMA_RECURSIVE": ErrorKind(
+        "The registered schema {schema} is recursive: {field} has the type {type}, which contains itself.",
+        "Write the topic with another schema, or read it as BYTES.",
     ),
     "SCHEMA_UNREADABLE": ErrorKind(
         "The registered schema {schema} is not supported: {reason}.",

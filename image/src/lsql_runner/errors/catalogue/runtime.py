@@ -49,7 +49,7 @@ RUNTIME_AREA: dict[str, ErrorKind] = {
     "JVM_GONE": ErrorKind(
         "The Spark JVM ended: {reason}.",
         "The process ends and has to be restarted. After an out-of-memory error, raise the memory limit of the "
-        "container, from which the heap size follows, or set LSQL_HEAP_MIB.",
+        "container, which determines the heap size, or set LSQL_HEAP_MIB.",
         RUNTIME,
         is_shared=True,
     ),

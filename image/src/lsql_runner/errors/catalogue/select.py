@@ -1,4 +1,4 @@
-"""The parts of a SELECT: its projections, groups and results."""
+"""SELECT: projections, groups and results."""
 
 from __future__ import annotations
 

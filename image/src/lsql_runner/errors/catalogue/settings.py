@@ -15,7 +15,7 @@ SETTINGS: dict[str, ErrorKind] = {
     ),
     "DEAD_LETTER_QUEUE_USED": ErrorKind(
         "The program reads or writes {topic}, which is also the dead letter queue.",
-        "SET {key} to a topic of its own.",
+        "SET {key} to another topic.",
     ),
     "ENV_UNKNOWN": ErrorKind("The environment variable {name} is not supported.", "Similar names: {near}."),
     "ENV_INVALID": ErrorKind("The environment variable {name} has the invalid value {value}.", "Expected: {expected}."),

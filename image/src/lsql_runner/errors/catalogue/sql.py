@@ -1,4 +1,4 @@
-"""The text of a program: its size, its syntax, its statements and clauses."""
+"""The text of a program: size, syntax, statements and clauses."""
 
 from __future__ import annotations
 

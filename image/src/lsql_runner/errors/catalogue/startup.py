@@ -1,4 +1,4 @@
-"""What a processor needs before it starts."""
+"""The start of a processor: ports, state, Java, topics."""
 
 from __future__ import annotations
 
