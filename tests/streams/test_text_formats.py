@@ -69,4 +69,4 @@ def test_bytes_that_are_no_record_are_malformed(
     failure = classify(error.value)
     assert failure.kind == "malformed"
     assert failure.error.condition == "MALFORMED_RECORD_IN_PARSING"
-    assert failure.error.parameters["reason"].startswith(reason or "it is no XML")
+    assert failure.error.parameters["reason"].startswith(reason or "it is not XML")

@@ -2,7 +2,7 @@
 
 There are four ways in. Spark is given the class EXTENSIONS, which registers FUNCTIONS in each session;
 `engine.call.call` makes columns of them. The classes in CALLED are called through py4j (`engine.call.java_class`). The
-classes in NAMED are named in settings of Spark, Hadoop and Kafka, which load them. BROKER_QUESTIONS is a program of its
+classes in NAMED are named in settings of Spark, Hadoop and Kafka, which load them. BROKER_REQUESTS is a program of its
 own, started with `java`. In Java they are marked `@PythonEntry`; `tests/repo/test_java_entries.py` compares both sides.
 """
 
@@ -81,7 +81,7 @@ NAMED: Final = frozenset({EXTENSIONS, FILE_SYSTEM, ABSTRACT_FILE_SYSTEM, TIMESTA
 
 # --- the program ---
 
-BROKER_QUESTIONS: Final = f"{PACKAGE}.kafka.BrokerQuestions"
+BROKER_REQUESTS: Final = f"{PACKAGE}.kafka.BrokerRequests"
 
 # --- conditions of errors; com.lsqlrunner.errors.Condition says what each means, and its parameters ---
 
