@@ -310,9 +310,9 @@ _LIST = re.compile(r"(?<=<!-- unsupported -->\n).*?(?=<!-- /unsupported -->\n)",
 def language() -> str:
     """The language guide, with the list of what this version does not run."""
     rows = [
-        f"| {row.listed or _sentence(row.what)} | {_without_slots(_cell(row.instead))} | {row.code} |"
+        f"| {row.guide or _sentence(row.feature)} | {_without_slots(_cell(row.instead))} | {row.code} |"
         for row in UNSUPPORTED.values()
-        if row.listed is not None
+        if row.guide is not None
     ]
     table = "\n".join(["| what | instead | code |", "|---|---|---|", *rows])
     guide = (FOLDER / "../guides/language.md").read_text(encoding="utf-8")

@@ -4,7 +4,6 @@ The base of the kit: broker, registry and runner are users of `Process`.
 """
 
 import os
-import random
 import shutil
 import signal
 import socket
@@ -27,23 +26,6 @@ _REAPER = Reaper()
 
 class ProcessFailed(AssertionError):
     """A program died early or was not ready in time; the message ends with the tail of its output."""
-
-
-def free_port() -> int:
-    """Returns a TCP port of 127.0.0.1 that is free now.
-
-    Taken from below the range that the system gives to outgoing connections, so that a client cannot be
-    sitting on the port when a stopped program starts again on it.
-    """
-    candidates = random.SystemRandom().sample(range(12_000, 32_000), 100)
-    for port in candidates:
-        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-    raise OSError("none of 100 ports tried between 12000 and 32000 is free")
 
 
 def accepts_connections(port: int) -> bool:

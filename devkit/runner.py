@@ -1,4 +1,8 @@
-"""The runner itself, as a user starts it: `lsql run` with a program, a broker and a state directory."""
+"""The runner itself, as a user starts it: `lsql run` with a program, a broker and a state directory.
+
+Its JVM has the fast compiler only, which saves two fifths of the processor time of a start. The settings of production
+run in tests/image and tests/cluster.
+"""
 
 import http.client
 import json
@@ -11,11 +15,13 @@ from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from devkit.process import Process, free_port
+from ci.tools.ports import free_port
+from devkit.process import Process
 
 LSQL = Path(sys.prefix, "bin", "lsql")
 ANSWER_S = 20
 POLL_S = 0.05
+FAST_COMPILER = "-XX:TieredStopAtLevel=1"
 
 Stream = dict[str, Any]
 
@@ -48,6 +54,7 @@ class Runner(Process):
             "SQL_METRIC_FREQUENCY": "500",
             "PYTHONFAULTHANDLER": "1",
             "MALLOC_ARENA_MAX": "2",
+            "JAVA_OPTS": FAST_COMPILER,
         }
         super().__init__(
             [LSQL, "run"],

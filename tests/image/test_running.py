@@ -188,4 +188,4 @@ def test_a_new_secret_starts_the_container_anew(
         secret.write_text("new")
 
         assert processor.container.wait(60) == 0
-    assert "a file of the settings changed" in processor.container.output()
+    assert "a settings file changed" in processor.container.output()

@@ -15,8 +15,8 @@ import pytest
 
 from devkit.docs import ROOT
 
-FIRST_OUTPUT_S = 30
-"""Of a machine that runs other tests; docs/decisions/0007 has the figures of an idle one."""
+FIRST_OUTPUT_S = 90
+"""Deadline on a machine that runs other tests; docs/decisions/0007 has the seconds of an idle one."""
 END_S = 60
 
 
@@ -104,7 +104,7 @@ def folder(tmp_path: Path) -> Path:
     return inside
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(180)
 def test_output_comes_and_an_interrupt_ends_everything(folder: Path) -> None:
     demo = Demo(folder)
     try:
@@ -120,7 +120,7 @@ def test_output_comes_and_an_interrupt_ends_everything(folder: Path) -> None:
     assert demo.left_behind() == []
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(180)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_no_signal_leaves_anything_running(folder: Path, number: signal.Signals) -> None:
     demo = Demo(folder)
@@ -138,7 +138,7 @@ def test_no_signal_leaves_anything_running(folder: Path, number: signal.Signals)
     assert demo.left_behind() == []
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(180)
 def test_a_program_that_cannot_run_is_shown_with_its_place(folder: Path, tmp_path: Path) -> None:
     program = tmp_path / "wrong.sql"
     program.write_text("SET autocreate=true; INSERT INTO fast\nSELECT STREAM Sped FROM iot_data")
