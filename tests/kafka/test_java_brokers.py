@@ -126,7 +126,7 @@ def test_a_partition_that_answers_without_an_end_has_no_leader(
     ("security", "why"),
     [
         ({"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "NONESUCH"}, "JAAS"),
-        ({"security.protocol": "SSL", "ssl.truststore.location": "/nowhere.jks"}, "no such file"),
+        ({"security.protocol": "SSL", "ssl.truststore.location": "/nowhere.jks"}, "the file does not exist"),
         (
             {
                 "security.protocol": "SASL_PLAINTEXT",

@@ -217,8 +217,8 @@ def test_a_value_that_is_not_a_record_is_decoded_and_encoded(
     ("record", "reason"),
     [
         (b"\x01\x00\x00\x00\x02\x02", "the first byte is 1, not 0"),
-        (b"\x00\x00\x00\x00\x09\x02", "the registry knows no schema 9"),
-        (b"\x00\x00\x00\x00\x02\x02\x02", "1 bytes are left behind the value"),
+        (b"\x00\x00\x00\x00\x09\x02", "the registry has no schema 9"),
+        (b"\x00\x00\x00\x00\x02\x02\x02", "1 bytes remain after the value"),
     ],
 )
 def test_invalid_bytes_are_malformed(session: SparkSession, record: bytes, reason: str) -> None:

@@ -2,7 +2,7 @@
 
 Python uses the module in four ways. The class EXTENSIONS registers FUNCTIONS in each session; `engine.call.call`
 returns columns of them. The classes in CALLED are called through py4j (`engine.call.java_class`). The classes in NAMED
-are values of settings of Spark, Hadoop and Kafka, which load them. BROKER_QUESTIONS is a program that is started with
+are values of settings of Spark, Hadoop and Kafka, which load them. BROKER_REQUESTS is a program that is started with
 `java`. In Java these classes have the annotation `@PythonEntry`; `tests/repo/test_java_entries.py` compares both lists.
 """
 
@@ -81,7 +81,7 @@ NAMED: Final = frozenset({EXTENSIONS, FILE_SYSTEM, ABSTRACT_FILE_SYSTEM, TIMESTA
 
 # --- the program ---
 
-BROKER_QUESTIONS: Final = f"{PACKAGE}.kafka.BrokerQuestions"
+BROKER_REQUESTS: Final = f"{PACKAGE}.kafka.BrokerRequests"
 
 # --- conditions of errors; com.lsqlrunner.errors.Condition describes them and their parameters ---
 

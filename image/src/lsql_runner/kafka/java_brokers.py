@@ -1,6 +1,6 @@
 """Brokers through Kafka's Java client, in a small JVM: for settings that librdkafka does not support.
 
-The JVM runs com.lsqlrunner.kafka.BrokerQuestions, which documents the lines of JSON that are exchanged.
+The JVM runs com.lsqlrunner.kafka.BrokerRequests, which documents the lines of JSON that are exchanged.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lsql_runner.jvm.java import LOCALE, java, spark_home
 from lsql_runner.jvm.java_entries import (
     BROKER_FAILED,
     BROKER_LOGIN_REFUSED,
-    BROKER_QUESTIONS,
+    BROKER_REQUESTS,
     BROKER_RIGHTS_MISSING,
     BROKER_SETTINGS_INVALID,
     TOPIC_EXISTS,
@@ -235,7 +235,7 @@ class JavaBrokers(RangeReader):
             *LOCALE,
             "-cp",
             ":".join(self._class_path),
-            BROKER_QUESTIONS,
+            BROKER_REQUESTS,
         ]
 
     # --- errors ---

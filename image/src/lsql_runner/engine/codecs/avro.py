@@ -39,7 +39,7 @@ def register_schemas(name: str, schemas: Mapping[int, str]) -> None:
     Args:
         schemas: by id, JSON of Avro without references, or the text of a `.proto` file.
     """
-    java_class(REGISTRY_CLASS).give(name, dict(schemas))
+    java_class(REGISTRY_CLASS).registerSchemas(name, dict(schemas))
 
 
 def decode_avro(raw: Column, reader_schema: str, registry: str = REGISTRY) -> Column:

@@ -6,8 +6,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Marks a class that Python names: in a setting, on a command line, or in a call through py4j. The other side of all of
- * them is {@code image/src/lsql_runner/jvm/java_entries.py}; a test compares the two.
+ * Marks a class that Python names in a setting, on a command line, or in a call through py4j. Python's side of all
+ * these names is {@code image/src/lsql_runner/jvm/java_entries.py}; a test compares both sides.
  */
 @Retention(RetentionPolicy.SOURCE)
 @Target(ElementType.TYPE)

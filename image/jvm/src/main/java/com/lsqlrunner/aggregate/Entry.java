@@ -3,28 +3,28 @@ package com.lsqlrunner.aggregate;
 import java.util.Arrays;
 import org.apache.spark.sql.catalyst.InternalRow;
 
-/** A value of a group, its place in the order of the records, and how often it occurs. */
+/** A value of a group, its position in the order of the records, and how often it occurs. */
 final class Entry {
-    private static final long[] NOWHERE = {};
+    private static final long[] NO_POSITION = {};
 
-    /** Event time in milliseconds, partition, offset, places in arrays; empty where the aggregate does not use it. */
-    final long[] place;
+    /** Event time in milliseconds, partition, offset, indexes in arrays; empty if the aggregate ignores the order. */
+    final long[] position;
 
     final Object value;
     long count;
 
-    Entry(long[] place, Object value, long count) {
-        this.place = place == null ? NOWHERE : place;
+    Entry(long[] position, Object value, long count) {
+        this.position = position == null ? NO_POSITION : position;
         this.value = value;
         this.count = count;
     }
 
-    /** A copy that stays valid: the value of an expression is valid only as long as its row. */
+    /** A deep copy: Spark reuses the memory of an expression's value for the next row. */
     Entry copy() {
-        return new Entry(place.clone(), InternalRow.copyValue(value), count);
+        return new Entry(position.clone(), InternalRow.copyValue(value), count);
     }
 
-    static int compareByPlace(Entry one, Entry other) {
-        return Arrays.compare(one.place, other.place);
+    static int compareByPosition(Entry one, Entry other) {
+        return Arrays.compare(one.position, other.position);
     }
 }

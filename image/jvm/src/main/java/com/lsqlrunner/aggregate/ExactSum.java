@@ -14,29 +14,30 @@ import org.apache.spark.sql.types.DecimalType;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * The sum or the mean of whole numbers or decimals of any size, as text, since no type of Spark holds all of them.
- * Whether the aggregate's own type holds the result is checked later, where a failure can be caught. Nulls are left
- * out; the result is null for no value. Over the changes of a table, values are also taken out again.
+ * The sum or the mean of whole numbers or decimals of any size, as text, because no type of Spark holds all of them.
+ * Whether the declared type can hold the result is checked later, where a failure can be handled. Nulls are ignored;
+ * without values the result is null. Over the changes of a table, values are also retracted.
  */
 public final class ExactSum extends RetractingAggregate<Total> {
     private static final long serialVersionUID = 1L;
 
-    /** In place of the digits of a mean behind the point: as many as a double can use. */
+    /** Instead of a number of fraction digits: a mean with as many digits as a double can represent. */
     private static final int AS_DOUBLE = -1;
 
-    private static final int NO_MEAN = -2;
+    /** Instead of a number of fraction digits: the sum. */
+    private static final int SUM = -2;
 
-    private final int digits;
+    private final int fractionDigits;
 
-    private ExactSum(int digits, Expression value, Expression sign, Offsets offsets) {
-        super(value, List.of(), sign, offsets, digits);
-        this.digits = digits;
+    private ExactSum(int fractionDigits, Expression value, Expression sign, Offsets offsets) {
+        super(value, List.of(), sign, offsets, fractionDigits);
+        this.fractionDigits = fractionDigits;
     }
 
     /**
-     * The aggregate {@code name(digits, value)}, and {@code name(digits, value, sign)} for values that are taken out
-     * again. {@code digits} is a literal: how many a mean has behind the point, -1 for as many as a double can use, -2
-     * for the sum.
+     * The aggregate {@code name(digits, value)}, or {@code name(digits, value, sign)} if values are retracted.
+     * {@code digits} is a literal: the number of fraction digits of a mean, -1 for as many as a double can represent,
+     * -2 for the sum.
      */
     public static Expression of(Arguments arguments) {
         Expression sign = arguments.all().size() > 2 ? arguments.at(2) : null;
@@ -45,7 +46,7 @@ public final class ExactSum extends RetractingAggregate<Total> {
 
     @Override
     ExactSum copy(Expression value, List<Expression> more, Expression sign, Offsets offsets) {
-        return new ExactSum(digits, value, sign, offsets);
+        return new ExactSum(fractionDigits, value, sign, offsets);
     }
 
     @Override
@@ -57,11 +58,11 @@ public final class ExactSum extends RetractingAggregate<Total> {
     public Total update(Total total, InternalRow row) {
         Object found = value().eval(row);
         if (found != null) {
-            boolean goes = sign(row) < 0;
+            boolean isRetraction = sign(row) < 0;
             if (found instanceof Decimal decimal) {
-                total.add(decimal.toJavaBigDecimal().setScale(scale()).unscaledValue(), goes);
+                total.add(decimal.toJavaBigDecimal().setScale(scale()).unscaledValue(), isRetraction);
             } else {
-                total.add(((Number) found).longValue(), goes);
+                total.add(((Number) found).longValue(), isRetraction);
             }
         }
         return total;
@@ -83,14 +84,14 @@ public final class ExactSum extends RetractingAggregate<Total> {
             return null;
         }
         BigDecimal sum = new BigDecimal(total.sum(), scale());
-        return UTF8String.fromString((digits == NO_MEAN ? sum : mean(sum, total.count())).toPlainString());
+        return UTF8String.fromString((fractionDigits == SUM ? sum : mean(sum, total.count())).toPlainString());
     }
 
     private BigDecimal mean(BigDecimal sum, long count) {
         BigDecimal divisor = BigDecimal.valueOf(count);
-        return digits == AS_DOUBLE
+        return fractionDigits == AS_DOUBLE
                 ? sum.divide(divisor, MathContext.DECIMAL128)
-                : sum.divide(divisor, digits, RoundingMode.HALF_UP);
+                : sum.divide(divisor, fractionDigits, RoundingMode.HALF_UP);
     }
 
     @Override

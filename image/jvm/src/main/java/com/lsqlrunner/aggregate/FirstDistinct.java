@@ -6,51 +6,51 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * The first different values, as many as a limit allows.
+ * The first distinct values, up to a limit.
  *
- * <p>A value that was dropped stood behind all that are kept, and kept values only move to earlier places. If the value
- * comes again, it is kept only if it then stands before one of them, so nothing has to be remembered of dropped values.
+ * <p>A dropped value comes after all kept values, and kept values only move to earlier positions. A dropped value that
+ * is added again is kept only if its new position precedes one of theirs, so dropped values need not be remembered.
  */
 final class FirstDistinct implements KeptEntries {
     private final TreeMap<Object, Entry> byValue;
-    private final TreeSet<Entry> byPlace;
+    private final TreeSet<Entry> byPosition;
     private final Comparator<Entry> order;
     private final int limit;
 
     FirstDistinct(Comparator<Object> values, Comparator<Entry> order, int limit) {
         this.byValue = new TreeMap<>(values);
-        this.byPlace = new TreeSet<>(order);
+        this.byPosition = new TreeSet<>(order);
         this.order = order;
         this.limit = limit;
     }
 
     @Override
-    public void offer(Entry entry, boolean lent) {
-        Entry known = byValue.get(entry.value);
-        if (known == null && byPlace.size() == limit && order.compare(entry, byPlace.last()) >= 0) {
+    public void offer(Entry entry, boolean mustCopy) {
+        Entry existing = byValue.get(entry.value);
+        if (existing == null && byPosition.size() == limit && order.compare(entry, byPosition.last()) >= 0) {
             return;
         }
-        if (known != null) {
-            if (order.compare(entry, known) >= 0) {
+        if (existing != null) {
+            if (order.compare(entry, existing) >= 0) {
                 return;
             }
-            byValue.remove(known.value);
-            byPlace.remove(known);
-        } else if (byPlace.size() == limit) {
-            byValue.remove(byPlace.pollLast().value);
+            byValue.remove(existing.value);
+            byPosition.remove(existing);
+        } else if (byPosition.size() == limit) {
+            byValue.remove(byPosition.pollLast().value);
         }
-        Entry kept = lent ? entry.copy() : entry;
+        Entry kept = mustCopy ? entry.copy() : entry;
         byValue.put(kept.value, kept);
-        byPlace.add(kept);
+        byPosition.add(kept);
     }
 
     @Override
     public Collection<Entry> entries() {
-        return byPlace;
+        return byPosition;
     }
 
     @Override
     public Collection<Entry> result() {
-        return byPlace;
+        return byPosition;
     }
 }

@@ -4,14 +4,14 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 
-/** The first entries of an order, as many as a limit allows. */
+/** The first entries in an order, up to a limit. */
 final class FirstInOrder implements KeptEntries {
     private final ArrayList<Entry> sorted = new ArrayList<>(1);
     private final Comparator<Entry> order;
     private final int limit;
     private final boolean unique;
 
-    /** @param unique of entries that are equal in the order, only one is kept. */
+    /** @param unique whether only one of several equal entries is kept */
     FirstInOrder(Comparator<Entry> order, int limit, boolean unique) {
         this.order = order;
         this.limit = limit;
@@ -19,24 +19,27 @@ final class FirstInOrder implements KeptEntries {
     }
 
     @Override
-    public void offer(Entry entry, boolean lent) {
+    public void offer(Entry entry, boolean mustCopy) {
         int last = sorted.size() - 1;
         int after = last < 0 ? 1 : order.compare(entry, sorted.get(last));
         if (after >= 0 && (last + 1 == limit || (after == 0 && unique))) {
             return;
         }
-        int at = after >= 0 ? last + 1 : position(entry);
-        if (at < 0) {
+        int index = after >= 0 ? last + 1 : insertionIndex(entry);
+        if (index < 0) {
             return;
         }
         if (last + 1 == limit) {
             sorted.remove(last);
         }
-        sorted.add(at, lent ? entry.copy() : entry);
+        sorted.add(index, mustCopy ? entry.copy() : entry);
     }
 
-    /** The place of an entry that is before the last one; -1 if an equal one exists and may be there only once. */
-    private int position(Entry entry) {
+    /**
+     * The index at which to insert an entry that precedes the last one; -1 if an equal entry exists and only one is
+     * kept.
+     */
+    private int insertionIndex(Entry entry) {
         int low = 0;
         int high = sorted.size() - 1;
         while (low < high) {

@@ -4,7 +4,10 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 
-/** The most or the least frequent values. Every value is kept with its count, since any may become one of them. */
+/**
+ * The most or the least frequent values. All values are kept with their counts, because any of them may enter the
+ * ranking.
+ */
 final class FrequencyRanking implements KeptEntries {
     private final HashMap<Object, Entry> byValue = new HashMap<>();
     private final Comparator<Entry> order;
@@ -16,13 +19,13 @@ final class FrequencyRanking implements KeptEntries {
     }
 
     @Override
-    public void offer(Entry entry, boolean lent) {
-        Entry known = byValue.get(entry.value);
-        if (known != null) {
-            known.count += entry.count;
+    public void offer(Entry entry, boolean mustCopy) {
+        Entry existing = byValue.get(entry.value);
+        if (existing != null) {
+            existing.count += entry.count;
             return;
         }
-        Entry kept = lent ? entry.copy() : entry;
+        Entry kept = mustCopy ? entry.copy() : entry;
         byValue.put(kept.value, kept);
     }
 

@@ -12,74 +12,84 @@ import org.apache.spark.sql.types.DoubleType;
 import org.apache.spark.sql.types.FloatType;
 
 /**
- * The state of each group of one aggregate: an empty one, adding a value, merging, the result, and its bytes.
+ * The states of the groups of one aggregate: creates them, adds values, merges them, computes their results, and
+ * converts them to bytes and back.
  *
- * <p>The bytes are a version, the number of entries, and for each entry what the function needs: place, value, count.
- * Spark writes them after each step of a batch, merges them, and keeps them on disk.
+ * <p>The bytes are a version, the number of entries, and for each entry those of position, value and count that the
+ * function needs. Spark writes them after each step of a batch, merges them and stores them on disk.
  */
 final class GroupStates {
     private static final int VERSION = 1;
     private static final int VERSION_WITH_COUNTS = 2;
 
-    /** A group is one row of the state store, read and written as a whole with every batch that changes it. */
-    private static final int LARGEST_STATE_BYTES = 16 << 20;
+    /** A group is one row of the state store. Each batch that changes the group reads and writes the whole row. */
+    private static final int MAX_STATE_BYTES = 16 << 20;
 
-    private final KeepFunction kind;
+    private final KeepFunction function;
     private final int limit;
     private final DataType type;
-    private final int places;
+    private final int positionSize;
     private final boolean retracts;
     private final ValueCodec codec;
-    private final Comparator<Object> values;
+    private final Comparator<Object> valueOrder;
 
     /**
-     * @param type of the values.
-     * @param values their order; null for a type that has none.
-     * @param places how many numbers give a record's place in the order; 0 where the order does not count.
-     * @param retracts whether values are also taken out.
+     * @param type of the values
+     * @param valueOrder the order of the values; null for a type without an order
+     * @param positionSize the number of longs in a record's position; 0 if the function ignores the order
+     * @param retracts whether values are also retracted
      */
-    GroupStates(KeepFunction kind, int limit, DataType type, Comparator<Object> values, int places, boolean retracts) {
-        this.kind = kind;
+    GroupStates(
+            KeepFunction function,
+            int limit,
+            DataType type,
+            Comparator<Object> valueOrder,
+            int positionSize,
+            boolean retracts) {
+        this.function = function;
         this.limit = limit;
         this.type = type;
-        this.places = places;
+        this.positionSize = positionSize;
         this.retracts = retracts;
         this.codec = ValueCodec.of(type);
-        this.values = values;
+        this.valueOrder = valueOrder;
     }
 
-    KeptEntries start() {
+    KeptEntries empty() {
         if (!retracts) {
-            return kept();
+            return withoutRetractions();
         }
-        Comparator<Object> order = values == null ? this::compareWritten : values;
-        Comparator<Entry> apart = Entry::compareByPlace;
-        apart = apart.thenComparing((one, other) -> order.compare(one.value, other.value));
-        return new ValueCounts(apart, this::kept, kind.counts(), limit);
+        Comparator<Object> order = valueOrder == null ? this::compareEncoded : valueOrder;
+        Comparator<Entry> distinct = Entry::compareByPosition;
+        distinct = distinct.thenComparing((left, right) -> order.compare(left.value, right.value));
+        return new ValueCounts(distinct, this::withoutRetractions, function.countsValues(), limit);
     }
 
-    private KeptEntries kept() {
-        return kind.start(values, this::compareWritten, limit);
+    private KeptEntries withoutRetractions() {
+        return function.empty(valueOrder, this::compareEncoded, limit);
     }
 
-    /** An order in which different values of any type differ. */
-    private int compareWritten(Object one, Object other) {
-        return Arrays.compareUnsigned(written(one), written(other));
+    /** An order in which all different values of any type differ. */
+    private int compareEncoded(Object left, Object right) {
+        return Arrays.compareUnsigned(encoded(left), encoded(right));
     }
 
-    private byte[] written(Object one) {
+    private byte[] encoded(Object value) {
         StateBytes bytes = StateBytes.empty();
-        codec.write(one, bytes);
+        codec.write(value, bytes);
         return bytes.toBytes();
     }
 
-    /** Adds a value that is not null or, where {@code count} is -1, removes it. The caller may reuse the arguments. */
-    void add(KeptEntries kept, Object value, long[] place, long count) {
-        kept.offer(new Entry(place, normal(value), count), true);
+    /** Adds a value that is not null, or retracts it if {@code count} is -1. The caller may reuse the arguments. */
+    void add(KeptEntries kept, Object value, long[] position, long count) {
+        kept.offer(new Entry(position, normalized(value), count), true);
     }
 
-    /** Floating point has several zeros and NaNs that are equal. Which one is kept must not depend on the order. */
-    private Object normal(Object value) {
+    /**
+     * Several zeros and NaNs of floating point are equal. Which one is stored must not depend on the order of the
+     * records.
+     */
+    private Object normalized(Object value) {
         if (type instanceof DoubleType) {
             double number = (Double) value;
             return number == 0 ? (Double) 0.0 : Double.isNaN(number) ? (Double) Double.NaN : value;
@@ -95,10 +105,10 @@ final class GroupStates {
         other.entries().forEach(entry -> kept.offer(entry, false));
     }
 
-    /** One value or null, or an array. */
+    /** A value or null if the function has a single result, else an array. */
     Object result(KeptEntries kept) {
         Collection<Entry> found = kept.result();
-        if (kind.single) {
+        if (function.isSingle) {
             return found.isEmpty() ? null : found.iterator().next().value;
         }
         return new GenericArrayData(found.stream().map(entry -> entry.value).toArray());
@@ -109,7 +119,7 @@ final class GroupStates {
     }
 
     private boolean writesCounts() {
-        return retracts || kind.counts();
+        return retracts || function.countsValues();
     }
 
     byte[] write(KeptEntries kept) {
@@ -118,18 +128,18 @@ final class GroupStates {
         to.writeByte(version());
         to.writeLong(entries.size());
         for (Entry entry : entries) {
-            for (int i = 0; i < places; i++) {
-                to.writeLong(entry.place[i]);
+            for (int i = 0; i < positionSize; i++) {
+                to.writeLong(entry.position[i]);
             }
             codec.write(entry.value, to);
             if (writesCounts()) {
                 to.writeLong(entry.count);
             }
-            if (to.size() > LARGEST_STATE_BYTES) {
-                int limitMib = LARGEST_STATE_BYTES >> 20;
+            if (to.size() > MAX_STATE_BYTES) {
+                int limitMib = MAX_STATE_BYTES >> 20;
                 throw new LsqlException(
                         Condition.LSQL_GROUP_TOO_LARGE,
-                        Map.of("aggregate", kind.name(), "limit_mib", String.valueOf(limitMib)));
+                        Map.of("aggregate", function.name(), "limit_mib", String.valueOf(limitMib)));
             }
         }
         return to.toBytes();
@@ -139,16 +149,16 @@ final class GroupStates {
         StateBytes from = StateBytes.of(bytes);
         int version = from.readByte();
         if (version != version()) {
-            throw new IllegalStateException("a state of " + kind + " has the unknown version " + version);
+            throw new IllegalStateException("a state of " + function + " has the unknown version " + version);
         }
-        KeptEntries kept = start();
+        KeptEntries kept = empty();
         for (long left = from.readLong(); left > 0; left--) {
-            long[] place = new long[places];
-            for (int i = 0; i < places; i++) {
-                place[i] = from.readLong();
+            long[] position = new long[positionSize];
+            for (int i = 0; i < positionSize; i++) {
+                position[i] = from.readLong();
             }
             Object value = codec.read(from);
-            kept.offer(new Entry(place, value, writesCounts() ? from.readLong() : 1), false);
+            kept.offer(new Entry(position, value, writesCounts() ? from.readLong() : 1), false);
         }
         return kept;
     }

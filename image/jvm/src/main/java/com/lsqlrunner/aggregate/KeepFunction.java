@@ -2,7 +2,7 @@ package com.lsqlrunner.aggregate;
 
 import java.util.Comparator;
 
-/** The aggregates of the language that keep values: by what they order, and whether the result is an array. */
+/** The aggregate functions that keep values. */
 enum KeepFunction {
     FIRST(true, true),
     LAST(true, true),
@@ -17,42 +17,43 @@ enum KeepFunction {
     TOPK(false, false),
     BOTTOMK(false, false);
 
-    /** Whether the order of the records counts. */
-    final boolean byPlace;
+    /** Whether the result depends on the order of the records. */
+    final boolean usesOrder;
 
-    /** Whether the result is one value or null, and not an array. */
-    final boolean single;
+    /** Whether the result is a value or null instead of an array. */
+    final boolean isSingle;
 
-    KeepFunction(boolean byPlace, boolean single) {
-        this.byPlace = byPlace;
-        this.single = single;
+    KeepFunction(boolean usesOrder, boolean isSingle) {
+        this.usesOrder = usesOrder;
+        this.isSingle = isSingle;
     }
 
-    boolean counts() {
+    boolean countsValues() {
         return this == TOPK || this == BOTTOMK;
     }
 
     /**
      * An empty group.
      *
-     * @param values an order of the values; null for a type without one, which COLLECT, FIRST and LAST do not need.
-     * @param ties an order of values that have the same place.
+     * @param values the order of the values; null for a type without an order, which COLLECT, FIRST and LAST do not
+     *     need
+     * @param ties the order of values with the same position
      */
-    KeptEntries start(Comparator<Object> values, Comparator<Object> ties, int limit) {
-        Comparator<Entry> first = Entry::compareByPlace;
-        Comparator<Entry> tied = (one, other) -> ties.compare(one.value, other.value);
-        Comparator<Entry> smallest = (one, other) -> values.compare(one.value, other.value);
-        Comparator<Entry> rarest = Comparator.comparingLong(entry -> entry.count);
+    KeptEntries empty(Comparator<Object> values, Comparator<Object> ties, int limit) {
+        Comparator<Entry> byPosition = Entry::compareByPosition;
+        Comparator<Entry> byTie = (one, other) -> ties.compare(one.value, other.value);
+        Comparator<Entry> byValue = (one, other) -> values.compare(one.value, other.value);
+        Comparator<Entry> byCount = Comparator.comparingLong(entry -> entry.count);
         return switch (this) {
-            case FIRST, COLLECT -> new FirstInOrder(first.thenComparing(tied), limit, false);
-            case LAST -> new FirstInOrder(first.reversed().thenComparing(tied), limit, false);
-            case COLLECT_UNIQUE -> new FirstDistinct(values, first.thenComparing(tied), limit);
-            case MAX, MAXK -> new FirstInOrder(smallest.reversed(), limit, false);
-            case MAXK_UNIQUE -> new FirstInOrder(smallest.reversed(), limit, true);
-            case MIN, MINK -> new FirstInOrder(smallest, limit, false);
-            case MINK_UNIQUE -> new FirstInOrder(smallest, limit, true);
-            case TOPK -> new FrequencyRanking(rarest.reversed().thenComparing(smallest), limit);
-            case BOTTOMK -> new FrequencyRanking(rarest.thenComparing(smallest), limit);
+            case FIRST, COLLECT -> new FirstInOrder(byPosition.thenComparing(byTie), limit, false);
+            case LAST -> new FirstInOrder(byPosition.reversed().thenComparing(byTie), limit, false);
+            case COLLECT_UNIQUE -> new FirstDistinct(values, byPosition.thenComparing(byTie), limit);
+            case MAX, MAXK -> new FirstInOrder(byValue.reversed(), limit, false);
+            case MAXK_UNIQUE -> new FirstInOrder(byValue.reversed(), limit, true);
+            case MIN, MINK -> new FirstInOrder(byValue, limit, false);
+            case MINK_UNIQUE -> new FirstInOrder(byValue, limit, true);
+            case TOPK -> new FrequencyRanking(byCount.reversed().thenComparing(byValue), limit);
+            case BOTTOMK -> new FrequencyRanking(byCount.thenComparing(byValue), limit);
         };
     }
 }

@@ -12,8 +12,8 @@ import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.DataType;
 
 /**
- * FIRST, LAST, COLLECT, MAXK, TOPK and the like: aggregates that keep values of a group. Nulls are left out. Over the
- * changes of a table, values are also taken out again.
+ * FIRST, LAST, COLLECT, MAXK, TOPK and similar functions: aggregates that keep values of a group. Nulls are ignored.
+ * Over the changes of a table, values are also retracted.
  */
 public final class KeepValues extends RetractingAggregate<KeptEntries> {
     private static final long serialVersionUID = 1L;
@@ -21,9 +21,9 @@ public final class KeepValues extends RetractingAggregate<KeptEntries> {
     private final KeepFunction function;
     private final int limit;
 
-    /** What the records are ordered by, longs that are never null; empty where the order does not count. */
-    @SuppressWarnings("serial") // Spark's expressions can be serialized, which is not written in their types.
-    private final List<Expression> place;
+    /** The position of a record in the order: longs that are never null; empty if the function ignores the order. */
+    @SuppressWarnings("serial") // Spark's expressions are serializable, but their types do not declare it.
+    private final List<Expression> position;
 
     private transient GroupStates groups;
     private transient long[] scratch;
@@ -32,18 +32,18 @@ public final class KeepValues extends RetractingAggregate<KeptEntries> {
             KeepFunction function,
             int limit,
             Expression value,
-            List<Expression> place,
+            List<Expression> position,
             Expression sign,
             Offsets offsets) {
-        super(value, place, sign, offsets, function, limit);
+        super(value, position, sign, offsets, function, limit);
         this.function = function;
         this.limit = limit;
-        this.place = place;
+        this.position = position;
     }
 
     /**
-     * The aggregate {@code name(function, limit, value, place...)}: the name of a {@link KeepFunction} and a limit,
-     * both literals, and what the records are ordered by, which some functions do not look at.
+     * The aggregate {@code name(function, limit, value, position...)}: the name of a {@link KeepFunction} and a limit,
+     * both literals, then the value and the position of a record, which some functions ignore.
      */
     public static Expression of(Arguments arguments) {
         return of(arguments, arguments.all().size(), null);
@@ -57,8 +57,9 @@ public final class KeepValues extends RetractingAggregate<KeptEntries> {
 
     private static Expression of(Arguments arguments, int end, Expression sign) {
         KeepFunction function = KeepFunction.valueOf(arguments.text(0));
-        List<Expression> place = function.byPlace ? List.copyOf(arguments.all().subList(3, end)) : List.of();
-        return new KeepValues(function, arguments.number(1), arguments.at(2), place, sign, Offsets.NONE);
+        List<Expression> position =
+                function.usesOrder ? List.copyOf(arguments.all().subList(3, end)) : List.of();
+        return new KeepValues(function, arguments.number(1), arguments.at(2), position, sign, Offsets.NONE);
     }
 
     @Override
@@ -66,21 +67,21 @@ public final class KeepValues extends RetractingAggregate<KeptEntries> {
         return new KeepValues(function, limit, value, more, sign, offsets);
     }
 
-    /** Made once on each executor: it cannot be serialized. */
+    /** Created once on each executor, because it cannot be serialized. */
     private GroupStates groups() {
         if (groups == null) {
             DataType type = value().dataType();
             boolean ordered = RowOrdering.isOrderable(type);
             Comparator<Object> order = ordered ? TypeUtils.getInterpretedOrdering(type)::compare : null;
-            groups = new GroupStates(function, limit, type, order, place.size(), retracts());
-            scratch = new long[place.size()];
+            groups = new GroupStates(function, limit, type, order, position.size(), retracts());
+            scratch = new long[position.size()];
         }
         return groups;
     }
 
     @Override
     public KeptEntries createAggregationBuffer() {
-        return groups().start();
+        return groups().empty();
     }
 
     @Override
@@ -89,7 +90,7 @@ public final class KeepValues extends RetractingAggregate<KeptEntries> {
         if (found != null) {
             GroupStates states = groups();
             for (int i = 0; i < scratch.length; i++) {
-                scratch[i] = (Long) place.get(i).eval(row);
+                scratch[i] = (Long) position.get(i).eval(row);
             }
             states.add(kept, found, scratch, sign(row));
         }
@@ -119,12 +120,12 @@ public final class KeepValues extends RetractingAggregate<KeptEntries> {
 
     @Override
     public DataType dataType() {
-        return function.single ? value().dataType() : new ArrayType(value().dataType(), true);
+        return function.isSingle ? value().dataType() : new ArrayType(value().dataType(), true);
     }
 
     @Override
     public boolean nullable() {
-        return function.single;
+        return function.isSingle;
     }
 
     @Override

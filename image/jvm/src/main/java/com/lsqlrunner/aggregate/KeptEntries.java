@@ -3,16 +3,18 @@ package com.lsqlrunner.aggregate;
 import java.util.Collection;
 
 /**
- * The entries that an aggregate keeps of a group. The result does not depend on the order in which entries are added,
- * nor on how they were split into parts that are merged.
+ * The entries that an aggregate keeps of a group. The result depends neither on the order in which entries are added
+ * nor on how they were divided into states that are merged.
  */
 interface KeptEntries {
-    /** Adds an entry if it is one to keep; a copy of it if the caller reuses it ({@code lent}). */
-    void offer(Entry entry, boolean lent);
+    /**
+     * Adds an entry, unless the function drops it. {@code mustCopy}: the caller reuses the object, so a copy is kept.
+     */
+    void offer(Entry entry, boolean mustCopy);
 
-    /** All entries that are kept; adding them to another object of the same class merges the two. */
+    /** All kept entries. Adding them to another object of the same class merges the two. */
     Collection<Entry> entries();
 
-    /** The entries of the result, in its order. */
+    /** The entries of the result, in order. */
     Collection<Entry> result();
 }

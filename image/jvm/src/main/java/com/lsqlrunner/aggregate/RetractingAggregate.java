@@ -12,15 +12,15 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * An aggregate of ours over a value. Over the changes of a table it has a sign as its last child, an int: 1 for a value
- * that is added, -1 for one that is taken out again.
+ * Base class of the aggregates. Over the changes of a table, the last child is a sign, an int: 1 for a value that is
+ * added, -1 for a value that is retracted.
  *
- * @param <T> what is kept of a group
+ * @param <T> the state of a group
  */
 abstract class RetractingAggregate<T> extends TypedImperativeAggregate<T> implements Serializable {
     private static final long serialVersionUID = 1L;
 
-    /** Where Spark puts the buffer: in a row that it changes, and in rows that it merges. */
+    /** The offsets of the buffer in the row that Spark updates, and in the rows that it merges. */
     record Offsets(int mutable, int input) implements Serializable {
         private static final long serialVersionUID = 1L;
         static final Offsets NONE = new Offsets(0, 0);
@@ -31,12 +31,12 @@ abstract class RetractingAggregate<T> extends TypedImperativeAggregate<T> implem
     private final Offsets offsets;
 
     /**
-     * An aggregate.
+     * Creates an aggregate.
      *
-     * @param value first of the children
+     * @param value the first child
      * @param more further children
-     * @param sign null where no value is taken out again
-     * @param parameters all else that two aggregates of the class differ by
+     * @param sign null if values are never retracted
+     * @param parameters other values in which two aggregates of the class may differ
      */
     RetractingAggregate(
             Expression value, List<Expression> more, Expression sign, Offsets offsets, Object... parameters) {
@@ -50,7 +50,7 @@ abstract class RetractingAggregate<T> extends TypedImperativeAggregate<T> implem
         this.offsets = offsets;
     }
 
-    /** The same aggregate of other children, at other offsets. */
+    /** A copy with other children and offsets. */
     abstract RetractingAggregate<T> copy(Expression value, List<Expression> more, Expression sign, Offsets offsets);
 
     private RetractingAggregate<T> copy(List<Expression> children, Offsets to) {
@@ -66,7 +66,7 @@ abstract class RetractingAggregate<T> extends TypedImperativeAggregate<T> implem
         return hasSign;
     }
 
-    /** 1 for a row whose value is added, -1 for one whose value is taken out. */
+    /** 1 if the value of the row is added, -1 if it is retracted. */
     final int sign(InternalRow row) {
         return hasSign
                 ? (Integer) identity.child(identity.children().size() - 1).eval(row)
@@ -114,8 +114,8 @@ abstract class RetractingAggregate<T> extends TypedImperativeAggregate<T> implem
     }
 
     @Override
-    public final Object productElement(int place) {
-        return identity.element(place);
+    public final Object productElement(int index) {
+        return identity.element(index);
     }
 
     @Override

@@ -3,10 +3,10 @@ package com.lsqlrunner.aggregate;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-/** Bytes of a state, written from the start or read from it. Small numbers take few bytes. */
+/** The bytes of a state, written or read sequentially. Small numbers take few bytes. */
 final class StateBytes {
     private byte[] data;
-    private int at;
+    private int position;
 
     private StateBytes(byte[] data) {
         this.data = data;
@@ -21,43 +21,43 @@ final class StateBytes {
     }
 
     int size() {
-        return at;
+        return position;
     }
 
     byte[] toBytes() {
-        return Arrays.copyOf(data, at);
+        return Arrays.copyOf(data, position);
     }
 
     void writeByte(int value) {
         reserve(1);
-        data[at++] = (byte) value;
+        data[position++] = (byte) value;
     }
 
     void writeLong(long value) {
         reserve(10);
         long bits = value << 1 ^ value >> 63;
         while ((bits & ~0x7FL) != 0) {
-            data[at++] = (byte) (bits | 0x80);
+            data[position++] = (byte) (bits | 0x80);
             bits >>>= 7;
         }
-        data[at++] = (byte) bits;
+        data[position++] = (byte) bits;
     }
 
     void writeDouble(double value) {
         reserve(Double.BYTES);
-        ByteBuffer.wrap(data).putDouble(at, value);
-        at += Double.BYTES;
+        ByteBuffer.wrap(data).putDouble(position, value);
+        position += Double.BYTES;
     }
 
     void writeBytes(byte[] value) {
         writeLong(value.length);
         reserve(value.length);
-        System.arraycopy(value, 0, data, at, value.length);
-        at += value.length;
+        System.arraycopy(value, 0, data, position, value.length);
+        position += value.length;
     }
 
     int readByte() {
-        return data[at++];
+        return data[position++];
     }
 
     long readLong() {
@@ -65,7 +65,7 @@ final class StateBytes {
         int shift = 0;
         byte next;
         do {
-            next = data[at++];
+            next = data[position++];
             bits |= (next & 0x7FL) << shift;
             shift += 7;
         } while (next < 0);
@@ -73,19 +73,19 @@ final class StateBytes {
     }
 
     double readDouble() {
-        at += Double.BYTES;
-        return ByteBuffer.wrap(data).getDouble(at - Double.BYTES);
+        position += Double.BYTES;
+        return ByteBuffer.wrap(data).getDouble(position - Double.BYTES);
     }
 
     byte[] readBytes() {
         int length = (int) readLong();
-        at += length;
-        return Arrays.copyOfRange(data, at - length, at);
+        position += length;
+        return Arrays.copyOfRange(data, position - length, position);
     }
 
-    private void reserve(int more) {
-        if (at + more > data.length) {
-            data = Arrays.copyOf(data, Math.max(data.length * 2, at + more));
+    private void reserve(int count) {
+        if (position + count > data.length) {
+            data = Arrays.copyOf(data, Math.max(data.length * 2, position + count));
         }
     }
 }

@@ -2,28 +2,28 @@ package com.lsqlrunner.aggregate;
 
 import java.math.BigInteger;
 
-/** A sum and the number of values in it. Over a table, removed values are subtracted from both. */
+/** A sum and the number of values in it. Over a table, retracted values are subtracted from both. */
 final class Total {
     private static final int VERSION = 1;
 
-    /** The sum is {@code small + large}: most values are added to a long, without an object for each. */
+    /** The sum is {@code small + large}. Most values are added to the long, without creating an object. */
     private long small;
 
     private BigInteger large = BigInteger.ZERO;
     private long count;
 
-    void add(long value, boolean goes) {
-        if (goes && value == Long.MIN_VALUE) {
+    void add(long value, boolean isRetraction) {
+        if (isRetraction && value == Long.MIN_VALUE) {
             add(BigInteger.valueOf(value), true);
             return;
         }
-        addSmall(goes ? -value : value);
-        count += goes ? -1 : 1;
+        addSmall(isRetraction ? -value : value);
+        count += isRetraction ? -1 : 1;
     }
 
-    void add(BigInteger value, boolean goes) {
-        large = goes ? large.subtract(value) : large.add(value);
-        count += goes ? -1 : 1;
+    void add(BigInteger value, boolean isRetraction) {
+        large = isRetraction ? large.subtract(value) : large.add(value);
+        count += isRetraction ? -1 : 1;
     }
 
     void add(Total other) {

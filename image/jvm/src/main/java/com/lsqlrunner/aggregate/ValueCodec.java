@@ -20,39 +20,39 @@ import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.TimestampType;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** Values of one type to the bytes of a state and back. Structs, arrays and maps are as Spark lays out a row of one. */
+/** Encodes values of one type for a state, and decodes them. Structs, arrays and maps are encoded as Spark's rows. */
 abstract class ValueCodec {
-    /** A value that is not null. */
+    /** Writes a value that is not null. */
     abstract void write(Object value, StateBytes to);
 
     abstract Object read(StateBytes from);
 
     static ValueCodec of(DataType type) {
         if (type instanceof LongType || type instanceof TimestampType) {
-            return new Whole(false);
+            return new IntegralCodec(false);
         }
         if (type instanceof IntegerType || type instanceof DateType) {
-            return new Whole(true);
+            return new IntegralCodec(true);
         }
         if (type instanceof DoubleType || type instanceof FloatType) {
-            return new Floating(type instanceof FloatType);
+            return new FloatingCodec(type instanceof FloatType);
         }
         if (type instanceof StringType) {
-            return new Text();
+            return new StringCodec();
         }
         if (type instanceof BooleanType) {
-            return new Bool();
+            return new BooleanCodec();
         }
         if (type instanceof BinaryType) {
-            return new Bytes();
+            return new BinaryCodec();
         }
-        return type instanceof DecimalType decimal ? new Fixed(decimal) : new Composite(type);
+        return type instanceof DecimalType decimal ? new DecimalCodec(decimal) : new RowCodec(type);
     }
 
-    private static final class Whole extends ValueCodec {
+    private static final class IntegralCodec extends ValueCodec {
         private final boolean narrow;
 
-        Whole(boolean narrow) {
+        IntegralCodec(boolean narrow) {
             this.narrow = narrow;
         }
 
@@ -68,10 +68,10 @@ abstract class ValueCodec {
         }
     }
 
-    private static final class Floating extends ValueCodec {
+    private static final class FloatingCodec extends ValueCodec {
         private final boolean narrow;
 
-        Floating(boolean narrow) {
+        FloatingCodec(boolean narrow) {
             this.narrow = narrow;
         }
 
@@ -87,7 +87,7 @@ abstract class ValueCodec {
         }
     }
 
-    private static final class Text extends ValueCodec {
+    private static final class StringCodec extends ValueCodec {
         @Override
         void write(Object value, StateBytes to) {
             to.writeBytes(((UTF8String) value).getBytes());
@@ -99,7 +99,7 @@ abstract class ValueCodec {
         }
     }
 
-    private static final class Bool extends ValueCodec {
+    private static final class BooleanCodec extends ValueCodec {
         @Override
         void write(Object value, StateBytes to) {
             to.writeByte((Boolean) value ? 1 : 0);
@@ -111,7 +111,7 @@ abstract class ValueCodec {
         }
     }
 
-    private static final class Bytes extends ValueCodec {
+    private static final class BinaryCodec extends ValueCodec {
         @Override
         void write(Object value, StateBytes to) {
             to.writeBytes((byte[]) value);
@@ -123,10 +123,10 @@ abstract class ValueCodec {
         }
     }
 
-    private static final class Fixed extends ValueCodec {
+    private static final class DecimalCodec extends ValueCodec {
         private final DecimalType type;
 
-        Fixed(DecimalType type) {
+        DecimalCodec(DecimalType type) {
             this.type = type;
         }
 
@@ -146,19 +146,19 @@ abstract class ValueCodec {
         }
     }
 
-    private static final class Composite extends ValueCodec {
+    private static final class RowCodec extends ValueCodec {
         private final DataType type;
-        private final UnsafeProjection rows;
+        private final UnsafeProjection projection;
 
-        Composite(DataType type) {
+        RowCodec(DataType type) {
             this.type = type;
-            this.rows = UnsafeProjection$.MODULE$.create(new DataType[] {type});
+            this.projection = UnsafeProjection$.MODULE$.create(new DataType[] {type});
         }
 
         @Override
         void write(Object value, StateBytes to) {
             InternalRow row = new GenericInternalRow(new Object[] {value});
-            to.writeBytes(rows.apply(row).getBytes());
+            to.writeBytes(projection.apply(row).getBytes());
         }
 
         @Override

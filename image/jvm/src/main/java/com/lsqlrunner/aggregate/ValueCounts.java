@@ -6,8 +6,9 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
- * How often each value is in a group from which values are also removed: additions minus removals. A count is negative
- * while only the removal is known. Nothing is dropped: when the best value is removed, the next one becomes the best.
+ * The number of additions minus retractions of each value of a group, for aggregates over tables. A count is negative
+ * while only the retraction has arrived. Nothing is dropped: when the best value is retracted, the next one becomes the
+ * best.
  */
 final class ValueCounts implements KeptEntries {
     private final TreeMap<Entry, Entry> counted;
@@ -16,10 +17,10 @@ final class ValueCounts implements KeptEntries {
     private final int limit;
 
     /**
-     * @param order in which different entries differ.
-     * @param result computes the result from the entries whose count is positive.
-     * @param counts whether {@code result} takes an entry once with its count, and not once for each time it was added.
-     * @param limit how many equal entries can change the result.
+     * @param order an order in which distinct entries differ
+     * @param result creates the entries that compute the result from the entries with a positive count
+     * @param counts whether {@code result} takes an entry once with its count, instead of once for each addition
+     * @param limit the number of equal entries that can change the result
      */
     ValueCounts(Comparator<Entry> order, Supplier<KeptEntries> result, boolean counts, int limit) {
         this.counted = new TreeMap<>(order);
@@ -29,15 +30,15 @@ final class ValueCounts implements KeptEntries {
     }
 
     @Override
-    public void offer(Entry entry, boolean lent) {
-        Entry known = counted.get(entry);
-        if (known == null) {
-            Entry kept = lent ? entry.copy() : entry;
+    public void offer(Entry entry, boolean mustCopy) {
+        Entry existing = counted.get(entry);
+        if (existing == null) {
+            Entry kept = mustCopy ? entry.copy() : entry;
             counted.put(kept, kept);
-        } else if (known.count + entry.count == 0) {
-            counted.remove(known);
+        } else if (existing.count + entry.count == 0) {
+            counted.remove(existing);
         } else {
-            known.count += entry.count;
+            existing.count += entry.count;
         }
     }
 
@@ -48,13 +49,13 @@ final class ValueCounts implements KeptEntries {
 
     @Override
     public Collection<Entry> result() {
-        KeptEntries found = result.get();
+        KeptEntries entries = result.get();
         for (Entry entry : counted.values()) {
             long times = counts ? Math.min(entry.count, 1) : Math.min(entry.count, limit);
             for (long left = times; left > 0; left--) {
-                found.offer(entry, false);
+                entries.offer(entry, false);
             }
         }
-        return found.result();
+        return entries.result();
     }
 }

@@ -1,72 +1,38 @@
 package com.lsqlrunner.avro;
 
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.util.Arrays;
+import com.lsqlrunner.bytes.RecordBuffer;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** Bytes of one record, in Avro's binary encoding; used again for the next. */
-final class AvroBuffer {
-    private byte[] data = new byte[256];
-    private ByteBuffer view = ByteBuffer.wrap(data).order(ByteOrder.LITTLE_ENDIAN);
-    private int size;
-
-    /** Begins a record: forgets what was written. */
-    void start(byte[] header) {
-        size = 0;
-        writeFixed(header);
-    }
-
-    byte[] toBytes() {
-        return Arrays.copyOf(data, size);
-    }
-
+/** Writes the values of a record in Avro's binary encoding. */
+final class AvroBuffer extends RecordBuffer {
     void writeBoolean(boolean value) {
-        reserve(1);
-        data[size++] = (byte) (value ? 1 : 0);
+        writeByte(value ? 1 : 0);
     }
 
     void writeLong(long value) {
-        reserve(10);
-        long bits = value << 1 ^ value >> 63;
-        while ((bits & ~0x7FL) != 0) {
-            data[size++] = (byte) (bits | 0x80);
-            bits >>>= 7;
-        }
-        data[size++] = (byte) bits;
+        writeUnsignedVarint(zigzag(value));
     }
 
     void writeFloat(float value) {
-        reserve(Float.BYTES);
-        view.putFloat(size, value);
-        size += Float.BYTES;
+        writeInt32(Float.floatToRawIntBits(value));
     }
 
     void writeDouble(double value) {
-        reserve(Double.BYTES);
-        view.putDouble(size, value);
-        size += Double.BYTES;
+        writeInt64(Double.doubleToRawLongBits(value));
     }
 
     void writeString(UTF8String value) {
         writeBytes(value.getBytes());
     }
 
+    /** Writes the length and the bytes. */
     void writeBytes(byte[] value) {
         writeLong(value.length);
-        writeFixed(value);
+        writeRaw(value);
     }
 
+    /** Writes bytes whose number the schema defines. */
     void writeFixed(byte[] value) {
-        reserve(value.length);
-        System.arraycopy(value, 0, data, size, value.length);
-        size += value.length;
-    }
-
-    private void reserve(int more) {
-        if (size + more > data.length) {
-            data = Arrays.copyOf(data, Math.max(data.length * 2, size + more));
-            view = ByteBuffer.wrap(data).order(ByteOrder.LITTLE_ENDIAN);
-        }
+        writeRaw(value);
     }
 }

@@ -8,28 +8,28 @@ import java.util.Arrays;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * A place in a record's bytes, read forwards: Avro's binary encoding. Avro's own decoder copies each string; these are
- * windows on the record. Whatever the bytes are, reading them ends, in a value or in {@link MalformedRecordException}.
+ * Reads Avro's binary encoding from the bytes of a record. Avro's own decoder copies each string; the strings returned
+ * here are views of the record. For any bytes, a read ends with a value or with {@link MalformedRecordException}.
  */
 final class AvroBytes {
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
-    /** Items may take no bytes at all, so a count is no proof of what is there. */
-    private static final int ITEMS_WITHOUT_BYTES = 1_000_000;
+    /** Items such as nulls take no bytes, so a count may exceed the number of bytes that follow. */
+    private static final int MAX_ITEMS_WITHOUT_BYTES = 1_000_000;
 
     private byte[] data;
-    private int at;
+    private int position;
 
-    /** Goes to a place of other bytes. */
+    /** Starts to read other bytes at an offset. */
     AvroBytes start(byte[] record, int from) {
         data = record;
-        at = from;
+        position = from;
         return this;
     }
 
-    int left() {
-        return data.length - at;
+    int remaining() {
+        return data.length - position;
     }
 
     boolean readBoolean() {
@@ -51,10 +51,10 @@ final class AvroBytes {
     long readLong() {
         long bits = 0;
         for (int shift = 0; shift < 64; shift += 7) {
-            if (at >= data.length) {
-                throw ended();
+            if (position >= data.length) {
+                throw unexpectedEnd();
             }
-            byte next = data[at++];
+            byte next = data[position++];
             bits |= (next & 0x7FL) << shift;
             if (next >= 0) {
                 return bits >>> 1 ^ -(bits & 1);
@@ -71,7 +71,7 @@ final class AvroBytes {
         return Double.longBitsToDouble((long) LONG.get(data, take(Double.BYTES)));
     }
 
-    /** A window on the record, which must not be changed afterwards. */
+    /** A view of the record, which must not be changed afterwards. */
     UTF8String readString() {
         int length = readLength();
         int from = take(length);
@@ -96,24 +96,24 @@ final class AvroBytes {
         return Arrays.copyOfRange(data, from, from + length);
     }
 
-    /** A place in a list of so many: the branch of a union, the symbol of an enum. */
+    /** An index into a list of {@code size} items: the branch of a union, or the symbol of an enum. */
     int readIndex(int size) {
         long index = readLong();
         if (index < 0 || index >= size) {
-            throw new MalformedRecordException("a union or an enum has no choice " + index);
+            throw new MalformedRecordException("the union or enum has no item " + index);
         }
         return (int) index;
     }
 
-    /** The number of items in the next block of an array or a map; 0 ends it. */
+    /** The number of items in the next block of an array or a map; 0 after the last block. */
     int readCount() {
         long count = readLong();
         if (count < 0) {
             count = -count;
             readLength();
         }
-        if (count < 0 || count > (long) left() + ITEMS_WITHOUT_BYTES) {
-            throw ended();
+        if (count < 0 || count > (long) remaining() + MAX_ITEMS_WITHOUT_BYTES) {
+            throw unexpectedEnd();
         }
         return (int) count;
     }
@@ -124,8 +124,8 @@ final class AvroBytes {
         if (length < 0) {
             throw new MalformedRecordException("a length is negative");
         }
-        if (length > left()) {
-            throw ended();
+        if (length > remaining()) {
+            throw unexpectedEnd();
         }
         return (int) length;
     }
@@ -135,15 +135,15 @@ final class AvroBytes {
     }
 
     private int take(int length) {
-        int from = at;
+        int from = position;
         if (length > data.length - from) {
-            throw ended();
+            throw unexpectedEnd();
         }
-        at = from + length;
+        position = from + length;
         return from;
     }
 
-    private static MalformedRecordException ended() {
+    private static MalformedRecordException unexpectedEnd() {
         return new MalformedRecordException("the record ends in the middle of a value");
     }
 }

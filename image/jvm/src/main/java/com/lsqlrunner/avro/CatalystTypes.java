@@ -1,7 +1,7 @@
 package com.lsqlrunner.avro;
 
 import com.lsqlrunner.errors.SchemaMismatchException;
-import com.lsqlrunner.registry.AvroTexts;
+import com.lsqlrunner.registry.AvroSchemaParser;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashSet;
@@ -15,19 +15,19 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.DecimalType;
 import org.apache.spark.sql.types.StructField;
 
-/** The Spark type of an Avro schema. Every field is nullable, so that a later schema may make it so. */
+/** The Spark types of Avro schemas. Every field is nullable, because a later schema may make it nullable. */
 final class CatalystTypes {
     private CatalystTypes() {}
 
     /**
-     * The schema of a program's own.
+     * The schema in a text.
      *
-     * @throws SchemaMismatchException the text is not a schema, or holds what Spark has no type for
+     * @throws SchemaMismatchException the text is not a schema, or Spark has no type for it
      */
-    static Schema parsed(String text) {
+    static Schema parse(String text) {
         Schema schema;
         try {
-            schema = AvroTexts.parse(text);
+            schema = AvroSchemaParser.parse(text);
         } catch (AvroRuntimeException error) {
             throw new SchemaMismatchException("the Avro schema cannot be read: " + error.getMessage());
         }
@@ -36,7 +36,7 @@ final class CatalystTypes {
     }
 
     /**
-     * Spark's type.
+     * The Spark type of a schema.
      *
      * @throws SchemaMismatchException the schema is recursive, or a decimal has more than 38 digits
      */
@@ -44,26 +44,26 @@ final class CatalystTypes {
         return of(schema, "", new HashSet<>());
     }
 
-    private static DataType of(Schema schema, String path, Set<String> around) {
+    private static DataType of(Schema schema, String path, Set<String> enclosing) {
         return switch (schema.getType()) {
             case NULL -> DataTypes.NullType;
             case BOOLEAN -> DataTypes.BooleanType;
-            case INT -> logical(schema).equals("date") ? DataTypes.DateType : DataTypes.IntegerType;
-            case LONG -> longs(logical(schema));
+            case INT -> logicalType(schema).equals("date") ? DataTypes.DateType : DataTypes.IntegerType;
+            case LONG -> longs(logicalType(schema));
             case FLOAT -> DataTypes.FloatType;
             case DOUBLE -> DataTypes.DoubleType;
             case STRING, ENUM -> DataTypes.StringType;
             case BYTES, FIXED -> bytes(schema, path);
-            case ARRAY -> DataTypes.createArrayType(of(schema.getElementType(), path + "[]", around), true);
+            case ARRAY -> DataTypes.createArrayType(of(schema.getElementType(), path + "[]", enclosing), true);
             case MAP ->
-                DataTypes.createMapType(DataTypes.StringType, of(schema.getValueType(), path + "{}", around), true);
-            case RECORD -> record(schema, path, around);
-            case UNION -> union(schema, path, around);
+                DataTypes.createMapType(DataTypes.StringType, of(schema.getValueType(), path + "{}", enclosing), true);
+            case RECORD -> record(schema, path, enclosing);
+            case UNION -> union(schema, path, enclosing);
         };
     }
 
-    private static DataType longs(String logical) {
-        return switch (logical) {
+    private static DataType longs(String logicalType) {
+        return switch (logicalType) {
             case "timestamp-millis", "timestamp-micros", "timestamp-nanos" -> DataTypes.TimestampType;
             case "local-timestamp-millis", "local-timestamp-micros", "local-timestamp-nanos" ->
                 DataTypes.TimestampNTZType;
@@ -75,33 +75,34 @@ final class CatalystTypes {
         if (schema.getLogicalType() instanceof LogicalTypes.Decimal decimal) {
             if (decimal.getPrecision() > DecimalType.MAX_PRECISION()) {
                 throw new SchemaMismatchException(
-                        "a decimal has more than " + DecimalType.MAX_PRECISION() + " digits" + at(path));
+                        "a decimal has more than " + DecimalType.MAX_PRECISION() + " digits" + fieldSuffix(path));
             }
             return DataTypes.createDecimalType(decimal.getPrecision(), decimal.getScale());
         }
-        return logical(schema).equals("uuid") ? DataTypes.StringType : DataTypes.BinaryType;
+        return logicalType(schema).equals("uuid") ? DataTypes.StringType : DataTypes.BinaryType;
     }
 
-    private static DataType record(Schema schema, String path, Set<String> around) {
-        if (!around.add(schema.getFullName())) {
-            throw new SchemaMismatchException("the type " + schema.getFullName() + " contains itself" + at(path));
+    private static DataType record(Schema schema, String path, Set<String> enclosing) {
+        if (!enclosing.add(schema.getFullName())) {
+            throw new SchemaMismatchException(
+                    "the type " + schema.getFullName() + " contains itself" + fieldSuffix(path));
         }
         List<StructField> fields = new ArrayList<>();
         for (Schema.Field field : schema.getFields()) {
-            DataType type = of(field.schema(), below(path, field.name()), around);
+            DataType type = of(field.schema(), childPath(path, field.name()), enclosing);
             fields.add(DataTypes.createStructField(field.name(), type, true));
         }
-        around.remove(schema.getFullName());
+        enclosing.remove(schema.getFullName());
         return DataTypes.createStructType(fields);
     }
 
-    private static DataType union(Schema schema, String path, Set<String> around) {
-        List<Schema> branches = present(schema);
+    private static DataType union(Schema schema, String path, Set<String> enclosing) {
+        List<Schema> branches = nonNullBranches(schema);
         if (branches.isEmpty()) {
             return DataTypes.NullType;
         }
         if (branches.size() == 1) {
-            return of(branches.get(0), path, around);
+            return of(branches.get(0), path, enclosing);
         }
         if (isWidened(branches)) {
             return branches.stream().anyMatch(branch -> branch.getType() == Schema.Type.LONG)
@@ -110,20 +111,20 @@ final class CatalystTypes {
         }
         List<StructField> members = new ArrayList<>();
         for (int i = 0; i < branches.size(); i++) {
-            DataType type = of(branches.get(i), below(path, "member" + i), around);
+            DataType type = of(branches.get(i), childPath(path, "member" + i), enclosing);
             members.add(DataTypes.createStructField("member" + i, type, true));
         }
         return DataTypes.createStructType(members);
     }
 
-    /** The branches of a union but null. */
-    static List<Schema> present(Schema union) {
+    /** The branches of a union except null. */
+    static List<Schema> nonNullBranches(Schema union) {
         return union.getTypes().stream()
                 .filter(branch -> branch.getType() != Schema.Type.NULL)
                 .toList();
     }
 
-    /** Whether the branches are int and long, which is a long, or float and double, which is a double. */
+    /** Whether the branches are int and long, which are read as long, or float and double, which are read as double. */
     static boolean isWidened(List<Schema> branches) {
         if (branches.size() != 2 || branches.stream().anyMatch(branch -> branch.getLogicalType() != null)) {
             return false;
@@ -134,17 +135,17 @@ final class CatalystTypes {
                 || types.equals(Set.of(Schema.Type.FLOAT, Schema.Type.DOUBLE));
     }
 
-    /** The name of a schema's logical type, empty for none. */
-    static String logical(Schema schema) {
+    /** The name of a schema's logical type; empty if it has none. */
+    static String logicalType(Schema schema) {
         return schema.getLogicalType() == null ? "" : schema.getLogicalType().getName();
     }
 
-    static String below(String path, String name) {
+    static String childPath(String path, String name) {
         return path.isEmpty() ? name : path + "." + name;
     }
 
-    /** A place in a schema, as the end of a sentence. */
-    static String at(String path) {
+    /** The path of a field as the end of an error message. */
+    static String fieldSuffix(String path) {
         return path.isEmpty() ? "" : ": field " + path;
     }
 }

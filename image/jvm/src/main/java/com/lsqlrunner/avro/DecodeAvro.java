@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.types.DataType;
 
 /**
- * Avro in the wire format of a registry to a value. Each record is read with the schema that it was written with, and
- * made what one schema says: {@code from_avro} knows one writer.
+ * Decodes Avro records in the wire format of a schema registry. Each record is read with its writer schema and
+ * converted to one reader schema; {@code from_avro} supports only one writer schema.
  */
 @PythonEntry
 public final class DecodeAvro extends DecodingFunction {
@@ -22,23 +22,23 @@ public final class DecodeAvro extends DecodingFunction {
     }
 
     /**
-     * The function.
+     * Creates the function.
      *
-     * @param schema the reader's schema
-     * @param registry the name that {@link Registry#register} was given
+     * @param schema the reader schema
+     * @param registry the name that was passed to {@link Registry#register}
      * @throws com.lsqlrunner.errors.SchemaMismatchException Spark has no type for the schema
      */
     public DecodeAvro(Expression child, String schema, String registry) {
         this(child, schema, registry, typeOf(schema));
     }
 
-    /** The type of what is decoded: Spark's, in its JSON. */
+    /** The type of the decoded value, in the JSON of Spark's types. */
     public static String typeJson(String schema) {
         return typeOf(schema).json();
     }
 
     private static DataType typeOf(String schema) {
-        return CatalystTypes.of(CatalystTypes.parsed(schema));
+        return CatalystTypes.of(CatalystTypes.parse(schema));
     }
 
     @Override

@@ -7,7 +7,9 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 
-/** A value to Avro in the wire format of a registry: a zero, the id of the schema as four bytes, the value. */
+/**
+ * Encodes a value as Avro in the wire format of a schema registry: a zero byte, the schema id as four bytes, the value.
+ */
 public final class EncodeAvro extends UnaryFunction {
     private static final long serialVersionUID = 1L;
 
@@ -16,10 +18,10 @@ public final class EncodeAvro extends UnaryFunction {
     private transient RecordEncoder encoder;
 
     /**
-     * The function.
+     * Creates the function.
      *
-     * @param id of the schema at the registry
-     * @throws SchemaMismatchException the schema cannot be read, or Spark has no type for it
+     * @param id the schema id at the registry
+     * @throws SchemaMismatchException the schema cannot be parsed, or Spark has no type for it
      */
     public EncodeAvro(Expression child, String schema, int id) {
         super(child, schema, id);
@@ -27,7 +29,7 @@ public final class EncodeAvro extends UnaryFunction {
         this.id = id;
     }
 
-    /** Says, before anything runs, which field does not fit the schema. */
+    /** Reports, before any record is encoded, which field does not fit the schema. */
     @Override
     public TypeCheckResult checkInputDataTypes() {
         try {
@@ -39,10 +41,10 @@ public final class EncodeAvro extends UnaryFunction {
     }
 
     private RecordEncoder newEncoder() {
-        return new RecordEncoder(child().dataType(), CatalystTypes.parsed(schema), id);
+        return new RecordEncoder(child().dataType(), CatalystTypes.parse(schema), id);
     }
 
-    /** The record of a value. */
+    /** The encoded record. */
     @Override
     public byte[] call(Object value) {
         if (encoder == null) {

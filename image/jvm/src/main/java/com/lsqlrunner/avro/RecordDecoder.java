@@ -8,62 +8,62 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.function.IntFunction;
 import org.apache.avro.Schema;
 
-/** Records in the wire format of a registry to the values of one schema. Threads may share it. */
+/** Decodes records in the wire format of a registry to values of one schema. Threads may share it. */
 final class RecordDecoder {
-    /** A zero, then the id as four bytes. */
-    static final int HEADER = 5;
+    /** A zero byte, then the schema id as four bytes. */
+    static final int HEADER_BYTES = 5;
 
     private final Schema reader;
     private final IntFunction<Schema> writers;
-    private final ConcurrentMap<Integer, Decoder> known = new ConcurrentHashMap<>();
+    private final ConcurrentMap<Integer, Decoder> decoders = new ConcurrentHashMap<>();
     private Decoder last = new Decoder(-1, null);
 
-    /** @param writers the schema of an id; throws {@link MalformedRecordException} for one that there is not */
+    /** @param writers returns the schema of an id; throws {@link MalformedRecordException} for an unknown id */
     RecordDecoder(Schema reader, IntFunction<Schema> writers) {
         this.reader = reader;
         this.writers = writers;
     }
 
-    /** The decoder of a reader's schema, shared by all tasks. */
+    /** The decoder for a reader schema, shared by all tasks. */
     static RecordDecoder shared(Registry registry, String reader) {
         return registry.shared(
                 "avro " + reader,
                 RecordDecoder.class,
-                () -> new RecordDecoder(CatalystTypes.parsed(reader), registry::schema));
+                () -> new RecordDecoder(CatalystTypes.parse(reader), registry::schema));
     }
 
     /**
-     * The value of a record, null for Avro's null.
+     * The value of a record; null for Avro's null.
      *
-     * @param in reused from record to record; not shared
-     * @throws MalformedRecordException the bytes are no such record
-     * @throws RegistryException the registry did not say what the id means
+     * @param in reused for each record; not shared
+     * @throws MalformedRecordException the bytes are not a valid record
+     * @throws RegistryException the registry does not return the schema
      */
     Object decode(byte[] record, AvroBytes in) {
-        if (record.length < HEADER) {
+        if (record.length < HEADER_BYTES) {
             throw new MalformedRecordException("%d bytes are too few for a schema id".formatted(record.length));
         }
         if (record[0] != 0) {
             throw new MalformedRecordException("the first byte is %d, not 0".formatted(record[0]));
         }
         int id = ByteBuffer.wrap(record).getInt(1);
-        Decoder of = last; // racy, and harmless: what is found is never changed
-        if (of.id != id || of.values == null) {
-            of = decoderOf(id);
-            last = of;
+        Decoder current = last; // a race is harmless: a decoder is immutable
+        if (current.id != id || current.values == null) {
+            current = decoderOf(id);
+            last = current;
         }
-        Object value = of.values.read(in.start(record, HEADER));
-        if (in.left() > 0) {
-            throw new MalformedRecordException("%d bytes are left behind the value".formatted(in.left()));
+        Object value = current.values.read(in.start(record, HEADER_BYTES));
+        if (in.remaining() > 0) {
+            throw new MalformedRecordException("%d bytes remain after the value".formatted(in.remaining()));
         }
         return value;
     }
 
     private Decoder decoderOf(int id) {
-        Decoder found = known.get(id);
+        Decoder found = decoders.get(id);
         if (found == null) {
-            found = new Decoder(id, Readers.of(writers.apply(id), reader));
-            known.put(id, found);
+            found = new Decoder(id, ValueReaders.of(writers.apply(id), reader));
+            decoders.put(id, found);
         }
         return found;
     }

@@ -5,31 +5,31 @@ import org.apache.avro.Schema;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.types.DataType;
 
-/** Values of one type to records in the wire format of a registry. Not shared. */
+/** Encodes values of one type as records in the wire format of a registry. Not thread-safe. */
 final class RecordEncoder {
     private final ValueWriter writer;
     private final byte[] header;
     private final AvroBuffer buffer = new AvroBuffer();
-    private final GenericInternalRow whole = new GenericInternalRow(new Object[1]);
+    private final GenericInternalRow row = new GenericInternalRow(new Object[1]);
 
-    /** @throws SchemaMismatchException the schema cannot hold all of the type */
+    /** @throws SchemaMismatchException the schema cannot hold all values of the type */
     RecordEncoder(DataType type, Schema schema, int id) {
-        writer = Writers.of(type, schema);
-        header = ByteBuffer.allocate(RecordDecoder.HEADER)
+        writer = ValueWriters.of(type, schema);
+        header = ByteBuffer.allocate(RecordDecoder.HEADER_BYTES)
                 .put((byte) 0)
                 .putInt(id)
                 .array();
     }
 
     /**
-     * The record.
+     * The encoded record.
      *
      * @throws SchemaMismatchException the schema cannot hold the value
      */
     byte[] encode(Object value) {
         buffer.start(header);
-        whole.update(0, value);
-        writer.write(whole, 0, buffer);
+        row.update(0, value);
+        writer.write(row, 0, buffer);
         return buffer.toBytes();
     }
 }

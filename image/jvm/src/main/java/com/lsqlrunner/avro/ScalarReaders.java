@@ -11,15 +11,15 @@ import org.apache.spark.sql.types.Decimal;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Readers of scalar values. Where writer and reader both name a unit or a scale, the value is converted: Avro's
- * resolution takes the number as it is, so it would take seconds for milliseconds.
+ * Creates readers of scalar values. If both schemas have a unit or a scale, the value is converted. Avro's resolution
+ * keeps the number unchanged, and would read seconds as milliseconds.
  */
 final class ScalarReaders {
-    private static final BigInteger LONGEST = BigInteger.TEN.pow(18);
+    private static final BigInteger MAX_COMPACT = BigInteger.TEN.pow(18);
 
     private ScalarReaders() {}
 
-    /** A reader of a value that the writer's type can be promoted to, or that both have. */
+    /** A reader of a value whose type both schemas have, or whose type can be promoted to that of the reader. */
     static ValueReader of(Schema writer, Schema reader) {
         return switch (reader.getType()) {
             case NULL -> in -> null;
@@ -36,29 +36,29 @@ final class ScalarReaders {
     }
 
     private static ValueReader longs(Schema writer, Schema reader) {
-        TimeUnit to = TimeUnit.of(reader);
-        TimeUnit from = TimeUnit.of(writer);
+        LogicalTimeUnit to = LogicalTimeUnit.of(reader);
+        LogicalTimeUnit from = LogicalTimeUnit.of(writer);
         if (to == null || from == null || from.kind != to.kind) {
             from = to;
         }
-        // Spark's timestamps are microseconds whatever the schema says; times of a day stay in the unit of the reader.
-        long each = to == null ? 1 : from.nanos;
-        long wanted = to == null ? 1 : to.kind == TimeUnit.Kind.TIME ? to.nanos : TimeUnit.MICROS;
+        // Spark's timestamps are in microseconds. A time of day has the unit of the reader.
+        long fromNanos = to == null ? 1 : from.nanos;
+        long toNanos = to == null ? 1 : to.kind == LogicalTimeUnit.Kind.TIME ? to.nanos : LogicalTimeUnit.MICROS;
         boolean isInt = writer.getType() == Schema.Type.INT;
-        if (each == wanted) {
+        if (fromNanos == toNanos) {
             return isInt ? in -> (long) in.readInt() : AvroBytes::readLong;
         }
-        if (each < wanted) {
-            return in -> Math.floorDiv(in.readLong(), wanted / each);
+        if (fromNanos < toNanos) {
+            return in -> Math.floorDiv(in.readLong(), toNanos / fromNanos);
         }
-        return in -> multiplied(in.readLong(), each / wanted);
+        return in -> multiplied(in.readLong(), fromNanos / toNanos);
     }
 
     private static Long multiplied(long value, long factor) {
         try {
             return Math.multiplyExact(value, factor);
         } catch (ArithmeticException error) {
-            throw new MalformedRecordException("a timestamp is too far away");
+            throw new MalformedRecordException("a timestamp is out of range");
         }
     }
 
@@ -81,7 +81,7 @@ final class ScalarReaders {
 
     private static ValueReader fixed(Schema writer, Schema reader) {
         int size = writer.getFixedSize();
-        if (CatalystTypes.logical(reader).equals("uuid")) {
+        if (CatalystTypes.logicalType(reader).equals("uuid")) {
             return in -> {
                 ByteBuffer bits = ByteBuffer.wrap(in.readFixed(size));
                 return UTF8String.fromString(new UUID(bits.getLong(), bits.getLong()).toString());
@@ -103,7 +103,7 @@ final class ScalarReaders {
             throw new MalformedRecordException("a decimal has no bytes");
         }
         BigInteger unscaled = new BigInteger(digits);
-        if (from == scale && precision <= 18 && unscaled.abs().compareTo(LONGEST) < 0) {
+        if (from == scale && precision <= 18 && unscaled.abs().compareTo(MAX_COMPACT) < 0) {
             long value = unscaled.longValue();
             if (Math.abs(value) < Math.pow(10, precision)) {
                 return Decimal.createUnsafe(value, precision, scale);
@@ -113,7 +113,7 @@ final class ScalarReaders {
         try {
             value = value.setScale(scale);
         } catch (ArithmeticException error) {
-            throw new MalformedRecordException("a decimal has more than " + scale + " digits behind the point");
+            throw new MalformedRecordException("a decimal has more than " + scale + " digits after the decimal point");
         }
         if (value.precision() > precision) {
             throw new MalformedRecordException("a decimal has more than " + precision + " digits");

@@ -17,24 +17,28 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.DecimalType;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** Writers of scalar values, which are not null. */
+/** Creates writers of scalar values that are not null. */
 final class ScalarWriters {
     private ScalarWriters() {}
 
-    /** A writer of values of a type; null if the schema does not hold these. */
+    /** A writer of values of a type; null if the schema cannot hold them. */
     static ValueWriter of(DataType type, Schema schema, String path) {
-        String logical = CatalystTypes.logical(schema);
+        String logical = CatalystTypes.logicalType(schema);
         return switch (schema.getType()) {
-            case NULL -> (from, place, to) -> {};
+            case NULL -> (from, index, to) -> {};
             case BOOLEAN ->
-                type.equals(DataTypes.BooleanType) ? (from, at, to) -> to.writeBoolean(from.getBoolean(at)) : null;
+                type.equals(DataTypes.BooleanType)
+                        ? (from, index, to) -> to.writeBoolean(from.getBoolean(index))
+                        : null;
             case INT ->
                 type.equals(logical.equals("date") ? DataTypes.DateType : DataTypes.IntegerType) ? ints() : null;
             case LONG -> longs(type, schema, path);
             case FLOAT -> type.equals(DataTypes.FloatType) ? floats() : null;
             case DOUBLE -> doubles(type);
             case STRING ->
-                type.equals(DataTypes.StringType) ? (from, at, to) -> to.writeString(from.getUTF8String(at)) : null;
+                type.equals(DataTypes.StringType)
+                        ? (from, index, to) -> to.writeString(from.getUTF8String(index))
+                        : null;
             case ENUM -> type.equals(DataTypes.StringType) ? symbols(schema, path) : null;
             case BYTES -> bytes(type, schema, path);
             case FIXED -> fixed(type, schema, path);
@@ -43,54 +47,55 @@ final class ScalarWriters {
     }
 
     private static ValueWriter ints() {
-        return (from, place, to) -> to.writeLong(from.getInt(place));
+        return (from, index, to) -> to.writeLong(from.getInt(index));
     }
 
     private static ValueWriter floats() {
-        return (from, place, to) -> to.writeFloat(from.getFloat(place));
+        return (from, index, to) -> to.writeFloat(from.getFloat(index));
     }
 
     private static ValueWriter doubles(DataType type) {
         if (type.equals(DataTypes.FloatType)) {
-            return (from, place, to) -> to.writeDouble(from.getFloat(place));
+            return (from, index, to) -> to.writeDouble(from.getFloat(index));
         }
-        return type.equals(DataTypes.DoubleType) ? (from, place, to) -> to.writeDouble(from.getDouble(place)) : null;
+        return type.equals(DataTypes.DoubleType) ? (from, index, to) -> to.writeDouble(from.getDouble(index)) : null;
     }
 
     private static ValueWriter longs(DataType type, Schema schema, String path) {
-        TimeUnit unit = TimeUnit.of(schema);
-        if (unit == null || unit.kind == TimeUnit.Kind.TIME) {
+        LogicalTimeUnit unit = LogicalTimeUnit.of(schema);
+        if (unit == null || unit.kind == LogicalTimeUnit.Kind.TIME) {
             if (type.equals(DataTypes.IntegerType)) {
                 return ints();
             }
-            return type.equals(DataTypes.LongType) ? (from, place, to) -> to.writeLong(from.getLong(place)) : null;
+            return type.equals(DataTypes.LongType) ? (from, index, to) -> to.writeLong(from.getLong(index)) : null;
         }
-        if (!type.equals(unit.kind == TimeUnit.Kind.LOCAL ? DataTypes.TimestampNTZType : DataTypes.TimestampType)) {
+        if (!type.equals(
+                unit.kind == LogicalTimeUnit.Kind.LOCAL ? DataTypes.TimestampNTZType : DataTypes.TimestampType)) {
             return null;
         }
-        if (unit.nanos >= TimeUnit.MICROS) {
-            long micros = unit.nanos / TimeUnit.MICROS;
-            return (from, place, to) -> to.writeLong(Math.floorDiv(from.getLong(place), micros));
+        if (unit.nanos >= LogicalTimeUnit.MICROS) {
+            long micros = unit.nanos / LogicalTimeUnit.MICROS;
+            return (from, index, to) -> to.writeLong(Math.floorDiv(from.getLong(index), micros));
         }
-        return (from, place, to) -> {
+        return (from, index, to) -> {
             try {
-                to.writeLong(Math.multiplyExact(from.getLong(place), TimeUnit.MICROS));
+                to.writeLong(Math.multiplyExact(from.getLong(index), LogicalTimeUnit.MICROS));
             } catch (ArithmeticException error) {
-                throw SchemaMismatchException.ofValue(path, "a timestamp is too far away to be counted in nanoseconds");
+                throw SchemaMismatchException.ofValue(path, "a timestamp is out of range for nanoseconds");
             }
         };
     }
 
     private static ValueWriter symbols(Schema schema, String path) {
-        Map<UTF8String, Integer> places = new HashMap<>();
+        Map<UTF8String, Integer> indexes = new HashMap<>();
         for (String symbol : schema.getEnumSymbols()) {
-            places.put(UTF8String.fromString(symbol), places.size());
+            indexes.put(UTF8String.fromString(symbol), indexes.size());
         }
-        return (from, place, to) -> {
-            Integer symbol = places.get(from.getUTF8String(place));
+        return (from, index, to) -> {
+            Integer symbol = indexes.get(from.getUTF8String(index));
             if (symbol == null) {
                 throw SchemaMismatchException.ofValue(
-                        path, "the enum %s has no symbol %s".formatted(schema.getName(), from.getUTF8String(place)));
+                        path, "the enum %s has no symbol %s".formatted(schema.getName(), from.getUTF8String(index)));
             }
             to.writeLong(symbol);
         };
@@ -99,45 +104,45 @@ final class ScalarWriters {
     private static ValueWriter bytes(DataType type, Schema schema, String path) {
         if (schema.getLogicalType() instanceof LogicalTypes.Decimal decimal) {
             return fits(type, decimal)
-                    ? (from, at, to) -> to.writeBytes(unscaled(from, at, (DecimalType) type, decimal, path)
+                    ? (from, index, to) -> to.writeBytes(unscaled(from, index, (DecimalType) type, decimal, path)
                             .toByteArray())
                     : null;
         }
-        return type instanceof BinaryType ? (from, at, to) -> to.writeBytes(from.getBinary(at)) : null;
+        return type instanceof BinaryType ? (from, index, to) -> to.writeBytes(from.getBinary(index)) : null;
     }
 
     private static ValueWriter fixed(DataType type, Schema schema, String path) {
         int size = schema.getFixedSize();
         if (schema.getLogicalType() instanceof LogicalTypes.Decimal decimal) {
             return fits(type, decimal)
-                    ? (from, at, to) ->
-                            to.writeFixed(padded(unscaled(from, at, (DecimalType) type, decimal, path), size))
+                    ? (from, index, to) ->
+                            to.writeFixed(padded(unscaled(from, index, (DecimalType) type, decimal, path), size))
                     : null;
         }
-        if (CatalystTypes.logical(schema).equals("uuid")) {
+        if (CatalystTypes.logicalType(schema).equals("uuid")) {
             return type.equals(DataTypes.StringType)
-                    ? (from, at, to) ->
-                            to.writeFixed(uuid(from.getUTF8String(at).toString(), path))
+                    ? (from, index, to) ->
+                            to.writeFixed(uuid(from.getUTF8String(index).toString(), path))
                     : null;
         }
         return type instanceof BinaryType
-                ? (from, at, to) -> to.writeFixed(ofSize(from.getBinary(at), size, path))
+                ? (from, index, to) -> to.writeFixed(ofSize(from.getBinary(index), size, path))
                 : null;
     }
 
     private static boolean fits(DataType type, LogicalTypes.Decimal schema) {
-        return type instanceof DecimalType own
-                && own.scale() <= schema.getScale()
-                && own.precision() - own.scale() <= schema.getPrecision() - schema.getScale();
+        return type instanceof DecimalType ownType
+                && ownType.scale() <= schema.getScale()
+                && ownType.precision() - ownType.scale() <= schema.getPrecision() - schema.getScale();
     }
 
     private static BigInteger unscaled(
-            SpecializedGetters from, int place, DecimalType type, LogicalTypes.Decimal schema, String path) {
+            SpecializedGetters from, int index, DecimalType type, LogicalTypes.Decimal schema, String path) {
         BigDecimal value =
-                from.getDecimal(place, type.precision(), type.scale()).toJavaBigDecimal();
+                from.getDecimal(index, type.precision(), type.scale()).toJavaBigDecimal();
         if (value.precision() - value.scale() > schema.getPrecision() - schema.getScale()) {
             throw SchemaMismatchException.ofValue(
-                    path, "a decimal has too many digits"); // Spark does not hold itself to its own type
+                    path, "a decimal has too many digits"); // Spark does not enforce the precision of a decimal type
         }
         return value.setScale(schema.getScale()).unscaledValue();
     }
@@ -160,15 +165,15 @@ final class ScalarWriters {
                         .array();
             }
         } catch (IllegalArgumentException error) {
-            // said below, as of texts that Java's own reading is lenient with
+            // Reported below, like the other texts that only Java's lenient parser accepts.
         }
-        throw SchemaMismatchException.ofValue(path, text + " is no UUID");
+        throw SchemaMismatchException.ofValue(path, text + " is not a UUID");
     }
 
     private static byte[] ofSize(byte[] value, int size, String path) {
         if (value.length != size) {
             throw SchemaMismatchException.ofValue(
-                    path, "%d bytes are not the %d that the schema fixes".formatted(value.length, size));
+                    path, "%d bytes instead of the %d of the schema".formatted(value.length, size));
         }
         return value;
     }

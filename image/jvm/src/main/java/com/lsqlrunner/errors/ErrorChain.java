@@ -11,19 +11,22 @@ import java.util.regex.Pattern;
 import org.apache.spark.SparkThrowable;
 
 /**
- * An exception and its causes, outermost first, as conditions with parameters. This is the one way by which an error of
- * the JVM reaches Python, and by which the JVM itself decides whether a record is at fault.
+ * An exception and its causes, outermost first, as conditions with parameters. All errors of the JVM reach Python in
+ * this form. The JVM itself uses it to decide whether a record caused an error.
  */
 @PythonEntry
 public final class ErrorChain {
-    /** How Spark begins a message; one that has lost its exception on the way to the driver has it within its text. */
+    /**
+     * The start of a message of Spark. If the exception object was lost on the way to the driver, the condition is
+     * somewhere in the text.
+     */
     private static final Pattern CONDITION = Pattern.compile("\\[([A-Z][A-Z0-9_]+)(?:\\.[A-Z0-9_]+)*]\\s*([^\\n]*)");
 
-    /** What Spark adds to a reason: the SQL state, and advice that speaks of Spark's SQL. */
+    /** Text that Spark appends to a reason: the SQL state, and advice about Spark SQL. */
     private static final Pattern ADVICE =
             Pattern.compile("\\s*SQLSTATE:|\\s+Use `?try_|\\s+If necessary set|\\s+To return NULL|\\s+Parse Mode:");
 
-    private static final int LONGEST = 300;
+    private static final int MAX_LENGTH = 300;
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private ErrorChain() {}
@@ -32,9 +35,10 @@ public final class ErrorChain {
      * One exception.
      *
      * @param type the simple name of its class
-     * @param condition without a sub-condition; empty for an exception that has none
+     * @param condition without the sub-condition; empty for an exception without one
      * @param parameters of the condition
-     * @param reason one line of text for people: no class names, no trace; empty where the exception says nothing
+     * @param reason one line of text for people, without class names and stack trace; empty if the exception has no
+     *     message
      */
     public record Link(String type, String condition, Map<String, String> parameters, String reason) {}
 
@@ -71,6 +75,6 @@ public final class ErrorChain {
         Matcher advice = ADVICE.matcher(text);
         String kept = (advice.find() ? text.substring(0, advice.start()) : text).strip();
         kept = kept.endsWith(".") ? kept.substring(0, kept.length() - 1) : kept;
-        return kept.length() <= LONGEST ? kept : kept.substring(0, LONGEST);
+        return kept.length() <= MAX_LENGTH ? kept : kept.substring(0, MAX_LENGTH);
     }
 }

@@ -5,10 +5,10 @@ import java.util.Map;
 import org.apache.spark.SparkThrowable;
 
 /**
- * Every error that this module throws for Python to read: a condition with parameters, as Spark's own errors have.
+ * Base class of the errors that Python reads: a condition with parameters, like Spark's own errors.
  *
- * <p>It has neither a cause nor a trace. Spark carries it from the task to the driver in bytes, and a client's own
- * exceptions are of classes that Spark's loader does not know: nothing at all would arrive.
+ * <p>It has neither a cause nor a stack trace. Spark serializes it from the task to the driver, where Spark's class
+ * loader does not know the exception classes of clients: the whole exception would be lost.
  */
 public class LsqlException extends RuntimeException implements SparkThrowable {
     private static final long serialVersionUID = 1L;
@@ -19,7 +19,7 @@ public class LsqlException extends RuntimeException implements SparkThrowable {
     private final Map<String, String> parameters;
 
     /**
-     * An error.
+     * Creates an error.
      *
      * @param parameters of the condition; no value is null
      */
@@ -39,13 +39,13 @@ public class LsqlException extends RuntimeException implements SparkThrowable {
         return parameters;
     }
 
-    /** Spark looks it up among its own conditions. */
+    /** Null: the default implementation searches Spark's own conditions. */
     @Override
     public final String getSqlState() {
         return null;
     }
 
-    /** What the parameter {@code reason} holds; null for none. */
+    /** The parameter {@code reason}; null if there is none. */
     public final String reason() {
         return parameters.get("reason");
     }

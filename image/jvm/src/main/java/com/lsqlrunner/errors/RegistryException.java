@@ -2,7 +2,7 @@ package com.lsqlrunner.errors;
 
 import java.util.Map;
 
-/** The registry did not say what an id means. This says nothing about the record, and may pass. */
+/** The registry did not return a schema. The record is not the cause, and the error may be temporary. */
 public final class RegistryException extends LsqlException {
     private static final long serialVersionUID = 1L;
 

@@ -2,7 +2,7 @@ package com.lsqlrunner.errors;
 
 import java.util.Map;
 
-/** A schema that cannot be used here, or a value that does not fit one. */
+/** A schema that cannot be used, or a value that does not fit its schema. */
 public final class SchemaMismatchException extends LsqlException {
     private static final long serialVersionUID = 1L;
 
@@ -16,9 +16,9 @@ public final class SchemaMismatchException extends LsqlException {
     }
 
     /**
-     * A value that the schema cannot hold, found while records are written.
+     * A value that its schema cannot hold, detected while records are written.
      *
-     * @param path the field, with those around it; empty for the whole record
+     * @param path the path of the field; empty for the whole record
      */
     public static SchemaMismatchException ofValue(String path, String reason) {
         return new SchemaMismatchException(

@@ -1,10 +1,13 @@
 package com.lsqlrunner.errors;
 
-/** Throws exceptions that Java wants to be declared, as Scala throws them undeclared. */
+/** Throws checked exceptions that are not declared, as Scala does. */
 public final class Unchecked {
     private Unchecked() {}
 
-    /** Throws the error. {@code throw Unchecked.thrown(error)} shows the compiler that nothing follows. */
+    /**
+     * Throws the error. Callers write {@code throw Unchecked.thrown(error)}, so that the compiler sees the end of the
+     * method.
+     */
     public static RuntimeException thrown(Throwable error) {
         throw Unchecked.<RuntimeException>as(error);
     }

@@ -6,35 +6,35 @@ import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 
-/** What a function was called with. */
+/** The arguments of a function call. */
 public record Arguments(List<Expression> all) {
     /** The first argument. */
     public Expression first() {
         return all.get(0);
     }
 
-    /** An argument by its place, from 0. */
-    public Expression at(int place) {
-        return all.get(place);
+    /** An argument by its index, from 0. */
+    public Expression at(int index) {
+        return all.get(index);
     }
 
-    /** A literal's value. */
-    public Object value(int place) {
-        return ((Literal) all.get(place)).value();
+    /** The value of a literal. */
+    public Object value(int index) {
+        return ((Literal) all.get(index)).value();
     }
 
-    /** A literal's text. */
-    public String text(int place) {
-        return value(place).toString();
+    /** The text of a literal. */
+    public String text(int index) {
+        return value(index).toString();
     }
 
-    /** A literal whole number. */
-    public int number(int place) {
-        return ((Number) value(place)).intValue();
+    /** The whole number of a literal. */
+    public int number(int index) {
+        return ((Number) value(index)).intValue();
     }
 
-    /** A struct's type that a literal has in the JSON of Spark's types. */
-    public StructType type(int place) {
-        return (StructType) DataType.fromJson(text(place));
+    /** The struct type of a literal that has the JSON of a Spark type. */
+    public StructType type(int index) {
+        return (StructType) DataType.fromJson(text(index));
     }
 }

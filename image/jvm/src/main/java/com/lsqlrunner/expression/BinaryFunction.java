@@ -4,7 +4,7 @@ import java.util.List;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 
-/** A function of two values. */
+/** A function of two arguments. */
 public abstract class BinaryFunction extends CalledFunction {
     private static final long serialVersionUID = 1L;
 
@@ -12,7 +12,7 @@ public abstract class BinaryFunction extends CalledFunction {
         super(List.of(first, second));
     }
 
-    /** The result for values that are not null; may be null. Public, as generated code calls it. */
+    /** The result for arguments that are not null; may be null. Public, because generated code calls it. */
     public abstract Object call(Object first, Object second);
 
     @Override

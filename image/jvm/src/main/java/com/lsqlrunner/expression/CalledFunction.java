@@ -13,8 +13,8 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * A function that is too large to be generated code itself: the code calls a public method {@code call} of this object,
- * with one argument for each child. The result is null where a child is.
+ * A function that is called by generated code: the code calls a public method {@code call} of this object with one
+ * argument for each child. The result is null if an argument is null.
  */
 abstract class CalledFunction extends LsqlExpression {
     private static final long serialVersionUID = 1L;

@@ -5,11 +5,11 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.types.DataType;
 
-/** A record's bytes to a value. A null where the declared type allows none makes a record malformed. */
+/** Decodes the bytes of a record. If a field is null whose declared type is not nullable, the record is malformed. */
 public abstract class DecodingFunction extends UnaryFunction {
     private static final long serialVersionUID = 1L;
 
-    @SuppressWarnings("serial") // Spark's types can be serialized, which is not written in their class.
+    @SuppressWarnings("serial") // Spark's types are serializable, but their class does not declare it.
     private final DataType declared;
 
     @SuppressWarnings("serial")
@@ -19,8 +19,8 @@ public abstract class DecodingFunction extends UnaryFunction {
     private transient boolean isReady;
 
     /**
-     * @param declared the type of the values, with fields that may not be null
-     * @param parameters all else that two decodings differ by; shown in plans
+     * @param declared the type of the values, with fields that may be not nullable
+     * @param parameters other values in which two functions may differ; shown in plans
      */
     protected DecodingFunction(Expression child, DataType declared, String... parameters) {
         super(child, parameters(declared, parameters));
@@ -28,7 +28,7 @@ public abstract class DecodingFunction extends UnaryFunction {
         this.type = declared.asNullable();
     }
 
-    /** The value in a record; {@link MalformedRecordException} if it holds none. */
+    /** The value of a record; {@link MalformedRecordException} if the bytes are not valid. */
     protected abstract Object decoded(byte[] record);
 
     private static Object[] parameters(DataType declared, String... parameters) {
@@ -56,14 +56,14 @@ public abstract class DecodingFunction extends UnaryFunction {
         }
     }
 
-    /** The type as it was declared. */
+    /** The declared type, in which fields may be not nullable. */
     protected final DataType declared() {
         return declared;
     }
 
-    /** A text that the constructor was given, by its place from 0. */
-    protected final String option(int place) {
-        return text(place + 1);
+    /** A text parameter of the constructor, by its index from 0. */
+    protected final String option(int index) {
+        return text(index + 1);
     }
 
     @Override

@@ -9,13 +9,13 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * What tells an expression from others of its class: the expressions that it computes from, and its literal parameters.
- * Scala's case classes give an expression its equality and its product; this is the same for those in Java.
+ * The identity of an expression: its children and its literal parameters. Scala's case classes implement equality and
+ * {@code Product}; this class does so for expressions in Java.
  */
 public final class Identity implements Serializable {
     private static final long serialVersionUID = 1L;
 
-    @SuppressWarnings("serial") // Spark's expressions can be serialized, which is not written in their types.
+    @SuppressWarnings("serial") // Spark's expressions are serializable, but their types do not declare it.
     private final Expression[] children;
 
     @SuppressWarnings("serial") // Spark's types, texts and numbers
@@ -26,9 +26,9 @@ public final class Identity implements Serializable {
         this.parameters = parameters.clone();
     }
 
-    /** A child by its place, from 0. */
-    public Expression child(int place) {
-        return children[place];
+    /** A child by its index, from 0. */
+    public Expression child(int index) {
+        return children[index];
     }
 
     /** The children. */
@@ -41,19 +41,19 @@ public final class Identity implements Serializable {
         return CollectionConverters.asScala(children()).toSeq();
     }
 
-    /** A parameter by its place, from 0. */
-    public Object parameter(int place) {
-        return parameters[place];
+    /** A parameter by its index, from 0. */
+    public Object parameter(int index) {
+        return parameters[index];
     }
 
-    /** How many children and parameters there are. */
+    /** The number of children and parameters. */
     public int size() {
         return children.length + parameters.length;
     }
 
-    /** A child or, behind all of them, a parameter. */
-    public Object element(int place) {
-        return place < children.length ? children[place] : parameters[place - children.length];
+    /** A child or, after all children, a parameter. */
+    public Object element(int index) {
+        return index < children.length ? children[index] : parameters[index - children.length];
     }
 
     @Override

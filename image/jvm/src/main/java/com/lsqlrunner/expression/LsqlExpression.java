@@ -7,35 +7,35 @@ import scala.collection.immutable.IndexedSeq;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
-/** An expression of ours: children, literal parameters, and by these its equality. */
+/** Base class of the expressions of this module: children, literal parameters, and equality by both. */
 public abstract class LsqlExpression extends Expression implements Serializable {
     private static final long serialVersionUID = 1L;
 
     private final Identity identity;
 
     /**
-     * An expression.
+     * Creates an expression.
      *
-     * @param children what is computed from
-     * @param parameters all else that two expressions of the class differ by; shown in plans
+     * @param children the input expressions
+     * @param parameters other values in which two expressions of the class may differ; shown in plans
      */
     protected LsqlExpression(List<? extends Expression> children, Object... parameters) {
         identity = new Identity(children, parameters);
     }
 
-    /** The same expression of other children. */
+    /** A copy with other children. */
     protected abstract Expression withChildren(List<Expression> children);
 
-    protected final Expression child(int place) {
-        return identity.child(place);
+    protected final Expression child(int index) {
+        return identity.child(index);
     }
 
-    protected final Object parameter(int place) {
-        return identity.parameter(place);
+    protected final Object parameter(int index) {
+        return identity.parameter(index);
     }
 
-    protected final String text(int place) {
-        return (String) identity.parameter(place);
+    protected final String text(int index) {
+        return (String) identity.parameter(index);
     }
 
     @Override
@@ -54,8 +54,8 @@ public abstract class LsqlExpression extends Expression implements Serializable 
     }
 
     @Override
-    public final Object productElement(int place) {
-        return identity.element(place);
+    public final Object productElement(int index) {
+        return identity.element(index);
     }
 
     @Override

@@ -10,13 +10,13 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * A struct to Spark's own bytes of it, which are the same for the same values: what state is kept in, and what keys are
- * compared by. {@link UnpackRow} is the way back.
+ * Converts a struct to the bytes of Spark's row format, which are equal for equal values. State is stored as these
+ * bytes, and keys are compared by them. {@link UnpackRow} is the inverse.
  */
 public final class PackRow extends UnaryFunction {
     private static final long serialVersionUID = 1L;
 
-    private transient UnsafeProjection packed;
+    private transient UnsafeProjection projection;
 
     public PackRow(Expression child) {
         super(child);
@@ -33,10 +33,10 @@ public final class PackRow extends UnaryFunction {
         if (struct instanceof UnsafeRow unsafe) {
             return unsafe.copy().getBytes();
         }
-        if (packed == null) {
-            packed = UnsafeProjection.create((StructType) child().dataType());
+        if (projection == null) {
+            projection = UnsafeProjection.create((StructType) child().dataType());
         }
-        return packed.apply((InternalRow) struct).copy().getBytes();
+        return projection.apply((InternalRow) struct).copy().getBytes();
     }
 
     @Override

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 
-/** Bytes as they are, if there are as many as their format has; else the record is malformed. */
+/** Returns the bytes unchanged if their number is that of their format; else the record is malformed. */
 public final class RequireLength extends UnaryFunction {
     private static final long serialVersionUID = 1L;
 
@@ -13,10 +13,10 @@ public final class RequireLength extends UnaryFunction {
     private final boolean orMore;
 
     /**
-     * The function.
+     * Creates the function.
      *
      * @param length in bytes
-     * @param orMore whether there may be more
+     * @param orMore whether more bytes are allowed
      */
     public RequireLength(Expression child, int length, boolean orMore) {
         super(child, length, orMore);

@@ -11,15 +11,15 @@ import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
-/** The fields of a struct that may not be null, at any depth. */
+/** The fields of a struct that are not nullable, at any depth. */
 public final class RequiredFields {
-    private record Member(int at, String name, DataType type, boolean nullable, RequiredFields inside) {}
+    private record Member(int index, String name, DataType type, boolean nullable, RequiredFields nested) {}
 
     private final List<Member> members = new ArrayList<>();
 
     private RequiredFields() {}
 
-    /** What is required inside a type; null for nothing. */
+    /** The required fields within a type; null if there are none. */
     public static RequiredFields of(DataType type) {
         if (type instanceof ArrayType array) {
             return of(array.elementType());
@@ -31,25 +31,25 @@ public final class RequiredFields {
             return null;
         }
         RequiredFields found = new RequiredFields();
-        for (int at = 0; at < struct.length(); at++) {
-            StructField field = struct.fields()[at];
-            RequiredFields inside = of(field.dataType());
-            if (!field.nullable() || inside != null) {
-                found.members.add(new Member(at, field.name(), field.dataType(), field.nullable(), inside));
+        for (int index = 0; index < struct.length(); index++) {
+            StructField field = struct.fields()[index];
+            RequiredFields nested = of(field.dataType());
+            if (!field.nullable() || nested != null) {
+                found.members.add(new Member(index, field.name(), field.dataType(), field.nullable(), nested));
             }
         }
         return found.members.isEmpty() ? null : found;
     }
 
-    /** The name of the first field that is null and may not be; null if there is none. */
+    /** The name of the first field that is null although it is not nullable; null if there is none. */
     public String missing(InternalRow struct) {
         for (Member member : members) {
-            if (struct.isNullAt(member.at)) {
+            if (struct.isNullAt(member.index)) {
                 if (!member.nullable) {
                     return member.name;
                 }
-            } else if (member.inside != null) {
-                String missing = member.inside.missingIn(struct, member.at, member.type);
+            } else if (member.nested != null) {
+                String missing = member.nested.missingIn(struct, member.index, member.type);
                 if (missing != null) {
                     return missing;
                 }
@@ -58,14 +58,14 @@ public final class RequiredFields {
         return null;
     }
 
-    private String missingIn(SpecializedGetters holder, int at, DataType type) {
+    private String missingIn(SpecializedGetters container, int index, DataType type) {
         if (type instanceof StructType struct) {
-            return missing(holder.getStruct(at, struct.length()));
+            return missing(container.getStruct(index, struct.length()));
         }
-        ArrayData items = type instanceof MapType ? holder.getMap(at).valueArray() : holder.getArray(at);
-        DataType inside = type instanceof MapType map ? map.valueType() : ((ArrayType) type).elementType();
-        for (int n = 0; n < items.numElements(); n++) {
-            String missing = items.isNullAt(n) ? null : missingIn(items, n, inside);
+        ArrayData items = type instanceof MapType ? container.getMap(index).valueArray() : container.getArray(index);
+        DataType nested = type instanceof MapType map ? map.valueType() : ((ArrayType) type).elementType();
+        for (int i = 0; i < items.numElements(); i++) {
+            String missing = items.isNullAt(i) ? null : missingIn(items, i, nested);
             if (missing != null) {
                 return missing;
             }

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.analysis.TypeCheckResult;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.types.StructType;
 
-/** A function of one value. */
+/** A function of one argument. */
 public abstract class UnaryFunction extends CalledFunction {
     private static final long serialVersionUID = 1L;
 
@@ -14,10 +14,10 @@ public abstract class UnaryFunction extends CalledFunction {
         super(List.of(child), parameters);
     }
 
-    /** The result for a value that is not null; may be null. Public, as generated code calls it. */
+    /** The result for an argument that is not null; may be null. Public, because generated code calls it. */
     public abstract Object call(Object value);
 
-    /** The same function of another child. */
+    /** A copy with another child. */
     protected abstract UnaryFunction withChild(Expression other);
 
     protected final Expression child() {
@@ -35,11 +35,11 @@ public abstract class UnaryFunction extends CalledFunction {
         return value == null ? null : call(value);
     }
 
-    /** What {@code checkInputDataTypes} says of a function of structs. */
+    /** The result of {@code checkInputDataTypes} of a function of structs. */
     protected final TypeCheckResult checkStruct() {
         return child().dataType() instanceof StructType
                 ? TypeCheckResult.TypeCheckSuccess$.MODULE$
                 : new TypeCheckResult.TypeCheckFailure(
-                        "a struct is needed, not " + child().dataType().simpleString());
+                        "expected a struct, found " + child().dataType().simpleString());
     }
 }

@@ -6,19 +6,19 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 
-/** The struct that {@link PackRow} has made bytes of. Nothing is copied or parsed. */
+/** Converts the bytes of {@link PackRow} back to the struct, without copying or parsing. */
 public final class UnpackRow extends UnaryFunction {
     private static final long serialVersionUID = 1L;
 
     private final StructType schema;
 
-    /** @param schema of the struct */
+    /** @param schema the type of the struct */
     public UnpackRow(Expression child, StructType schema) {
         super(child, schema);
         this.schema = schema;
     }
 
-    /** The struct in these bytes. */
+    /** The struct in the bytes. */
     @Override
     public InternalRow call(Object value) {
         byte[] bytes = (byte[]) value;

@@ -36,10 +36,10 @@ import scala.runtime.AbstractFunction1;
 import scala.runtime.BoxedUnit;
 
 /**
- * Gives a session every function of this module: the value of {@code spark.sql.extensions}.
+ * Registers all functions of this module in a Spark session. This class is the value of {@code spark.sql.extensions}.
  *
- * <p>The arguments behind the first ones are literals where the constructors want texts, numbers or types. Types are in
- * the JSON of Spark's types.
+ * <p>Arguments for which a constructor takes a text, a number or a type are literals. Types are in the JSON of Spark's
+ * types.
  */
 @PythonEntry
 public final class LsqlExtensions extends AbstractFunction1<SparkSessionExtensions, BoxedUnit> {

@@ -16,11 +16,13 @@ import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.apache.hadoop.fs.permission.FsPermission;
 
 /**
- * Hadoop's local file system for checkpoints: no child processes, and what is written outlives a crash of the machine.
+ * Hadoop's local file system for checkpoints, without child processes, and with files that survive a crash of the
+ * machine.
  *
- * <p>Hadoop without its native library runs {@code chmod} and {@code readlink} as programs: about fifty of them for one
- * micro-batch with state. It also leaves it to the kernel when a file reaches the disk, so that after a loss of power a
- * checkpoint may be there and empty. Here a file is on the disk once it is closed, and its name once it is renamed.
+ * <p>Without its native library, Hadoop runs {@code chmod} and {@code readlink} as processes: about fifty for one
+ * micro-batch with state. It also lets the kernel decide when a file reaches the disk, so files of a checkpoint may be
+ * empty after a power failure. Here the content of a file is on disk when it is closed, and its name when it is
+ * renamed.
  */
 @PythonEntry
 public final class DurableFileSystem extends RawLocalFileSystem {
@@ -32,7 +34,7 @@ public final class DurableFileSystem extends RawLocalFileSystem {
         Files.setPosixFilePermissions(pathToFile(path).toPath(), PosixFilePermissions.fromString(plain.toString()));
     }
 
-    /** Links are followed, as all other methods do: nobody makes links inside a checkpoint. */
+    /** Follows links, like all other methods: a checkpoint contains no links. */
     @Override
     public FileStatus getFileLinkStatus(Path path) throws IOException {
         return getFileStatus(path);
@@ -65,7 +67,10 @@ public final class DurableFileSystem extends RawLocalFileSystem {
         return done;
     }
 
-    /** Hadoop's own takes "local" for a class that this one is not; a state store's snapshots are copied so. */
+    /**
+     * Hadoop's implementation works only for its own class of local files. Snapshots of a state store are copied by
+     * this method.
+     */
     @Override
     public void copyFromLocalFile(boolean deleteSource, boolean overwrite, Path source, Path target)
             throws IOException {

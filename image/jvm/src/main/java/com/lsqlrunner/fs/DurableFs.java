@@ -8,10 +8,10 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.DelegateToFileSystem;
 import org.apache.hadoop.fs.FsConstants;
 
-/** {@link DurableFileSystem} for Hadoop's newer interface, through which Spark writes checkpoints. */
+/** {@link DurableFileSystem} for Hadoop's newer interface, which Spark uses to write checkpoints. */
 @PythonEntry
 public final class DurableFs extends DelegateToFileSystem {
-    /** Called by Hadoop, by reflection. */
+    /** Hadoop calls it by reflection. */
     public DurableFs(URI uri, Configuration conf) throws IOException, URISyntaxException {
         super(uri, new DurableFileSystem(), conf, FsConstants.LOCAL_FS_URI.getScheme(), false);
     }
@@ -21,7 +21,7 @@ public final class DurableFs extends DelegateToFileSystem {
         return -1;
     }
 
-    /** Every name is valid: the kernel refuses what it cannot hold. */
+    /** All names are valid: the kernel refuses names that it cannot store. */
     @Override
     public boolean isValidName(String name) {
         return true;

@@ -25,8 +25,9 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Bytes of a JSON object to a struct: what {@code from_json} does in the mode FAILFAST, with Spark's own parser, but on
- * the bytes as they came. {@code from_json} hands Jackson a reader of characters, for which it has a slower tokenizer.
+ * Decodes the bytes of a JSON object to a struct, like {@code from_json} in the mode FAILFAST and with Spark's parser,
+ * but without decoding characters first. {@code from_json} passes a reader of characters to Jackson, which has a slower
+ * tokenizer for characters than for bytes.
  */
 public final class DecodeJson extends DecodingFunction {
     private static final long serialVersionUID = 1L;
@@ -35,18 +36,18 @@ public final class DecodeJson extends DecodingFunction {
     private static final Seq<Filter> NO_FILTERS =
             CollectionConverters.asScala(List.<Filter>of()).toSeq();
 
-    /** Where Jackson begins to say where in its own source it is. */
-    private static final Pattern PLACE_IN_PARSER =
+    /** The start of Jackson's description of the position in its source. */
+    private static final Pattern SOURCE_POSITION =
             Pattern.compile("\\s*\\((?:start marker )?at \\[Source|\\s*at \\[Source");
 
     private transient JacksonParser parser;
 
-    /** @param declared the struct, with fields that may not be null */
+    /** @param declared the type of the struct, in which fields may be not nullable */
     public DecodeJson(Expression child, StructType declared) {
         super(child, declared);
     }
 
-    /** The struct in a record. A record without any JSON is as malformed as one with half of it. */
+    /** The struct of a record. A record without JSON is malformed, like a record with incomplete JSON. */
     @Override
     protected InternalRow decoded(byte[] record) {
         if (parser == null) {
@@ -68,11 +69,11 @@ public final class DecodeJson extends DecodingFunction {
         }
     }
 
-    /** What the parser says, without the place in its own source. */
+    /** The message of the parser, without the position in its source. */
     private static String reason(BadRecordException bad) {
         List<ErrorChain.Link> chain = ErrorChain.of(bad);
-        String reason = PLACE_IN_PARSER.split(chain.get(chain.size() - 1).reason(), 2)[0].strip();
-        return reason.isEmpty() ? "it is not JSON of the declared type" : reason;
+        String reason = SOURCE_POSITION.split(chain.get(chain.size() - 1).reason(), 2)[0].strip();
+        return reason.isEmpty() ? "the JSON does not have the declared type" : reason;
     }
 
     private static JsonParser tokens(JsonFactory json, byte[] record) {

@@ -13,9 +13,9 @@ import org.apache.spark.sql.types.DataTypes;
 import scala.collection.immutable.Map;
 
 /**
- * A struct to the bytes of a JSON object, null fields and all: what {@code to_json} does, with Spark's own generator.
- * {@code to_json} calls it through an expression that loads the whole of Scala's reflection, a third of a second of the
- * first batch, and gives characters.
+ * Encodes a struct as the bytes of a JSON object with all null fields, like {@code to_json} and with Spark's generator.
+ * {@code to_json} uses an expression that loads all of Scala's reflection, which takes a third of a second in the first
+ * batch, and it returns characters.
  */
 public final class EncodeJson extends UnaryFunction {
     private static final long serialVersionUID = 1L;

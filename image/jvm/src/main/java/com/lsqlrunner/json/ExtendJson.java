@@ -20,15 +20,15 @@ import org.apache.spark.sql.types.DataTypes;
  * Sets fields of a JSON object: {@code SELECT *, x AS y}.
  *
  * <p>Spark can rebuild an object only from fields that a schema names, or through VARIANT, which writes 1.0 as 1. This
- * copies the record token by token, so fields that no schema knows survive, and numbers keep their digits.
+ * function copies the record token by token, so it preserves unknown fields and the digits of numbers.
  */
 public final class ExtendJson extends BinaryFunction {
     private static final long serialVersionUID = 1L;
     private static final JsonFactory JSON = new JsonFactory();
 
     /**
-     * The function: the object {@code source} with every field of the object {@code fields}, replaced where it has one
-     * of that name, else added at the end.
+     * Creates the function. The result is the object {@code source} with all fields of the object {@code fields}: an
+     * existing field is replaced, others are added at the end.
      */
     public ExtendJson(Expression source, Expression fields) {
         super(source, fields);
@@ -100,7 +100,7 @@ public final class ExtendJson extends BinaryFunction {
         }
     }
 
-    /** Copies the value that the parser stands on; numbers as they are written, which Jackson's own copy does not. */
+    /** Copies the current value of the parser. Numbers are copied as text, unlike in Jackson's own copy. */
     private static void copyValue(JsonParser from, JsonGenerator to) throws IOException {
         int depth = 0;
         do {

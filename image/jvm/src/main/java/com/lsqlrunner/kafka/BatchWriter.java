@@ -7,7 +7,7 @@ import static org.apache.spark.sql.functions.lit;
 import static org.apache.spark.sql.functions.struct;
 
 import com.lsqlrunner.PythonEntry;
-import com.lsqlrunner.sink.BatchGate;
+import com.lsqlrunner.sink.StoppableWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.apache.spark.sql.Column;
@@ -15,14 +15,14 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 
 /**
- * Writes the micro-batches of one query to Kafka and returns from each when the brokers have all of it. The records'
- * columns are those of Spark's Kafka sink: topic, key, value, headers.
+ * Writes the micro-batches of one query to Kafka. A call returns when the brokers have the whole batch. The records
+ * have the columns of Spark's Kafka sink: topic, key, value, headers.
  *
- * <p>It lives here and not in Python, which would have to be called, and would have to ask back a hundred times, in the
- * middle of each batch.
+ * <p>It is written in Java because a Python function would be called back by the JVM in each batch, and would itself
+ * make about a hundred calls to the JVM.
  */
 @PythonEntry
-public final class BatchWriter extends BatchGate {
+public final class BatchWriter extends StoppableWriter {
     /** The header that names a record's batch: {@code <app id>/<query>/<batch id>}, UTF-8. */
     public static final String HEADER = "lsql.batch";
 
@@ -30,7 +30,7 @@ public final class BatchWriter extends BatchGate {
 
     private final String query;
 
-    @SuppressWarnings("serial") // It stays in this JVM.
+    @SuppressWarnings("serial") // never serialized
     private final Map<String, String> settings;
 
     /**

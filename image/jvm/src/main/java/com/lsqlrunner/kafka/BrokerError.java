@@ -21,12 +21,12 @@ import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.TopicExistsException;
 
 /**
- * Why a question has no answer: a condition that Python decides by, and a reason for people, without class names.
+ * Why a request failed: a condition that Python decides by, and a reason for people without class names.
  *
- * @param reason null where there is nothing to say but that no answer came
+ * @param reason null if it is only known that no response arrived
  */
 record BrokerError(Condition condition, String reason) {
-    private static final Map<String, String> IN_WORDS = Map.of(
+    private static final Map<String, String> EXPLANATIONS = Map.of(
             "Checksum failed", "the keytab holds another key of the principal than the Kerberos server",
             "Pre-authentication information was invalid",
                     "the keytab holds another key of the principal than the Kerberos server",
@@ -34,17 +34,18 @@ record BrokerError(Condition condition, String reason) {
             "Unable to obtain password from user", "the keytab cannot be read, or holds no key of the principal",
             "Server not found in Kerberos database", "the Kerberos server does not know the brokers' principal",
             "Cannot locate KDC", "no Kerberos server is named for the realm");
-    private static final Pattern NO_CLIENT = Pattern.compile("Failed to (create new|construct) \\w*(Client|consumer)$");
-    private static final Pattern NO_MODULE = Pattern.compile("No LoginModule|[Uu]nable to find LoginModule");
-    private static final int LONGEST = 300;
+    private static final Pattern CLIENT_NOT_CREATED =
+            Pattern.compile("Failed to (create new|construct) \\w*(Client|consumer)$");
+    private static final Pattern MODULE_NOT_FOUND = Pattern.compile("No LoginModule|[Uu]nable to find LoginModule");
+    private static final int MAX_LENGTH = 300;
 
-    /** The error as a line of JSON has it. */
+    /** The error as the fields of a line of JSON. */
     Map<String, Object> fields() {
         Map<String, String> parameters = reason == null ? Map.of() : Map.of("reason", reason);
         return Map.of("error", Map.of("condition", condition.name(), "parameters", parameters));
     }
 
-    /** What an exception of Kafka's client means. */
+    /** The error for an exception of Kafka's client. */
     static BrokerError of(Throwable error) {
         Throwable thrown =
                 error instanceof ExecutionException || error instanceof CompletionException ? error.getCause() : error;
@@ -52,77 +53,84 @@ record BrokerError(Condition condition, String reason) {
         if (login != null) {
             return ofLogin(login);
         }
-        if (thrown instanceof ClientNotMade) {
+        if (thrown instanceof ClientCreationException) {
             return ofSettings(thrown);
         }
         if (thrown instanceof AuthenticationException) {
-            return new BrokerError(Condition.LSQL_BROKER_LOGIN_REFUSED, words(thrown));
+            return new BrokerError(Condition.LSQL_BROKER_LOGIN_REFUSED, description(thrown));
         }
         if (thrown instanceof AuthorizationException) {
-            return new BrokerError(Condition.LSQL_BROKER_RIGHTS_MISSING, words(thrown));
+            return new BrokerError(Condition.LSQL_BROKER_RIGHTS_MISSING, description(thrown));
         }
         if (thrown instanceof TopicExistsException) {
-            return new BrokerError(Condition.LSQL_TOPIC_EXISTS, words(thrown));
+            return new BrokerError(Condition.LSQL_TOPIC_EXISTS, description(thrown));
         }
         if (thrown instanceof TimeoutException || thrown instanceof java.util.concurrent.TimeoutException) {
             return new BrokerError(Condition.LSQL_BROKER_UNREACHABLE, null);
         }
         if (thrown instanceof DisconnectException || thrown instanceof NetworkException) {
-            return new BrokerError(Condition.LSQL_BROKER_UNREACHABLE, words(thrown));
+            return new BrokerError(Condition.LSQL_BROKER_UNREACHABLE, description(thrown));
         }
-        return new BrokerError(Condition.LSQL_BROKER_FAILED, words(thrown));
+        return new BrokerError(Condition.LSQL_BROKER_FAILED, description(thrown));
     }
 
     private static BrokerError ofLogin(LoginException login) {
         String text = String.valueOf(login.getMessage());
-        if (NO_MODULE.matcher(text).find()) {
+        if (MODULE_NOT_FOUND.matcher(text).find()) {
             return new BrokerError(Condition.LSQL_BROKER_SETTINGS_INVALID, shortened(text));
         }
         if (find(login, IOException.class) != null) {
             return new BrokerError(
                     Condition.LSQL_BROKER_UNREACHABLE, "the login server does not answer: " + shortened(text));
         }
-        return new BrokerError(Condition.LSQL_BROKER_LOGIN_REFUSED, "the login fails: " + words(login));
+        return new BrokerError(Condition.LSQL_BROKER_LOGIN_REFUSED, "the login fails: " + description(login));
     }
 
     private static BrokerError ofSettings(Throwable error) {
         ConfigException config = find(error, ConfigException.class);
-        boolean nameless = config != null && String.valueOf(config.getMessage()).contains("No resolvable bootstrap");
-        return nameless
-                ? new BrokerError(Condition.LSQL_BROKER_UNREACHABLE, "the name cannot be resolved")
-                : new BrokerError(Condition.LSQL_BROKER_SETTINGS_INVALID, words(error));
+        boolean isUnresolved =
+                config != null && String.valueOf(config.getMessage()).contains("No resolvable bootstrap");
+        return isUnresolved
+                ? new BrokerError(Condition.LSQL_BROKER_UNREACHABLE, "the host name cannot be resolved")
+                : new BrokerError(Condition.LSQL_BROKER_SETTINGS_INVALID, description(error));
     }
 
-    /** The messages of an exception and its causes, each once, outermost first; a known one in plain words. */
-    private static String words(Throwable error) {
-        List<String> said = new ArrayList<>();
+    /**
+     * The messages of an exception and its causes, outermost first, without duplicates. A known message is replaced by
+     * its explanation.
+     */
+    private static String description(Throwable error) {
+        List<String> messages = new ArrayList<>();
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
             String message = cause.getMessage();
-            if (message == null || cause instanceof ClientNotMade) {
+            if (message == null || cause instanceof ClientCreationException) {
                 continue;
             }
-            for (Map.Entry<String, String> known : IN_WORDS.entrySet()) {
+            for (Map.Entry<String, String> known : EXPLANATIONS.entrySet()) {
                 if (message.contains(known.getKey())) {
                     return known.getValue() + " (" + known.getKey() + ")";
                 }
             }
             String text = cause instanceof NoSuchFileException
-                    ? "there is no such file"
-                    : cause instanceof AccessDeniedException ? "it may not be read" : withoutClass(message);
-            if (said.size() < 2 && adds(text, said)) { // what failed, and why: deeper ones speak of inner life
-                said.add(text);
+                    ? "the file does not exist"
+                    : cause instanceof AccessDeniedException
+                            ? "there is no permission to read it"
+                            : withoutClass(message);
+            if (messages.size() < 2
+                    && adds(text, messages)) { // the first two say what failed and why; deeper causes are internal
+                messages.add(text);
             }
         }
-        return said.isEmpty() ? error.getClass().getSimpleName() : shortened(String.join(": ", said));
+        return messages.isEmpty() ? error.getClass().getSimpleName() : shortened(String.join(": ", messages));
     }
 
-    /** Whether a text adds something: a wrapping exception's message is often that of its cause. */
-    private static boolean adds(String text, List<String> said) {
-        return said.stream().noneMatch(earlier -> earlier.contains(text))
-                && !NO_CLIENT.matcher(text).lookingAt();
+    /** Whether a text adds information: the message of a wrapping exception often repeats that of its cause. */
+    private static boolean adds(String text, List<String> messages) {
+        return messages.stream().noneMatch(earlier -> earlier.contains(text))
+                && !CLIENT_NOT_CREATED.matcher(text).lookingAt();
     }
 
-    /** {@code words: org.apache.kafka.common.KafkaException: more words} without the class. */
+    /** {@code text: org.apache.kafka.common.KafkaException: more text} without the class name. */
     private static String withoutClass(String message) {
         return message.replaceAll("\\b(?:[a-z0-9]+\\.)+[A-Z]\\w*(?:Exception|Error): ?", "")
                 .strip();
@@ -130,23 +138,23 @@ record BrokerError(Condition condition, String reason) {
 
     private static String shortened(String text) {
         String line = text.replaceAll("\\s+", " ").strip();
-        return (line.length() > LONGEST ? line.substring(0, LONGEST) + "..." : line).replaceFirst("\\.$", "");
+        return (line.length() > MAX_LENGTH ? line.substring(0, MAX_LENGTH) + "..." : line).replaceFirst("\\.$", "");
     }
 
-    private static <T> T find(Throwable error, Class<T> kind) {
+    private static <T> T find(Throwable error, Class<T> type) {
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            if (kind.isInstance(cause)) {
-                return kind.cast(cause);
+            if (type.isInstance(cause)) {
+                return type.cast(cause);
             }
         }
         return null;
     }
 
-    /** Kafka made no client of the settings. */
-    static final class ClientNotMade extends KafkaException {
+    /** Kafka's client could not be created with the settings. */
+    static final class ClientCreationException extends KafkaException {
         private static final long serialVersionUID = 1;
 
-        ClientNotMade(RuntimeException cause) {
+        ClientCreationException(RuntimeException cause) {
             super(cause);
         }
     }

@@ -10,13 +10,16 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** JSON as maps, lists, strings, longs, booleans and nulls; without data binding, which is half a start's time. */
+/**
+ * JSON as maps, lists, strings, longs, booleans and nulls. It avoids Jackson's data binding, which would take half of
+ * the start-up time.
+ */
 final class Json {
     static final JsonFactory FACTORY = new JsonFactory().disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET);
 
     private Json() {}
 
-    /** The object in a text. */
+    /** Parses an object. */
     @SuppressWarnings("unchecked")
     static Map<String, Object> object(String text) throws IOException {
         try (JsonParser parser = FACTORY.createParser(text)) {
@@ -53,7 +56,7 @@ final class Json {
         }
     }
 
-    /** Writes a value as {@link #value} reads it. */
+    /** Writes a value in the form that {@link #value} reads. */
     static void write(JsonGenerator json, Object value) throws IOException {
         if (value instanceof Map<?, ?> fields) {
             json.writeStartObject();

@@ -56,7 +56,7 @@ public final class RecordTimestampInterceptor implements ProducerInterceptor<byt
 
     @Override
     public void close() {
-        // Nothing is held.
+        // There are no resources to release.
     }
 
     @Override

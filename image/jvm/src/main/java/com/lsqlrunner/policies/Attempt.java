@@ -13,14 +13,15 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * The value of an expression, or why a record has none: {@code struct<value, error: struct<side, code, message>>}, one
- * of the two null. What {@link RecordErrorRules} does not list is thrown as it is.
+ * Evaluates an expression and returns its value or the error of the record: {@code struct<value, error: struct<side,
+ * code, message>>}. One of the two is null. An exception that {@link RecordErrorRules} does not list is thrown
+ * unchanged.
  *
- * <p>A record that failed before fails here with the same error, and its value is not computed.
+ * <p>A record that already failed keeps its error, and its value is not computed.
  *
- * <p>The value is computed by generated code of its own, made once for each task: what surrounds it would otherwise
- * compute it, or parts that it shares with others, outside of the attempt. For the same reason it is declared
- * non-deterministic: Spark neither moves nor copies such an expression.
+ * <p>The value is computed by separately generated code, which is created once for each task. Otherwise the surrounding
+ * code would compute the value, or subexpressions that it shares with others, outside of the attempt. For the same
+ * reason the expression is declared non-deterministic: Spark neither moves nor copies it.
  */
 public final class Attempt extends LsqlExpression implements CodegenFallback {
     private static final long serialVersionUID = 1L;
@@ -29,10 +30,10 @@ public final class Attempt extends LsqlExpression implements CodegenFallback {
     private transient RecordErrorRules rules;
 
     /**
-     * The function.
+     * Creates the function.
      *
      * @param earlier the error of an earlier attempt, or a null of its type
-     * @param rules what {@link RecordErrorRules#of} reads
+     * @param rules the JSON that {@link RecordErrorRules#of} parses
      */
     public Attempt(Expression value, Expression earlier, String rules) {
         super(List.of(value, earlier), rules);

@@ -11,10 +11,10 @@ final class AttemptResult {
     private AttemptResult() {}
 
     /**
-     * A value and an error, one of the two null.
+     * A value and an error, one of which is null.
      *
-     * @param earlier an earlier error, which stays: the value is not computed then; null for none
-     * @param value may throw anything; what {@code rules} does not list is thrown as it is
+     * @param earlier an earlier error, which is kept; the value is then not computed. Null for none
+     * @param value computes the value. An exception that {@code rules} does not list is thrown unchanged
      */
     static InternalRow of(Object earlier, Supplier<Object> value, RecordErrorRules rules) {
         if (earlier != null) {
@@ -23,11 +23,11 @@ final class AttemptResult {
         try {
             return new GenericInternalRow(new Object[] {value.get(), null});
         } catch (Throwable error) { // Scala does not declare what it throws
-            RecordError found = rules.find(error);
-            if (found == null) {
+            RecordError recordError = rules.find(error);
+            if (recordError == null) {
                 throw Unchecked.thrown(error);
             }
-            return new GenericInternalRow(new Object[] {null, row(found)});
+            return new GenericInternalRow(new Object[] {null, row(recordError)});
         }
     }
 

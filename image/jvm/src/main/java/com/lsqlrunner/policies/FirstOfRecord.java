@@ -7,13 +7,13 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 
 /**
- * Whether bytes differ from those of the row before, in the order of a task's rows. The rows that one record was made
- * into follow one another, so this is true for the first of them.
+ * Whether bytes differ from those of the previous row of the task. All rows of one record follow one another, so this
+ * is true for the first row of each record.
  */
 public final class FirstOfRecord extends UnaryFunction {
     private static final long serialVersionUID = 1L;
 
-    private transient byte[] last;
+    private transient byte[] previous;
 
     public FirstOfRecord(Expression child) {
         super(child);
@@ -22,9 +22,9 @@ public final class FirstOfRecord extends UnaryFunction {
     @Override
     public Boolean call(Object value) {
         byte[] bytes = (byte[]) value;
-        boolean same = Arrays.equals(last, bytes);
-        last = bytes;
-        return !same;
+        boolean isSame = Arrays.equals(previous, bytes);
+        previous = bytes;
+        return !isSame;
     }
 
     @Override
@@ -32,7 +32,7 @@ public final class FirstOfRecord extends UnaryFunction {
         return new FirstOfRecord(other);
     }
 
-    /** The result depends on the call before, so Spark must neither move nor copy it. */
+    /** The result depends on the previous call, so Spark must neither move nor copy the expression. */
     @Override
     public boolean deterministic() {
         return false;

@@ -10,26 +10,27 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * A record, {@code struct<key, value, headers>}, that is no larger than its topic takes. A larger one is an error, or,
- * for dead letters, loses its value, then its key and its own headers; a header names what is omitted.
+ * Limits the size of a record, {@code struct<key, value, headers>}, to what its topic allows. A larger record is an
+ * error. A dead letter is shortened instead: it loses its value, then its key and the headers of its source record. A
+ * header names what was omitted.
  */
 public final class LimitRecordSize extends UnaryFunction {
     private static final long serialVersionUID = 1L;
 
-    /** The header that names what a dead letter lacks: {@code value}, or {@code key,value,headers}. */
+    /** The header that names the omitted parts of a dead letter: {@code value}, or {@code key,value,headers}. */
     public static final String OMITTED = "lsql.error.omitted";
 
-    private static final String OURS = "lsql.error.";
+    private static final String ERROR_HEADER_PREFIX = "lsql.error.";
 
     private final String limits;
     private final boolean shortens;
     private transient SizeLimits parsed;
 
     /**
-     * The function.
+     * Creates the function.
      *
-     * @param limits what {@link SizeLimits#of} reads
-     * @param shortens whether a record that is too large is shortened, and not an error
+     * @param limits the JSON that {@link SizeLimits#of} parses
+     * @param shortens whether a record that is too large is shortened instead of being an error
      */
     public LimitRecordSize(Expression child, String limits, boolean shortens) {
         super(child, limits, shortens);
@@ -43,7 +44,7 @@ public final class LimitRecordSize extends UnaryFunction {
         if (parsed == null) {
             parsed = SizeLimits.of(limits);
         }
-        int bytes = parsed.excess(record);
+        int bytes = parsed.sizeIfTooLarge(record);
         if (bytes == 0) {
             return record;
         }
@@ -51,21 +52,23 @@ public final class LimitRecordSize extends UnaryFunction {
             throw parsed.tooLarge(bytes);
         }
         Object key = record.isNullAt(SizeLimits.KEY) ? null : record.getBinary(SizeLimits.KEY);
-        InternalRow bare = row(key, headers(record, false, "value"));
-        return parsed.excess(bare) == 0 ? bare : row(null, headers(record, true, "key,value,headers"));
+        InternalRow withoutValue = row(key, headers(record, false, "value"));
+        return parsed.sizeIfTooLarge(withoutValue) == 0
+                ? withoutValue
+                : row(null, headers(record, true, "key,value,headers"));
     }
 
     private static InternalRow row(Object key, ArrayData headers) {
         return new GenericInternalRow(new Object[] {key, null, headers});
     }
 
-    private static ArrayData headers(InternalRow record, boolean onlyOurs, String omitted) {
+    private static ArrayData headers(InternalRow record, boolean onlyErrorHeaders, String omitted) {
         ArrayData given = record.getArray(SizeLimits.HEADERS);
         Object[] kept = new Object[given.numElements() + 1];
         int count = 0;
         for (int i = 0; i < given.numElements(); i++) {
             InternalRow header = given.getStruct(i, 2);
-            if (!onlyOurs || header.getUTF8String(0).toString().startsWith(OURS)) {
+            if (!onlyErrorHeaders || header.getUTF8String(0).toString().startsWith(ERROR_HEADER_PREFIX)) {
                 kept[count++] = header;
             }
         }

@@ -4,10 +4,10 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Why a record has no value: the error part of an {@link AttemptResult}.
+ * Why a record has no value: the error of an {@link AttemptResult}.
  *
  * @param side {@code read} or {@code write}
- * @param code one of the runner's error codes
+ * @param code an error code of the processor
  * @param message for people, one line
  */
 record RecordError(String side, String code, String message) {

@@ -11,8 +11,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Which exceptions are a record's own. The conditions come from the engine, which classifies the end of a query by the
- * same ones. All other exceptions (brokers, the registry, memory, interrupts, bugs) are not about a record.
+ * Decides which exceptions are errors of a record. The conditions come from the engine, which uses the same ones to
+ * classify the failure of a query. All other exceptions (brokers, the registry, memory, interrupts, bugs) are not
+ * caused by a record.
  */
 final class RecordErrorRules {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -26,8 +27,8 @@ final class RecordErrorRules {
     }
 
     /**
-     * Rules in JSON: {@code conditions}, each with its side and the runner's error code; {@code never}, conditions that
-     * make an exception none of the record's, whatever it wraps or is wrapped in.
+     * Parses rules in JSON: {@code conditions}, each with its side and error code; {@code never}, conditions of
+     * exceptions that are not errors of a record even if another exception in the chain is.
      */
     static RecordErrorRules of(String rules) {
         try {
@@ -37,7 +38,7 @@ final class RecordErrorRules {
         }
     }
 
-    /** The record's error that an exception is; null if it is not about the record. */
+    /** The error of the record that an exception stands for; null if the record did not cause it. */
     RecordError find(Throwable thrown) {
         for (Throwable each = thrown; each != null; each = each.getCause() == each ? null : each.getCause()) {
             if (each instanceof VirtualMachineError || each instanceof InterruptedException) {

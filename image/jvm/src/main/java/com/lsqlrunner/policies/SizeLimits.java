@@ -22,8 +22,8 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * How large a record of a topic may be: what the producer refuses by its size before compression, and the broker by the
- * size of the batch that holds it alone. Records are structs of {@link #KEY}, {@link #VALUE} and {@link #HEADERS}.
+ * The size limits for records of a topic. The producer checks the size before compression; the broker checks the size
+ * of a batch that contains only this record. Records are structs of {@link #KEY}, {@link #VALUE} and {@link #HEADERS}.
  */
 final class SizeLimits {
     static final int KEY = 0;
@@ -51,9 +51,9 @@ final class SizeLimits {
     }
 
     /**
-     * From JSON: {@code batch_bytes} and {@code request_bytes}, limits of the topic and of the producer;
-     * {@code header_bytes}, the size of a header that every record will have besides; {@code compression}, of the
-     * producer.
+     * Parses limits in JSON: {@code batch_bytes} and {@code request_bytes}, the limits of the topic and of the
+     * producer; {@code header_bytes}, the size of a header that is added to every record later; {@code compression} of
+     * the producer.
      */
     static SizeLimits of(String json) {
         try {
@@ -63,29 +63,29 @@ final class SizeLimits {
         }
     }
 
-    /** The error of a record that is larger. */
+    /** The error of a record that is too large. */
     LsqlException tooLarge(int bytes) {
         String limit = String.valueOf(Math.min(batchBytes, requestBytes));
         return new LsqlException(
                 Condition.LSQL_RECORD_TOO_LARGE, Map.of("bytes", String.valueOf(bytes), "limit_bytes", limit));
     }
 
-    /** The bytes of a record that does not fit; 0 for one that does. */
-    int excess(InternalRow record) {
+    /** The size in bytes of a record that is too large, else 0. */
+    int sizeIfTooLarge(InternalRow record) {
         byte[] key = record.isNullAt(KEY) ? null : record.getBinary(KEY);
         byte[] value = record.isNullAt(VALUE) ? null : record.getBinary(VALUE);
         Header[] headers = headers(record);
-        int most = AbstractRecords.estimateSizeInBytesUpperBound(
+        int uncompressed = AbstractRecords.estimateSizeInBytesUpperBound(
                 RecordBatch.CURRENT_MAGIC_VALUE, CompressionType.NONE, key, value, headers);
-        if (most > requestBytes) {
-            return most;
+        if (uncompressed > requestBytes) {
+            return uncompressed;
         }
-        if (most <= batchBytes) {
+        if (uncompressed <= batchBytes) {
             return 0;
         }
-        int written = MemoryRecords.withRecords(compression, new SimpleRecord(0L, key, value, headers))
+        int compressed = MemoryRecords.withRecords(compression, new SimpleRecord(0L, key, value, headers))
                 .sizeInBytes();
-        return written > batchBytes ? written : 0;
+        return compressed > batchBytes ? compressed : 0;
     }
 
     private Header[] headers(InternalRow record) {

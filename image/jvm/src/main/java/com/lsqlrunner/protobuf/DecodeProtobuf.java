@@ -6,20 +6,20 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Protobuf in the wire format of a registry to a struct. Fields go by their numbers, so a record's own schema is asked
- * for one thing only: which message it is.
+ * Decodes Protobuf messages in the wire format of a schema registry to structs. Fields are identified by their numbers,
+ * so the writer schema is only needed to identify the message.
  */
 public final class DecodeProtobuf extends DecodingFunction {
     private static final long serialVersionUID = 1L;
 
-    private transient RecordReader reader;
+    private transient MessageDecoder decoder;
 
     /**
-     * The function.
+     * Creates the function.
      *
      * @param type the fields to read
-     * @param message as {@link MessageSpec} reads it
-     * @param registry the name that {@link Registry#register} was given
+     * @param message the JSON that {@link MessageSpec} parses
+     * @param registry the name that was passed to {@link Registry#register}
      */
     public DecodeProtobuf(Expression child, StructType type, String message, String registry) {
         super(child, type, message, registry);
@@ -27,11 +27,11 @@ public final class DecodeProtobuf extends DecodingFunction {
 
     @Override
     protected Object decoded(byte[] record) {
-        if (reader == null) {
+        if (decoder == null) {
             Registry registry = Registry.named(option(1));
-            reader = new RecordReader(MessageSpec.of(option(0)), (StructType) dataType(), registry::protobuf);
+            decoder = new MessageDecoder(MessageSpec.of(option(0)), (StructType) dataType(), registry::protobuf);
         }
-        return reader.read(record);
+        return decoder.read(record);
     }
 
     @Override

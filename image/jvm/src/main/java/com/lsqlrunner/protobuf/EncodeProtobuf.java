@@ -9,18 +9,21 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
-/** A struct to Protobuf in the wire format of a registry: a zero, the id of the schema, the message, the fields. */
+/**
+ * Encodes a struct as Protobuf in the wire format of a schema registry: a zero byte, the schema id, the message
+ * indexes, the fields.
+ */
 public final class EncodeProtobuf extends UnaryFunction {
     private static final long serialVersionUID = 1L;
 
     private final String message;
     private final int id;
-    private transient RecordWriter writer;
+    private transient MessageEncoder encoder;
 
     /**
-     * The function.
+     * Creates the function.
      *
-     * @param message as {@link MessageSpec} reads it
+     * @param message the JSON that {@link MessageSpec} parses
      * @param id of its schema at the registry
      */
     public EncodeProtobuf(Expression child, String message, int id) {
@@ -29,32 +32,32 @@ public final class EncodeProtobuf extends UnaryFunction {
         this.id = id;
     }
 
-    /** Says, before anything runs, which field does not fit the message. */
+    /** Reports, before any record is encoded, which field does not fit the message. */
     @Override
     public TypeCheckResult checkInputDataTypes() {
         try {
-            newWriter();
+            newEncoder();
             return TypeCheckResult.TypeCheckSuccess$.MODULE$;
         } catch (SchemaMismatchException error) {
             return new TypeCheckResult.TypeCheckFailure(error.reason());
         }
     }
 
-    private RecordWriter newWriter() {
+    private MessageEncoder newEncoder() {
         if (!(child().dataType() instanceof StructType type)) {
-            throw new SchemaMismatchException("a record of Protobuf is a struct, not "
-                    + child().dataType().simpleString());
+            throw new SchemaMismatchException(
+                    "a Protobuf message is a struct, not " + child().dataType().simpleString());
         }
-        return new RecordWriter(type, MessageSpec.of(message), id);
+        return new MessageEncoder(type, MessageSpec.of(message), id);
     }
 
-    /** The record of a value. */
+    /** The encoded record. */
     @Override
     public byte[] call(Object value) {
-        if (writer == null) {
-            writer = newWriter();
+        if (encoder == null) {
+            encoder = newEncoder();
         }
-        return writer.write((InternalRow) value);
+        return encoder.encode((InternalRow) value);
     }
 
     @Override

@@ -9,12 +9,12 @@ import java.util.TreeMap;
 /**
  * A field of a message, as the driver describes it.
  *
- * @param kind a scalar's name in a {@code .proto} file, or {@code enum}, {@code message}, {@code timestamp},
+ * @param kind the name of a scalar type in a {@code .proto} file, or {@code enum}, {@code message}, {@code timestamp},
  *     {@code wrapper}
  * @param presence {@code implicit}, {@code optional}, {@code required}, {@code repeated} or {@code map}
- * @param oneof the group of fields of which one is set, null for none
- * @param key the scalar that the keys of a map are, null for what is none
- * @param symbols of an enum, in their order
+ * @param oneof the name of the field's oneof; null for none
+ * @param key the scalar type of the keys of a map; null for other fields
+ * @param symbols of an enum, in order
  * @param fields of a message, a timestamp or a wrapper
  */
 record FieldSpec(
@@ -57,26 +57,26 @@ record FieldSpec(
         return presence.equals("map");
     }
 
-    /** Whether a value is a message in the bytes of a record. */
+    /** Whether a value is encoded as a message. */
     boolean isMessage() {
         return kind.equals("message") || kind.equals("timestamp") || kind.equals("wrapper");
     }
 
-    /** How a value is laid out. */
+    /** The wire type of a value. */
     int wire() {
         return wire(kind);
     }
 
     static int wire(String kind) {
         return switch (kind) {
-            case "double", "fixed64", "sfixed64" -> Wire.FIXED64;
-            case "float", "fixed32", "sfixed32" -> Wire.FIXED32;
-            case "string", "bytes", "message", "timestamp", "wrapper" -> Wire.LENGTH;
-            default -> Wire.VARINT;
+            case "double", "fixed64", "sfixed64" -> WireType.FIXED64;
+            case "float", "fixed32", "sfixed32" -> WireType.FIXED32;
+            case "string", "bytes", "message", "timestamp", "wrapper" -> WireType.LENGTH;
+            default -> WireType.VARINT;
         };
     }
 
-    /** The first of two names for a number, as Protobuf's JSON has it. */
+    /** The name of each number. Of several names for a number the first one is used, as in Protobuf's JSON. */
     Map<Integer, String> namesByNumber() {
         Map<Integer, String> names = new TreeMap<>();
         symbols.forEach(symbol -> names.putIfAbsent(symbol.number(), symbol.name()));

@@ -10,8 +10,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Where the messages of a {@code .proto} file stand: a record says by such a place which message it is. Nothing else of
- * a writer's file is needed, so nothing else is read.
+ * Finds the messages in the text of a {@code .proto} file by their indexes, with which a record identifies its message.
+ * Nothing else in a writer's file is needed, so nothing else is parsed.
  */
 final class MessageNames {
     private static final Pattern TOKEN = Pattern.compile(
@@ -22,7 +22,7 @@ final class MessageNames {
 
     private MessageNames() {}
 
-    /** The names of a file's messages, {@code Outer.Inner}, by their places. */
+    /** The names of the messages of a file, {@code Outer.Inner}, by their indexes. */
     static Map<List<Integer>, String> of(String text) {
         Map<List<Integer>, String> found = new HashMap<>();
         Deque<Scope> scopes = new ArrayDeque<>();
@@ -34,15 +34,15 @@ final class MessageNames {
             if (word == null) {
                 continue;
             }
-            Scope around = scopes.peek();
+            Scope enclosing = scopes.peek();
             switch (word) {
                 case "{" -> {
-                    boolean isMessage = around.place != null
+                    boolean isMessage = enclosing.indexes != null
                             && statement.size() == 2
                             && statement.get(0).equals("message");
-                    Scope scope = isMessage ? around.next(statement.get(1)) : new Scope("", null);
+                    Scope scope = isMessage ? enclosing.child(statement.get(1)) : new Scope("", null);
                     if (isMessage) {
-                        found.put(scope.place, scope.name);
+                        found.put(scope.indexes, scope.name);
                     }
                     scopes.push(scope);
                     statement.clear();
@@ -60,21 +60,21 @@ final class MessageNames {
         return found;
     }
 
-    /** What braces are around; no place where they are not a message's. */
+    /** The content of a pair of braces; the indexes are null if it is not a message. */
     private static final class Scope {
         private final String name;
-        private final List<Integer> place;
+        private final List<Integer> indexes;
         private int messages;
 
-        Scope(String name, List<Integer> place) {
+        Scope(String name, List<Integer> indexes) {
             this.name = name;
-            this.place = place;
+            this.indexes = indexes;
         }
 
-        Scope next(String inner) {
-            List<Integer> below = new ArrayList<>(place);
-            below.add(messages++);
-            return new Scope(name.isEmpty() ? inner : name + "." + inner, below);
+        Scope child(String innerName) {
+            List<Integer> childIndexes = new ArrayList<>(indexes);
+            childIndexes.add(messages++);
+            return new Scope(name.isEmpty() ? innerName : name + "." + innerName, childIndexes);
         }
     }
 }

@@ -17,118 +17,123 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Messages to what Catalyst holds. A message may come in pieces, and a field more than once, so its values are
- * collected first and made one value when the record is at its end. Threads may share it.
+ * Reads messages as Catalyst values. A message may be split, and a field may occur several times, so values are
+ * collected first and converted at the end of the record. Threads may share it.
  */
 final class MessageReader {
-    private static final int FEW = 64;
+    private static final int SMALL_NUMBERS = 64;
     private static final long MICROS = 1_000_000;
     private static final long NANOS = 1_000_000_000;
 
-    private final Slot[] slots;
-    private final Slot[] few = new Slot[FEW];
-    private final Map<Integer, Slot> more = new HashMap<>();
+    private final FieldReader[] readers;
+    private final FieldReader[] bySmallNumber = new FieldReader[SMALL_NUMBERS];
+    private final Map<Integer, FieldReader> byNumber = new HashMap<>();
     private final int width;
     private final String kind;
 
     /**
      * @param kind {@code message}, {@code timestamp} or {@code wrapper}
-     * @param wanted of a message: its fields that are read
+     * @param type for a message, the fields to read
      */
-    MessageReader(List<FieldSpec> fields, String kind, DataType wanted, String path) {
+    MessageReader(List<FieldSpec> fields, String kind, DataType type, String path) {
         this.kind = kind;
-        StructType struct = wanted instanceof StructType type && kind.equals("message") ? type : null;
+        StructType struct = type instanceof StructType structType && kind.equals("message") ? structType : null;
         width = struct == null ? fields.size() : struct.size();
-        List<Slot> kept = new ArrayList<>();
+        List<FieldReader> kept = new ArrayList<>();
         for (int i = 0; i < fields.size(); i++) {
             FieldSpec field = fields.get(i);
-            int place = struct == null ? i : List.of(struct.fieldNames()).indexOf(field.name());
-            if (place >= 0 || field.oneof() != null || field.presence().equals("required")) {
-                DataType type =
-                        struct == null || place < 0 ? null : struct.apply(place).dataType();
-                kept.add(new Slot(
-                        field, place, kept.size(), type, path.isEmpty() ? field.name() : path + "." + field.name()));
+            int column = struct == null ? i : List.of(struct.fieldNames()).indexOf(field.name());
+            if (column >= 0 || field.oneof() != null || field.presence().equals("required")) {
+                DataType fieldType = struct == null || column < 0
+                        ? null
+                        : struct.apply(column).dataType();
+                kept.add(new FieldReader(
+                        field,
+                        column,
+                        kept.size(),
+                        fieldType,
+                        path.isEmpty() ? field.name() : path + "." + field.name()));
             }
         }
-        slots = kept.toArray(Slot[]::new);
-        for (Slot slot : slots) {
-            if (slot.field.number() < FEW) {
-                few[slot.field.number()] = slot;
+        readers = kept.toArray(FieldReader[]::new);
+        for (FieldReader reader : readers) {
+            if (reader.field.number() < SMALL_NUMBERS) {
+                bySmallNumber[reader.field.number()] = reader;
             } else {
-                more.put(slot.field.number(), slot);
+                byNumber.put(reader.field.number(), reader);
             }
-            slot.rivals = kept.stream()
-                    .filter(other -> other != slot
-                            && slot.field.oneof() != null
-                            && slot.field.oneof().equals(other.field.oneof()))
-                    .mapToInt(other -> other.at)
+            reader.othersOfOneof = kept.stream()
+                    .filter(other -> other != reader
+                            && reader.field.oneof() != null
+                            && reader.field.oneof().equals(other.field.oneof()))
+                    .mapToInt(other -> other.index)
                     .toArray();
         }
     }
 
-    /** The values of a message that nothing has been read of. */
+    /** The values of a message before anything is read. */
     Object[] empty() {
-        return new Object[slots.length];
+        return new Object[readers.length];
     }
 
-    /** Reads to the end, into the values of pieces before. */
+    /** Reads to the end, and adds to the values that were already read of the message. */
     void read(ProtobufBytes in, Object[] values) {
         while (in.hasMore()) {
             int tag = in.readTag();
             int number = tag >>> 3;
-            Slot slot = number < FEW ? few[number] : more.get(number);
-            if (slot == null || !slot.read(in, tag & 7, values)) {
+            FieldReader reader = number < SMALL_NUMBERS ? bySmallNumber[number] : byNumber.get(number);
+            if (reader == null || !reader.read(in, tag & 7, values)) {
                 in.skip(tag);
             }
         }
     }
 
-    /** What the values are. */
-    Object finished(Object[] values) {
+    /** The Catalyst value of the collected values. */
+    Object result(Object[] values) {
         return switch (kind) {
-            case "timestamp" -> micros((Long) slots[0].finished(values), (Integer) slots[1].finished(values));
-            case "wrapper" -> slots[0].finished(values);
+            case "timestamp" -> micros((Long) readers[0].result(values), (Integer) readers[1].result(values));
+            case "wrapper" -> readers[0].result(values);
             default -> row(values);
         };
     }
 
     private Object row(Object[] values) {
-        Object[] found = new Object[width];
-        for (Slot slot : slots) {
-            Object value = slot.finished(values);
-            if (slot.place >= 0) {
-                found[slot.place] = value;
+        Object[] columns = new Object[width];
+        for (FieldReader reader : readers) {
+            Object value = reader.result(values);
+            if (reader.column >= 0) {
+                columns[reader.column] = value;
             }
         }
-        return new GenericInternalRow(found);
+        return new GenericInternalRow(columns);
     }
 
     private static long micros(long seconds, int nanos) {
         if (nanos < 0 || nanos >= NANOS) {
-            throw new MalformedRecordException("a time has %d nanoseconds".formatted(nanos));
+            throw new MalformedRecordException("a timestamp has %d nanoseconds".formatted(nanos));
         }
         try {
             return Math.addExact(Math.multiplyExact(seconds, MICROS), nanos / (NANOS / MICROS));
         } catch (ArithmeticException error) {
-            throw new MalformedRecordException("a time is %d seconds away from 1970".formatted(seconds));
+            throw new MalformedRecordException("a timestamp of %d seconds is out of range".formatted(seconds));
         }
     }
 
-    /** One field. */
-    private static final class Slot {
+    /** Reads one field. */
+    private static final class FieldReader {
         private final FieldSpec field;
-        private final int place;
-        private final int at;
+        private final int column;
+        private final int index;
         private final String path;
         private final MessageReader message;
         private final Function<ProtobufBytes, Object> scalar;
         private final Function<ProtobufBytes, Object> key;
-        private int[] rivals;
+        private int[] othersOfOneof;
 
-        Slot(FieldSpec field, int place, int at, DataType type, String path) {
+        FieldReader(FieldSpec field, int column, int index, DataType type, String path) {
             this.field = field;
-            this.place = place;
-            this.at = at;
+            this.column = column;
+            this.index = index;
             this.path = path;
             DataType one = type instanceof ArrayType array && field.isRepeated()
                     ? array.elementType()
@@ -138,10 +143,10 @@ final class MessageReader {
             key = field.isMap() ? Scalars.reader(field.key()) : null;
         }
 
-        /** Reads a value; false if its wire type is not that of the field. */
+        /** Reads a value. Returns false if the wire type is not that of the field. */
         boolean read(ProtobufBytes in, int wire, Object[] values) {
             if (field.isMap()) {
-                return wire == Wire.LENGTH && readEntry(in, values);
+                return wire == WireType.LENGTH && readEntry(in, values);
             }
             if (field.isRepeated()) {
                 return readItems(in, wire, values);
@@ -149,34 +154,35 @@ final class MessageReader {
             if (wire != field.wire()) {
                 return false;
             }
-            values[at] = message == null ? scalar.apply(in) : readMessage(in, (Object[]) values[at]);
-            for (int rival : rivals) {
-                values[rival] = null;
+            values[index] = message == null ? scalar.apply(in) : readMessage(in, (Object[]) values[index]);
+            for (int other : othersOfOneof) {
+                values[other] = null;
             }
             return true;
         }
 
         private Object[] readMessage(ProtobufBytes in, Object[] before) {
-            Object[] inner = before == null ? message.empty() : before;
-            int outer = in.enter();
-            message.read(in, inner);
-            in.leave(outer);
-            return inner;
+            Object[] messageValues = before == null ? message.empty() : before;
+            int outer = in.pushLimit();
+            message.read(in, messageValues);
+            in.popLimit(outer);
+            return messageValues;
         }
 
         @SuppressWarnings("unchecked")
         private boolean readItems(ProtobufBytes in, int wire, Object[] values) {
-            boolean packed = wire == Wire.LENGTH && field.wire() != Wire.LENGTH;
+            boolean packed = wire == WireType.LENGTH && field.wire() != WireType.LENGTH;
             if (wire != field.wire() && !packed) {
                 return false;
             }
-            List<Object> items = (List<Object>) (values[at] == null ? values[at] = new ArrayList<>() : values[at]);
+            List<Object> items =
+                    (List<Object>) (values[index] == null ? values[index] = new ArrayList<>() : values[index]);
             if (packed) {
-                int outer = in.enter();
+                int outer = in.pushLimit();
                 while (in.hasMore()) {
                     items.add(scalar.apply(in));
                 }
-                in.leave(outer);
+                in.popLimit(outer);
             } else {
                 items.add(message == null ? scalar.apply(in) : readMessage(in, null));
             }
@@ -185,9 +191,9 @@ final class MessageReader {
 
         @SuppressWarnings("unchecked")
         private boolean readEntry(ProtobufBytes in, Object[] values) {
-            Object name = Scalars.zero(field.key());
+            Object name = Scalars.defaultValue(field.key());
             Object value = null;
-            int outer = in.enter();
+            int outer = in.pushLimit();
             while (in.hasMore()) {
                 int tag = in.readTag();
                 if (tag == (1 << 3 | FieldSpec.wire(field.key()))) {
@@ -198,31 +204,31 @@ final class MessageReader {
                     in.skip(tag);
                 }
             }
-            in.leave(outer);
+            in.popLimit(outer);
             if (value == null) {
-                value = message == null ? Scalars.zero(field) : message.empty();
+                value = message == null ? Scalars.defaultValue(field) : message.empty();
             }
-            if (values[at] == null) {
-                values[at] = new LinkedHashMap<UTF8String, Object>();
+            if (values[index] == null) {
+                values[index] = new LinkedHashMap<UTF8String, Object>();
             }
             UTF8String text = name instanceof UTF8String string ? string : UTF8String.fromString(name.toString());
-            ((Map<UTF8String, Object>) values[at]).put(text, value);
+            ((Map<UTF8String, Object>) values[index]).put(text, value);
             return true;
         }
 
-        Object finished(Object[] values) {
-            Object value = values[at];
+        Object result(Object[] values) {
+            Object value = values[index];
             if (field.isRepeated()) {
-                return place < 0 ? null : items(value);
+                return column < 0 ? null : items(value);
             }
             if (field.isMap()) {
-                return place < 0 ? null : entries(value);
+                return column < 0 ? null : entries(value);
             }
             if (value == null) {
                 return switch (field.presence()) {
-                    case "implicit" -> Scalars.zero(field);
+                    case "implicit" -> Scalars.defaultValue(field);
                     case "required" ->
-                        throw new MalformedRecordException("there is no %s, which is required".formatted(path));
+                        throw new MalformedRecordException("the required field %s is missing".formatted(path));
                     default -> null;
                 };
             }
@@ -230,7 +236,7 @@ final class MessageReader {
         }
 
         private Object one(Object value) {
-            return message == null ? value : message.finished((Object[]) value);
+            return message == null ? value : message.result((Object[]) value);
         }
 
         private GenericArrayData items(Object value) {

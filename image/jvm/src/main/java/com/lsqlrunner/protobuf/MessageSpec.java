@@ -7,14 +7,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A message of a file.
+ * A message of a {@code .proto} file.
  *
  * @param name within its file: {@code Outer.Inner}
- * @param place in its file: the number of the message, and of each within it
+ * @param indexes in its file: the index of the top-level message, then of each nested one
  */
-record MessageSpec(String name, List<Integer> place, List<FieldSpec> fields) {
+record MessageSpec(String name, List<Integer> indexes, List<FieldSpec> fields) {
 
-    /** Reads what the driver says of a message. */
+    /** Parses the JSON with which the driver describes a message. */
     static MessageSpec of(String json) {
         JsonNode message;
         try {
@@ -22,8 +22,8 @@ record MessageSpec(String name, List<Integer> place, List<FieldSpec> fields) {
         } catch (JsonProcessingException error) {
             throw new IllegalArgumentException("a message is described in JSON: " + error.getOriginalMessage(), error);
         }
-        List<Integer> place = new ArrayList<>();
-        message.get("place").forEach(number -> place.add(number.asInt()));
-        return new MessageSpec(message.get("name").asText(), place, FieldSpec.of(message.get("fields")));
+        List<Integer> indexes = new ArrayList<>();
+        message.get("place").forEach(number -> indexes.add(number.asInt()));
+        return new MessageSpec(message.get("name").asText(), indexes, FieldSpec.of(message.get("fields")));
     }
 }

@@ -14,7 +14,7 @@ import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.types.TimestampType;
 
-/** Structs as messages: fields by their names, nothing dropped in silence. Threads may share it. */
+/** Writes structs as messages. Fields are matched by name, and no field is dropped silently. Threads may share it. */
 final class MessageWriter {
     private static final long MICROS = 1_000_000;
     private static final int NANOS_PER_MICRO = 1_000;
@@ -22,27 +22,27 @@ final class MessageWriter {
     private final FieldWriter[] writers;
     private final int width;
 
-    /** @throws SchemaMismatchException the message has no such field, or one that cannot hold all of its type */
+    /**
+     * @throws SchemaMismatchException the message does not have a field of the struct, or the field cannot hold all
+     *     values of the type
+     */
     MessageWriter(StructType type, List<FieldSpec> fields, String path) {
         List<String> names = Arrays.asList(type.fieldNames());
         for (String name : names) {
             if (fields.stream().noneMatch(field -> field.name().equals(name))) {
-                throw new SchemaMismatchException("the schema has no such field: " + below(path, name));
+                throw new SchemaMismatchException("the schema has no such field: " + childPath(path, name));
+            }
+        }
+        for (FieldSpec field : fields) {
+            if (field.presence().equals("required") && !names.contains(field.name())) {
+                throw new SchemaMismatchException("a required field has no value: " + childPath(path, field.name()));
             }
         }
         width = names.size();
         writers = fields.stream()
-                .filter(field -> names.contains(field.name()) || missing(field, path))
+                .filter(field -> names.contains(field.name()))
                 .map(field -> writer(type, names.indexOf(field.name()), field, path))
                 .toArray(FieldWriter[]::new);
-    }
-
-    private static boolean missing(FieldSpec field, String path) {
-        if (field.presence().equals("required")) {
-            throw new SchemaMismatchException(
-                    "there is no value for a field that is required: " + below(path, field.name()));
-        }
-        return false;
     }
 
     void write(InternalRow row, ProtobufBuffer to) {
@@ -51,117 +51,118 @@ final class MessageWriter {
         }
     }
 
-    private static FieldWriter writer(StructType type, int place, FieldSpec field, String path) {
-        DataType whole = type.apply(place).dataType();
-        String below = below(path, field.name());
+    private static FieldWriter writer(StructType type, int index, FieldSpec field, String path) {
+        DataType whole = type.apply(index).dataType();
+        String childPath = childPath(path, field.name());
         if (field.isRepeated()) {
             return items(
-                    whole instanceof ArrayType array ? array.elementType() : misfit(whole, field, below),
-                    place,
+                    whole instanceof ArrayType array ? array.elementType() : mismatch(whole, field, childPath),
+                    index,
                     field,
-                    below);
+                    childPath);
         }
         if (field.isMap()) {
             boolean fits = whole instanceof MapType map && map.keyType() instanceof StringType;
-            return entries(fits ? ((MapType) whole).valueType() : misfit(whole, field, below), place, field, below);
+            return entries(
+                    fits ? ((MapType) whole).valueType() : mismatch(whole, field, childPath), index, field, childPath);
         }
-        ValueWriter value = value(whole, field, below);
+        ValueWriter value = value(whole, field, childPath);
         boolean isOptional = field.presence().equals("optional");
-        Zero zero = zero(whole);
+        ZeroCheck zeroCheck = zeroCheck(whole);
         boolean zeroIsWritten =
                 !field.presence().equals("implicit") || field.kind().equals("enum");
         return (from, to) -> {
-            if (!from.isNullAt(place)) {
-                if (zeroIsWritten || !zero.is(from, place)) {
+            if (!from.isNullAt(index)) {
+                if (zeroIsWritten || !zeroCheck.isZero(from, index)) {
                     to.writeTag(field.number(), field.wire());
-                    value.write(from, place, to);
+                    value.write(from, index, to);
                 }
             } else if (!isOptional) {
-                throw SchemaMismatchException.ofValue(below, "a value is null, and the schema does not allow it");
+                throw SchemaMismatchException.ofValue(childPath, "a value is null, and the schema does not allow it");
             }
         };
     }
 
-    private static FieldWriter items(DataType type, int place, FieldSpec field, String path) {
+    private static FieldWriter items(DataType type, int index, FieldSpec field, String path) {
         ValueWriter value = value(type, field, path + "[]");
-        boolean packed = field.wire() != Wire.LENGTH;
+        boolean packed = field.wire() != WireType.LENGTH;
         return (from, to) -> {
-            ArrayData items = from.isNullAt(place) ? null : from.getArray(place);
+            ArrayData items = from.isNullAt(index) ? null : from.getArray(index);
             int count = items == null ? 0 : items.numElements();
             if (count == 0) {
                 return;
             }
-            int begun = 0;
+            int start = 0;
             if (packed) {
-                to.writeTag(field.number(), Wire.LENGTH);
-                begun = to.begin();
+                to.writeTag(field.number(), WireType.LENGTH);
+                start = to.begin();
             }
             for (int i = 0; i < count; i++) {
                 checkPresent(items, i, path + "[]");
                 if (!packed) {
-                    to.writeTag(field.number(), Wire.LENGTH);
+                    to.writeTag(field.number(), WireType.LENGTH);
                 }
                 value.write(items, i, to);
             }
             if (packed) {
-                to.end(begun);
+                to.end(start);
             }
         };
     }
 
-    private static FieldWriter entries(DataType type, int place, FieldSpec field, String path) {
+    private static FieldWriter entries(DataType type, int index, FieldSpec field, String path) {
         ValueWriter value = value(type, field, path + "{}");
         ValueWriter key = ScalarWriters.ofKey(field.key(), path);
         return (from, to) -> {
-            MapData map = from.isNullAt(place) ? null : from.getMap(place);
+            MapData map = from.isNullAt(index) ? null : from.getMap(index);
             int count = map == null ? 0 : map.numElements();
             for (int i = 0; i < count; i++) {
                 checkPresent(map.valueArray(), i, path + "{}");
-                to.writeTag(field.number(), Wire.LENGTH);
-                int begun = to.begin();
+                to.writeTag(field.number(), WireType.LENGTH);
+                int start = to.begin();
                 to.writeTag(1, FieldSpec.wire(field.key()));
                 key.write(map.keyArray(), i, to);
                 to.writeTag(2, field.wire());
                 value.write(map.valueArray(), i, to);
-                to.end(begun);
+                to.end(start);
             }
         };
     }
 
-    private static void checkPresent(ArrayData items, int place, String path) {
-        if (items.isNullAt(place)) {
-            throw SchemaMismatchException.ofValue(path, "an element is null, which Protobuf does not have");
+    private static void checkPresent(ArrayData items, int index, String path) {
+        if (items.isNullAt(index)) {
+            throw SchemaMismatchException.ofValue(path, "an element is null, which Protobuf does not allow");
         }
     }
 
     private static ValueWriter value(DataType type, FieldSpec field, String path) {
         switch (field.kind()) {
             case "message" -> {
-                StructType struct = type instanceof StructType one ? one : (StructType) misfit(type, field, path);
+                StructType struct = type instanceof StructType one ? one : (StructType) mismatch(type, field, path);
                 MessageWriter inner = new MessageWriter(struct, field.fields(), path);
-                return (from, place, to) -> {
-                    int begun = to.begin();
-                    inner.write(from.getStruct(place, inner.width), to);
-                    to.end(begun);
+                return (from, index, to) -> {
+                    int start = to.begin();
+                    inner.write(from.getStruct(index, inner.width), to);
+                    to.end(start);
                 };
             }
             case "timestamp" -> {
                 if (!(type instanceof TimestampType)) {
-                    misfit(type, field, path);
+                    mismatch(type, field, path);
                 }
-                return (from, place, to) -> writeTime(from.getLong(place), to);
+                return (from, index, to) -> writeTime(from.getLong(index), to);
             }
             case "wrapper" -> {
                 FieldSpec only = field.fields().get(0);
                 ValueWriter inner = value(type, only, path);
-                Zero zero = zero(type);
-                return (from, place, to) -> {
-                    int begun = to.begin();
-                    if (!zero.is(from, place)) {
+                ZeroCheck zeroCheck = zeroCheck(type);
+                return (from, index, to) -> {
+                    int start = to.begin();
+                    if (!zeroCheck.isZero(from, index)) {
                         to.writeTag(only.number(), only.wire());
-                        inner.write(from, place, to);
+                        inner.write(from, index, to);
                     }
-                    to.end(begun);
+                    to.end(start);
                 };
             }
             default -> {
@@ -173,33 +174,33 @@ final class MessageWriter {
     private static void writeTime(long micros, ProtobufBuffer to) {
         long seconds = Math.floorDiv(micros, MICROS);
         long nanos = Math.floorMod(micros, MICROS) * NANOS_PER_MICRO;
-        int begun = to.begin();
+        int start = to.begin();
         if (seconds != 0) {
-            to.writeTag(1, Wire.VARINT);
+            to.writeTag(1, WireType.VARINT);
             to.writeVarint(seconds);
         }
         if (nanos != 0) {
-            to.writeTag(2, Wire.VARINT);
+            to.writeTag(2, WireType.VARINT);
             to.writeVarint(nanos);
         }
-        to.end(begun);
+        to.end(start);
     }
 
-    /** Whether a value is what a reader takes for one that is not there. */
-    private static Zero zero(DataType type) {
+    /** Whether a value is the default that readers assume for a missing field. */
+    private static ZeroCheck zeroCheck(DataType type) {
         return switch (type.typeName()) {
-            case "double" -> (from, place) -> Double.doubleToRawLongBits(from.getDouble(place)) == 0;
-            case "float" -> (from, place) -> Float.floatToRawIntBits(from.getFloat(place)) == 0;
-            case "boolean" -> (from, place) -> !from.getBoolean(place);
-            case "string" -> (from, place) -> from.getUTF8String(place).numBytes() == 0;
-            case "binary" -> (from, place) -> from.getBinary(place).length == 0;
-            case "integer" -> (from, place) -> from.getInt(place) == 0;
-            case "long" -> (from, place) -> from.getLong(place) == 0;
-            default -> (from, place) -> false;
+            case "double" -> (from, index) -> Double.doubleToRawLongBits(from.getDouble(index)) == 0;
+            case "float" -> (from, index) -> Float.floatToRawIntBits(from.getFloat(index)) == 0;
+            case "boolean" -> (from, index) -> !from.getBoolean(index);
+            case "string" -> (from, index) -> from.getUTF8String(index).numBytes() == 0;
+            case "binary" -> (from, index) -> from.getBinary(index).length == 0;
+            case "integer" -> (from, index) -> from.getInt(index) == 0;
+            case "long" -> (from, index) -> from.getLong(index) == 0;
+            default -> (from, index) -> false;
         };
     }
 
-    static DataType misfit(DataType type, FieldSpec field, String path) {
+    static DataType mismatch(DataType type, FieldSpec field, String path) {
         String kind = field.presence().equals("repeated") || field.isMap()
                 ? field.presence() + " " + field.kind()
                 : field.kind();
@@ -207,7 +208,7 @@ final class MessageWriter {
                 "%s does not fit Protobuf's %s: field %s".formatted(type.simpleString(), kind, path));
     }
 
-    private static String below(String path, String name) {
+    private static String childPath(String path, String name) {
         return path.isEmpty() ? name : path + "." + name;
     }
 
@@ -217,13 +218,13 @@ final class MessageWriter {
     }
 
     @FunctionalInterface
-    private interface Zero {
-        boolean is(SpecializedGetters from, int place);
+    private interface ZeroCheck {
+        boolean isZero(SpecializedGetters from, int index);
     }
 
-    /** Writes the value at a place of a row or an array, without a tag. */
+    /** Writes the value at an index of a row or an array, without a tag. */
     @FunctionalInterface
     interface ValueWriter {
-        void write(SpecializedGetters from, int place, ProtobufBuffer to);
+        void write(SpecializedGetters from, int index, ProtobufBuffer to);
     }
 }

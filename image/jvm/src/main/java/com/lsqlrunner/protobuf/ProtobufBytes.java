@@ -8,47 +8,47 @@ import java.util.Arrays;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * A place in a record's bytes, read forwards: Protobuf's encoding. Whatever the bytes are, reading them ends, in a
- * value or in {@link MalformedRecordException}.
+ * Reads Protobuf's encoding from the bytes of a record. For any bytes, a read ends with a value or with
+ * {@link MalformedRecordException}.
  */
 final class ProtobufBytes {
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
-    private static final int DEEPEST_GROUP = 100;
+    private static final int MAX_GROUP_DEPTH = 100;
 
     private byte[] data;
-    private int at;
-    private int end;
+    private int position;
+    private int limit;
 
-    /** Goes to a place of other bytes. */
+    /** Starts to read other bytes at an offset. */
     ProtobufBytes start(byte[] record, int from) {
         data = record;
-        at = from;
-        end = record.length;
+        position = from;
+        limit = record.length;
         return this;
     }
 
     boolean hasMore() {
-        return at < end;
+        return position < limit;
     }
 
-    int left() {
-        return end - at;
+    int remaining() {
+        return limit - position;
     }
 
-    /** Makes the next bytes all that there are; {@link #leave} takes what this gives. */
-    int enter() {
+    /** Reads a length and limits reading to that many bytes. Returns the previous limit for {@link #popLimit}. */
+    int pushLimit() {
         int length = readLength();
-        int outer = end;
-        end = at + length;
-        return outer;
+        int previous = limit;
+        limit = position + length;
+        return previous;
     }
 
-    void leave(int outer) {
-        end = outer;
+    void popLimit(int previous) {
+        limit = previous;
     }
 
-    /** The number of a field, and how its value is laid out behind it. */
+    /** The number of a field and the wire type of its value. */
     int readTag() {
         int tag = (int) readVarint();
         if (tag >>> 3 == 0) {
@@ -60,10 +60,10 @@ final class ProtobufBytes {
     long readVarint() {
         long bits = 0;
         for (int shift = 0; shift < 70; shift += 7) {
-            if (at >= end) {
-                throw ended();
+            if (position >= limit) {
+                throw unexpectedEnd();
             }
-            byte next = data[at++];
+            byte next = data[position++];
             bits |= (next & 0x7FL) << shift;
             if (next >= 0) {
                 return bits;
@@ -88,7 +88,7 @@ final class ProtobufBytes {
         return (long) LONG.get(data, take(Long.BYTES));
     }
 
-    /** A window on the record, which must not be changed afterwards. */
+    /** A view of the record, which must not be changed afterwards. */
     UTF8String readString() {
         int length = readLength();
         int from = take(length);
@@ -110,32 +110,31 @@ final class ProtobufBytes {
         return Arrays.copyOfRange(data, from, from + length);
     }
 
-    /** Goes behind the value of a field that nobody reads. */
+    /** Skips the value of an unknown field. */
     void skip(int tag) {
         skip(tag, 0);
     }
 
     private void skip(int tag, int depth) {
         switch (tag & 7) {
-            case Wire.VARINT -> readVarint();
-            case Wire.FIXED64 -> take(Long.BYTES);
-            case Wire.LENGTH -> take(readLength());
-            case Wire.FIXED32 -> take(Integer.BYTES);
-            case Wire.START_GROUP -> skipGroup(tag >>> 3, depth);
-            default ->
-                throw new MalformedRecordException("field %d is laid out in no way that there is".formatted(tag >>> 3));
+            case WireType.VARINT -> readVarint();
+            case WireType.FIXED64 -> take(Long.BYTES);
+            case WireType.LENGTH -> take(readLength());
+            case WireType.FIXED32 -> take(Integer.BYTES);
+            case WireType.START_GROUP -> skipGroup(tag >>> 3, depth);
+            default -> throw new MalformedRecordException("field %d has an unknown wire type".formatted(tag >>> 3));
         }
     }
 
     private void skipGroup(int number, int depth) {
-        if (depth >= DEEPEST_GROUP) {
-            throw new MalformedRecordException("groups are more than %d deep".formatted(DEEPEST_GROUP));
+        if (depth >= MAX_GROUP_DEPTH) {
+            throw new MalformedRecordException("groups are nested more than %d levels deep".formatted(MAX_GROUP_DEPTH));
         }
         while (true) {
             int tag = readTag();
-            if ((tag & 7) == Wire.END_GROUP) {
+            if ((tag & 7) == WireType.END_GROUP) {
                 if (tag >>> 3 != number) {
-                    throw new MalformedRecordException("a group ends as another");
+                    throw new MalformedRecordException("a group ends with the number of another field");
                 }
                 return;
             }
@@ -148,22 +147,22 @@ final class ProtobufBytes {
         if (length < 0) {
             throw new MalformedRecordException("a length is negative");
         }
-        if (length > left()) {
-            throw ended();
+        if (length > remaining()) {
+            throw unexpectedEnd();
         }
         return (int) length;
     }
 
     private int take(int length) {
-        int from = at;
-        if (length > end - from) {
-            throw ended();
+        int from = position;
+        if (length > limit - from) {
+            throw unexpectedEnd();
         }
-        at = from + length;
+        position = from + length;
         return from;
     }
 
-    private static MalformedRecordException ended() {
+    private static MalformedRecordException unexpectedEnd() {
         return new MalformedRecordException("the record ends in the middle of a value");
     }
 }

@@ -14,7 +14,7 @@ import org.apache.spark.sql.types.IntegerType;
 import org.apache.spark.sql.types.LongType;
 import org.apache.spark.sql.types.StringType;
 
-/** Writers of single values, by the kind that a field is of. */
+/** Creates writers of scalar values. */
 final class ScalarWriters {
     private static final int UNSIGNED_BITS = 64;
 
@@ -28,39 +28,38 @@ final class ScalarWriters {
         } else if (type instanceof LongType) {
             writer = whole(field.kind(), true, path);
         } else if (type instanceof DecimalType decimal && decimal.scale() == 0) {
-            writer = unsigned(field.kind(), decimal, path);
+            writer = unsigned64(field.kind(), decimal, path);
         } else if (type instanceof DoubleType && field.kind().equals("double")) {
-            writer = (from, place, to) -> to.writeFixed64(Double.doubleToRawLongBits(from.getDouble(place)));
+            writer = (from, index, to) -> to.writeFixed64(Double.doubleToRawLongBits(from.getDouble(index)));
         } else if (type instanceof FloatType && field.kind().equals("float")) {
-            writer = (from, place, to) -> to.writeFixed32(Float.floatToRawIntBits(from.getFloat(place)));
+            writer = (from, index, to) -> to.writeFixed32(Float.floatToRawIntBits(from.getFloat(index)));
         } else if (type instanceof BooleanType && field.kind().equals("bool")) {
-            writer = (from, place, to) -> to.writeVarint(from.getBoolean(place) ? 1 : 0);
+            writer = (from, index, to) -> to.writeVarint(from.getBoolean(index) ? 1 : 0);
         } else if (type instanceof BinaryType && field.kind().equals("bytes")) {
-            writer = (from, place, to) -> to.writeBytes(from.getBinary(place));
+            writer = (from, index, to) -> to.writeBytes(from.getBinary(index));
         } else if (type instanceof StringType && field.kind().equals("string")) {
             writer =
-                    (from, place, to) -> to.writeBytes(from.getUTF8String(place).getBytes());
+                    (from, index, to) -> to.writeBytes(from.getUTF8String(index).getBytes());
         } else if (type instanceof StringType && field.kind().equals("enum")) {
             writer = symbol(field, path);
         }
         if (writer == null) {
-            MessageWriter.misfit(type, field, path);
+            MessageWriter.mismatch(type, field, path);
         }
         return writer;
     }
 
-    /** A map's key, which is text here. */
+    /** A writer of a map key, which is text in Spark. */
     static MessageWriter.ValueWriter ofKey(String kind, String path) {
         if (kind.equals("string")) {
-            return (from, place, to) -> to.writeBytes(from.getUTF8String(place).getBytes());
+            return (from, index, to) -> to.writeBytes(from.getUTF8String(index).getBytes());
         }
-        return (from, place, to) -> {
-            String text = from.getUTF8String(place).toString();
+        return (from, index, to) -> {
+            String text = from.getUTF8String(index).toString();
             try {
                 writeWhole(kind, keyBits(kind, text), to);
             } catch (ArithmeticException | NumberFormatException error) {
-                throw SchemaMismatchException.ofValue(
-                        path, "a key is %s, and the schema wants %s".formatted(text, kind));
+                throw SchemaMismatchException.ofValue(path, "the key %s is not of the type %s".formatted(text, kind));
             }
         };
     }
@@ -84,33 +83,33 @@ final class ScalarWriters {
         return switch (kind) {
             case "int64", "sint64", "sfixed64" ->
                 isLong
-                        ? (from, place, to) -> writeWhole(kind, from.getLong(place), to)
-                        : (from, place, to) -> writeWhole(kind, from.getInt(place), to);
+                        ? (from, index, to) -> writeWhole(kind, from.getLong(index), to)
+                        : (from, index, to) -> writeWhole(kind, from.getInt(index), to);
             case "int32", "sint32", "sfixed32" ->
-                isLong ? null : (from, place, to) -> writeWhole(kind, from.getInt(place), to);
+                isLong ? null : (from, index, to) -> writeWhole(kind, from.getInt(index), to);
             case "uint32", "fixed32" ->
-                isLong ? (from, place, to) -> writeWhole(kind, small(from.getLong(place), path), to) : null;
+                isLong ? (from, index, to) -> writeWhole(kind, unsigned32(from.getLong(index), path), to) : null;
             default -> null;
         };
     }
 
-    private static long small(long value, String path) {
+    private static long unsigned32(long value, String path) {
         if (value != (value & 0xFFFFFFFFL)) {
-            throw SchemaMismatchException.ofValue(path, "%d is no number of 32 bits without a sign".formatted(value));
+            throw SchemaMismatchException.ofValue(path, "%d does not fit 32 unsigned bits".formatted(value));
         }
         return value;
     }
 
-    private static MessageWriter.ValueWriter unsigned(String kind, DecimalType type, String path) {
+    private static MessageWriter.ValueWriter unsigned64(String kind, DecimalType type, String path) {
         if (!kind.equals("uint64") && !kind.equals("fixed64")) {
             return null;
         }
-        return (from, place, to) -> {
-            BigInteger value = from.getDecimal(place, type.precision(), 0)
+        return (from, index, to) -> {
+            BigInteger value = from.getDecimal(index, type.precision(), 0)
                     .toJavaBigDecimal()
                     .toBigInteger();
             if (value.signum() < 0 || value.bitLength() > UNSIGNED_BITS) {
-                throw SchemaMismatchException.ofValue(path, value + " is no number of 64 bits without a sign");
+                throw SchemaMismatchException.ofValue(path, value + " does not fit 64 unsigned bits");
             }
             writeWhole(kind, value.longValue(), to);
         };
@@ -118,8 +117,8 @@ final class ScalarWriters {
 
     private static void writeWhole(String kind, long value, ProtobufBuffer to) {
         switch (FieldSpec.wire(kind)) {
-            case Wire.FIXED64 -> to.writeFixed64(value);
-            case Wire.FIXED32 -> to.writeFixed32((int) value);
+            case WireType.FIXED64 -> to.writeFixed64(value);
+            case WireType.FIXED32 -> to.writeFixed32((int) value);
             default -> to.writeVarint(kind.startsWith("s") ? ProtobufBuffer.zigzag(value) : value);
         }
     }
@@ -127,13 +126,13 @@ final class ScalarWriters {
     private static MessageWriter.ValueWriter symbol(FieldSpec field, String path) {
         Map<String, Integer> numbers = new HashMap<>();
         field.symbols().forEach(symbol -> numbers.put(symbol.name(), symbol.number()));
-        return (from, place, to) -> {
-            String text = from.getUTF8String(place).toString();
+        return (from, index, to) -> {
+            String text = from.getUTF8String(index).toString();
             Integer number = numbers.get(text);
             try {
                 to.writeVarint(number == null ? Integer.parseInt(text) : number);
             } catch (NumberFormatException error) {
-                throw SchemaMismatchException.ofValue(path, "%s is none of %s".formatted(text, numbers.keySet()));
+                throw SchemaMismatchException.ofValue(path, "%s is not one of %s".formatted(text, numbers.keySet()));
             }
         };
     }

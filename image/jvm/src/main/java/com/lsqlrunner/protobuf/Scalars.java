@@ -8,13 +8,13 @@ import java.util.function.Function;
 import org.apache.spark.sql.types.Decimal;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** Single values as Catalyst holds them, by the kind that a field is of. */
+/** Creates readers of scalar values, and the values of missing fields. */
 final class Scalars {
     private static final int UNSIGNED_DIGITS = 20;
 
     private Scalars() {}
 
-    /** What reads a value of a kind. */
+    /** A reader of the values of a field. */
     static Function<ProtobufBytes, Object> reader(FieldSpec field) {
         return field.kind().equals("enum") ? symbols(field) : reader(field.kind());
     }
@@ -36,11 +36,11 @@ final class Scalars {
             case "bool" -> in -> in.readVarint() != 0;
             case "string" -> ProtobufBytes::readString;
             case "bytes" -> ProtobufBytes::readBytes;
-            default -> throw new IllegalArgumentException("Protobuf has no " + kind);
+            default -> throw new IllegalArgumentException("Protobuf has no type " + kind);
         };
     }
 
-    /** The name of a number; one that the schema does not name, as newer writers may know, is its digits. */
+    /** A reader of enum numbers as names. A number without a name, for example of a newer writer, is read as digits. */
     private static Function<ProtobufBytes, Object> symbols(FieldSpec field) {
         Map<Integer, UTF8String> names = new HashMap<>();
         field.namesByNumber().forEach((number, name) -> names.put(number, UTF8String.fromString(name)));
@@ -51,14 +51,14 @@ final class Scalars {
         };
     }
 
-    /** The value of a field that is not in the record and has no null. */
-    static Object zero(FieldSpec field) {
+    /** The value of a missing field that is not nullable. */
+    static Object defaultValue(FieldSpec field) {
         return field.kind().equals("enum")
                 ? UTF8String.fromString(field.symbols().get(0).name())
-                : zero(field.kind());
+                : defaultValue(field.kind());
     }
 
-    static Object zero(String kind) {
+    static Object defaultValue(String kind) {
         return switch (kind) {
             case "double" -> 0.0;
             case "float" -> 0.0f;

@@ -11,8 +11,8 @@ import org.apache.avro.AvroRuntimeException;
 import org.apache.avro.Schema;
 
 /**
- * The schemas of a registry by their ids. Each is asked for once, since the schema of an id never changes. Expressions
- * refer to a registry by name: plans are shown to users, and the connection settings contain secrets.
+ * The schemas of a registry by id. Each schema is requested once, because the schema of an id never changes.
+ * Expressions refer to a registry by name: plans are shown to users, and the connection settings contain secrets.
  */
 @PythonEntry
 public final class Registry {
@@ -21,32 +21,32 @@ public final class Registry {
     private final SchemaSource source;
     private final ConcurrentMap<Integer, Entry<Schema>> entries = new ConcurrentHashMap<>();
     private final ConcurrentMap<Integer, Entry<String>> files = new ConcurrentHashMap<>();
-    private final ConcurrentMap<String, Object> kept = new ConcurrentHashMap<>();
+    private final ConcurrentMap<String, Object> shared = new ConcurrentHashMap<>();
 
     private Registry(SchemaSource source) {
         this.source = source;
     }
 
     /**
-     * Makes a registry known to this JVM, in place of one that had the name. Nothing is asked yet.
+     * Registers a registry under a name in this JVM, replacing the one with that name. No request is sent yet.
      *
-     * @param settings what {@link RegistrySettings#of} takes
+     * @param settings the settings that {@link RegistrySettings#of} accepts
      */
     public static void register(String name, Map<String, String> settings) {
         NAMED.put(name, new Registry(new RemoteSchemas(settings)));
     }
 
     /**
-     * Makes schemas known to this JVM as those of a registry that nobody has to be asked for, in place of one that had
-     * the name.
+     * Registers schemas under a name in this JVM, replacing the registry with that name. They are used without
+     * requests.
      *
-     * @param schemas by id: JSON of Avro without references, or a file of Protobuf
+     * @param schemas by id: the JSON of an Avro schema without references, or the text of a {@code .proto} file
      */
-    public static void give(String name, Map<Integer, String> schemas) {
-        NAMED.put(name, new Registry(new GivenSchemas(schemas)));
+    public static void registerSchemas(String name, Map<Integer, String> schemas) {
+        NAMED.put(name, new Registry(new FixedSchemas(schemas)));
     }
 
-    /** The registry of a name. */
+    /** The registry with a name. */
     public static Registry named(String name) {
         Registry registry = NAMED.get(name);
         if (registry == null) {
@@ -56,45 +56,45 @@ public final class Registry {
     }
 
     /**
-     * An object that is made once for a name and lives as long as this registry, shared by all tasks: what it knows of
-     * schemas outlives them.
+     * An object that is created once for each key and lives as long as this registry. Tasks share it, so they keep the
+     * schemas that earlier tasks requested.
      */
-    public <T> T shared(String key, Class<T> type, Supplier<T> make) {
-        return type.cast(kept.computeIfAbsent(key, name -> make.get()));
+    public <T> T shared(String key, Class<T> type, Supplier<T> create) {
+        return type.cast(shared.computeIfAbsent(key, name -> create.get()));
     }
 
     /**
-     * The schema that an id stands for.
+     * The Avro schema of an id.
      *
-     * @throws MalformedRecordException there is none, or none of Avro
-     * @throws RegistryException the registry does not say
+     * @throws MalformedRecordException there is no such schema, or it is not an Avro schema
+     * @throws RegistryException the registry does not return it
      */
     public Schema schema(int id) {
         try {
-            return known(entries, id, source::avro);
+            return fetch(entries, id, source::avro);
         } catch (AvroRuntimeException error) {
             throw new MalformedRecordException("schema %d cannot be read: %s".formatted(id, error.getMessage()));
         }
     }
 
     /**
-     * The text of the {@code .proto} file that an id stands for.
+     * The text of the {@code .proto} file of a schema id.
      *
-     * @throws MalformedRecordException there is none, or none of Protobuf
-     * @throws RegistryException the registry does not say
+     * @throws MalformedRecordException there is no such schema, or it is not a Protobuf schema
+     * @throws RegistryException the registry does not return it
      */
     public String protobuf(int id) {
-        return known(files, id, source::protobuf);
+        return fetch(files, id, source::protobuf);
     }
 
-    private static <T> T known(ConcurrentMap<Integer, Entry<T>> entries, int id, IntFunction<T> source) {
+    private static <T> T fetch(ConcurrentMap<Integer, Entry<T>> entries, int id, IntFunction<T> source) {
         Entry<T> entry = entries.computeIfAbsent(id, key -> new Entry<>());
-        synchronized (entry) { // one question at a time; who waits finds the answer
+        synchronized (entry) { // one request at a time; waiting threads use its result
             if (entry.schema == null) {
                 entry.schema = source.apply(id);
             }
             if (entry.schema == null) {
-                throw new MalformedRecordException("the registry knows no schema " + Integer.toUnsignedString(id));
+                throw new MalformedRecordException("the registry has no schema " + Integer.toUnsignedString(id));
             }
             return entry.schema;
         }

@@ -16,10 +16,10 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.HttpsURLConnection;
 
-/** Questions to a registry, put to one address after the other until one answers. Threads may share it. */
+/** Sends requests to a registry. The addresses are tried in turn until one answers. Threads may share it. */
 final class RegistryHttp {
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final int LARGEST = 64 << 20;
+    private static final int MAX_BODY_BYTES = 64 << 20;
 
     private final RegistrySettings settings;
     private int preferred;
@@ -29,42 +29,43 @@ final class RegistryHttp {
     }
 
     /**
-     * The answer to GET; null if the registry says that it has no such thing.
+     * The response to a GET request; null if the registry reports that the resource does not exist.
      *
-     * @throws RegistryException no address answers, or one refuses
+     * @throws RegistryException no address answers, or one refuses the request
      */
     JsonNode get(String path) {
         List<String> addresses = settings.addresses();
         int first = preferred;
-        String said = "";
+        String failure = "";
         for (int i = 0; i < addresses.size(); i++) {
-            int place = (first + i) % addresses.size();
-            String address = addresses.get(place);
+            int index = (first + i) % addresses.size();
+            String address = addresses.get(index);
             try {
-                Answer answer = ask(address + path);
-                if (answer.status < 500 && answer.status != 408 && answer.status != 429) {
-                    preferred = place; // racy, and harmless: it only saves time
-                    return understood(answer, address);
+                Response response = send(address + path);
+                if (response.status < 500 && response.status != 408 && response.status != 429) {
+                    preferred = index; // a race is harmless: the field only saves time
+                    return parse(response, address);
                 }
-                said = address + " answers " + answer.status;
+                failure = address + " answers " + response.status;
             } catch (IOException error) {
-                said = address + ": " + reason(error);
+                failure = address + ": " + reason(error);
             }
         }
-        throw RegistryException.unreachable(said);
+        throw RegistryException.unreachable(failure);
     }
 
-    private static JsonNode understood(Answer answer, String address) {
-        JsonNode body = json(answer.body);
-        if (answer.status == 200 && body.isObject()) {
+    private static JsonNode parse(Response response, String address) {
+        JsonNode body = json(response.body);
+        if (response.status == 200 && body.isObject()) {
             return body;
         }
-        // 404 alone may be any web server's; the registry says what it is that there is not.
-        if (answer.status == 404 && body.path("error_code").asInt() / 100 == 404) {
+        // Any web server may return 404. The error code shows that a registry returned it.
+        if (response.status == 404 && body.path("error_code").asInt() / 100 == 404) {
             return null;
         }
-        String what = answer.status == 200 ? "what no schema registry answers" : String.valueOf(answer.status);
-        throw RegistryException.refused(address + " answers " + what);
+        boolean isOther = response.status == 200;
+        throw RegistryException.refused(
+                address + (isOther ? " is not a schema registry" : " answers " + response.status));
     }
 
     private static JsonNode json(byte[] body) {
@@ -75,7 +76,7 @@ final class RegistryHttp {
         }
     }
 
-    private Answer ask(String url) throws IOException {
+    private Response send(String url) throws IOException {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.timeoutMs());
         HttpURLConnection connection =
                 (HttpURLConnection) URI.create(url).toURL().openConnection();
@@ -83,17 +84,17 @@ final class RegistryHttp {
             prepare(connection);
             int status = connection.getResponseCode();
             try (InputStream body = status < 400 ? connection.getInputStream() : connection.getErrorStream()) {
-                return new Answer(status, body == null ? new byte[0] : all(body, deadline));
+                return new Response(status, body == null ? new byte[0] : readAll(body, deadline));
             }
         } finally {
-            connection.disconnect(); // questions are years apart
+            connection.disconnect(); // requests are rare
         }
     }
 
     private void prepare(HttpURLConnection connection) {
         connection.setConnectTimeout(settings.timeoutMs());
         connection.setReadTimeout(settings.timeoutMs());
-        connection.setInstanceFollowRedirects(false); // it would carry the password elsewhere
+        connection.setInstanceFollowRedirects(false); // a redirect would send the password to another host
         connection.setUseCaches(false);
         connection.setRequestProperty("Accept", "application/vnd.schemaregistry.v1+json, application/json");
         if (settings.authorization() != null) {
@@ -104,17 +105,17 @@ final class RegistryHttp {
         }
     }
 
-    /** The whole body; a timeout of the socket is for each piece of it. */
-    private static byte[] all(InputStream from, long deadline) throws IOException {
+    /** The whole body. The timeout of the socket applies only to each read. */
+    private static byte[] readAll(InputStream from, long deadline) throws IOException {
         ByteArrayOutputStream body = new ByteArrayOutputStream();
-        byte[] piece = new byte[8192];
-        for (int length = from.read(piece); length >= 0; length = from.read(piece)) {
-            body.write(piece, 0, length);
+        byte[] buffer = new byte[8192];
+        for (int length = from.read(buffer); length >= 0; length = from.read(buffer)) {
+            body.write(buffer, 0, length);
             if (System.nanoTime() > deadline) {
                 throw new SocketTimeoutException();
             }
-            if (body.size() > LARGEST) {
-                throw new IOException("the answer is too large");
+            if (body.size() > MAX_BODY_BYTES) {
+                throw new IOException("the response is too large");
             }
         }
         return body.toByteArray();
@@ -125,18 +126,18 @@ final class RegistryHttp {
             return "no answer in time";
         }
         if (error instanceof UnknownHostException) {
-            return "no such host";
+            return "unknown host";
         }
-        String said = error.getMessage();
-        return said == null
-                ? "the connection broke"
-                : said.lines().findFirst().orElse("").replaceAll("(\\w+\\.)+(?=[A-Z])", "");
+        String failure = error.getMessage();
+        return failure == null
+                ? "the connection was lost"
+                : failure.lines().findFirst().orElse("").replaceAll("(\\w+\\.)+(?=[A-Z])", "");
     }
 
-    /** A piece of a path, with nothing in it that means something in a path. */
+    /** Escapes a name as one segment of a URL path. */
     static String escaped(String name) {
         return URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20");
     }
 
-    private record Answer(int status, byte[] body) {}
+    private record Response(int status, byte[] body) {}
 }

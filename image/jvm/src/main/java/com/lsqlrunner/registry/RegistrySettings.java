@@ -11,35 +11,39 @@ import java.util.Map;
 import javax.net.ssl.SSLSocketFactory;
 
 /**
- * How a registry is reached.
+ * The connection to a registry.
  *
- * @param addresses base URLs, tried in turn, without a slash at the end
- * @param authorization a header's value; null for none
- * @param tls sockets for https; null for the JVM's own
- * @param timeoutMs how long one address may take for one answer
+ * @param addresses base URLs, tried in turn, without a trailing slash
+ * @param authorization the value of the Authorization header; null for none
+ * @param tls sockets for https; null for the default of the JVM
+ * @param timeoutMs the timeout of a request to one address
  */
 record RegistrySettings(List<String> addresses, String authorization, SSLSocketFactory tls, int timeoutMs) {
     private static final int TIMEOUT_MS = 10_000;
 
     /**
-     * Settings by name: {@code urls} (separated by commas), {@code username} and {@code password}, {@code ca} (PEM),
+     * Parses settings: {@code urls} (separated by commas), {@code username} and {@code password}, {@code ca} (PEM),
      * {@code certificate} and {@code key} (PEM; {@code key_password} if it is encrypted), {@code timeout_ms}.
      *
-     * @throws IllegalArgumentException a setting is not known, or cannot be used
+     * @throws IllegalArgumentException a setting is unknown or invalid
      */
-    static RegistrySettings of(Map<String, String> given) {
-        Map<String, String> left = new HashMap<>(given);
-        List<String> addresses = addresses(left.remove("urls"));
-        String user = left.remove("username");
-        String password = left.remove("password");
-        String timeout = left.remove("timeout_ms");
+    static RegistrySettings of(Map<String, String> settings) {
+        Map<String, String> remaining = new HashMap<>(settings);
+        List<String> addresses = addresses(remaining.remove("urls"));
+        String username = remaining.remove("username");
+        String password = remaining.remove("password");
+        String timeout = remaining.remove("timeout_ms");
         SSLSocketFactory tls = RegistryTls.sockets(
-                left.remove("ca"), left.remove("certificate"), left.remove("key"), left.remove("key_password"));
-        if (!left.isEmpty()) {
-            throw new IllegalArgumentException("no such setting of a registry: " + String.join(", ", left.keySet()));
+                remaining.remove("ca"),
+                remaining.remove("certificate"),
+                remaining.remove("key"),
+                remaining.remove("key_password"));
+        if (!remaining.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "unknown settings of a registry: " + String.join(", ", remaining.keySet()));
         }
         int timeoutMs = timeout == null ? TIMEOUT_MS : Integer.parseInt(timeout);
-        return new RegistrySettings(addresses, user == null ? null : basic(user, password), tls, timeoutMs);
+        return new RegistrySettings(addresses, username == null ? null : basic(username, password), tls, timeoutMs);
     }
 
     private static List<String> addresses(String urls) {
@@ -48,11 +52,11 @@ record RegistrySettings(List<String> addresses, String authorization, SSLSocketF
             URI address = uri(url.strip());
             if (!("http".equals(address.getScheme()) || "https".equals(address.getScheme()))
                     || address.getHost() == null) {
-                throw new IllegalArgumentException("the address of a registry begins with http:// or https://");
+                throw new IllegalArgumentException("the address of a registry must begin with http:// or https://");
             }
             if (address.getRawUserInfo() != null) {
                 throw new IllegalArgumentException(
-                        "the address of a registry holds no user: that is a setting of its own");
+                        "the address of a registry must not contain a user; use the setting username");
             }
             addresses.add(address.toString().replaceAll("/+$", ""));
         }
@@ -65,14 +69,14 @@ record RegistrySettings(List<String> addresses, String authorization, SSLSocketF
     private static URI uri(String url) {
         try {
             return new URI(url);
-        } catch (URISyntaxException error) { // says the text, in which somebody may have put a password
-            throw new IllegalArgumentException("the address of a registry is no URL");
+        } catch (URISyntaxException error) { // the message contains the text, which may contain a password
+            throw new IllegalArgumentException("the address of a registry is not a URL");
         }
     }
 
-    private static String basic(String user, String password) {
-        byte[] both = (user + ":" + (password == null ? "" : password)).getBytes(StandardCharsets.UTF_8);
-        return "Basic " + Base64.getEncoder().encodeToString(both);
+    private static String basic(String username, String password) {
+        byte[] credentials = (username + ":" + (password == null ? "" : password)).getBytes(StandardCharsets.UTF_8);
+        return "Basic " + Base64.getEncoder().encodeToString(credentials);
     }
 
     /** Without secrets. */

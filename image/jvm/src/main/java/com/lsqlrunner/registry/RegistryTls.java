@@ -9,20 +9,20 @@ import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.SslConfigs;
 import org.apache.kafka.common.config.types.Password;
 
-/** TLS for questions to a registry, by the same reading of PEM texts as for the brokers. */
+/** TLS for requests to a registry. PEM texts are parsed as for brokers. */
 final class RegistryTls {
     private static final ConfigDef SETTINGS = new ConfigDef().withClientSslSupport();
 
     private RegistryTls() {}
 
     /**
-     * Sockets that trust {@code ca} alone and show {@code certificate}; null where neither is given.
+     * Sockets that trust only {@code ca} and present {@code certificate}; null if neither is set.
      *
-     * @param ca PEM of certificates; null for the JVM's own authorities
-     * @param certificate PEM of our own certificate and those that lead to an authority; null for none
-     * @param key PEM of its key
-     * @param password of the key; null for none
-     * @throws IllegalArgumentException one of them cannot be used
+     * @param ca certificates as PEM; null for the certificate authorities of the JVM
+     * @param certificate the client certificate and its chain as PEM; null for none
+     * @param key its private key as PEM
+     * @param password of the private key; null for none
+     * @throws IllegalArgumentException one of them is invalid
      */
     static SSLSocketFactory sockets(String ca, String certificate, String key, String password) {
         if (ca == null && certificate == null) {

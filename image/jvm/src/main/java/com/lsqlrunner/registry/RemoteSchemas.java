@@ -7,57 +7,57 @@ import java.util.Map;
 import java.util.Set;
 import org.apache.avro.Schema;
 
-/** SchemaSource that a registry is asked for, over HTTP. */
+/** Schemas that are requested from a registry over HTTP. */
 final class RemoteSchemas implements SchemaSource {
     private final RegistryHttp http;
 
-    /** @param settings what {@link RegistrySettings#of} takes */
+    /** @param settings the settings that {@link RegistrySettings#of} accepts */
     RemoteSchemas(Map<String, String> settings) {
         http = new RegistryHttp(RegistrySettings.of(settings));
     }
 
     @Override
     public Schema avro(int id) {
-        JsonNode answer = asked(id, "AVRO");
-        if (answer == null) {
+        JsonNode response = request(id, "AVRO");
+        if (response == null) {
             return null;
         }
-        Schema.Parser parser = AvroTexts.parser();
-        addReferences(answer, parser, new HashSet<>());
-        return AvroTexts.parse(answer.path("schema").asText(), parser);
+        Schema.Parser parser = AvroSchemaParser.parser();
+        addReferences(response, parser, new HashSet<>());
+        return AvroSchemaParser.parse(response.path("schema").asText(), parser);
     }
 
     @Override
     public String protobuf(int id) {
-        JsonNode answer = asked(id, "PROTOBUF");
-        return answer == null ? null : answer.path("schema").asText();
+        JsonNode response = request(id, "PROTOBUF");
+        return response == null ? null : response.path("schema").asText();
     }
 
-    private JsonNode asked(int id, String kind) {
-        JsonNode answer = id < 0 ? null : http.get("/schemas/ids/" + id);
-        String found = answer == null ? kind : answer.path("schemaType").asText("AVRO");
-        if (!found.equals(kind)) {
-            throw new MalformedRecordException("schema %d is one of %s, not of %s".formatted(id, found, kind));
+    private JsonNode request(int id, String type) {
+        JsonNode response = id < 0 ? null : http.get("/schemas/ids/" + id);
+        String foundType = response == null ? type : response.path("schemaType").asText("AVRO");
+        if (!foundType.equals(type)) {
+            throw new MalformedRecordException("schema %d is of the type %s, not %s".formatted(id, foundType, type));
         }
-        return answer;
+        return response;
     }
 
-    /** Lets a parser know what a schema refers to, the innermost first. */
-    private void addReferences(JsonNode answer, Schema.Parser parser, Set<String> seen) {
-        for (JsonNode reference : answer.path("references")) {
+    /** Adds the schemas that a schema refers to to a parser, innermost first. */
+    private void addReferences(JsonNode response, Schema.Parser parser, Set<String> seen) {
+        for (JsonNode reference : response.path("references")) {
             String subject = reference.path("subject").asText();
             String path = "/subjects/%s/versions/%s"
                     .formatted(
                             RegistryHttp.escaped(subject),
                             reference.path("version").asText());
             if (seen.add(path)) {
-                JsonNode found = http.get(path);
-                if (found == null) {
+                JsonNode referenced = http.get(path);
+                if (referenced == null) {
                     throw new MalformedRecordException("the registry has no version "
                             + reference.path("version").asText() + " of " + subject);
                 }
-                addReferences(found, parser, seen);
-                AvroTexts.parse(found.path("schema").asText(), parser);
+                addReferences(referenced, parser, seen);
+                AvroSchemaParser.parse(referenced.path("schema").asText(), parser);
             }
         }
     }

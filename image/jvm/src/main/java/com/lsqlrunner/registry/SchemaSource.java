@@ -2,22 +2,22 @@ package com.lsqlrunner.registry;
 
 import org.apache.avro.Schema;
 
-/** Gives schemas by their ids. */
+/** Returns schemas by id. */
 interface SchemaSource {
     /**
-     * An Avro schema; null for an id that does not exist.
+     * An Avro schema; null if the id does not exist.
      *
-     * @throws com.lsqlrunner.errors.MalformedRecordException the id is a schema of another kind
-     * @throws RegistryException the registry does not say
-     * @throws org.apache.avro.AvroRuntimeException the text is no schema
+     * @throws com.lsqlrunner.errors.MalformedRecordException the schema has another type
+     * @throws RegistryException the registry does not return the schema
+     * @throws org.apache.avro.AvroRuntimeException the text is not a schema
      */
     Schema avro(int id);
 
     /**
-     * The text of a {@code .proto} file; null for an id that does not exist.
+     * The text of a {@code .proto} file; null if the id does not exist.
      *
-     * @throws com.lsqlrunner.errors.MalformedRecordException the id is a schema of another kind
-     * @throws RegistryException the registry does not say
+     * @throws com.lsqlrunner.errors.MalformedRecordException the schema has another type
+     * @throws RegistryException the registry does not return the schema
      */
     String protobuf(int id);
 }

@@ -7,31 +7,31 @@ import org.apache.commons.pool2.impl.GenericObjectPool;
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 
 /**
- * Connections to a server, used by one task at a time. One that was used before is checked before it is used again.
+ * Connections to a server, each used by one task at a time. A connection is checked before it is used again.
  *
  * @param <C> a connection
  */
 public final class ConnectionPool<C> {
-    /** What a sink does with connections. The methods throw {@link SinkException}. */
+    /** How a sink opens, checks and closes connections. The methods throw {@link SinkException}. */
     public interface Client<C> {
         C connect();
 
-        /** Whether a connection still answers and has nothing under way. */
+        /** Whether a connection responds and has no command or transaction in progress. */
         boolean isUsable(C connection);
 
-        /** Gives a connection up. Nothing is thrown: it may be broken. */
+        /** Closes a connection, which may be broken. Nothing is thrown. */
         void close(C connection);
     }
 
-    /** What is done with a connection. */
+    /** A use of a connection. */
     @FunctionalInterface
     public interface Work<C> {
-        void on(C connection);
+        void run(C connection);
     }
 
     private final GenericObjectPool<C> pool;
 
-    /** A pool that opens as many connections as there are tasks at once. */
+    /** Creates a pool that opens as many connections as tasks run at once. */
     public ConnectionPool(Client<C> client) {
         GenericObjectPoolConfig<C> config = new GenericObjectPoolConfig<>();
         config.setMaxTotal(-1);
@@ -42,14 +42,14 @@ public final class ConnectionPool<C> {
     }
 
     /**
-     * Does something with a connection. One on which it fails is closed.
+     * Uses a connection. It is closed if {@code work} fails.
      *
-     * @throws SinkException nobody answers, or the server refuses this client; and what {@code work} throws
+     * @throws SinkException the server does not answer or refuses this client; and what {@code work} throws
      */
     public void use(Work<C> work) {
-        C connection = borrowed();
+        C connection = borrow();
         try {
-            work.on(connection);
+            work.run(connection);
         } catch (RuntimeException error) {
             discard(connection);
             throw error;
@@ -57,12 +57,12 @@ public final class ConnectionPool<C> {
         pool.returnObject(connection);
     }
 
-    private C borrowed() {
+    private C borrow() {
         try {
             return pool.borrowObject();
         } catch (RuntimeException error) {
             throw error;
-        } catch (Exception error) { // declared by the pool, thrown by nothing here
+        } catch (Exception error) { // declared by the pool, but never thrown here
             throw new IllegalStateException(error);
         }
     }
@@ -71,7 +71,7 @@ public final class ConnectionPool<C> {
         try {
             pool.invalidateObject(connection);
         } catch (Exception error) {
-            // It is not used again, whatever closing it says.
+            // The connection is not used again, so the error does not matter.
         }
     }
 
@@ -94,7 +94,7 @@ public final class ConnectionPool<C> {
 
         @Override
         public boolean validateObject(PooledObject<C> pooled) {
-            return pooled.getBorrowedCount() <= 1 || client.isUsable(pooled.getObject()); // a new one is
+            return pooled.getBorrowedCount() <= 1 || client.isUsable(pooled.getObject()); // a new connection is usable
         }
 
         @Override

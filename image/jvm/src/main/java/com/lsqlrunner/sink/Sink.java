@@ -2,21 +2,20 @@ package com.lsqlrunner.sink;
 
 import java.util.Iterator;
 
-/** A server outside of Kafka that takes rows. One object serves all tasks at once. */
+/** A server outside of Kafka to which rows are written. All tasks share one object. */
 public interface Sink {
     /**
-     * Checks before anything is written that the target is there and takes such rows; makes it where the program asks
-     * for that.
+     * Checks before the first batch that the target exists and accepts the rows; creates it if the program says so.
      *
-     * @throws SinkException nobody answers, the server refuses this client, or the target does not fit
+     * @throws SinkException the server does not answer or refuses this client, or the target does not fit
      */
     void prepare(SinkTable table);
 
     /**
-     * Writes the rows of one task and returns when the server has all of them. The same task of the same batch may come
-     * again, with the same rows in the same order for each source; the target holds the same then.
+     * Writes the rows of one task and returns when the server has all of them. The same task of the same batch may run
+     * again, with the same rows in the same order for each source; the target is then the same.
      *
-     * @throws SinkException nothing may count on what was written of the task
+     * @throws SinkException the rows of the task may be written in part, or not at all
      */
     void write(SinkTable table, Task task, Iterator<SinkRow> rows);
 
@@ -24,9 +23,9 @@ public interface Sink {
      * A task of a batch.
      *
      * @param writer {@code <app id>/<query>}
-     * @param run identity of the checkpoint that counts the batches
-     * @param batch number of the batch in it
-     * @param task number of the task in the batch
+     * @param run the id of the checkpoint that numbers the batches
+     * @param batch the number of the batch in the checkpoint
+     * @param task the number of the task in the batch
      */
     record Task(String writer, String run, long batch, int task) {}
 }

@@ -5,21 +5,21 @@ import com.lsqlrunner.errors.LsqlException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Why a sink did not take rows. */
+/** Why a sink did not accept rows. */
 public final class SinkException extends LsqlException {
     private static final long serialVersionUID = 1L;
-    private static final int LONGEST = 300;
+    private static final int MAX_LENGTH = 300;
 
     private SinkException(Condition condition, Map<String, String> parameters) {
         super(condition, parameters);
     }
 
-    /** A failure that is not about one row. */
+    /** A failure that is not caused by one row. */
     public static SinkException of(Condition condition, String reason) {
         return new SinkException(condition, Map.of("reason", line(reason)));
     }
 
-    /** A row that the server refuses, with its place in Kafka, or its key where it is the result of an aggregate. */
+    /** A row that the server refuses, with its position in Kafka, or its key if it is the result of an aggregate. */
     public static SinkException row(SinkTable table, SinkRow row, String reason) {
         Map<String, String> parameters = new LinkedHashMap<>();
         parameters.put("reason", line(reason));
@@ -33,16 +33,16 @@ public final class SinkException extends LsqlException {
         return new SinkException(Condition.LSQL_SINK_ROW_REFUSED, parameters);
     }
 
-    /** {@code id=7, name=x}: the key's columns, or all where there is no key. */
+    /** {@code id=7, name=x}: the key columns, or all columns if there is no key. */
     private static String key(SinkTable table, SinkRow row) {
         StringBuilder text = new StringBuilder();
-        for (int place = 0; place < table.columns().size(); place++) {
-            String column = table.columns().get(place);
+        for (int index = 0; index < table.columns().size(); index++) {
+            String column = table.columns().get(index);
             if (table.key().isEmpty() || table.key().contains(column)) {
                 text.append(text.length() == 0 ? "" : ", ")
                         .append(column)
                         .append('=')
-                        .append(row.values()[place]);
+                        .append(row.values()[index]);
             }
         }
         return text.toString();
@@ -50,6 +50,6 @@ public final class SinkException extends LsqlException {
 
     private static String line(String text) {
         String line = String.valueOf(text).replaceAll("\\s+", " ").strip();
-        return line.length() > LONGEST ? line.substring(0, LONGEST) + "..." : line;
+        return line.length() > MAX_LENGTH ? line.substring(0, MAX_LENGTH) + "..." : line;
     }
 }

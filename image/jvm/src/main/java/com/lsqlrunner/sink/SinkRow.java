@@ -3,15 +3,15 @@ package com.lsqlrunner.sink;
 /**
  * One row for a sink.
  *
- * @param topic of the record that it was made of; null for a result of an aggregate
- * @param partition of that record
- * @param offset of that record
- * @param deleted whether the row of this key is to go: of {@code values} only the key's count
- * @param values in the order of the table's columns; strings, boxed primitives, BigDecimal, byte[], LocalDate,
+ * @param topic of the source record; null for the result of an aggregate
+ * @param partition of the source record
+ * @param offset of the source record
+ * @param deleted whether the row with this key is deleted; of {@code values} only the key is then used
+ * @param values in the order of the table's columns: strings, boxed primitives, BigDecimal, byte[], LocalDate,
  *     OffsetDateTime
  */
 public record SinkRow(String topic, int partition, long offset, boolean deleted, Object[] values) {
-    /** What the row's exactly-once mark stands under: the partition that it came from, else the task. */
+    /** The source to which the exactly-once mark of the row belongs: the partition of the record, else the task. */
     public String source(Sink.Task task) {
         return topic == null ? "task/" + task.task() : topic + "/" + partition;
     }

@@ -4,17 +4,16 @@ import java.io.Serializable;
 import java.util.List;
 
 /**
- * What a program writes to in a sink.
+ * The target of a program in a sink.
  *
- * @param name of the table, or what all keys begin with
+ * @param name of the table, or the prefix of all keys
  * @param columns names, in the order of a row's values
- * @param types of the columns, one each: int, long, float, double, decimal(p,s), string, boolean, bytes, date,
- *     timestamp, json
- * @param key names of the columns that tell rows apart; empty where none do
- * @param upsert whether a row replaces the one of the same key
- * @param creates whether a missing table is made
- * @param batchRows most rows that one request carries
- * @param store how the sink stores rows, where it has several ways
+ * @param types of the columns: int, long, float, double, decimal(p,s), string, boolean, bytes, date, timestamp, json
+ * @param key names of the columns that identify a row; empty for none
+ * @param upsert whether a row replaces the row with the same key
+ * @param creates whether a missing table is created
+ * @param batchRows the largest number of rows in one request
+ * @param store how the sink stores rows, if it supports several ways
  */
 public record SinkTable(
         String name,
@@ -34,8 +33,8 @@ public record SinkTable(
         key = List.copyOf(key);
     }
 
-    /** Where the key's columns stand among all. */
-    public int[] keyPlaces() {
+    /** The indexes of the key columns. */
+    public int[] keyIndexes() {
         return key.stream().mapToInt(columns::indexOf).toArray();
     }
 }

@@ -14,24 +14,24 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 
 /**
- * Writes the micro-batches of one query to a sink, each task by itself. The rows' columns are topic, partition, offset,
- * deleted, and then the table's: dates as days and timestamps as microseconds since 1970 UTC.
+ * Writes the micro-batches of one query to a sink; each task writes its own rows. The columns of the rows are topic,
+ * partition, offset, deleted, and then those of the table: dates as days and timestamps as microseconds since 1970 UTC.
  */
 @PythonEntry
-public final class SinkWriter extends BatchGate {
+public final class SinkWriter extends StoppableWriter {
     private static final long serialVersionUID = 1L;
 
-    /** Columns before the table's. */
-    private static final int PLACE = 4;
+    /** The number of columns before those of the table. */
+    private static final int LEADING_COLUMNS = 4;
 
-    /** Set by Spark for the jobs of a streaming query: the id in its checkpoint. */
+    /** Spark sets this property for the jobs of a streaming query: the query id in the checkpoint. */
     private static final String QUERY_ID = "sql.streaming.queryId";
 
     private final String writer;
     private final String kind;
     private final String jars;
 
-    @SuppressWarnings("serial") // It stays in this JVM.
+    @SuppressWarnings("serial") // never serialized
     private final Map<String, String> settings;
 
     private final SinkTable table;
@@ -50,7 +50,7 @@ public final class SinkWriter extends BatchGate {
         this.table = table;
     }
 
-    /** A table as Python has it: lists of its own. */
+    /** Creates a table from the values that Python passes. */
     public static SinkTable table(
             String name,
             List<String> columns,
@@ -71,11 +71,11 @@ public final class SinkWriter extends BatchGate {
     @Override
     protected void write(Dataset<Row> rows, long batchId) {
         String run = rows.sparkSession().sparkContext().getLocalProperty(QUERY_ID);
-        rows.foreachPartition(new Tasks(writer, run, batchId, kind, jars, settings, table));
+        rows.foreachPartition(new PartitionWriter(writer, run, batchId, kind, jars, settings, table));
     }
 
-    /** What runs for each partition of a batch. */
-    private record Tasks(
+    /** The work for one partition of a batch. */
+    private record PartitionWriter(
             String writer,
             String run,
             long batch,
@@ -90,12 +90,12 @@ public final class SinkWriter extends BatchGate {
         public void call(Iterator<Row> rows) {
             if (rows.hasNext()) {
                 Sink.Task task = new Sink.Task(writer, run, batch, TaskContext.getPartitionId());
-                Sinks.of(kind, jars, settings).write(table, task, new Converted(rows, table.types()));
+                Sinks.of(kind, jars, settings).write(table, task, new SinkRows(rows, table.types()));
             }
         }
     }
 
-    private record Converted(Iterator<Row> rows, List<String> types) implements Iterator<SinkRow> {
+    private record SinkRows(Iterator<Row> rows, List<String> types) implements Iterator<SinkRow> {
         @Override
         public boolean hasNext() {
             return rows.hasNext();
@@ -106,13 +106,13 @@ public final class SinkWriter extends BatchGate {
             Row row = rows.next();
             Object[] values = new Object[types.size()];
             for (int column = 0; column < values.length; column++) {
-                values[column] = value(row.get(PLACE + column), types.get(column));
+                values[column] = value(row.get(LEADING_COLUMNS + column), types.get(column));
             }
-            boolean placed = !row.isNullAt(0);
+            boolean hasRecord = !row.isNullAt(0);
             return new SinkRow(
-                    placed ? row.getString(0) : null,
-                    placed ? row.getInt(1) : 0,
-                    placed ? row.getLong(2) : 0,
+                    hasRecord ? row.getString(0) : null,
+                    hasRecord ? row.getInt(1) : 0,
+                    hasRecord ? row.getLong(2) : 0,
                     row.getBoolean(3),
                     values);
         }

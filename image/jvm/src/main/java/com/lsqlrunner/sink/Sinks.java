@@ -15,11 +15,11 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The kinds of sinks. Their clients' jars lie in a folder of their own and are opened with the first sink: a processor
- * without one neither searches nor loads them.
+ * The sinks by kind. The jars of their clients are in a separate folder and are opened for the first sink, so a
+ * processor without sinks neither searches nor loads them.
  */
 final class Sinks {
-    /** A program has a few sinks for as long as the process lives. */
+    /** A program has few sinks, which are used until the process ends. */
     private static final Map<Key, Sink> OPEN = new ConcurrentHashMap<>();
 
     private static final Map<String, String> CLASSES = Map.of(
@@ -33,7 +33,7 @@ final class Sinks {
     /**
      * The sink of a kind with these settings: {@code url}, {@code user}, {@code password}, {@code client}.
      *
-     * @param jars the folder with the clients' jars
+     * @param jars the folder with the jars of the clients
      */
     static Sink of(String kind, String jars, Map<String, String> settings) {
         return OPEN.computeIfAbsent(new Key(kind, jars, settings), Sinks::open);
@@ -49,8 +49,8 @@ final class Sinks {
             if (cause instanceof SinkException failure) {
                 throw failure;
             }
-            String why = "the client of " + key.kind + " cannot be loaded from " + key.jars + ": " + cause;
-            throw SinkException.of(Condition.LSQL_SINK_FAILED, why);
+            String reason = "the client of " + key.kind + " cannot be loaded from " + key.jars + ": " + cause;
+            throw SinkException.of(Condition.LSQL_SINK_FAILED, reason);
         }
     }
 
@@ -71,7 +71,10 @@ final class Sinks {
         return found.toArray(URL[]::new);
     }
 
-    /** Defines the classes that use a client beside that client: those of the class path would not find it. */
+    /**
+     * Loads the classes that use a client with the class loader of that client: the loader of the class path does not
+     * find the client.
+     */
     private static final class Loader extends URLClassLoader {
         Loader(URL[] urls, ClassLoader parent) {
             super(urls, parent);

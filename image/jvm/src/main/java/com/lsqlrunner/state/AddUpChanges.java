@@ -22,10 +22,10 @@ import org.apache.spark.sql.types.StructType;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Aggregates {@link Changes} before the shuffle: a row before the change is subtracted from its group, one after it is
- * added. Many changes of a group become one buffer, so a large group causes no large shuffle.
+ * Aggregates {@link Changes} before the shuffle: the row before the change is subtracted from its group, the row after
+ * it is added. Many changes of a group become one buffer, so a large group causes no large shuffle.
  *
- * <p>Out: {@code id} (BINARY, the packed group), {@code buffer} (BINARY). A group may come several times.
+ * <p>Output: {@code id} (BINARY, the packed group), {@code buffer} (BINARY). A group may occur several times.
  */
 final class AddUpChanges implements MapPartitionsFunction<Row, Row> {
     private static final long serialVersionUID = 1L;
@@ -34,15 +34,18 @@ final class AddUpChanges implements MapPartitionsFunction<Row, Row> {
             new StructType().add("id", DataTypes.BinaryType).add("buffer", DataTypes.BinaryType);
     static final int BUFFER = 1;
 
-    /** After so many changes the buffers are passed on: each change may have its own group, and all are in memory. */
-    private static final int MOST_CHANGES = 10_000;
+    /**
+     * The number of changes after which the buffers are sent on. Each change may belong to another group, and all
+     * buffers are in memory.
+     */
+    private static final int MAX_CHANGES = 10_000;
 
     private final Aggregates aggregates;
     private final StructType keys;
 
     private transient UnsafeProjection group;
 
-    /** @param keys the columns that are grouped by, the first of a row */
+    /** @param keys the columns that are grouped by, which are the first columns of a row */
     AddUpChanges(Aggregates aggregates, StructType keys) {
         this.aggregates = aggregates;
         this.keys = keys;
@@ -56,7 +59,7 @@ final class AddUpChanges implements MapPartitionsFunction<Row, Row> {
             @Override
             public boolean hasNext() {
                 while (!sums.hasNext() && changes.hasNext()) {
-                    sums = addedUp(changes).iterator();
+                    sums = sum(changes).iterator();
                 }
                 return sums.hasNext();
             }
@@ -68,9 +71,9 @@ final class AddUpChanges implements MapPartitionsFunction<Row, Row> {
         };
     }
 
-    private List<Row> addedUp(Iterator<Row> changes) {
+    private List<Row> sum(Iterator<Row> changes) {
         Map<UnsafeRow, InternalRow[]> groups = new HashMap<>();
-        for (int left = MOST_CHANGES; left > 0 && changes.hasNext(); left--) {
+        for (int remaining = MAX_CHANGES; remaining > 0 && changes.hasNext(); remaining--) {
             Row change = changes.next();
             add(groups, change, -1, change.getAs(Changes.BEFORE));
             add(groups, change, 1, change.getAs(Changes.AFTER));
@@ -96,7 +99,9 @@ final class AddUpChanges implements MapPartitionsFunction<Row, Row> {
         aggregates.add(buffer, new JoinedRow(signed, row));
     }
 
-    /** The grouping key of a row. Equal numbers are one group whatever their bytes, as in Spark's own aggregates. */
+    /**
+     * The group of a row. Equal numbers belong to one group even if their bytes differ, as in Spark's own aggregates.
+     */
     private UnsafeProjection group() {
         if (group == null) {
             List<Expression> columns = new ArrayList<>();

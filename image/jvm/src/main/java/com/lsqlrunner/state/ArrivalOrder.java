@@ -5,24 +5,24 @@ import java.util.List;
 import org.apache.spark.sql.Row;
 import scala.collection.Iterator;
 
-/** The order in which records arrived. A shuffle does not keep it. */
+/** The order in which records arrived, which a shuffle does not preserve. */
 final class ArrivalOrder {
-    /** The first columns of every input of a stateful operator. */
+    /** The first columns of the input of every stateful operator. */
     static final int ID = 0;
 
     static final int TS = 1;
     static final int PARTITION = 2;
     static final int OFFSET = 3;
 
-    /** Within a partition by offset. The records of one key of a topic are in one partition. */
-    static final Comparator<Row> OF_ARRIVAL =
+    /** By offset within a partition. All records of a key of a topic are in one partition. */
+    static final Comparator<Row> BY_PARTITION_AND_OFFSET =
             Comparator.<Row>comparingInt(row -> row.getInt(PARTITION)).thenComparingLong(row -> row.getLong(OFFSET));
 
     private ArrivalOrder() {}
 
     /** Rows in the order of arrival. */
     static List<Row> sorted(List<Row> rows) {
-        rows.sort(OF_ARRIVAL);
+        rows.sort(BY_PARTITION_AND_OFFSET);
         return rows;
     }
 
@@ -36,22 +36,23 @@ final class ArrivalOrder {
     }
 
     /**
-     * Calls back for the rows of two topics in one order that keeps the order of each topic. Of the next rows of both,
-     * the one with the smaller timestamp comes first, as in Kafka Streams; if they are equal, the first topic's.
+     * Calls {@code consumer} for the rows of two topics in one order that preserves the order of each topic. Of the
+     * next rows of both topics, the one with the smaller timestamp comes first, as in Kafka Streams; for equal
+     * timestamps, the row of the first topic.
      */
-    static void merged(List<Row> first, List<Row> second, Taking each) {
-        int one = 0;
-        int two = 0;
-        while (one < first.size() || two < second.size()) {
-            boolean isFirst = two == second.size()
-                    || (one < first.size()
-                            && first.get(one).getLong(TS) <= second.get(two).getLong(TS));
-            each.take(isFirst ? first.get(one++) : second.get(two++), isFirst);
+    static void merge(List<Row> first, List<Row> second, RowConsumer consumer) {
+        int i = 0;
+        int j = 0;
+        while (i < first.size() || j < second.size()) {
+            boolean isFirst = j == second.size()
+                    || (i < first.size()
+                            && first.get(i).getLong(TS) <= second.get(j).getLong(TS));
+            consumer.accept(isFirst ? first.get(i++) : second.get(j++), isFirst);
         }
     }
 
-    /** What is done with a row, which is one of the first topic or of the second. */
-    interface Taking {
-        void take(Row row, boolean isFirst);
+    /** Receives a row of the first or of the second topic. */
+    interface RowConsumer {
+        void accept(Row row, boolean isFirst);
     }
 }

@@ -10,7 +10,10 @@ import org.apache.spark.sql.streaming.MapState;
 import scala.Tuple2;
 import scala.collection.Iterator;
 
-/** The rows of one id during a batch: read once from the state, changed in memory, and written back at the end. */
+/**
+ * The rows of one id during a batch: read once from the state, changed in memory, and written back at the end of the
+ * batch.
+ */
 final class CachedState {
     private final MapState<byte[], byte[]> state;
     private final Map<ByteBuffer, byte[]> rows = new LinkedHashMap<>();
@@ -32,29 +35,29 @@ final class CachedState {
         return rows.values();
     }
 
-    Map<ByteBuffer, byte[]> byPart() {
+    Map<ByteBuffer, byte[]> byRowKey() {
         return rows;
     }
 
-    /** Sets the row of a part; null removes it. */
-    void put(byte[] part, byte[] row) {
-        ByteBuffer name = ByteBuffer.wrap(part);
-        changed.add(name);
+    /** Sets the row with a key within the id; null removes it. */
+    void put(byte[] rowKey, byte[] row) {
+        ByteBuffer mapKey = ByteBuffer.wrap(rowKey);
+        changed.add(mapKey);
         if (row == null) {
-            rows.remove(name);
+            rows.remove(mapKey);
         } else {
-            rows.put(name, row);
+            rows.put(mapKey, row);
         }
     }
 
     /** Writes the changed rows to the state. */
-    void keep() {
-        for (ByteBuffer part : changed) {
-            byte[] row = rows.get(part);
+    void flush() {
+        for (ByteBuffer rowKey : changed) {
+            byte[] row = rows.get(rowKey);
             if (row == null) {
-                state.removeKey(part.array());
+                state.removeKey(rowKey.array());
             } else {
-                state.updateValue(part.array(), row);
+                state.updateValue(rowKey.array(), row);
             }
         }
     }

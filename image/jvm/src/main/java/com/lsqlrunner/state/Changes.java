@@ -7,8 +7,8 @@ import org.apache.spark.sql.types.StructType;
 
 /**
  * Changes of the rows of a table: {@code id} (BINARY, identifies the row), {@code ts} (LONG, milliseconds),
- * {@code partition} and {@code offset} by which changes of an id are put in order, {@code before} and {@code after}
- * (BINARY, packed; null where there is no row).
+ * {@code partition} and {@code offset}, which order the changes of an id, {@code before} and {@code after} (BINARY,
+ * packed; null if there is no row).
  */
 final class Changes {
     static final StructType SCHEMA = new StructType()
@@ -24,13 +24,13 @@ final class Changes {
 
     private Changes() {}
 
-    /** A change at the place of a record. */
-    static Row of(byte[] id, Row at, byte[] before, byte[] after) {
+    /** A change with the timestamp and position of a record. */
+    static Row of(byte[] id, Row record, byte[] before, byte[] after) {
         return RowFactory.create(
                 id,
-                at.getLong(ArrivalOrder.TS),
-                at.getInt(ArrivalOrder.PARTITION),
-                at.getLong(ArrivalOrder.OFFSET),
+                record.getLong(ArrivalOrder.TS),
+                record.getInt(ArrivalOrder.PARTITION),
+                record.getLong(ArrivalOrder.OFFSET),
                 before,
                 after);
     }

@@ -17,9 +17,9 @@ import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Makes one change of several {@link Changes} of the same row that come from different tasks, in no known order. A row
- * that moves is removed in one task and added in another; a version that one task adds and another removes is left out.
- * No state.
+ * Combines several {@link Changes} of the same row, which come from different tasks in no known order, into one. A row
+ * that moves to another key is removed in one task and added in another. A version of the row that one task adds and
+ * another removes is left out. It has no state.
  */
 @PythonEntry
 public final class ConsolidateChanges extends StatefulProcessor<byte[], Row, Row> {
@@ -38,35 +38,35 @@ public final class ConsolidateChanges extends StatefulProcessor<byte[], Row, Row
 
     @Override
     public Iterator<Row> handleInputRows(byte[] id, Iterator<Row> changes, TimerValues timers) {
-        Map<ByteBuffer, Integer> balance = new HashMap<>();
+        Map<ByteBuffer, Integer> counts = new HashMap<>();
         Row last = null;
         while (changes.hasNext()) {
             Row change = changes.next();
-            count(balance, change.getAs(Changes.BEFORE), -1);
-            count(balance, change.getAs(Changes.AFTER), 1);
+            count(counts, change.getAs(Changes.BEFORE), -1);
+            count(counts, change.getAs(Changes.AFTER), 1);
             last = last == null || change.getLong(ArrivalOrder.TS) > last.getLong(ArrivalOrder.TS) ? change : last;
         }
-        byte[] before = one(balance, -1);
-        byte[] after = one(balance, 1);
-        List<Row> settled = new ArrayList<>(1);
+        byte[] before = only(counts, -1);
+        byte[] after = only(counts, 1);
+        List<Row> combined = new ArrayList<>(1);
         if (before != null || after != null) {
-            settled.add(Changes.of(id, last, before, after));
+            combined.add(Changes.of(id, last, before, after));
         }
-        return CollectionConverters.asScala(settled.iterator());
+        return CollectionConverters.asScala(combined.iterator());
     }
 
-    private static void count(Map<ByteBuffer, Integer> balance, byte[] row, int change) {
+    private static void count(Map<ByteBuffer, Integer> counts, byte[] row, int change) {
         if (row != null) {
-            balance.merge(ByteBuffer.wrap(row), change, Integer::sum);
+            counts.merge(ByteBuffer.wrap(row), change, Integer::sum);
         }
     }
 
-    private static byte[] one(Map<ByteBuffer, Integer> balance, int wanted) {
+    private static byte[] only(Map<ByteBuffer, Integer> counts, int count) {
         byte[] found = null;
-        for (Map.Entry<ByteBuffer, Integer> row : balance.entrySet()) {
-            if (Integer.signum(row.getValue()) == wanted) {
-                if (found != null || row.getValue() != wanted) {
-                    throw new IllegalStateException("a row of a table is there more than once");
+        for (Map.Entry<ByteBuffer, Integer> row : counts.entrySet()) {
+            if (Integer.signum(row.getValue()) == count) {
+                if (found != null || row.getValue() != count) {
+                    throw new IllegalStateException("a table has several rows with the same id");
                 }
                 found = row.getKey().array();
             }

@@ -19,13 +19,14 @@ import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * A stream joined with a table: each record of the stream with the rows that the table has for its key at that moment.
- * State: the table's rows.
+ * Joins a stream with a table: each record of the stream with the rows that the table has for its key at that moment.
+ * The state contains the rows of the table.
  *
- * <p>In: {@code id} (BINARY, what is joined by), {@code ts} (LONG), {@code partition}, {@code offset}, {@code is_table}
- * (BOOLEAN), {@code part} (BINARY, which of the table's rows of this id; null for a stream), {@code row} (BINARY,
- * packed; null deletes the table's). Out: {@code id}, the place of the stream's record ({@code partition},
- * {@code offset}), {@code streamed}, {@code found} (BINARY, packed; null where nothing is found, in an outer join).
+ * <p>Input: {@code id} (BINARY, the join key), {@code ts} (LONG), {@code partition}, {@code offset}, {@code is_table}
+ * (BOOLEAN), {@code part} (BINARY, identifies a row of the table within the id; null for a stream), {@code row}
+ * (BINARY, packed; null deletes the row of the table). Output: {@code id}, the position of the stream's record
+ * ({@code partition}, {@code offset}), {@code streamed}, {@code found} (BINARY, packed; null in an outer join without a
+ * match).
  */
 @PythonEntry
 public final class Lookup extends StatefulProcessor<byte[], Row, Row> {
@@ -49,9 +50,9 @@ public final class Lookup extends StatefulProcessor<byte[], Row, Row> {
     }
 
     /**
-     * The records of a stream, joined.
+     * The joined records of a stream.
      *
-     * @param isOuter a record of the stream for which nothing is found goes out alone
+     * @param isOuter whether a record without a match is in the result
      */
     public static Dataset<Row> of(Dataset<Row> both, boolean isOuter) {
         return both.groupBy("id")
@@ -73,23 +74,23 @@ public final class Lookup extends StatefulProcessor<byte[], Row, Row> {
             (row.getBoolean(IS_TABLE) ? upserts : records).add(row);
         }
         List<Row> joined = new ArrayList<>();
-        CachedState known = new CachedState(rows);
-        ArrivalOrder.merged(ArrivalOrder.sorted(upserts), ArrivalOrder.sorted(records), (row, isUpsert) -> {
+        CachedState cached = new CachedState(rows);
+        ArrivalOrder.merge(ArrivalOrder.sorted(upserts), ArrivalOrder.sorted(records), (row, isUpsert) -> {
             if (isUpsert) {
-                known.put(row.<byte[]>getAs(PART), row.<byte[]>getAs(ROW));
+                cached.put(row.<byte[]>getAs(PART), row.<byte[]>getAs(ROW));
             } else {
-                join(row, known, joined);
+                join(row, cached, joined);
             }
         });
-        known.keep();
+        cached.flush();
         return CollectionConverters.asScala(joined.iterator());
     }
 
-    private void join(Row record, CachedState known, List<Row> joined) {
-        for (byte[] found : known.rows()) {
+    private void join(Row record, CachedState cached, List<Row> joined) {
+        for (byte[] found : cached.rows()) {
             joined.add(of(record, found));
         }
-        if (isOuter && known.isEmpty()) {
+        if (isOuter && cached.isEmpty()) {
             joined.add(of(record, null));
         }
     }

@@ -29,18 +29,17 @@ import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Aggregates per session: of a group the records with no longer gap between them. A record may put two sessions
- * together; both are gone then, under their old bounds, and one is there. State: of every group the sessions that may
- * still change.
+ * Aggregates records per session: records of a group without a longer gap between them. A record may connect two
+ * sessions; both are then deleted under their old bounds, and one new session is created. The state contains the
+ * sessions of each group that may still change.
  *
- * <p>In: {@code id} (BINARY, the group), {@code ts} (LONG, milliseconds), {@code partition}, {@code offset},
- * {@code row} (BINARY, the packed arguments), from rows under a watermark. Out: {@code id}, {@code window_start},
- * {@code window_end} (LONG: the times of its first and last record), {@code ts}, {@code result} (BINARY, packed; null
- * for a session that is gone), {@code is_late} (BOOLEAN: not a session, but a record that came when its own was
- * closed).
+ * <p>Input: {@code id} (BINARY, the group), {@code ts} (LONG, milliseconds), {@code partition}, {@code offset},
+ * {@code row} (BINARY, the packed arguments), from rows with a watermark. Output: {@code id}, {@code window_start},
+ * {@code window_end} (LONG, the times of its first and last record), {@code ts}, {@code result} (BINARY, packed; null
+ * for a deleted session), {@code is_late} (BOOLEAN: not a session, but a record whose session was already closed).
  *
- * <p>A session is closed when its end and the gap lie before the watermark. As with Kafka Streams, a record is late by
- * the session that it would be part of, not by its own time.
+ * <p>A session is closed when its end plus the gap is before the watermark. As in Kafka Streams, a record is late if
+ * its session is closed, whatever its own time is.
  */
 @PythonEntry
 public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
@@ -70,14 +69,14 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
     }
 
     /**
-     * The results of every session.
+     * The results of all sessions.
      *
      * @param records the input
-     * @param aggregated what is computed: {@code rows.agg(...)} over any rows with the columns that {@code row} is
-     *     packed of
-     * @param arguments how many columns that are
-     * @param gapMs records so far apart are still of one session
-     * @param isFinal a session has one result, when it can change no more; else each change has one
+     * @param aggregated the computation: {@code rows.agg(...)} over any rows with the columns of which {@code row}
+     *     consists
+     * @param arguments the number of these columns
+     * @param gapMs records at most this far apart belong to one session
+     * @param isFinal whether a session has one result, when it can no longer change, instead of one for each change
      */
     public static Dataset<Row> of(
             Dataset<Row> records, Dataset<Row> aggregated, int arguments, long gapMs, boolean isFinal) {
@@ -97,21 +96,21 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
 
     @Override
     public Iterator<Row> handleInputRows(byte[] id, Iterator<Row> records, TimerValues timers) {
-        Open kept = read(open.get());
+        GroupState kept = fromBytes(open.get());
         List<Session> before = kept.sessions;
         List<Session> sessions = new ArrayList<>(before);
-        List<Session> gone = new ArrayList<>();
+        List<Session> deleted = new ArrayList<>();
         List<Row> results = new ArrayList<>();
         long watermark = timers.getCurrentWatermarkInMs();
         for (Row record : ArrivalOrder.sorted(records)) {
             long time = record.getLong(ArrivalOrder.TS);
-            if (!put(sessions, gone, time, arguments(record.getAs(ROW)), watermark)) {
+            if (!add(sessions, deleted, time, arguments(record.getAs(ROW)), watermark)) {
                 results.add(RowFactory.create(id, null, null, time, null, true));
             }
         }
         keep(sessions, kept.timerMs);
         if (!isFinal) {
-            for (Session session : gone) {
+            for (Session session : deleted) {
                 if (before.contains(session)) {
                     results.add(RowFactory.create(id, session.start, session.end, session.end, null, false));
                 }
@@ -129,7 +128,7 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
     public Iterator<Row> handleExpiredTimer(byte[] id, TimerValues timers, ExpiredTimerInfo expired) {
         List<Session> left = new ArrayList<>();
         List<Row> results = new ArrayList<>();
-        for (Session session : read(open.get()).sessions) {
+        for (Session session : fromBytes(open.get()).sessions) {
             if (session.end + gapMs >= timers.getCurrentWatermarkInMs()) {
                 left.add(session);
             } else if (isFinal) {
@@ -152,75 +151,75 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
     }
 
     /**
-     * Puts a record into the session that it belongs to, which takes in all that are now no longer a gap apart.
+     * Adds a record to its session, and merges the sessions that the record connects.
      *
-     * @return false for a record that is late, and is not put anywhere
+     * @return false for a late record, which is not added
      */
-    private boolean put(List<Session> sessions, List<Session> gone, long time, InternalRow row, long watermark) {
-        List<Session> near = new ArrayList<>();
+    private boolean add(List<Session> sessions, List<Session> deleted, long time, InternalRow row, long watermark) {
+        List<Session> connected = new ArrayList<>();
         long end = time;
         for (Session session : sessions) {
-            // One that is closed has its last result. A record that is not late itself begins another beside it.
-            boolean isOver = session.end + gapMs < watermark;
-            if (!isOver && session.start - gapMs <= time && time <= session.end + gapMs) {
-                near.add(session);
+            // A closed session has its final result. An on-time record near it starts another session.
+            boolean isClosed = session.end + gapMs < watermark;
+            if (!isClosed && session.start - gapMs <= time && time <= session.end + gapMs) {
+                connected.add(session);
                 end = Math.max(end, session.end);
             }
         }
         if (end + gapMs < watermark) {
             return false;
         }
-        if (near.size() == 1 && near.get(0).start <= time && time <= near.get(0).end) {
-            aggregates.add(near.get(0).buffer, row);
-            near.get(0).isChanged = true;
+        if (connected.size() == 1 && connected.get(0).start <= time && time <= connected.get(0).end) {
+            aggregates.add(connected.get(0).buffer, row);
+            connected.get(0).isChanged = true;
             return true;
         }
         InternalRow[] buffer = aggregates.empty();
         aggregates.add(buffer, row);
-        Session grown = new Session(time, time, buffer);
-        grown.isChanged = true;
-        near.sort(Comparator.comparingLong(session -> session.start));
+        Session merged = new Session(time, time, buffer);
+        merged.isChanged = true;
+        connected.sort(Comparator.comparingLong(session -> session.start));
         InternalRow[] all = aggregates.empty();
-        for (Session session : near) {
+        for (Session session : connected) {
             aggregates.merge(all, session.buffer);
-            grown.start = Math.min(grown.start, session.start);
-            grown.end = Math.max(grown.end, session.end);
+            merged.start = Math.min(merged.start, session.start);
+            merged.end = Math.max(merged.end, session.end);
         }
         aggregates.merge(all, buffer);
-        grown.buffer = all;
-        sessions.removeAll(near);
-        gone.addAll(near);
-        sessions.add(grown);
+        merged.buffer = all;
+        sessions.removeAll(connected);
+        deleted.addAll(connected);
+        sessions.add(merged);
         return true;
     }
 
     /**
-     * Writes the sessions to the state, and asks to be called when the first of them can change no more. A group has
-     * one timer. It is moved only to an earlier time: one that comes too early sets the next, which costs less than to
-     * move it with each record.
+     * Writes the sessions to the state, and sets a timer for the time when the first of them can no longer change. A
+     * group has one timer, which is only moved to an earlier time. A timer that fires too early sets the next one,
+     * which costs less than moving the timer with each record.
      */
     private void keep(List<Session> sessions, long timerMs) {
         if (sessions.isEmpty()) {
             open.clear();
             return;
         }
-        long wantedMs =
+        long firstEndMs =
                 sessions.stream().mapToLong(session -> session.end).min().orElseThrow() + gapMs + 1;
         long setMs = timerMs;
-        if (timerMs == NO_TIMER || wantedMs < timerMs) {
+        if (timerMs == NO_TIMER || firstEndMs < timerMs) {
             if (timerMs != NO_TIMER) {
                 getHandle().deleteTimer(timerMs);
             }
-            getHandle().registerTimer(wantedMs);
-            setMs = wantedMs;
+            getHandle().registerTimer(firstEndMs);
+            setMs = firstEndMs;
         }
-        open.update(written(sessions, setMs));
+        open.update(toBytes(sessions, setMs));
     }
 
-    private Open read(byte[] bytes) {
+    private GroupState fromBytes(byte[] bytes) {
         List<Session> sessions = new ArrayList<>();
         if (bytes == null) {
-            return new Open(sessions, NO_TIMER);
+            return new GroupState(sessions, NO_TIMER);
         }
         try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes))) {
             long timerMs = in.readLong();
@@ -229,13 +228,13 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
                 long end = in.readLong();
                 sessions.add(new Session(start, end, aggregates.buffer(in.readNBytes(in.readInt()))));
             }
-            return new Open(sessions, timerMs);
+            return new GroupState(sessions, timerMs);
         } catch (IOException error) {
             throw new UncheckedIOException(error);
         }
     }
 
-    private byte[] written(List<Session> sessions, long timerMs) {
+    private byte[] toBytes(List<Session> sessions, long timerMs) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (DataOutputStream out = new DataOutputStream(bytes)) {
             out.writeLong(timerMs);
@@ -253,10 +252,10 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
         return bytes.toByteArray();
     }
 
-    /** What the state has of a group: its sessions that may still change, and when its timer is. */
-    private record Open(List<Session> sessions, long timerMs) {}
+    /** The state of a group: its sessions that may still change, and the time of its timer. */
+    private record GroupState(List<Session> sessions, long timerMs) {}
 
-    /** CachedState by its object: two sessions of a group never have the same bounds. */
+    /** A session. Sessions are compared by identity: two sessions of a group never have the same bounds. */
     private static final class Session {
         long start;
         long end;

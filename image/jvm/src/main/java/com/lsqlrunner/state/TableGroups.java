@@ -19,17 +19,17 @@ import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Aggregates of the groups that the rows of a table are in. State: the buffers of every group that has rows.
+ * Aggregates the rows of a table by groups. The state contains the buffers of every group that has rows.
  *
- * <p>In: {@link Changes} of rows that begin with what they are grouped by. Out: {@code id} (BINARY, the packed group)
- * and {@code result} (BINARY, packed) of every group with a change in it, one that has no rows any more included.
+ * <p>Input: {@link Changes} of rows that begin with the columns that they are grouped by. Output: {@code id} (BINARY,
+ * the packed group) and {@code result} (BINARY, packed) of every changed group, including those without rows.
  */
 @PythonEntry
 public final class TableGroups extends StatefulProcessor<byte[], Row, Row> {
     private static final long serialVersionUID = 1L;
 
-    /** The place of the aggregate that counts the rows. */
-    private static final int ROWS = 1;
+    /** The index of the aggregate that counts the rows. */
+    private static final int ROW_COUNT = 1;
 
     private static final StructType RESULTS =
             new StructType().add("id", DataTypes.BinaryType).add("result", DataTypes.BinaryType);
@@ -47,10 +47,10 @@ public final class TableGroups extends StatefulProcessor<byte[], Row, Row> {
      * The results of every group that changes, one for each batch.
      *
      * @param changes the input
-     * @param aggregated what is computed: {@code rows.agg(...)} over any rows with {@code ts}, {@code sign} (INT, 1 for
-     *     a row that comes, -1 for one that goes) and the columns of the changes' rows; the second result is the sum of
-     *     the signs
-     * @param keys the columns that are grouped by, the first of a row
+     * @param aggregated the computation: {@code rows.agg(...)} over any rows with {@code ts}, {@code sign} (INT, 1 for
+     *     an added row, -1 for a removed one) and the columns of the changed rows; the second result is the sum of the
+     *     signs
+     * @param keys the columns that are grouped by, which are the first columns of a row
      */
     public static Dataset<Row> of(Dataset<Row> changes, Dataset<Row> aggregated, StructType keys) {
         Aggregates aggregates = Aggregates.of(aggregated);
@@ -77,7 +77,7 @@ public final class TableGroups extends StatefulProcessor<byte[], Row, Row> {
             aggregates.merge(buffer, aggregates.buffer(sums.next().getAs(AddUpChanges.BUFFER)));
         }
         byte[] result = aggregates.results(buffer);
-        if (rows(result) > 0) {
+        if (rowCount(result) > 0) {
             group.update(aggregates.bytes(buffer));
         } else if (before != null) {
             group.clear();
@@ -86,9 +86,9 @@ public final class TableGroups extends StatefulProcessor<byte[], Row, Row> {
                 java.util.List.of(RowFactory.create(id, result)).iterator());
     }
 
-    private long rows(byte[] result) {
+    private long rowCount(byte[] result) {
         UnsafeRow row = new UnsafeRow(results);
         row.pointTo(result, result.length);
-        return row.getLong(ROWS);
+        return row.getLong(ROW_COUNT);
     }
 }

@@ -26,14 +26,14 @@ import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Two tables joined: for each pair of their rows that a batch has touched, what it was and what it is. State: the rows
- * of both.
+ * Joins two tables: for each pair of rows that a batch changes, the pair before and after. The state contains the rows
+ * of both tables.
  *
- * <p>In: {@code id} (BINARY, what is joined by), {@code ts} (LONG), {@code partition}, {@code offset}, {@code is_left}
- * (BOOLEAN), {@code part} (BINARY, which of that table's rows), {@code row} (BINARY, packed; null deletes). Out:
- * {@code left_part}, {@code right_part} (BINARY, null for the side that an outer join has no row of), {@code ts},
- * {@code had_left}, {@code had_right}, {@code has_left}, {@code has_right} (BINARY, packed: the pair before and after;
- * both null where there was, or is, none).
+ * <p>Input: {@code id} (BINARY, the join key), {@code ts} (LONG), {@code partition}, {@code offset}, {@code is_left}
+ * (BOOLEAN), {@code part} (BINARY, identifies a row of that table within the id), {@code row} (BINARY, packed; null
+ * deletes the row). Output: {@code left_part}, {@code right_part} (BINARY, null for the missing side of an outer join),
+ * {@code ts}, {@code had_left}, {@code had_right}, {@code has_left}, {@code has_right} (BINARY, packed: the pair before
+ * and after; both null if there was, or is, no pair).
  */
 @PythonEntry
 public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
@@ -64,8 +64,8 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
     /**
      * The changes of two joined tables.
      *
-     * @param keepsLeft rows of the left table stay that none of the right one fits
-     * @param keepsRight the same of the right table
+     * @param keepsLeft whether rows of the left table without a match are in the result
+     * @param keepsRight the same for the right table
      */
     public static Dataset<Row> of(Dataset<Row> both, boolean keepsLeft, boolean keepsRight) {
         return both.groupBy("id")
@@ -89,32 +89,32 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
         Side left = new Side(lefts, upserts, true);
         Side right = new Side(rights, upserts, false);
         List<Row> changed = new ArrayList<>();
-        // A row of one side is in as many pairs as the other side has rows, and in one with nothing where that has
-        // none.
-        for (ByteBuffer one : right.isTouched() ? left.parts() : left.touched()) {
-            for (ByteBuffer other : left.isTouched(one) ? right.parts() : right.touched()) {
-                addPair(changed, left, one, right, other);
+        // A row of one side forms a pair with each row of the other side, and one without a partner if the other side
+        // has no rows.
+        for (ByteBuffer leftKey : right.isUpdated() ? left.rowKeys() : left.updated()) {
+            for (ByteBuffer rightKey : left.isUpdated(leftKey) ? right.rowKeys() : right.updated()) {
+                addPair(changed, left, leftKey, right, rightKey);
             }
             if (keepsLeft) {
-                addAlone(changed, one, left, right, true);
+                addUnmatched(changed, leftKey, left, right, true);
             }
         }
         if (keepsRight) {
-            for (ByteBuffer other : left.isTouched() ? right.parts() : right.touched()) {
-                addAlone(changed, other, right, left, false);
+            for (ByteBuffer rightKey : left.isUpdated() ? right.rowKeys() : right.updated()) {
+                addUnmatched(changed, rightKey, right, left, false);
             }
         }
-        left.keep();
-        right.keep();
+        left.flush();
+        right.flush();
         return CollectionConverters.asScala(changed.iterator());
     }
 
-    private static void addAlone(List<Row> changed, ByteBuffer part, Side own, Side other, boolean isLeft) {
-        byte[] had = other.wasEmpty() ? own.before(part) : null;
-        byte[] has = other.isEmpty() ? own.after(part) : null;
+    private static void addUnmatched(List<Row> changed, ByteBuffer rowKey, Side side, Side otherSide, boolean isLeft) {
+        byte[] had = otherSide.wasEmpty() ? side.before(rowKey) : null;
+        byte[] has = otherSide.isEmpty() ? side.after(rowKey) : null;
         if (!Arrays.equals(had, has)) {
-            byte[] name = part.array();
-            long ts = Math.max(own.ts(part), other.ts());
+            byte[] name = rowKey.array();
+            long ts = Math.max(side.ts(rowKey), otherSide.ts());
             changed.add(
                     isLeft
                             ? RowFactory.create(name, null, ts, had, null, has, null)
@@ -122,73 +122,73 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
         }
     }
 
-    private static void addPair(List<Row> changed, Side left, ByteBuffer one, Side right, ByteBuffer other) {
-        boolean had = left.before(one) != null && right.before(other) != null;
-        boolean has = left.after(one) != null && right.after(other) != null;
-        boolean isSame = !left.isChanged(one) && !right.isChanged(other);
+    private static void addPair(List<Row> changed, Side left, ByteBuffer leftKey, Side right, ByteBuffer rightKey) {
+        boolean had = left.before(leftKey) != null && right.before(rightKey) != null;
+        boolean has = left.after(leftKey) != null && right.after(rightKey) != null;
+        boolean isSame = !left.isChanged(leftKey) && !right.isChanged(rightKey);
         if (had == has && (!had || isSame)) {
             return;
         }
         changed.add(RowFactory.create(
-                one.array(),
-                other.array(),
-                Math.max(left.ts(one), right.ts(other)),
-                had ? left.before(one) : null,
-                had ? right.before(other) : null,
-                has ? left.after(one) : null,
-                has ? right.after(other) : null));
+                leftKey.array(),
+                rightKey.array(),
+                Math.max(left.ts(leftKey), right.ts(rightKey)),
+                had ? left.before(leftKey) : null,
+                had ? right.before(rightKey) : null,
+                has ? left.after(leftKey) : null,
+                has ? right.after(rightKey) : null));
     }
 
-    /** One table's rows of an id, before a batch and after it. */
+    /** The rows of an id in one table, before and after a batch. */
     private static final class Side {
-        private final Map<ByteBuffer, Long> touched = new HashMap<>();
+        private final Map<ByteBuffer, Long> updated = new HashMap<>();
         private final Map<ByteBuffer, byte[]> before;
         private final CachedState after;
 
         Side(MapState<byte[], byte[]> state, List<Row> upserts, boolean isLeft) {
             after = new CachedState(state);
-            before = new HashMap<>(after.byPart());
+            before = new HashMap<>(after.byRowKey());
             for (Row upsert : upserts) {
                 if (upsert.getBoolean(IS_LEFT) == isLeft) {
-                    byte[] part = upsert.getAs(PART);
-                    after.put(part, upsert.<byte[]>getAs(ROW));
-                    touched.merge(ByteBuffer.wrap(part), upsert.getLong(ArrivalOrder.TS), Math::max);
+                    byte[] rowKey = upsert.getAs(PART);
+                    after.put(rowKey, upsert.<byte[]>getAs(ROW));
+                    updated.merge(ByteBuffer.wrap(rowKey), upsert.getLong(ArrivalOrder.TS), Math::max);
                 }
             }
         }
 
-        Set<ByteBuffer> touched() {
-            return touched.keySet();
+        Set<ByteBuffer> updated() {
+            return updated.keySet();
         }
 
-        boolean isTouched() {
-            return !touched.isEmpty();
+        boolean isUpdated() {
+            return !updated.isEmpty();
         }
 
-        boolean isTouched(ByteBuffer part) {
-            return touched.containsKey(part);
+        boolean isUpdated(ByteBuffer rowKey) {
+            return updated.containsKey(rowKey);
         }
 
-        /** The largest time of what the batch says of a row; of nothing the smallest there is. */
-        long ts(ByteBuffer part) {
-            return touched.getOrDefault(part, Long.MIN_VALUE);
+        /** The largest timestamp of a row in the batch; the smallest long for a row that is not in the batch. */
+        long ts(ByteBuffer rowKey) {
+            return updated.getOrDefault(rowKey, Long.MIN_VALUE);
         }
 
-        /** The largest time of what the batch says of any row. */
+        /** The largest timestamp of all rows in the batch. */
         long ts() {
-            return touched.values().stream().mapToLong(Long::longValue).max().orElse(Long.MIN_VALUE);
+            return updated.values().stream().mapToLong(Long::longValue).max().orElse(Long.MIN_VALUE);
         }
 
-        boolean isChanged(ByteBuffer part) {
-            return !Arrays.equals(before(part), after(part));
+        boolean isChanged(ByteBuffer rowKey) {
+            return !Arrays.equals(before(rowKey), after(rowKey));
         }
 
-        byte[] before(ByteBuffer part) {
-            return before.get(part);
+        byte[] before(ByteBuffer rowKey) {
+            return before.get(rowKey);
         }
 
-        byte[] after(ByteBuffer part) {
-            return after.byPart().get(part);
+        byte[] after(ByteBuffer rowKey) {
+            return after.byRowKey().get(rowKey);
         }
 
         boolean wasEmpty() {
@@ -199,15 +199,15 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
             return after.isEmpty();
         }
 
-        /** Every row that there was or is. */
-        Collection<ByteBuffer> parts() {
+        /** The keys of all rows before and after the batch. */
+        Collection<ByteBuffer> rowKeys() {
             Set<ByteBuffer> all = new HashSet<>(before.keySet());
-            all.addAll(after.byPart().keySet());
+            all.addAll(after.byRowKey().keySet());
             return all;
         }
 
-        void keep() {
-            after.keep();
+        void flush() {
+            after.flush();
         }
     }
 }

@@ -17,10 +17,10 @@ import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Upserts of a table to its {@link Changes}. State: the newest row of every id.
+ * Converts the upserts of a table to its {@link Changes}. The state contains the newest row of every id.
  *
- * <p>In: {@code id} (BINARY), {@code ts} (LONG), {@code partition}, {@code offset}, {@code row} (BINARY, packed; null
- * deletes). An upsert that changes nothing, and a deletion of what is not there, are no changes.
+ * <p>Input: {@code id} (BINARY), {@code ts} (LONG), {@code partition}, {@code offset}, {@code row} (BINARY, packed;
+ * null deletes the row). An upsert without a difference, and the deletion of a missing row, are not changes.
  */
 @PythonEntry
 public final class TrackChanges extends StatefulProcessor<byte[], Row, Row> {
@@ -37,7 +37,7 @@ public final class TrackChanges extends StatefulProcessor<byte[], Row, Row> {
     /**
      * The changes of a table.
      *
-     * @param isEvery every upsert is a change of its own; else an id has one for each batch that names it
+     * @param isEvery whether every upsert is a change, instead of one change for each id in a batch
      */
     public static Dataset<Row> of(Dataset<Row> upserts, boolean isEvery) {
         return upserts.groupBy("id")

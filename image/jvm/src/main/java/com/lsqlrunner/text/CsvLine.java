@@ -4,24 +4,23 @@ import com.lsqlrunner.errors.MalformedRecordException;
 import java.util.Arrays;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** One line of CSV, by RFC 4180: where its columns stand in its bytes. Used again for the next; not shared. */
+/** The columns of one line of CSV by RFC 4180, as ranges of its bytes. Reused for each line; not thread-safe. */
 final class CsvLine {
     private static final int NO_QUOTE = -1;
     private static final byte PLAIN = 0;
     private static final byte QUOTED = 1;
-    private static final byte WITH_DOUBLES = 2;
+    private static final byte QUOTED_WITH_QUOTES = 2;
 
     private final byte delimiter;
     private final int quote;
     private byte[] data;
-    private int[] places = new int[32];
+    private int[] bounds = new int[32];
     private byte[] forms = new byte[16];
     private int size;
 
     /**
      * @param delimiter between columns
-     * @param quote around values that hold a delimiter, a quote or the end of a line, where it stands twice; empty for
-     *     none
+     * @param quote around values that contain a delimiter, a quote (written twice) or the end of a line; empty for none
      */
     CsvLine(String delimiter, String quote) {
         this.delimiter = (byte) delimiter.charAt(0);
@@ -29,9 +28,9 @@ final class CsvLine {
     }
 
     /**
-     * Reads a line, which may have its end behind it; returns the number of its columns.
+     * Reads a line, with or without its line end; returns the number of its columns.
      *
-     * @throws MalformedRecordException the bytes are something else than one line
+     * @throws MalformedRecordException the bytes are not one line
      */
     int read(byte[] record) {
         data = record;
@@ -41,7 +40,7 @@ final class CsvLine {
             throw new MalformedRecordException("it is empty");
         }
         int at = 0;
-        while (at <= end) { // behind the last delimiter stands a column, of nothing
+        while (at <= end) { // an empty column follows a delimiter at the end
             at = at < end && data[at] == quote ? quoted(at + 1, end) : plain(at, end);
         }
         return size;
@@ -53,7 +52,7 @@ final class CsvLine {
         return end - (end > 0 && record[end - 1] == '\r' ? 1 : 0);
     }
 
-    /** Reads to behind the next delimiter. */
+    /** Reads a column without quotes. Returns the index after the next delimiter. */
     private int plain(int from, int end) {
         int at = from;
         for (; at < end && data[at] != delimiter; at++) {
@@ -80,9 +79,9 @@ final class CsvLine {
                 at++;
                 if (data[at] != quote) {
                     throw new MalformedRecordException(
-                            "column %d goes on behind its closing quote".formatted(size + 1));
+                            "column %d continues after its closing quote".formatted(size + 1));
                 }
-                form = WITH_DOUBLES;
+                form = QUOTED_WITH_QUOTES;
             }
         }
         throw new MalformedRecordException("column %d has no closing quote".formatted(size + 1));
@@ -91,10 +90,10 @@ final class CsvLine {
     private void add(int from, int to, byte form) {
         if (size == forms.length) {
             forms = Arrays.copyOf(forms, 2 * size);
-            places = Arrays.copyOf(places, 4 * size);
+            bounds = Arrays.copyOf(bounds, 4 * size);
         }
-        places[2 * size] = from;
-        places[2 * size + 1] = to;
+        bounds[2 * size] = from;
+        bounds[2 * size + 1] = to;
         forms[size++] = form;
     }
 
@@ -102,19 +101,19 @@ final class CsvLine {
         return forms[column] != PLAIN;
     }
 
-    /** The text of a column: a window on the record, unless it has doubled quotes. */
+    /** The text of a column: a view of the record, unless it contains doubled quotes. */
     UTF8String text(int column) {
-        int from = places[2 * column];
-        int to = places[2 * column + 1];
-        if (forms[column] != WITH_DOUBLES) {
+        int from = bounds[2 * column];
+        int to = bounds[2 * column + 1];
+        if (forms[column] != QUOTED_WITH_QUOTES) {
             return UTF8String.fromBytes(data, from, to - from);
         }
-        byte[] single = new byte[to - from];
+        byte[] unescaped = new byte[to - from];
         int length = 0;
         for (int at = from; at < to; at++) {
-            single[length++] = data[at];
+            unescaped[length++] = data[at];
             at += data[at] == quote ? 1 : 0;
         }
-        return UTF8String.fromBytes(single, 0, length);
+        return UTF8String.fromBytes(unescaped, 0, length);
     }
 }

@@ -10,10 +10,10 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** Records of one line of CSV, without a header. A column with nothing in it is null. Not shared. */
+/** Decodes records of one line of CSV without a header. An empty column is null. Not thread-safe. */
 final class CsvRecords {
     private final CsvLine line;
-    private final UTF8String nothing;
+    private final UTF8String nullText;
     private final String[] names;
     private final int[] columns;
     private final TextReader[] readers;
@@ -22,11 +22,11 @@ final class CsvRecords {
     /**
      * @param type the columns to read
      * @param names of all columns
-     * @param nothing what stands for null beside an empty column
+     * @param nullText the text that stands for null, like an empty column
      */
-    CsvRecords(StructType type, List<String> names, String delimiter, String quote, String nothing) {
+    CsvRecords(StructType type, List<String> names, String delimiter, String quote, String nullText) {
         this.line = new CsvLine(delimiter, quote);
-        this.nothing = UTF8String.fromString(nothing);
+        this.nullText = UTF8String.fromString(nullText);
         this.names = names.toArray(String[]::new);
         StructField[] fields = type.fields();
         columns = Arrays.stream(fields)
@@ -57,7 +57,7 @@ final class CsvRecords {
         int column = columns[field];
         UTF8String text = line.text(column);
         boolean isQuoted = line.isQuoted(column);
-        boolean isNull = text.numBytes() == 0 ? !isQuoted || !isText[field] : !isQuoted && text.equals(nothing);
+        boolean isNull = text.numBytes() == 0 ? !isQuoted || !isText[field] : !isQuoted && text.equals(nullText);
         try {
             return isNull ? null : readers[field].read(text);
         } catch (MalformedRecordException error) {

@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * A line of CSV to a struct. {@code from_csv} knows RFC 4180 in part only: it takes quotes in the midst of a value for
- * text, and a quoted text of nothing for null.
+ * Decodes a line of CSV to a struct. {@code from_csv} implements RFC 4180 only in part: a quote within a value is text,
+ * and a quoted empty text is null.
  */
 public final class DecodeCsv extends DecodingFunction {
     private static final long serialVersionUID = 1L;
@@ -16,7 +16,7 @@ public final class DecodeCsv extends DecodingFunction {
     private transient CsvRecords records;
 
     /**
-     * The function.
+     * Creates the function.
      *
      * @param type the columns to read
      * @param names of all columns, as a JSON array

@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * An XML document to a struct. {@code from_xml} is silent about what stands behind the root, and of an element that is
- * repeated where one is expected takes the last.
+ * Decodes an XML document to a struct. {@code from_xml} ignores text after the root element, and uses the last one of
+ * repeated elements where one is expected.
  */
 public final class DecodeXml extends DecodingFunction {
     private static final long serialVersionUID = 1L;
@@ -14,9 +14,9 @@ public final class DecodeXml extends DecodingFunction {
     private transient XmlRecords records;
 
     /**
-     * The function.
+     * Creates the function.
      *
-     * @param options as a JSON object: {@code row_tag}, the root's name or empty for any
+     * @param options as a JSON object: {@code row_tag}, the name of the root element, or empty for any name
      */
     public DecodeXml(Expression child, StructType type, String options) {
         super(child, type, options);

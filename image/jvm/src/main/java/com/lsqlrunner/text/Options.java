@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.List;
 import java.util.Map;
 
-/** What a declaration says of a format, in JSON. */
+/** Parses the options of a format's declaration, which are JSON. */
 final class Options {
     private static final ObjectMapper JSON = new ObjectMapper();
 

@@ -19,25 +19,23 @@ import org.apache.spark.sql.types.TimestampType;
 import org.apache.spark.unsafe.types.UTF8String;
 import scala.Option;
 
-/**
- * Values that are written as text, for the formats that have no other. Blanks around anything but text do not count.
- */
+/** Reads values of formats in which all values are text. Blanks around values other than strings are ignored. */
 final class TextValues {
-    private static final int LONGEST_NUMBER = 400;
-    private static final int SHOWN = 40;
+    private static final int MAX_NUMBER_LENGTH = 400;
+    private static final int MAX_SHOWN_LENGTH = 40;
     private static final UTF8String POINT = UTF8String.fromString(".");
     private static final UTF8String DASH = UTF8String.fromString("-");
     private static final Pattern NUMBER = Pattern.compile("[+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d{1,6})?");
 
     private TextValues() {}
 
-    /** Reads one value; {@link MalformedRecordException} if the text is none. Threads may share it. */
+    /** Reads one value; {@link MalformedRecordException} if the text is not valid. Threads may share it. */
     @FunctionalInterface
     interface TextReader {
         Object read(UTF8String text);
     }
 
-    /** A reader of values of a type, which has no parts. */
+    /** A reader of values of a type without nested values. */
     static TextReader of(DataType type) {
         if (type instanceof StringType) {
             return TextValues::text;
@@ -63,15 +61,15 @@ final class TextValues {
             return text -> decimal(text, decimal);
         }
         if (type instanceof BooleanType) {
-            return TextValues::truth;
+            return TextValues::bool;
         }
         if (type instanceof DateType) {
-            return text -> found(DateTimeUtils.stringToDate(text), text, "date");
+            return text -> require(DateTimeUtils.stringToDate(text), text, "date");
         }
         if (type instanceof TimestampType) {
-            return TextValues::moment;
+            return TextValues::timestamp;
         }
-        throw new IllegalArgumentException("no text stands for " + type.simpleString());
+        throw new IllegalArgumentException("no text form of " + type.simpleString());
     }
 
     private static UTF8String text(UTF8String text) {
@@ -81,11 +79,11 @@ final class TextValues {
         return text;
     }
 
-    private static long whole(UTF8String text, long least, long most, String name) {
+    private static long whole(UTF8String text, long min, long max, String name) {
         UTF8String.LongWrapper wrapper = new UTF8String.LongWrapper();
-        boolean isFraction = text.indexOf(POINT, 0) >= 0; // Spark would cut it off
-        if (isFraction || !text.toLong(wrapper) || wrapper.value < least || wrapper.value > most) {
-            throw misfit(text, name);
+        boolean isFraction = text.indexOf(POINT, 0) >= 0; // Spark would truncate the value
+        if (isFraction || !text.toLong(wrapper) || wrapper.value < min || wrapper.value > max) {
+            throw malformed(text, name);
         }
         return wrapper.value;
     }
@@ -99,9 +97,9 @@ final class TextValues {
             case "-INF", "-Infinity":
                 return Double.NEGATIVE_INFINITY;
             default:
-                double value = Double.parseDouble(number(text, name)); // which itself takes 1d and 0x1p3
+                double value = Double.parseDouble(number(text, name)); // parseDouble alone also accepts 1d and 0x1p3
                 if (Double.isInfinite(value)) {
-                    throw misfit(text, name);
+                    throw malformed(text, name);
                 }
                 return value;
         }
@@ -111,7 +109,7 @@ final class TextValues {
         double value = real(text, "float");
         float rounded = (float) value;
         if (Float.isInfinite(rounded) && !Double.isInfinite(value)) {
-            throw misfit(text, "float");
+            throw malformed(text, "float");
         }
         return rounded;
     }
@@ -119,47 +117,47 @@ final class TextValues {
     private static Object decimal(UTF8String text, DecimalType type) {
         String name = type.simpleString();
         BigDecimal value = new BigDecimal(number(text, name)).stripTrailingZeros();
-        // Compared before it is set to the scale: a short text may have millions of digits.
+        // Compare before setting the scale: a short text may stand for millions of digits.
         if (value.scale() > type.scale()
                 || (long) value.precision() - value.scale() > type.precision() - type.scale()) {
-            throw misfit(text, name);
+            throw malformed(text, name);
         }
         return Decimal.apply(value.setScale(type.scale()), type.precision(), type.scale());
     }
 
     private static String number(UTF8String text, String name) {
-        String digits = text.numBytes() > LONGEST_NUMBER ? "" : text.toString();
+        String digits = text.numBytes() > MAX_NUMBER_LENGTH ? "" : text.toString();
         if (!NUMBER.matcher(digits).matches()) {
-            throw misfit(text, name);
+            throw malformed(text, name);
         }
         return digits;
     }
 
-    private static Object truth(UTF8String text) {
+    private static Object bool(UTF8String text) {
         return switch (text.toLowerCase().toString()) {
             case "true", "1" -> true;
             case "false", "0" -> false;
-            default -> throw misfit(text, "boolean");
+            default -> throw malformed(text, "boolean");
         };
     }
 
-    private static Object moment(UTF8String text) {
-        if (text.indexOf(DASH, 0) < 0) { // Spark would take a time without a day for one of today
-            throw misfit(text, "timestamp");
+    private static Object timestamp(UTF8String text) {
+        if (text.indexOf(DASH, 0) < 0) { // Spark would read a time without a date as a time of today
+            throw malformed(text, "timestamp");
         }
-        return found(DateTimeUtils.stringToTimestamp(text, ZoneOffset.UTC), text, "timestamp");
+        return require(DateTimeUtils.stringToTimestamp(text, ZoneOffset.UTC), text, "timestamp");
     }
 
-    private static Object found(Option<Object> value, UTF8String text, String name) {
+    private static Object require(Option<Object> value, UTF8String text, String name) {
         if (value.isEmpty()) {
-            throw misfit(text, name);
+            throw malformed(text, name);
         }
         return value.get();
     }
 
-    private static MalformedRecordException misfit(UTF8String text, String name) {
+    private static MalformedRecordException malformed(UTF8String text, String name) {
         String shown = text.toString();
-        shown = shown.length() > SHOWN ? shown.substring(0, SHOWN) + "..." : shown;
-        return new MalformedRecordException("\"" + shown.replaceAll("\\s+", " ") + "\" is no " + name);
+        shown = shown.length() > MAX_SHOWN_LENGTH ? shown.substring(0, MAX_SHOWN_LENGTH) + "..." : shown;
+        return new MalformedRecordException("\"" + shown.replaceAll("\\s+", " ") + "\" is not a valid " + name);
     }
 }

@@ -11,11 +11,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The characters of a document: by its byte order mark, else by what it says of itself, else UTF-8. The JDK's parser
- * could find out too, but prints what is wrong with bytes.
+ * Decodes the bytes of a document by its byte order mark, else by its XML declaration, else as UTF-8. The JDK's parser
+ * could do that, but prints errors of encoding.
  */
 final class XmlEncoding {
-    private static final int LONGEST_DECLARATION = 200;
+    private static final int MAX_DECLARATION_BYTES = 200;
     private static final Pattern DECLARED =
             Pattern.compile("<\\?xml[^>]*?\\sencoding\\s*=\\s*[\"']([A-Za-z][A-Za-z0-9._-]*)[\"'].*", Pattern.DOTALL);
 
@@ -57,7 +57,7 @@ final class XmlEncoding {
     }
 
     private static Charset declared(byte[] record) {
-        int length = Math.min(record.length, LONGEST_DECLARATION);
+        int length = Math.min(record.length, MAX_DECLARATION_BYTES);
         Matcher name = DECLARED.matcher(new String(record, 0, length, StandardCharsets.ISO_8859_1));
         if (!name.matches()) {
             return StandardCharsets.UTF_8;
@@ -65,7 +65,7 @@ final class XmlEncoding {
         try {
             return Charset.forName(name.group(1));
         } catch (IllegalCharsetNameException | UnsupportedCharsetException error) {
-            throw new MalformedRecordException("its encoding, %s, is not known".formatted(name.group(1)));
+            throw new MalformedRecordException("its encoding, %s, is unknown".formatted(name.group(1)));
         }
     }
 }

@@ -14,17 +14,17 @@ import javax.xml.stream.XMLStreamReader;
 import org.apache.spark.sql.types.StructType;
 import org.codehaus.stax2.XMLInputFactory2;
 
-/** Records of one XML document. Document types are not read, so there are no entities but XML's own five. */
+/** Decodes records of one XML document. Document types are refused, so only XML's five predefined entities exist. */
 final class XmlRecords {
-    /** Woodstox: the JDK's own parser takes twice as long, and prints what it dislikes. */
+    /** Woodstox: the JDK's parser takes twice the time, and prints errors. */
     private static final XMLInputFactory PARSERS = newParsers();
 
     private final ElementReader root;
     private final String rowTag;
 
-    /** @param rowTag the root's local name; empty for any */
+    /** @param rowTag the local name of the root element; empty for any name */
     XmlRecords(StructType type, String rowTag) {
-        this.root = Elements.of(type);
+        this.root = ElementReaders.of(type);
         this.rowTag = rowTag;
     }
 
@@ -38,9 +38,8 @@ final class XmlRecords {
             return value;
         } catch (XMLStreamException error) {
             throw new MalformedRecordException(reason(error));
-        } catch (
-                WstxLazyException
-                        error) { // what is wrong with a text shows when it is asked for, where nothing is declared
+        } catch (WstxLazyException error) {
+            // Woodstox parses text when it is requested, where it can throw no checked exception.
             throw new MalformedRecordException(reason((XMLStreamException) error.getCause()));
         }
     }
@@ -58,7 +57,7 @@ final class XmlRecords {
         return value;
     }
 
-    /** Checked before parsing: a parser with document types disabled still searches for their end. */
+    /** Runs before the parser: a parser with document types disabled still searches for their end. */
     private static void refuseDocumentType(String text) {
         int at = 0;
         while (at >= 0) {
@@ -69,12 +68,12 @@ final class XmlRecords {
                 throw new MalformedRecordException("it has a document type, which is not read");
             }
             at = text.startsWith("<!--", at)
-                    ? behind("-->", text, at + 4)
-                    : text.startsWith("<?", at) ? behind("?>", text, at) : -1;
+                    ? indexAfter("-->", text, at + 4)
+                    : text.startsWith("<?", at) ? indexAfter("?>", text, at) : -1;
         }
     }
 
-    private static int behind(String end, String text, int from) {
+    private static int indexAfter(String end, String text, int from) {
         int at = text.indexOf(end, from);
         return at < 0 ? -1 : at + end.length();
     }
@@ -89,11 +88,11 @@ final class XmlRecords {
     }
 
     private static String reason(XMLStreamException error) {
-        String said = String.valueOf(error.getMessage()).lines().findFirst().orElse("");
+        String message = String.valueOf(error.getMessage()).lines().findFirst().orElse("");
         Location place = error.getLocation();
         String where = place == null
                 ? ""
                 : ", at line %d, column %d".formatted(place.getLineNumber(), place.getColumnNumber());
-        return "it is no XML" + where + ": " + said;
+        return "it is not XML" + where + ": " + message;
     }
 }

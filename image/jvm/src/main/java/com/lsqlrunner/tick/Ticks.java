@@ -29,14 +29,14 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
  * A stream that moves the watermark while a topic has no records: one row {@code time} (LONG, milliseconds) for each
- * call of {@link #advance}. The offset is the time, so a batch that runs again reads the same.
+ * call of {@link #advance}. The offset is the time, so a repeated batch reads the same rows.
  */
 @PythonEntry
 public final class Ticks implements TableProvider {
     private static final StructType SCHEMA = new StructType().add("time", DataTypes.LongType, false);
     private static final ConcurrentMap<String, Long> TIMES = new ConcurrentHashMap<>();
 
-    /** Moves the time of the stream of a name forward. It never goes back. */
+    /** Moves the time of a stream forward. An earlier time has no effect. */
     public static void advance(String name, long timeMs) {
         TIMES.merge(name, timeMs, Math::max);
     }
@@ -106,7 +106,7 @@ public final class Ticks implements TableProvider {
             throw new UnsupportedOperationException("it depends on where the stream is");
         }
 
-        /** Where it is, until the time is moved beyond: after a restart nobody has moved it yet. */
+        /** The offset where the stream is, until its time advances. After a restart, no time has been set yet. */
         @Override
         public Offset latestOffset(Offset start, ReadLimit limit) {
             return new Time(Math.max(((Time) start).timeMs, TIMES.getOrDefault(clock, 0L)));
@@ -152,23 +152,23 @@ public final class Ticks implements TableProvider {
     private record Tick(long timeMs) implements InputPartition {}
 
     private static final class TickReader implements PartitionReader<InternalRow> {
-        private final java.util.Iterator<Long> left;
-        private Long now;
+        private final java.util.Iterator<Long> remaining;
+        private Long current;
 
-        TickReader(java.util.Iterator<Long> left) {
-            this.left = left;
+        TickReader(java.util.Iterator<Long> remaining) {
+            this.remaining = remaining;
         }
 
         @Override
         public boolean next() {
-            boolean hasNext = left.hasNext();
-            now = hasNext ? left.next() : null;
+            boolean hasNext = remaining.hasNext();
+            current = hasNext ? remaining.next() : null;
             return hasNext;
         }
 
         @Override
         public InternalRow get() {
-            return new GenericInternalRow(new Object[] {now});
+            return new GenericInternalRow(new Object[] {current});
         }
 
         @Override

@@ -11,9 +11,9 @@ import org.apache.kafka.common.errors.InvalidConfigurationException;
 import org.apache.kafka.common.security.ssl.DefaultSslEngineFactory;
 
 /**
- * Kafka's own TLS, but {@code ssl.keystore.key} may have any form that librdkafka takes: PKCS#8, encrypted as OpenSSL
- * does it by default on any JDK, and what cert-manager writes by default (PKCS#1, SEC 1). Kafka's own takes PKCS#8
- * alone, encrypted with what the JDK knows by name; and no password beside a key that needs none.
+ * Kafka's TLS, except that {@code ssl.keystore.key} may have every form that librdkafka accepts: PKCS#8, also with
+ * OpenSSL's default encryption on any JDK, and the default forms of cert-manager (PKCS#1, SEC 1). Kafka itself accepts
+ * only PKCS#8 with an encryption whose name the JDK knows, and no password for a key that is not encrypted.
  */
 @PythonEntry
 public final class PemSslEngineFactory extends DefaultSslEngineFactory {

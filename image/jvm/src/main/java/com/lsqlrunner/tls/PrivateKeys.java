@@ -28,20 +28,20 @@ public final class PrivateKeys {
     private PrivateKeys() {}
 
     /**
-     * The key as PKCS#8 that is not encrypted; a text that holds no key of a known form comes back as it is.
+     * The key as PKCS#8 without encryption. A text without a key of a known form is returned unchanged.
      *
      * @param pem PKCS#8, encrypted or not, PKCS#1 (RSA), or SEC 1 (EC)
-     * @param password null for none; not asked for where the key is not encrypted
-     * @throws GeneralSecurityException it cannot be decrypted
-     * @throws IOException it is damaged
+     * @param password null for none; ignored for a key that is not encrypted
+     * @throws GeneralSecurityException the key cannot be decrypted
+     * @throws IOException the key is damaged
      */
     public static String plain(String pem, String password) throws GeneralSecurityException, IOException {
-        Matcher found = PEM.matcher(pem);
-        if (!found.find()) {
+        Matcher block = PEM.matcher(pem);
+        if (!block.find()) {
             return pem;
         }
-        byte[] der = Base64.getMimeDecoder().decode(found.group(2));
-        String form = found.group(1) == null ? "" : found.group(1);
+        byte[] der = Base64.getMimeDecoder().decode(block.group(2));
+        String form = block.group(1) == null ? "" : block.group(1);
         byte[] key =
                 switch (form) {
                     case "RSA " -> wrapped(RSA, der);
@@ -57,7 +57,7 @@ public final class PrivateKeys {
         if (password == null) {
             throw new GeneralSecurityException("it is encrypted and there is no password");
         }
-        // What OpenSSL writes is PBES2: JDK 17 has its algorithms, but none by that name.
+        // OpenSSL writes PBES2. JDK 17 has its algorithms, but not under that name.
         boolean named = !info.getAlgName().equals("PBES2");
         String algorithm = named ? info.getAlgName() : info.getAlgParameters().toString();
         SecretKey secret =
@@ -71,7 +71,7 @@ public final class PrivateKeys {
         return element(SEQUENCE, joined(VERSION, element(SEQUENCE, algorithm), element(OCTET_STRING, key)));
     }
 
-    /** The curve of a SEC 1 key: what stands in its element [0]. */
+    /** The curve of a SEC 1 key: the content of its element [0]. */
     private static byte[] curve(byte[] key) throws IOException {
         try {
             ByteBuffer fields = ByteBuffer.wrap(key);
@@ -85,7 +85,7 @@ public final class PrivateKeys {
                     return content;
                 }
             }
-        } catch (RuntimeException error) { // it ends too early
+        } catch (RuntimeException error) { // the bytes end too early
             throw new IOException("the key is damaged", error);
         }
         throw new IOException("the key does not name its curve");
@@ -97,7 +97,7 @@ public final class PrivateKeys {
             return first;
         }
         int length = 0;
-        for (int left = first & 0x7F; left > 0; left--) {
+        for (int remaining = first & 0x7F; remaining > 0; remaining--) {
             length = length << 8 | der.get() & 0xFF;
         }
         return length;
@@ -105,15 +105,15 @@ public final class PrivateKeys {
 
     private static byte[] element(int tag, byte[] content) {
         int size = content.length;
-        byte[] head; // a length has no more bytes than it needs: the JDK insists
+        byte[] header; // the JDK requires the shortest form of a length
         if (size < 0x80) {
-            head = new byte[] {(byte) tag, (byte) size};
+            header = new byte[] {(byte) tag, (byte) size};
         } else if (size < 0x100) {
-            head = new byte[] {(byte) tag, (byte) 0x81, (byte) size};
+            header = new byte[] {(byte) tag, (byte) 0x81, (byte) size};
         } else {
-            head = new byte[] {(byte) tag, (byte) 0x82, (byte) (size >> 8), (byte) size};
+            header = new byte[] {(byte) tag, (byte) 0x82, (byte) (size >> 8), (byte) size};
         }
-        return joined(head, content);
+        return joined(header, content);
     }
 
     private static byte[] joined(byte[]... parts) {

@@ -25,12 +25,13 @@ final class GroupStatesTest {
 
     private record Row(Object value, long time, long offset) {}
 
-    private static GroupStates keeping(KeepFunction kind, int limit, DataType type) {
-        return new GroupStates(kind, limit, type, GroupStatesTest::compare, kind.byPlace ? 2 : 0, false);
+    private static GroupStates groupStates(KeepFunction function, int limit, DataType type) {
+        return new GroupStates(function, limit, type, GroupStatesTest::compare, function.usesOrder ? 2 : 0, false);
     }
 
-    private static GroupStates retracting(KeepFunction kind, int limit) {
-        return new GroupStates(kind, limit, DataTypes.StringType, GroupStatesTest::compare, kind.byPlace ? 2 : 0, true);
+    private static GroupStates retracting(KeepFunction function, int limit) {
+        return new GroupStates(
+                function, limit, DataTypes.StringType, GroupStatesTest::compare, function.usesOrder ? 2 : 0, true);
     }
 
     @SuppressWarnings("unchecked")
@@ -41,19 +42,19 @@ final class GroupStatesTest {
     }
 
     private static KeptEntries over(GroupStates groups, List<Row> rows) {
-        KeptEntries kept = groups.start();
+        KeptEntries kept = groups.empty();
         rows.forEach(row -> groups.add(kept, row.value, new long[] {row.time, row.offset}, 1));
         return kept;
     }
 
     private static Row random(Random random) {
-        // Few different ones, so that values and places are often equal.
+        // Few different values, so that values and positions are often equal.
         UTF8String value = UTF8String.fromString("v" + random.nextInt(6));
         return new Row(value, random.nextInt(4), random.nextInt(4));
     }
 
-    /** The rows in parts, each written and read again, put together in any order. */
-    private static KeptEntries inParts(GroupStates groups, List<Row> rows, Random random) {
+    /** Divides the rows, writes and reads the state of each part, and merges the states in random order. */
+    private static KeptEntries divided(GroupStates groups, List<Row> rows, Random random) {
         List<byte[]> parts = new ArrayList<>();
         for (int start = 0; start < rows.size(); ) {
             int end = Math.min(rows.size(), start + 1 + random.nextInt(5));
@@ -61,7 +62,7 @@ final class GroupStatesTest {
             start = end;
         }
         Collections.shuffle(parts, random);
-        KeptEntries whole = groups.start();
+        KeptEntries whole = groups.empty();
         for (byte[] part : parts) {
             groups.merge(whole, groups.read(part));
             if (random.nextBoolean()) {
@@ -78,55 +79,56 @@ final class GroupStatesTest {
 
     @ParameterizedTest
     @EnumSource(KeepFunction.class)
-    void theResultDependsOnTheRowsAndNotOnHowTheyWereDivided(KeepFunction kind) {
+    void theResultDoesNotDependOnHowRowsAreDivided(KeepFunction function) {
         Random random = new Random(7);
         for (int round = 0; round < ROUNDS; round++) {
             List<Row> rows = new ArrayList<>();
             for (int n = random.nextInt(30); n >= 0; n--) {
                 rows.add(random(random));
             }
-            GroupStates groups = keeping(kind, kind.single ? 1 : 1 + random.nextInt(5), DataTypes.StringType);
+            GroupStates groups =
+                    groupStates(function, function.isSingle ? 1 : 1 + random.nextInt(5), DataTypes.StringType);
             Object expected = result(groups, over(groups, rows));
             Collections.shuffle(rows, random);
-            assertEquals(expected, result(groups, inParts(groups, rows, random)));
+            assertEquals(expected, result(groups, divided(groups, rows, random)));
         }
     }
 
-    /** Rows come and some of them go again, in any order and in parts: the result is that of those which stay. */
+    /** Rows are added and some are retracted, in any order and in parts: the result is that of the remaining rows. */
     @ParameterizedTest
     @EnumSource(KeepFunction.class)
-    void whatWasTakenOutHasLeftNothing(KeepFunction kind) {
+    void retractedValuesHaveNoEffect(KeepFunction function) {
         Random random = new Random(11);
         for (int round = 0; round < ROUNDS; round++) {
-            int limit = kind.single ? 1 : 1 + random.nextInt(5);
-            GroupStates groups = retracting(kind, limit);
-            List<Row> staying = new ArrayList<>();
+            int limit = function.isSingle ? 1 : 1 + random.nextInt(5);
+            GroupStates groups = retracting(function, limit);
+            List<Row> remaining = new ArrayList<>();
             List<byte[]> parts = new ArrayList<>();
             for (int n = random.nextInt(30); n >= 0; n--) {
                 Row row = random(random);
-                boolean goes = random.nextBoolean();
-                for (long count : goes ? new long[] {1, -1} : new long[] {1}) {
-                    KeptEntries part = groups.start();
+                boolean isRetracted = random.nextBoolean();
+                for (long count : isRetracted ? new long[] {1, -1} : new long[] {1}) {
+                    KeptEntries part = groups.empty();
                     groups.add(part, row.value, new long[] {row.time, row.offset}, count);
                     parts.add(groups.write(part));
                 }
-                if (!goes) {
-                    staying.add(row);
+                if (!isRetracted) {
+                    remaining.add(row);
                 }
             }
             Collections.shuffle(parts, random);
-            KeptEntries whole = groups.start();
+            KeptEntries whole = groups.empty();
             for (byte[] part : parts) {
                 groups.merge(whole, groups.read(part));
                 whole = groups.read(groups.write(whole));
             }
-            GroupStates plain = keeping(kind, limit, DataTypes.StringType);
-            assertEquals(result(plain, over(plain, staying)), result(groups, whole));
+            GroupStates plain = groupStates(function, limit, DataTypes.StringType);
+            assertEquals(result(plain, over(plain, remaining)), result(groups, whole));
         }
     }
 
-    private static void assertSurvives(DataType type, Object... values) {
-        GroupStates groups = keeping(KeepFunction.COLLECT, values.length, type);
+    private static void assertReadAsWritten(DataType type, Object... values) {
+        GroupStates groups = groupStates(KeepFunction.COLLECT, values.length, type);
         List<Row> rows = new ArrayList<>();
         for (int n = 0; n < values.length; n++) {
             rows.add(new Row(values[n], n, n));
@@ -136,29 +138,30 @@ final class GroupStatesTest {
     }
 
     @Test
-    void valuesOfEveryTypeSurviveBeingWritten() {
-        assertSurvives(DataTypes.LongType, 0L, -1L, Long.MIN_VALUE, Long.MAX_VALUE);
-        assertSurvives(DataTypes.IntegerType, 0, -1, Integer.MIN_VALUE, Integer.MAX_VALUE);
-        assertSurvives(DataTypes.TimestampType, -1L, 1_709_211_845_678_000L);
-        assertSurvives(DataTypes.DateType, -1, 19_782);
-        assertSurvives(DataTypes.DoubleType, 0.0, -1.5, Double.NaN, Double.NEGATIVE_INFINITY, Double.MIN_VALUE);
-        assertSurvives(DataTypes.FloatType, 0.0f, 0.1f, Float.NaN);
-        assertSurvives(DataTypes.BooleanType, true, false);
-        assertSurvives(DataTypes.StringType, UTF8String.fromString(""), UTF8String.fromString("é😀"));
-        assertSurvives(DataTypes.createDecimalType(10, 2), Decimal.apply("-12.50"), Decimal.apply("0.00"));
-        assertSurvives(DataTypes.createDecimalType(38, 18), Decimal.apply("99999999999999999999.000000000000000001"));
+    void valuesOfEveryTypeAreReadAsWritten() {
+        assertReadAsWritten(DataTypes.LongType, 0L, -1L, Long.MIN_VALUE, Long.MAX_VALUE);
+        assertReadAsWritten(DataTypes.IntegerType, 0, -1, Integer.MIN_VALUE, Integer.MAX_VALUE);
+        assertReadAsWritten(DataTypes.TimestampType, -1L, 1_709_211_845_678_000L);
+        assertReadAsWritten(DataTypes.DateType, -1, 19_782);
+        assertReadAsWritten(DataTypes.DoubleType, 0.0, -1.5, Double.NaN, Double.NEGATIVE_INFINITY, Double.MIN_VALUE);
+        assertReadAsWritten(DataTypes.FloatType, 0.0f, 0.1f, Float.NaN);
+        assertReadAsWritten(DataTypes.BooleanType, true, false);
+        assertReadAsWritten(DataTypes.StringType, UTF8String.fromString(""), UTF8String.fromString("é😀"));
+        assertReadAsWritten(DataTypes.createDecimalType(10, 2), Decimal.apply("-12.50"), Decimal.apply("0.00"));
+        assertReadAsWritten(
+                DataTypes.createDecimalType(38, 18), Decimal.apply("99999999999999999999.000000000000000001"));
     }
 
     @Test
-    void formsOfZeroAreOneValue() {
-        GroupStates groups = keeping(KeepFunction.TOPK, 3, DataTypes.DoubleType);
+    void allZerosAreOneValue() {
+        GroupStates groups = groupStates(KeepFunction.TOPK, 3, DataTypes.DoubleType);
         KeptEntries kept = over(groups, List.of(new Row(-0.0, 1, 1), new Row(0.0, 2, 2), new Row(1.0, 3, 3)));
         assertEquals(List.of(0.0, 1.0), result(groups, kept));
     }
 
     @Test
-    void aGroupThatIsTooLargeIsRefused() {
-        GroupStates groups = keeping(KeepFunction.COLLECT, 100, DataTypes.StringType);
+    void aGroupAboveTheSizeLimitIsRefused() {
+        GroupStates groups = groupStates(KeepFunction.COLLECT, 100, DataTypes.StringType);
         UTF8String large = UTF8String.fromString("x".repeat(1 << 20));
         List<Row> rows = new ArrayList<>();
         for (int n = 0; n < 15; n++) {
@@ -173,8 +176,8 @@ final class GroupStatesTest {
     }
 
     @Test
-    void aStateOfAnotherVersionIsRefused() {
-        GroupStates groups = keeping(KeepFunction.FIRST, 1, DataTypes.LongType);
+    void aStateOfAnUnknownVersionIsRefused() {
+        GroupStates groups = groupStates(KeepFunction.FIRST, 1, DataTypes.LongType);
         byte[] state = groups.write(over(groups, List.of(new Row(1L, 1, 1))));
         state[0]++;
         assertThrows(IllegalStateException.class, () -> groups.read(state));

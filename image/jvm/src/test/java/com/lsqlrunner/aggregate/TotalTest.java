@@ -12,31 +12,33 @@ final class TotalTest {
     private static final long[] EXTREMES = {Long.MIN_VALUE, Long.MIN_VALUE + 1, -1, 0, 1, Long.MAX_VALUE};
 
     @Test
-    void sumsBeyondALongAreExactHoweverTheyWereDivided() {
+    void sumsBeyondALongAreExactHoweverRowsAreDivided() {
         Random random = new Random(1);
         for (int round = 0; round < ROUNDS; round++) {
-            BigInteger wanted = BigInteger.ZERO;
+            BigInteger expected = BigInteger.ZERO;
             long count = 0;
             Total whole = new Total();
             for (int part = random.nextInt(4); part >= 0; part--) {
-                Total some = new Total();
+                Total divided = new Total();
                 for (int left = random.nextInt(6); left > 0; left--) {
                     long value = EXTREMES[random.nextInt(EXTREMES.length)];
-                    boolean goes = random.nextInt(3) == 0;
+                    boolean isRetraction = random.nextInt(3) == 0;
                     if (random.nextBoolean()) {
-                        some.add(value, goes);
+                        divided.add(value, isRetraction);
                     } else {
-                        some.add(BigInteger.valueOf(value), goes);
+                        divided.add(BigInteger.valueOf(value), isRetraction);
                     }
-                    wanted = goes ? wanted.subtract(BigInteger.valueOf(value)) : wanted.add(BigInteger.valueOf(value));
-                    count += goes ? -1 : 1;
+                    expected = isRetraction
+                            ? expected.subtract(BigInteger.valueOf(value))
+                            : expected.add(BigInteger.valueOf(value));
+                    count += isRetraction ? -1 : 1;
                 }
-                whole.add(Total.read(some.write()));
+                whole.add(Total.read(divided.write()));
             }
 
-            assertEquals(wanted, whole.sum());
+            assertEquals(expected, whole.sum());
             assertEquals(count, whole.count());
-            assertEquals(wanted, Total.read(whole.write()).sum());
+            assertEquals(expected, Total.read(whole.write()).sum());
         }
     }
 

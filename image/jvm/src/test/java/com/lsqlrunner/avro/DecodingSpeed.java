@@ -16,19 +16,19 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * How long one record takes to decode, as Avro and as JSON; not a test. It needs the jars of Spark:
+ * Measures how long it takes to decode one record of Avro and of JSON. Not a test. It needs the jars of Spark:
  *
  * <pre>
  * java -cp image/jvm/target/classes:image/jvm/target/test-classes:'.venv/lib/python3.11/site-packages/pyspark/jars/*'
- *     com.lsqlrunner.avro.DecodingSpeed</pre>
+ * com.lsqlrunner.avro.DecodingSpeed</pre>
  */
 final class DecodingSpeed {
     private static final int RECORDS = 400_000;
     private static final int ROUNDS = 9;
-    /** Of the thread, not the wall: other work on the machine counts less. Collecting garbage does not count. */
+    /** The processor time of the thread: it depends less on other processes, and excludes garbage collection. */
     private static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
 
-    private static long kept;
+    private static long checksum;
 
     private DecodingSpeed() {}
 
@@ -56,17 +56,17 @@ final class DecodingSpeed {
 
         byte[] avro = Records.bytes(1, schema, value);
         byte[] json = value.toString().getBytes(StandardCharsets.UTF_8);
-        Map<String, Decoding> ways =
+        Map<String, Decoding> decodings =
                 Map.of("avro", avro(schema, avro), "json", json(schema, json), "generic", generic(schema, avro));
         System.out.printf("%d bytes of Avro, %d of JSON%n", avro.length, json.length);
         for (int round = 0; round < ROUNDS; round++) {
             StringBuilder line = new StringBuilder();
-            for (String way : new String[] {"avro", "json", "generic"}) {
-                line.append("%s %.0f ns  ".formatted(way, nanos(ways.get(way))));
+            for (String decoding : new String[] {"avro", "json", "generic"}) {
+                line.append("%s %.0f ns  ".formatted(decoding, nanos(decodings.get(decoding))));
             }
             System.out.println(line);
         }
-        System.out.println(kept);
+        System.out.println(checksum);
     }
 
     private static Decoding avro(Schema schema, byte[] record) {
@@ -81,9 +81,7 @@ final class DecodingSpeed {
         return () -> decoder.call(record);
     }
 
-    /**
-     * Avro's own records, which would still have to be turned into Catalyst's: the least that Spark's way could take.
-     */
+    /** Decodes to Avro's records, without the conversion to Catalyst's: a lower bound for Spark's own decoder. */
     private static Decoding generic(Schema schema, byte[] record) {
         GenericDatumReader<Object> reader = new GenericDatumReader<>(schema);
         BinaryDecoder[] decoder = new BinaryDecoder[1];
@@ -95,10 +93,10 @@ final class DecodingSpeed {
         };
     }
 
-    private static double nanos(Decoding way) throws Exception {
+    private static double nanos(Decoding decoding) throws Exception {
         long start = CLOCK.getCurrentThreadCpuTime();
         for (int i = 0; i < RECORDS; i++) {
-            kept += System.identityHashCode(way.decode().getClass()) & 1;
+            checksum += System.identityHashCode(decoding.decode().getClass()) & 1;
         }
         return (CLOCK.getCurrentThreadCpuTime() - start) / (double) RECORDS;
     }

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What does not fit a schema, and values that take a wider place. */
+/** Values and types that do not fit a schema, and promotion to wider types. */
 final class EncodingTest {
     private static final String DECIMAL =
             "{\"type\":\"bytes\",\"logicalType\":\"decimal\",\"precision\":5,\"scale\":2}";
@@ -56,7 +56,7 @@ final class EncodingTest {
     }
 
     @Test
-    void recordsDoNotRunIntoEachOther() {
+    void aRecordContainsNoBytesOfThePreviousOne() {
         RecordEncoder encoder = new RecordEncoder(DataTypes.StringType, Records.schema("\"string\""), Records.ID);
         byte[] large = encoder.encode(text("x".repeat(5_000)));
 
@@ -65,7 +65,7 @@ final class EncodingTest {
     }
 
     @Test
-    void aValueTakesAWiderPlace() {
+    void aValueIsPromotedToAWiderType() {
         assertArrayEquals(
                 encoded(DataTypes.LongType, Records.schema("\"long\""), 3L),
                 encoded(DataTypes.IntegerType, Records.schema("\"long\""), 3));
@@ -78,7 +78,7 @@ final class EncodingTest {
     }
 
     @Test
-    void aValueTakesTheBranchOfAUnionThatHoldsIt() {
+    void aValueIsWrittenAsTheBranchThatHoldsItsType() {
         Schema union = Records.schema("[\"null\",\"string\",\"long\"]");
 
         assertEquals("00000000070406", HexFormat.of().formatHex(encoded(DataTypes.LongType, union, 3L)));
@@ -86,7 +86,7 @@ final class EncodingTest {
     }
 
     @Test
-    void aFieldThatIsNotThereHasItsDefault() {
+    void aMissingFieldIsWrittenAsItsDefault() {
         Schema schema = Records.record(Records.field("d", "\"int\"", "9"), Records.field("a", "\"int\""));
 
         assertEquals(
@@ -103,28 +103,28 @@ final class EncodingTest {
                 "[\"null\",\"boolean\"] | bigint does not fit Avro's boolean: field a",
                 "{\"type\":\"long\",\"logicalType\":\"timestamp-millis\"} | bigint does not fit Avro's long (timestamp-millis): field a"
             })
-    void aTypeThatDoesNotFitIsNamedWithItsField(String schema, String reason) {
+    void aTypeThatDoesNotFitIsReportedWithItsField(String schema, String reason) {
         StructType type = struct("a", DataTypes.LongType);
 
         assertEquals(reason, refusal(type, Records.record(Records.field("a", schema))));
     }
 
     @Test
-    void aDecimalWithMoreDigitsDoesNotFit() {
+    void aDecimalTypeWithMoreDigitsDoesNotFit() {
         assertEquals(
                 "decimal(6,2) does not fit Avro's bytes (decimal)",
                 refusal(DataTypes.createDecimalType(6, 2), Records.schema(DECIMAL)));
     }
 
     @Test
-    void aFieldThatTheSchemaDoesNotHaveIsNotDropped() {
+    void aFieldThatTheSchemaLacksIsRefused() {
         Schema schema = Records.record(Records.field("b", "\"int\"", "1"));
 
         assertEquals("the schema has no such field: field a", refusal(struct("a", DataTypes.IntegerType), schema));
     }
 
     @Test
-    void aFieldWithoutValueAndDefaultIsNamed() {
+    void aMissingFieldWithoutDefaultIsReported() {
         Schema schema = Records.record(Records.field("a", "\"int\""), Records.field("b", "\"int\""));
 
         assertEquals(
@@ -133,7 +133,7 @@ final class EncodingTest {
     }
 
     @Test
-    void aNullThatTheSchemaDoesNotAllowIsRefused() {
+    void aNullInAFieldThatIsNotNullableIsRefused() {
         Schema schema = Records.record(Records.field("a", "\"int\""));
 
         assertEquals(
@@ -153,13 +153,13 @@ final class EncodingTest {
                 condition + "the enum E has no symbol B",
                 refusal(DataTypes.StringType, Records.schema(symbols), text("B")));
         assertEquals(
-                condition + "1 bytes are not the 2 that the schema fixes",
+                condition + "1 bytes instead of the 2 of the schema",
                 refusal(DataTypes.BinaryType, Records.schema(two), new byte[1]));
         assertEquals(
-                condition + "1-1-1-1-1 is no UUID",
+                condition + "1-1-1-1-1 is not a UUID",
                 refusal(DataTypes.StringType, Records.schema(uuid), text("1-1-1-1-1")));
         assertEquals(
-                condition + "a timestamp is too far away to be counted in nanoseconds",
+                condition + "a timestamp is out of range for nanoseconds",
                 refusal(DataTypes.TimestampType, Records.schema(nanos), Long.MAX_VALUE));
     }
 }

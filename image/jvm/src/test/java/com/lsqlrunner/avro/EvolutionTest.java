@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What one schema wrote, read as another. */
+/** Records that one schema wrote, read with another. */
 final class EvolutionTest {
     private static final Schema AB = Records.record(Records.field("a", "\"int\""), Records.field("b", "\"string\""));
 
@@ -31,7 +31,7 @@ final class EvolutionTest {
     }
 
     @Test
-    void anAddedFieldHasItsDefault() {
+    void anAddedFieldIsReadAsItsDefault() {
         Schema reader = Records.record(
                 Records.field("a", "\"int\""),
                 Records.field("c", "{\"type\":\"array\",\"items\":\"string\"}", "[\"x\"]"),
@@ -61,7 +61,7 @@ final class EvolutionTest {
     }
 
     @Test
-    void removedFieldsOfEveryKindAreSkipped() {
+    void removedFieldsOfEveryTypeAreSkipped() {
         Schema writer = Records.record(
                 Records.field("n", "\"null\""),
                 Records.field("z", "\"boolean\""),
@@ -79,14 +79,14 @@ final class EvolutionTest {
     }
 
     @Test
-    void fieldsMayChangePlaces() {
+    void fieldsMayBeReordered() {
         Schema reader = Records.record(Records.field("b", "\"string\""), Records.field("a", "\"int\""));
 
         assertEquals("(b 1)", read(AB, reader, Records.of(AB, 1, "b")));
     }
 
     @Test
-    void anAliasFindsAFieldOfAnotherName() {
+    void anAliasMatchesARenamedField() {
         String renamed = "{\"name\":\"id\",\"type\":\"int\",\"aliases\":[\"a\"]}";
 
         assertEquals(
@@ -118,7 +118,7 @@ final class EvolutionTest {
     }
 
     @Test
-    void aFieldMayBecomeNullableOrCeaseToBe() {
+    void aFieldMayBecomeNullableOrNotNullable() {
         Schema plain = Records.schema("\"int\"");
         Schema nullable = Records.schema("[\"null\",\"long\"]");
 
@@ -150,7 +150,7 @@ final class EvolutionTest {
     }
 
     @Test
-    void theUnitThatTheWriterNamesCounts() {
+    void aTimeIsConvertedFromTheUnitOfTheWriter() {
         Schema millis = Records.schema(TypesTest.logical("long", "timestamp-millis"));
         Schema micros = Records.schema(TypesTest.logical("long", "timestamp-micros"));
 
@@ -167,7 +167,7 @@ final class EvolutionTest {
     }
 
     @Test
-    void theScaleThatTheWriterNamesCounts() {
+    void aDecimalIsConvertedFromTheScaleOfTheWriter() {
         String decimal = "{\"type\":\"bytes\",\"logicalType\":\"decimal\",\"precision\":%d,\"scale\":%d}";
         Schema cents = Records.schema(decimal.formatted(5, 2));
         ByteBuffer value = ByteBuffer.wrap(new byte[] {100});
@@ -175,23 +175,23 @@ final class EvolutionTest {
         assertEquals("1.000", read(cents, Records.schema(decimal.formatted(5, 3)), value));
         assertEquals("1", read(cents, Records.schema(decimal.formatted(5, 0)), value));
         assertEquals(
-                "a decimal has more than 1 digits behind the point",
+                "a decimal has more than 1 digits after the decimal point",
                 refusal(cents, Records.schema(decimal.formatted(5, 1)), ByteBuffer.wrap(new byte[] {101})));
         assertEquals(
                 "a decimal has more than 2 digits", refusal(cents, Records.schema(decimal.formatted(2, 2)), value));
     }
 
     @Test
-    void aFieldWithoutDefaultThatIsMissingIsNamed() {
+    void aMissingFieldWithoutDefaultIsReported() {
         Schema reader = Records.record(Records.field("a", "\"int\""), Records.field("c", "\"int\""));
 
         assertEquals(
-                "the record was written without a field that has no default: field c",
+                "the writer schema lacks a field that has no default: field c",
                 refusal(AB, reader, Records.of(AB, 1, "b")));
     }
 
     @Test
-    void aFieldOfAnotherTypeIsNamed() {
+    void aFieldOfAnotherTypeIsReported() {
         Schema reader = Records.record(Records.field("a", "\"int\""), Records.field("b", "\"int\""));
 
         assertEquals(

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Bytes that are no record: each ends in a reason, none in anything else. */
+/** Malformed bytes: each record is reported with a reason, and no other exception is thrown. */
 final class MalformedTest {
     private static Object decoded(String type, String hex) {
         Schema schema = Records.schema(type);
@@ -29,7 +29,7 @@ final class MalformedTest {
                 "\"int\" | 010000000702 | the first byte is 1, not 0",
                 "\"int\" | 0000000007 | the record ends in the middle of a value",
                 "\"int\" | 000000000780 | the record ends in the middle of a value",
-                "\"int\" | 00000000070200 | 1 bytes are left behind the value",
+                "\"int\" | 00000000070200 | 1 bytes remain after the value",
                 "\"int\" | 0000000007ffffffffff7f | a number is too large for an int",
                 "\"long\" | 0000000007ffffffffffffffffffff01 | a number has more than 10 bytes",
                 "\"boolean\" | 000000000702 | a boolean is neither 0 nor 1",
@@ -37,12 +37,12 @@ final class MalformedTest {
                 "\"string\" | 00000000070461 | the record ends in the middle of a value",
                 "\"string\" | 000000000701 | a length is negative",
                 "\"string\" | 000000000702ff | a string is not UTF-8",
-                "[\"null\",\"int\"] | 000000000704 | a union or an enum has no choice 2",
+                "[\"null\",\"int\"] | 000000000704 | the union or enum has no item 2",
                 "{\"type\":\"array\",\"items\":\"null\"} | 0000000007feffffffffffffffff01 | the record ends in the middle of a value",
-                "{\"type\":\"long\",\"logicalType\":\"timestamp-millis\"} | 0000000007feffffffffffffffff01 | a timestamp is too far away",
+                "{\"type\":\"long\",\"logicalType\":\"timestamp-millis\"} | 0000000007feffffffffffffffff01 | a timestamp is out of range",
                 "{\"type\":\"bytes\",\"logicalType\":\"decimal\",\"precision\":1} | 000000000700 | a decimal has no bytes"
             })
-    void bytesThatAreNoRecordAreMalformed(String type, String hex, String reason) {
+    void malformedBytesAreReportedWithAReason(String type, String hex, String reason) {
         assertEquals(
                 reason,
                 assertThrows(MalformedRecordException.class, () -> decoded(type, hex))
@@ -50,7 +50,7 @@ final class MalformedTest {
     }
 
     @Test
-    void aDecoderGoesOnAfterAMalformedRecord() {
+    void aDecoderCanBeUsedAfterAMalformedRecord() {
         Schema schema = Records.schema("\"string\"");
         RecordDecoder decoder = new RecordDecoder(schema, id -> schema);
         AvroBytes bytes = new AvroBytes();
@@ -62,7 +62,7 @@ final class MalformedTest {
     }
 
     @Test
-    void anyBytesEndInAValueOrAReason() {
+    void randomBytesGiveAValueOrAReason() {
         Schema schema = Records.record(
                 Records.field("s", "\"string\""),
                 Records.field("u", "[\"null\",\"long\",\"string\"]"),

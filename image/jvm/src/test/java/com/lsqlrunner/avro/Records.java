@@ -17,17 +17,17 @@ import org.apache.avro.io.EncoderFactory;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 
-/** Records as Avro's own classes write and read them, and Catalyst's values as texts. */
+/** Test records, written and read by Avro's own classes. */
 final class Records {
     static final int ID = 7;
 
     private Records() {}
 
     static Schema schema(String text) {
-        return CatalystTypes.parsed(text);
+        return CatalystTypes.parse(text);
     }
 
-    /** A record {@code R} of fields, given as JSON. */
+    /** A schema of a record {@code R} with the given fields, which are JSON. */
     static Schema record(String... fields) {
         return schema("{\"type\":\"record\",\"name\":\"R\",\"fields\":[" + String.join(",", fields) + "]}");
     }
@@ -36,8 +36,8 @@ final class Records {
         return "{\"name\":\"%s\",\"type\":%s}".formatted(name, type);
     }
 
-    static String field(String name, String type, String byDefault) {
-        return "{\"name\":\"%s\",\"type\":%s,\"default\":%s}".formatted(name, type, byDefault);
+    static String field(String name, String type, String defaultValue) {
+        return "{\"name\":\"%s\",\"type\":%s,\"default\":%s}".formatted(name, type, defaultValue);
     }
 
     static GenericRecord of(Schema schema, Object... values) {
@@ -48,7 +48,7 @@ final class Records {
         return record;
     }
 
-    /** In the wire format, written by Avro's own encoder. */
+    /** A record in the wire format, written by Avro's own encoder. */
     static byte[] bytes(int id, Schema schema, Object value) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         bytes.writeBytes(ByteBuffer.allocate(5).put((byte) 0).putInt(id).array());
@@ -61,18 +61,18 @@ final class Records {
         return bytes.toByteArray();
     }
 
-    /** What Avro's own decoder reads of a record in the wire format. */
+    /** Reads a record in the wire format with Avro's own decoder. */
     static Object read(Schema schema, byte[] record) throws IOException {
         return new GenericDatumReader<>(schema)
                 .read(null, DecoderFactory.get().binaryDecoder(record, 5, record.length - 5, null));
     }
 
-    /** What is decoded of a record of schema {@link #ID}. */
+    /** The decoded value of a record. */
     static Object decoded(Schema writer, Schema reader, byte[] record) {
         return new RecordDecoder(reader, id -> writer).decode(record, new AvroBytes());
     }
 
-    /** A type as Spark shows it, which for structs asks for a session. */
+    /** The text of a type. Spark's own text of a struct needs a session. */
     static String shown(DataType type) {
         return type instanceof StructType struct
                 ? Stream.of(struct.fields())

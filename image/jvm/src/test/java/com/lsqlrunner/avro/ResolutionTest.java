@@ -10,7 +10,7 @@ import org.apache.avro.util.RandomData;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Random values of one schema are, as another, what Avro's own reader makes of them. */
+/** Random values that are read with another schema equal those that Avro's own reader returns. */
 final class ResolutionTest {
     private static final String POINT = "{'type':'record','name':'P','fields':[{'name':'x','type':'%s'}%s]}";
     private static final String WRITER = "{'type':'record','name':'W','fields':["
@@ -39,7 +39,7 @@ final class ResolutionTest {
 
     @ParameterizedTest
     @CsvSource({"false", "true"})
-    void whatIsReadIsWhatAvroReads(boolean isSame) throws IOException {
+    void valuesAreReadAsByAvrosOwnReader(boolean isSame) throws IOException {
         Schema writer = schema(WRITER);
         Schema reader = isSame ? writer : schema(READER);
         RecordDecoder ours = new RecordDecoder(reader, id -> id == 1 ? writer : reader);

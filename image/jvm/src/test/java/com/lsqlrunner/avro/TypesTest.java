@@ -20,7 +20,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every type, written by Avro's own encoder, decoded and encoded again: the value is known, and the bytes are the same.
+ * Values of every type, written by Avro's own encoder, decoded and encoded again: the value is as expected, and the
+ * bytes are the same.
  */
 final class TypesTest {
     private static final String E = "{\"type\":\"enum\",\"name\":\"E\",\"symbols\":[\"A\",\"B\"]}";
@@ -124,7 +125,7 @@ final class TypesTest {
     }
 
     @Test
-    void recordsWithinRecordsAreReadByAvroAsTheyWere() throws IOException {
+    void nestedRecordsAreEncodedAsAvroReadsThem() throws IOException {
         Schema schema = Records.record(
                 Records.field("a", "[\"null\",\"string\"]"),
                 Records.field(
@@ -142,14 +143,14 @@ final class TypesTest {
     }
 
     @Test
-    void nanosecondsAreCutDownwardsToMicroseconds() {
+    void nanosecondsAreRoundedDownToMicroseconds() {
         Schema schema = Records.schema(logical("long", "timestamp-nanos"));
 
         assertEquals(-2L, Records.decoded(schema, schema, Records.bytes(Records.ID, schema, -1001L)));
     }
 
     @Test
-    void blocksMayTellTheirSize() {
+    void aBlockMayStartWithItsSizeInBytes() {
         Schema schema = Records.schema("{\"type\":\"array\",\"items\":\"int\"}");
         byte[] record = HexFormat.of().parseHex("000000000703040204020600");
 
@@ -157,7 +158,7 @@ final class TypesTest {
     }
 
     @Test
-    void aRecursiveTypeIsRefusedWithItsPlace() {
+    void aRecursiveTypeIsReportedWithItsField() {
         String list = "{\"type\":\"record\",\"name\":\"L\",\"fields\":[{\"name\":\"next\",\"type\":[\"null\",\"L\"]}]}";
 
         SchemaMismatchException error = assertThrows(SchemaMismatchException.class, () -> Records.schema(list));
@@ -175,7 +176,7 @@ final class TypesTest {
     }
 
     @Test
-    void aTextThatIsNoSchemaIsRefused() {
+    void aTextThatIsNotASchemaIsRefused() {
         assertThrows(SchemaMismatchException.class, () -> Records.schema("{\"type\":\"nothing\"}"));
         assertThrows(SchemaMismatchException.class, () -> Records.schema("{"));
     }

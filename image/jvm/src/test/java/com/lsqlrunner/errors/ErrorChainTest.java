@@ -14,21 +14,21 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class ErrorChainTest {
-    private static final LsqlException OURS =
+    private static final LsqlException RECORD_TOO_LARGE =
             new LsqlException(Condition.LSQL_RECORD_TOO_LARGE, Map.of("bytes", "12", "limit_bytes", "10"));
 
     @Test
-    void anErrorOfOursHasItsConditionParametersAndText() {
-        ErrorChain.Link link = ErrorChain.link(OURS);
+    void anErrorOfThisModuleHasConditionParametersAndText() {
+        ErrorChain.Link link = ErrorChain.link(RECORD_TOO_LARGE);
 
         assertEquals("LSQL_RECORD_TOO_LARGE", link.condition());
         assertEquals(Map.of("bytes", "12", "limit_bytes", "10"), link.parameters());
-        assertEquals("the record has 12 bytes, its topic takes 10", link.reason());
+        assertEquals("the record has 12 bytes, its topic allows 10", link.reason());
     }
 
     @Test
-    void causesFollowTheOutermost() {
-        RuntimeException outer = new RuntimeException("no condition", OURS);
+    void causesFollowTheOutermostException() {
+        RuntimeException outer = new RuntimeException("no condition", RECORD_TOO_LARGE);
 
         List<ErrorChain.Link> chain = ErrorChain.of(outer);
 
@@ -39,7 +39,7 @@ class ErrorChainTest {
     }
 
     @Test
-    void aConditionWithinATextIsFoundWithoutSparksAdvice() {
+    void aConditionInATextIsReadWithoutSparksAdvice() {
         ErrorChain.Link link = ErrorChain.link(
                 new ArithmeticException(
                         "Lost task: [CAST_INVALID_INPUT.X] The value 'x' is wrong. Use `try_cast` to get NULL. SQLSTATE: 22018\nat"));
@@ -62,7 +62,7 @@ class ErrorChainTest {
 
     @Test
     void pythonReadsAJsonArray() throws Exception {
-        JsonNode chain = new ObjectMapper().readTree(ErrorChain.json(OURS));
+        JsonNode chain = new ObjectMapper().readTree(ErrorChain.json(RECORD_TOO_LARGE));
 
         assertEquals(1, chain.size());
         assertEquals("12", chain.get(0).get("parameters").get("bytes").asText());
@@ -72,14 +72,14 @@ class ErrorChainTest {
     }
 
     @Test
-    void anErrorOfOursTravelsFromATaskToTheDriver() throws Exception {
+    void anErrorOfThisModuleCanBeSerialized() throws Exception {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        new ObjectOutputStream(bytes).writeObject(OURS);
+        new ObjectOutputStream(bytes).writeObject(RECORD_TOO_LARGE);
 
         LsqlException read =
                 (LsqlException) new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray())).readObject();
 
-        assertEquals(OURS.getCondition(), read.getCondition());
-        assertEquals(OURS.getMessageParameters(), read.getMessageParameters());
+        assertEquals(RECORD_TOO_LARGE.getCondition(), read.getCondition());
+        assertEquals(RECORD_TOO_LARGE.getMessageParameters(), read.getMessageParameters());
     }
 }

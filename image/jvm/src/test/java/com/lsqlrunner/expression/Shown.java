@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.util.ArrayBasedMapData;
 import org.apache.spark.sql.catalyst.util.GenericArrayData;
 
-/** Catalyst's values as texts. */
+/** Catalyst's values as text. */
 public final class Shown {
     private Shown() {}
 

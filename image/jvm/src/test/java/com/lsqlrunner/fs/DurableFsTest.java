@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The calls that Spark makes for a checkpoint, in its way: write under another name, then rename. */
+/** The calls that Spark makes for a checkpoint: it writes a file under a temporary name and then renames it. */
 class DurableFsTest {
     @TempDir
     java.nio.file.Path folder;
@@ -42,14 +42,14 @@ class DurableFsTest {
     }
 
     @Test
-    void aSnapshotOfAStateStoreIsCopiedThereAndBack() throws Exception {
+    void aSnapshotOfAStateStoreIsCopiedInBothDirections() throws Exception {
         Configuration conf = new Configuration(false);
         conf.set("fs.file.impl", DurableFileSystem.class.getName());
-        try (FileSystem system = FileSystem.newInstance(folder.toUri(), conf)) {
+        try (FileSystem fileSystem = FileSystem.newInstance(folder.toUri(), conf)) {
             Files.writeString(folder.resolve("000008.sst"), "rows");
 
-            system.copyFromLocalFile(path("000008.sst"), path("state/SSTs/000008.sst"));
-            system.copyToLocalFile(path("state/SSTs/000008.sst"), path("local/000008.sst"));
+            fileSystem.copyFromLocalFile(path("000008.sst"), path("state/SSTs/000008.sst"));
+            fileSystem.copyToLocalFile(path("state/SSTs/000008.sst"), path("local/000008.sst"));
         }
 
         assertEquals("rows", Files.readString(folder.resolve("state/SSTs/000008.sst")));
@@ -69,7 +69,7 @@ class DurableFsTest {
     }
 
     @Test
-    void whatIsWrittenAndRenamedIsThereWithoutFilesBesideIt() throws Exception {
+    void aRenamedFileIsTheOnlyFileOfItsFolder() throws Exception {
         write("offsets/.0.tmp", "v1");
         files.rename(path("offsets/.0.tmp"), path("offsets/0"));
 
@@ -80,7 +80,7 @@ class DurableFsTest {
     }
 
     @Test
-    void aFileIsNotRenamedOntoAnotherUnlessAsked() throws Exception {
+    void aRenameReplacesAFileOnlyWithTheOptionOverwrite() throws Exception {
         write("old", "old");
         write("new", "new");
 
@@ -104,7 +104,7 @@ class DurableFsTest {
     }
 
     @Test
-    void aLinkIsFollowedAndWhatIsNotThereIsSaid() throws Exception {
+    void aLinkIsFollowedAndAMissingFileIsReported() throws Exception {
         write("file", "four");
         Files.createSymbolicLink(folder.resolve("link"), folder.resolve("file"));
 

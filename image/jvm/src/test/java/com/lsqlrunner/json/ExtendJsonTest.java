@@ -13,7 +13,7 @@ class ExtendJsonTest {
     }
 
     @Test
-    void addsFieldsBehindThoseThatAreThere() throws IOException {
+    void addsFieldsAfterTheExistingOnes() throws IOException {
         assertEquals("{\"a\":1,\"b\":2}", extend("{\"a\": 1}", "{\"b\":2}"));
     }
 
@@ -23,7 +23,7 @@ class ExtendJsonTest {
     }
 
     @Test
-    void keepsDigitsAndNestingOfWhatItDoesNotKnow() throws IOException {
+    void keepsDigitsAndNestingOfUnknownFields() throws IOException {
         String source =
                 "{\"n\":1.0,\"e\":1e400,\"big\":123456789012345678901234567890,\"deep\":[{\"k\":[true,null,\"\\u00e9\"]}]}";
         String expected =
@@ -32,7 +32,7 @@ class ExtendJsonTest {
     }
 
     @Test
-    void refusesWhatIsNoObject() {
+    void refusesInputThatIsNotAnObject() {
         assertThrows(IOException.class, () -> extend("[1]", "{}"));
         assertThrows(IOException.class, () -> extend("{\"a\":", "{}"));
     }

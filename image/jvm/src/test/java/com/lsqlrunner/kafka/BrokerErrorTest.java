@@ -17,9 +17,9 @@ import org.apache.kafka.common.errors.TopicExistsException;
 import org.junit.jupiter.api.Test;
 
 class BrokerErrorTest {
-    private static BrokerError notMade(Throwable cause) {
+    private static BrokerError creationFailed(Throwable cause) {
         KafkaException kafka = new KafkaException("Failed to create new KafkaAdminClient", cause);
-        return BrokerError.of(new BrokerError.ClientNotMade(kafka));
+        return BrokerError.of(new BrokerError.ClientCreationException(kafka));
     }
 
     private static LoginException login(String message, Throwable cause) {
@@ -29,7 +29,7 @@ class BrokerErrorTest {
     }
 
     @Test
-    void eachKindOfErrorHasItsOwn() {
+    void eachExceptionHasItsCondition() {
         assertEquals(
                 Condition.LSQL_BROKER_UNREACHABLE,
                 BrokerError.of(new TimeoutException("Call(...) timed out")).condition());
@@ -52,34 +52,34 @@ class BrokerErrorTest {
     }
 
     @Test
-    void aNameThatCannotBeResolvedIsNoMistakeOfTheSettings() {
+    void anUnresolvedHostNameIsNotAnErrorOfTheSettings() {
         assertEquals(
                 Condition.LSQL_BROKER_UNREACHABLE,
-                notMade(new ConfigException("No resolvable bootstrap urls given in x"))
+                creationFailed(new ConfigException("No resolvable bootstrap urls given in x"))
                         .condition());
         assertEquals(
                 Condition.LSQL_BROKER_SETTINGS_INVALID,
-                notMade(new ConfigException("Invalid url in bootstrap.servers: x"))
+                creationFailed(new ConfigException("Invalid url in bootstrap.servers: x"))
                         .condition());
     }
 
     @Test
-    void aLoginServerThatIsAwayIsNoWrongKey() {
+    void anUnreachableLoginServerIsNotARefusedLogin() {
         assertEquals(
                 Condition.LSQL_BROKER_UNREACHABLE,
-                notMade(login("Connection refused", new ConnectException("Connection refused")))
+                creationFailed(login("Connection refused", new ConnectException("Connection refused")))
                         .condition());
         assertEquals(
                 Condition.LSQL_BROKER_LOGIN_REFUSED,
-                notMade(login("Checksum failed", null)).condition());
+                creationFailed(login("Checksum failed", null)).condition());
         assertEquals(
                 Condition.LSQL_BROKER_SETTINGS_INVALID,
-                notMade(login("No LoginModule found for com.example.Login", null))
+                creationFailed(login("No LoginModule found for com.example.Login", null))
                         .condition());
     }
 
     @Test
-    void wordsHoldWhatFailedAndWhyButNoClasses() {
+    void aReasonSaysWhatFailedAndWhyWithoutClassNames() {
         Exception handshake = new javax.net.ssl.SSLHandshakeException(
                 "PKIX path building failed: sun.security.provider.certpath.SunCertPathBuilderException: unable to find it");
         assertEquals(
@@ -89,15 +89,15 @@ class BrokerErrorTest {
         Exception store =
                 new KafkaException("Failed to load SSL keystore /a of type JKS", new NoSuchFileException("/a"));
         assertEquals(
-                "Failed to load SSL keystore /a of type JKS: there is no such file",
-                notMade(new KafkaException(store)).reason());
+                "Failed to load SSL keystore /a of type JKS: the file does not exist",
+                creationFailed(new KafkaException(store)).reason());
     }
 
     @Test
-    void knownWordsOfKerberosAreToldPlainly() {
+    void aKnownMessageOfKerberosIsExplained() {
         assertEquals(
                 "the login fails: the keytab holds another key of the principal than the Kerberos server"
                         + " (Checksum failed)",
-                notMade(login("Checksum failed", null)).reason());
+                creationFailed(login("Checksum failed", null)).reason());
     }
 }

@@ -62,7 +62,7 @@ class RecordTimestampInterceptorTest {
     }
 
     @Test
-    void theLastOfSeveralWinsAndAllAreRemoved() {
+    void theLastOfSeveralHeadersIsUsedAndAllAreRemoved() {
         ProducerRecord<byte[], byte[]> record = record();
         record.headers().add("lsql.ts", millis(5));
         record.headers().add("lsql.ts", millis(6));
@@ -74,7 +74,7 @@ class RecordTimestampInterceptorTest {
     }
 
     @Test
-    void aRecordWithoutTheHeaderIsReturnedAsItIs() {
+    void aRecordWithoutTheHeaderIsReturnedUnchanged() {
         ProducerRecord<byte[], byte[]> record = record();
 
         assertSame(record, interceptor.onSend(record));
@@ -82,7 +82,7 @@ class RecordTimestampInterceptorTest {
     }
 
     @Test
-    void aTombstoneWithoutAKeyStaysOne() {
+    void aTombstoneWithoutAKeyIsUnchangedExceptForItsTimestamp() {
         ProducerRecord<byte[], byte[]> record = new ProducerRecord<>("t", null, null);
         record.headers().add("lsql.ts", millis(0));
 

@@ -13,20 +13,20 @@ import org.apache.kafka.streams.kstream.internals.TimeWindow;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvFileSource;
 
-/** What Kafka Streams writes, against the bytes that the engine is held to. */
+/** The windowed keys that Kafka Streams writes, compared with the bytes that the engine must write. */
 final class WindowedKeysTest {
     @ParameterizedTest
     @CsvFileSource(resources = "/windowed-keys.csv", emptyValue = "")
-    void theBytesAreThoseOfKafkaStreams(String format, String key, long start, Long end, String bytes) {
+    void windowedKeysEqualThoseOfKafkaStreams(String format, String key, long start, Long end, String bytes) {
         String text = key == null ? "" : key;
         boolean isSession = format.equals("SW");
         try (Serializer<String> inner = new StringSerializer();
                 Serializer<Windowed<String>> windowed =
                         isSession ? new SessionWindowedSerializer<>(inner) : new TimeWindowedSerializer<>(inner)) {
-            Windowed<String> of = new Windowed<>(
+            Windowed<String> window = new Windowed<>(
                     text, isSession ? new SessionWindow(start, end) : new TimeWindow(start, Long.MAX_VALUE));
 
-            assertEquals(bytes, HexFormat.of().formatHex(windowed.serialize("topic", of)));
+            assertEquals(bytes, HexFormat.of().formatHex(windowed.serialize("topic", window)));
         }
     }
 }

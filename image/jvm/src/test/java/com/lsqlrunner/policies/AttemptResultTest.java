@@ -15,15 +15,16 @@ import org.apache.spark.unsafe.types.UTF8String;
 import org.junit.jupiter.api.Test;
 
 /**
- * What an attempt does to a value. That Spark computes the value within it, tests/streams/test_error_policies.py shows.
+ * The result of an attempt. That Spark computes the value within the attempt is tested in
+ * tests/streams/test_error_policies.py.
  */
 class AttemptResultTest {
     private static final String RULES = """
       {"conditions": {"CAST_OVERFLOW": ["write", "RECORD_REFUSED"]}, "never": ["LSQL_GROUP_TOO_LARGE"]}
       """;
 
-    private static InternalRow tried(Object failed, Supplier<Object> value) {
-        return AttemptResult.of(failed, value, RecordErrorRules.of(RULES));
+    private static InternalRow attempt(Object earlier, Supplier<Object> value) {
+        return AttemptResult.of(earlier, value, RecordErrorRules.of(RULES));
     }
 
     private static Supplier<Object> throwing(Throwable error) {
@@ -38,51 +39,51 @@ class AttemptResultTest {
     }
 
     @Test
-    void aValueThatCanBeHadHasNoError() {
-        InternalRow found = tried(null, () -> 7);
+    void aComputedValueHasNoError() {
+        InternalRow result = attempt(null, () -> 7);
 
-        assertEquals(7, found.getInt(0));
-        assertTrue(found.isNullAt(1));
+        assertEquals(7, result.getInt(0));
+        assertTrue(result.isNullAt(1));
     }
 
     @Test
     void aNullIsAValue() {
-        InternalRow found = tried(null, () -> null);
+        InternalRow result = attempt(null, () -> null);
 
-        assertTrue(found.isNullAt(0));
-        assertTrue(found.isNullAt(1));
+        assertTrue(result.isNullAt(0));
+        assertTrue(result.isNullAt(1));
     }
 
     @Test
-    void aFaultIsTheErrorAndThereIsNoValue() {
-        InternalRow found =
-                tried(null, throwing(new ArithmeticException("[CAST_OVERFLOW] too large. SQLSTATE: 22003")));
+    void aListedExceptionIsTheErrorAndThereIsNoValue() {
+        InternalRow result =
+                attempt(null, throwing(new ArithmeticException("[CAST_OVERFLOW] too large. SQLSTATE: 22003")));
 
-        assertTrue(found.isNullAt(0));
-        InternalRow error = found.getStruct(1, 3);
+        assertTrue(result.isNullAt(0));
+        InternalRow error = result.getStruct(1, 3);
         assertEquals("write", error.getString(0));
         assertEquals("RECORD_REFUSED", error.getString(1));
         assertEquals("CAST_OVERFLOW: too large", error.getString(2));
     }
 
     @Test
-    void anEarlierErrorStaysAndTheValueIsNotComputed() {
+    void anEarlierErrorIsKeptAndTheValueIsNotComputed() {
         InternalRow error = new GenericInternalRow(
                 new Object[] {UTF8String.fromString("read"), UTF8String.fromString("C"), UTF8String.fromString("m")});
 
-        InternalRow found = tried(error, () -> fail("computed"));
+        InternalRow result = attempt(error, () -> fail("computed"));
 
-        assertTrue(found.isNullAt(0));
-        assertSame(error, found.getStruct(1, 3));
+        assertTrue(result.isNullAt(0));
+        assertSame(error, result.getStruct(1, 3));
     }
 
     @Test
-    void whatNoRecordIsAtFaultForIsThrownAsItIs() {
+    void anExceptionThatIsNotAnErrorOfTheRecordIsThrownUnchanged() {
         for (Throwable error : List.of(
                 new IllegalStateException("[LSQL_GROUP_TOO_LARGE] more than 16 MiB"),
                 new IOException("a checked one, which Scala does not declare"),
                 new OutOfMemoryError("[CAST_OVERFLOW] not that"))) {
-            assertSame(error, assertThrows(error.getClass(), () -> tried(null, throwing(error))));
+            assertSame(error, assertThrows(error.getClass(), () -> attempt(null, throwing(error))));
         }
     }
 }

@@ -23,7 +23,7 @@ class RecordErrorRulesTest {
     }
 
     @Test
-    void aConditionOfTheRulesIsTheRecordsWithItsReasonAlone() {
+    void aListedConditionIsAnErrorOfTheRecordWithOneLineOfReason() {
         Throwable error = new ArithmeticException(
                 "[CAST_INVALID_INPUT] The value 'x' is malformed. Use `try_cast` to get NULL. SQLSTATE: 22018\n== SQL ==\nat");
 
@@ -31,14 +31,14 @@ class RecordErrorRulesTest {
     }
 
     @Test
-    void anErrorIsFoundWithinWhatWrapsIt() {
+    void aWrappedErrorIsFound() {
         Throwable cause = new RuntimeException("[USER_RAISED_EXCEPTION.PLAIN] no");
 
         assertEquals(refused("USER_RAISED_EXCEPTION: no"), RULES.find(new RuntimeException("wrapped", cause)));
     }
 
     @Test
-    void bytesThatAreNotOfTheirFormatAreMalformed() {
+    void malformedBytesAreAnErrorOfReading() {
         RecordError found = RULES.find(new MalformedRecordException("expected 4 bytes, found 3"));
 
         assertEquals(
@@ -47,7 +47,7 @@ class RecordErrorRulesTest {
     }
 
     @Test
-    void aRecordThatIsTooLargeIsOfWriting() {
+    void aRecordThatIsTooLargeIsAnErrorOfWriting() {
         Map<String, String> sizes = Map.of("bytes", "1234", "limit_bytes", "1000");
 
         RecordError found = RULES.find(new LsqlException(Condition.LSQL_RECORD_TOO_LARGE, sizes));
@@ -56,12 +56,12 @@ class RecordErrorRulesTest {
                 new RecordError(
                         "write",
                         "RECORD_TOO_LARGE",
-                        "LSQL_RECORD_TOO_LARGE: the record has 1234 bytes, its topic takes 1000"),
+                        "LSQL_RECORD_TOO_LARGE: the record has 1234 bytes, its topic allows 1000"),
                 found);
     }
 
     @Test
-    void otherErrorsAreNotTheRecords() {
+    void otherErrorsAreNotErrorsOfTheRecord() {
         assertNull(RULES.find(new RuntimeException("[LSQL_REGISTRY_UNREACHABLE] away")));
         assertNull(RULES.find(new RuntimeException("[SOMETHING_ELSE] odd")));
         assertNull(RULES.find(new NullPointerException()));

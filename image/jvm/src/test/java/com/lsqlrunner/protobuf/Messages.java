@@ -28,7 +28,7 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
-/** Messages as Protobuf's own classes make, write and read them. */
+/** Test messages, created, written and read by Protobuf's own classes. */
 final class Messages {
     static final int ID = 7;
     static final String FILE = "message M {} message N { message O {} }";
@@ -53,16 +53,16 @@ final class Messages {
     private Messages() {}
 
     /**
-     * A message with fields of every kind: plain, optional, repeated, in a oneof, as keys and values of maps, and
-     * within.
+     * A message with fields of every type: implicit, optional, repeated, in a oneof, as keys and values of maps, and in
+     * nested messages.
      */
-    static Descriptor every() {
-        DescriptorProto.Builder inner = DescriptorProto.newBuilder().setName("Inner");
+    static Descriptor allTypes() {
+        DescriptorProto.Builder nested = DescriptorProto.newBuilder().setName("Inner");
         DescriptorProto.Builder outer = DescriptorProto.newBuilder().setName("M");
         int number = 1;
         for (String scalar : SCALARS) {
             Type type = Type.valueOf("TYPE_" + scalar.toUpperCase(java.util.Locale.ROOT));
-            inner.addField(field("i_" + scalar, number, type, Label.LABEL_OPTIONAL));
+            nested.addField(field("i_" + scalar, number, type, Label.LABEL_OPTIONAL));
             outer.addField(field("p_" + scalar, number, type, Label.LABEL_OPTIONAL));
             outer.addField(field("r_" + scalar, 100 + number, type, Label.LABEL_REPEATED));
             outer.addOneofDecl(OneofDescriptorProto.newBuilder().setName("_o_" + scalar));
@@ -81,7 +81,7 @@ final class Messages {
             number++;
         }
         map(outer, "m_int", 400, Type.TYPE_STRING, field("value", 2, Type.TYPE_SINT32, Label.LABEL_OPTIONAL));
-        // Real groups of fields stand before those that optional ones make.
+        // A real oneof must precede those that optional fields create.
         outer.addField(
                 field("message", 50, Type.TYPE_MESSAGE, Label.LABEL_OPTIONAL).setTypeName(".t.M.Inner"));
         outer.addField(
@@ -97,7 +97,7 @@ final class Messages {
                 .setTypeName(".google.protobuf.Int64Value"));
         outer.addField(field("texts", 57, Type.TYPE_MESSAGE, Label.LABEL_REPEATED)
                 .setTypeName(".google.protobuf.StringValue"));
-        outer.addNestedType(inner);
+        outer.addNestedType(nested);
         DescriptorProto.Builder choice = DescriptorProto.newBuilder()
                 .setName("Choice")
                 .addOneofDecl(OneofDescriptorProto.newBuilder().setName("one"));
@@ -150,7 +150,7 @@ final class Messages {
                 field(name, number, Type.TYPE_MESSAGE, Label.LABEL_REPEATED).setTypeName(".t.M." + entry));
     }
 
-    /** What the driver says of a message. */
+    /** The description of a message that the driver sends. */
     static List<FieldSpec> specs(Descriptor message) {
         return message.getFields().stream().map(Messages::spec).toList();
     }
@@ -168,11 +168,11 @@ final class Messages {
         if (kind(value).equals("enum")) {
             value.getEnumType()
                     .getValues()
-                    .forEach(one -> symbols.add(new FieldSpec.Symbol(one.getName(), one.getNumber())));
+                    .forEach(single -> symbols.add(new FieldSpec.Symbol(single.getName(), single.getNumber())));
         }
-        List<FieldSpec> inner =
+        List<FieldSpec> nested =
                 value.getJavaType() == FieldDescriptor.JavaType.MESSAGE ? specs(value.getMessageType()) : List.of();
-        return new FieldSpec(field.getName(), field.getNumber(), kind(value), presence, oneof, key, symbols, inner);
+        return new FieldSpec(field.getName(), field.getNumber(), kind(value), presence, oneof, key, symbols, nested);
     }
 
     private static String kind(FieldDescriptor field) {
@@ -190,18 +190,18 @@ final class Messages {
     }
 
     private static DataType type(FieldSpec field) {
-        DataType one = one(field);
+        DataType single = single(field);
         if (field.isMap()) {
-            return DataTypes.createMapType(DataTypes.StringType, one, true);
+            return DataTypes.createMapType(DataTypes.StringType, single, true);
         }
-        return field.isRepeated() ? DataTypes.createArrayType(one, true) : one;
+        return field.isRepeated() ? DataTypes.createArrayType(single, true) : single;
     }
 
-    private static DataType one(FieldSpec field) {
+    private static DataType single(FieldSpec field) {
         return switch (field.kind()) {
             case "message" -> type(field.fields());
             case "timestamp" -> DataTypes.TimestampType;
-            case "wrapper" -> one(field.fields().get(0));
+            case "wrapper" -> single(field.fields().get(0));
             case "double" -> DataTypes.DoubleType;
             case "float" -> DataTypes.FloatType;
             case "int32", "sint32", "sfixed32" -> DataTypes.IntegerType;
@@ -222,18 +222,18 @@ final class Messages {
         return record(message, 0);
     }
 
-    static byte[] record(byte[] message, int... place) {
+    static byte[] record(byte[] message, int... indexes) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         bytes.writeBytes(ByteBuffer.allocate(5).put((byte) 0).putInt(ID).array());
-        for (int number : place) {
+        for (int number : indexes) {
             bytes.write(number);
         }
         bytes.writeBytes(message);
         return bytes.toByteArray();
     }
 
-    static RecordReader reader(Descriptor message) {
-        return new RecordReader(message(message), type(specs(message)), id -> FILE);
+    static MessageDecoder decoder(Descriptor message) {
+        return new MessageDecoder(message(message), type(specs(message)), id -> FILE);
     }
 
     static Message random(Descriptor message, Random random) {

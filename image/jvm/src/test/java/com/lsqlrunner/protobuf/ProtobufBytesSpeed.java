@@ -3,13 +3,18 @@ package com.lsqlrunner.protobuf;
 import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.CodedOutputStream;
 import com.lsqlrunner.speed.Paired;
+import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Our byte layer of Protobuf beside Protobuf's own, on a record of seven values, two of them in an inner message; not a
- * test. Run it as {@link ProtobufSpeed}.
+ * Compares the module's byte layer of Protobuf with Protobuf's own, on a record of seven values, two of them in an
+ * inner message. Not a test: run it like {@link ProtobufSpeed}. Both check that strings are UTF-8, as the decoder must.
+ *
+ * <p>The length of an inner message precedes it. {@code SIZES_KNOWN} writes lengths that the benchmark knows, so it is
+ * a lower bound: a writer of rows would have to compute them first. {@code NESTED} writes the inner message to a second
+ * stream.
  */
 final class ProtobufBytesSpeed {
     private static final byte[] NO_HEADER = {};
@@ -17,40 +22,47 @@ final class ProtobufBytesSpeed {
     private static final byte[] STREET = "Main Street 12".getBytes(StandardCharsets.UTF_8);
     private static final byte[] ZIP = "10115".getBytes(StandardCharsets.UTF_8);
     private static final byte[] SCRATCH = new byte[256];
+    private static final ByteArrayOutputStream OUTER = new ByteArrayOutputStream(256);
+    private static final ByteArrayOutputStream INNER = new ByteArrayOutputStream(256);
 
     private ProtobufBytesSpeed() {}
 
     public static void main(String[] arguments) throws Exception {
         ProtobufBuffer buffer = new ProtobufBuffer();
         byte[] record = ours(buffer);
-        if (!Arrays.equals(record, library())) {
-            throw new IllegalStateException("the two write different bytes");
+        if (!Arrays.equals(record, library())
+                || !Arrays.equals(record, growing())
+                || !Arrays.equals(record, nested())) {
+            throw new IllegalStateException("they write different bytes");
         }
         ProtobufBytes in = new ProtobufBytes();
         Paired.compare(
                 "Protobuf, read",
                 () -> ours(in.start(record, 0), new Object[7]),
                 () -> library(CodedInputStream.newInstance(record), new Object[7]));
-        Paired.compare("Protobuf, write", () -> ours(buffer), ProtobufBytesSpeed::library);
+        Paired.compare(
+                "Protobuf, write, array of fixed size, SIZES_KNOWN", () -> ours(buffer), ProtobufBytesSpeed::library);
+        Paired.compare("Protobuf, write, growing array, SIZES_KNOWN", () -> ours(buffer), ProtobufBytesSpeed::growing);
+        Paired.compare("Protobuf, write, growing array, NESTED", () -> ours(buffer), ProtobufBytesSpeed::nested);
     }
 
     private static byte[] ours(ProtobufBuffer to) {
         to.start(NO_HEADER);
-        to.writeTag(1, Wire.VARINT);
+        to.writeTag(1, WireType.VARINT);
         to.writeVarint(123_456_789L);
-        to.writeTag(2, Wire.LENGTH);
+        to.writeTag(2, WireType.LENGTH);
         to.writeBytes(CUSTOMER);
-        to.writeTag(3, Wire.FIXED64);
+        to.writeTag(3, WireType.FIXED64);
         to.writeFixed64(Double.doubleToRawLongBits(49.95));
-        to.writeTag(4, Wire.VARINT);
+        to.writeTag(4, WireType.VARINT);
         to.writeVarint(3);
-        to.writeTag(5, Wire.VARINT);
+        to.writeTag(5, WireType.VARINT);
         to.writeVarint(1);
-        to.writeTag(6, Wire.LENGTH);
+        to.writeTag(6, WireType.LENGTH);
         int begun = to.begin();
-        to.writeTag(7, Wire.LENGTH);
+        to.writeTag(7, WireType.LENGTH);
         to.writeBytes(STREET);
-        to.writeTag(8, Wire.LENGTH);
+        to.writeTag(8, WireType.LENGTH);
         to.writeBytes(ZIP);
         to.end(begun);
         return to.toBytes();
@@ -58,17 +70,50 @@ final class ProtobufBytesSpeed {
 
     private static byte[] library() throws Exception {
         CodedOutputStream to = CodedOutputStream.newInstance(SCRATCH);
+        writeSizesKnown(to);
+        return Arrays.copyOf(SCRATCH, to.getTotalBytesWritten());
+    }
+
+    private static byte[] growing() throws Exception {
+        OUTER.reset();
+        CodedOutputStream to = CodedOutputStream.newInstance(OUTER, SCRATCH.length);
+        writeSizesKnown(to);
+        to.flush();
+        return OUTER.toByteArray();
+    }
+
+    private static byte[] nested() throws Exception {
+        OUTER.reset();
+        CodedOutputStream to = CodedOutputStream.newInstance(OUTER, SCRATCH.length);
+        writeOuter(to);
+        INNER.reset();
+        CodedOutputStream inner = CodedOutputStream.newInstance(INNER, SCRATCH.length);
+        writeInner(inner);
+        inner.flush();
+        to.writeByteArray(6, INNER.toByteArray());
+        to.flush();
+        return OUTER.toByteArray();
+    }
+
+    private static void writeSizesKnown(CodedOutputStream to) throws Exception {
+        writeOuter(to);
+        to.writeTag(6, WireType.LENGTH);
+        to.writeUInt32NoTag(
+                CodedOutputStream.computeByteArraySize(7, STREET) + CodedOutputStream.computeByteArraySize(8, ZIP));
+        writeInner(to);
+    }
+
+    private static void writeOuter(CodedOutputStream to) throws Exception {
         to.writeInt64(1, 123_456_789L);
         to.writeByteArray(2, CUSTOMER);
         to.writeDouble(3, 49.95);
         to.writeInt32(4, 3);
         to.writeBool(5, true);
-        to.writeTag(6, Wire.LENGTH);
-        to.writeUInt32NoTag(
-                CodedOutputStream.computeByteArraySize(7, STREET) + CodedOutputStream.computeByteArraySize(8, ZIP));
+    }
+
+    private static void writeInner(CodedOutputStream to) throws Exception {
         to.writeByteArray(7, STREET);
         to.writeByteArray(8, ZIP);
-        return Arrays.copyOf(SCRATCH, to.getTotalBytesWritten());
     }
 
     private static Object[] ours(ProtobufBytes in, Object[] values) {
@@ -81,9 +126,9 @@ final class ProtobufBytesSpeed {
                 case 4 -> values[3] = (int) in.readVarint();
                 case 5 -> values[4] = in.readVarint() != 0;
                 case 6 -> {
-                    int outer = in.enter();
+                    int outer = in.pushLimit();
                     ours(in, values);
-                    in.leave(outer);
+                    in.popLimit(outer);
                 }
                 case 7 -> values[5] = in.readString();
                 case 8 -> values[6] = in.readString();
@@ -93,11 +138,16 @@ final class ProtobufBytesSpeed {
         return values;
     }
 
+    private static UTF8String text(CodedInputStream in) throws Exception {
+        byte[] bytes = in.readByteArray();
+        return Paired.checked(bytes, bytes.length);
+    }
+
     private static Object[] library(CodedInputStream in, Object[] values) throws Exception {
         for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
             switch (tag >>> 3) {
                 case 1 -> values[0] = in.readInt64();
-                case 2 -> values[1] = UTF8String.fromBytes(in.readByteArray());
+                case 2 -> values[1] = text(in);
                 case 3 -> values[2] = in.readDouble();
                 case 4 -> values[3] = in.readInt32();
                 case 5 -> values[4] = in.readBool();
@@ -106,8 +156,8 @@ final class ProtobufBytesSpeed {
                     library(in, values);
                     in.popLimit(outer);
                 }
-                case 7 -> values[5] = UTF8String.fromBytes(in.readByteArray());
-                case 8 -> values[6] = UTF8String.fromBytes(in.readByteArray());
+                case 7 -> values[5] = text(in);
+                case 8 -> values[6] = text(in);
                 default -> in.skipField(tag);
             }
         }

@@ -11,12 +11,12 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** A registry as far as it is asked here. */
+/** A registry that answers the requests of these tests. */
 final class FakeRegistry implements AutoCloseable {
     private static final String NOT_FOUND = "{\"error_code\":40403,\"message\":\"Schema not found\"}";
 
-    final Map<String, String> answers = new ConcurrentHashMap<>();
-    final List<String> asked = new CopyOnWriteArrayList<>();
+    final Map<String, String> responses = new ConcurrentHashMap<>();
+    final List<String> requests = new CopyOnWriteArrayList<>();
     volatile int status = 200;
     volatile String notFound = NOT_FOUND;
     volatile String authorization;
@@ -35,13 +35,13 @@ final class FakeRegistry implements AutoCloseable {
         server.createContext("/", exchange -> {
             try (exchange) {
                 String path = exchange.getRequestURI().toString();
-                asked.add(path);
+                requests.add(path);
                 pause();
-                boolean isAllowed = authorization == null
+                boolean isAuthorized = authorization == null
                         || authorization.equals(exchange.getRequestHeaders().getFirst("Authorization"));
-                String answer = answers.getOrDefault(path, notFound);
-                int code = !isAllowed ? 401 : status != 200 ? status : answers.containsKey(path) ? 200 : 404;
-                byte[] body = answer.getBytes();
+                String response = responses.getOrDefault(path, notFound);
+                int code = !isAuthorized ? 401 : status != 200 ? status : responses.containsKey(path) ? 200 : 404;
+                byte[] body = response.getBytes();
                 exchange.sendResponseHeaders(code, body.length);
                 exchange.getResponseBody().write(body);
             }
@@ -65,13 +65,13 @@ final class FakeRegistry implements AutoCloseable {
         return server.getAddress().getPort();
     }
 
-    /** What the registry answers with a schema. */
+    /** The response for a schema. */
     static String schema(String text, String more) {
         return "{\"schema\":\"%s\"%s}".formatted(text.replace("\"", "\\\""), more);
     }
 
     void put(int id, String text) {
-        answers.put("/schemas/ids/" + id, schema(text, ""));
+        responses.put("/schemas/ids/" + id, schema(text, ""));
     }
 
     @Override

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** SchemaSource by their ids, from a registry that may be down, slow or not ours to ask. */
+/** Schemas by id from a registry, which may be down, slow, or refuse access. */
 final class RegistryTest {
     private static final String LONG = "{\"type\":\"long\"}";
 
@@ -40,7 +40,7 @@ final class RegistryTest {
     }
 
     private static Registry registry(String urls, String... more) {
-        Map<String, String> settings = new HashMap<>(Map.of("urls", urls, "timeout_ms", "300"));
+        Map<String, String> settings = new HashMap<>(Map.of("urls", urls));
         for (int i = 0; i < more.length; i += 2) {
             settings.put(more[i], more[i + 1]);
         }
@@ -57,144 +57,143 @@ final class RegistryTest {
                 .reason();
     }
 
-    /** An address at which nobody listens. */
-    private static String nobody() throws IOException {
+    /** An address on which nothing listens. */
+    private static String closedAddress() throws IOException {
         FakeRegistry gone = new FakeRegistry();
         gone.close();
         return gone.url();
     }
 
     @Test
-    void aSchemaIsAskedForOnce() {
+    void aSchemaIsRequestedOnce() {
         Registry registry = registry(fake.url());
 
         registry.schema(1);
 
         assertEquals(Schema.Type.LONG, registry.schema(1).getType());
-        assertEquals(List.of("/schemas/ids/1"), fake.asked);
+        assertEquals(List.of("/schemas/ids/1"), fake.requests);
     }
 
     @Test
-    void threadsThatWantTheSameSchemaAskOnce() throws Exception {
+    void threadsThatNeedTheSameSchemaRequestItOnce() throws Exception {
         Registry registry = registry(fake.url());
         fake.delayMs = 100;
         ExecutorService threads = Executors.newFixedThreadPool(4);
         try {
-            Callable<Schema> question = () -> registry.schema(1);
-            threads.invokeAll(List.of(question, question, question, question))
-                    .forEach(found -> assertTrue(found.isDone()));
+            Callable<Schema> request = () -> registry.schema(1);
+            threads.invokeAll(List.of(request, request, request, request)).forEach(found -> assertTrue(found.isDone()));
         } finally {
             threads.shutdownNow();
         }
 
-        assertEquals(1, fake.asked.size());
+        assertEquals(1, fake.requests.size());
     }
 
     @Test
-    void anIdThatTheRegistryDoesNotKnowIsMalformed() {
+    void anUnknownIdIsMalformed() {
         Registry registry = registry(fake.url());
 
-        assertEquals("the registry knows no schema 9", malformed(registry, 9));
-        assertEquals("the registry knows no schema 4294967295", malformed(registry, -1));
+        assertEquals("the registry has no schema 9", malformed(registry, 9));
+        assertEquals("the registry has no schema 4294967295", malformed(registry, -1));
     }
 
     @Test
-    void aFileOfProtobufIsAskedForOnce() {
-        fake.answers.put("/schemas/ids/2", FakeRegistry.schema("message M {}", ",\"schemaType\":\"PROTOBUF\""));
+    void aProtobufFileIsRequestedOnce() {
+        fake.responses.put("/schemas/ids/2", FakeRegistry.schema("message M {}", ",\"schemaType\":\"PROTOBUF\""));
         fake.put(3, "{}");
         Registry registry = registry(fake.url());
 
         assertEquals("message M {}", registry.protobuf(2));
         assertEquals("message M {}", registry.protobuf(2));
-        assertEquals(List.of("/schemas/ids/2"), fake.asked);
+        assertEquals(List.of("/schemas/ids/2"), fake.requests);
         assertEquals(
-                "schema 3 is one of AVRO, not of PROTOBUF",
+                "schema 3 is of the type AVRO, not PROTOBUF",
                 assertThrows(MalformedRecordException.class, () -> registry.protobuf(3))
                         .reason());
         assertEquals(
-                "the registry knows no schema 4",
+                "the registry has no schema 4",
                 assertThrows(MalformedRecordException.class, () -> registry.protobuf(4))
                         .reason());
     }
 
     @Test
-    void aSchemaOfAnotherKindIsMalformed() {
-        fake.answers.put("/schemas/ids/2", FakeRegistry.schema("message M {}", ",\"schemaType\":\"PROTOBUF\""));
+    void aSchemaOfAnotherTypeIsMalformed() {
+        fake.responses.put("/schemas/ids/2", FakeRegistry.schema("message M {}", ",\"schemaType\":\"PROTOBUF\""));
         fake.put(3, "nothing");
 
-        assertEquals("schema 2 is one of PROTOBUF, not of AVRO", malformed(registry(fake.url()), 2));
+        assertEquals("schema 2 is of the type PROTOBUF, not AVRO", malformed(registry(fake.url()), 2));
         assertTrue(malformed(registry(fake.url()), 3).startsWith("schema 3 cannot be read: "));
     }
 
     @Test
-    void referencesAreFollowedEachOnce() {
+    void eachReferencedSchemaIsRequestedOnce() {
         String in = "{\"type\":\"record\",\"name\":\"x.In\",\"fields\":[{\"name\":\"v\",\"type\":\"int\"}]}";
         String mid = "{\"type\":\"record\",\"name\":\"x.Mid\",\"fields\":[{\"name\":\"in\",\"type\":\"x.In\"}]}";
         String out = "{\"type\":\"record\",\"name\":\"x.Out\",\"fields\":["
                 + "{\"name\":\"mid\",\"type\":\"x.Mid\"},{\"name\":\"in\",\"type\":\"x.In\"}]}";
         String toIn = "{\"name\":\"x.In\",\"subject\":\"a/b c\",\"version\":2}";
         String toMid = "{\"name\":\"x.Mid\",\"subject\":\"mid\",\"version\":1}";
-        fake.answers.put("/subjects/a%2Fb%20c/versions/2", FakeRegistry.schema(in, ""));
-        fake.answers.put("/subjects/mid/versions/1", FakeRegistry.schema(mid, ",\"references\":[" + toIn + "]"));
-        fake.answers.put("/schemas/ids/2", FakeRegistry.schema(out, ",\"references\":[" + toMid + "," + toIn + "]"));
+        fake.responses.put("/subjects/a%2Fb%20c/versions/2", FakeRegistry.schema(in, ""));
+        fake.responses.put("/subjects/mid/versions/1", FakeRegistry.schema(mid, ",\"references\":[" + toIn + "]"));
+        fake.responses.put("/schemas/ids/2", FakeRegistry.schema(out, ",\"references\":[" + toMid + "," + toIn + "]"));
 
         Schema found = registry(fake.url()).schema(2);
 
         assertEquals(
                 List.of("x.Mid", "x.In"),
                 found.getFields().stream().map(f -> f.schema().getFullName()).toList());
-        assertEquals(3, fake.asked.size());
+        assertEquals(3, fake.requests.size());
     }
 
     @Test
     void aPathInTheAddressIsKept() {
-        fake.answers.put("/apis/ccompat/v7/schemas/ids/1", FakeRegistry.schema(LONG, ""));
+        fake.responses.put("/apis/ccompat/v7/schemas/ids/1", FakeRegistry.schema(LONG, ""));
 
         registry(fake.url() + "/apis/ccompat/v7/").schema(1);
 
-        assertEquals(List.of("/apis/ccompat/v7/schemas/ids/1"), fake.asked);
+        assertEquals(List.of("/apis/ccompat/v7/schemas/ids/1"), fake.requests);
     }
 
     @Test
-    void theNextAddressIsAskedIfOneDoesNotAnswer() throws IOException {
-        Registry registry = registry(nobody() + " , " + fake.url());
+    void theNextAddressIsTriedIfOneDoesNotAnswer() throws IOException {
+        Registry registry = registry(closedAddress() + " , " + fake.url());
 
         assertEquals(Schema.Type.LONG, registry.schema(1).getType());
     }
 
     @Test
-    void anAddressThatIsNotWellIsLikeOneThatDoesNotAnswer() throws IOException {
-        try (FakeRegistry ill = new FakeRegistry()) {
-            ill.status = 503;
+    void theNextAddressIsTriedAfterAServerError() throws IOException {
+        try (FakeRegistry failing = new FakeRegistry()) {
+            failing.status = 503;
 
             assertEquals(
                     Schema.Type.LONG,
-                    registry(ill.url() + "," + fake.url()).schema(1).getType());
+                    registry(failing.url() + "," + fake.url()).schema(1).getType());
         }
     }
 
     @Test
     void aRegistryThatIsDownIsUnreachable() throws IOException {
-        String address = nobody();
+        String url = closedAddress();
 
-        RegistryException failure = failure(registry(address));
+        RegistryException failure = failure(registry(url));
 
         assertEquals("LSQL_REGISTRY_UNREACHABLE", failure.getCondition());
-        assertEquals(Map.of("reason", address + ": Connection refused"), failure.getMessageParameters());
+        assertEquals(Map.of("reason", url + ": Connection refused"), failure.getMessageParameters());
     }
 
     @Test
     void aRegistryThatIsSlowIsUnreachable() {
         fake.delayMs = 2_000;
 
-        RegistryException failure = failure(registry(fake.url()));
+        RegistryException failure = failure(registry(fake.url(), "timeout_ms", "300"));
 
         assertEquals("LSQL_REGISTRY_UNREACHABLE", failure.getCondition());
         assertEquals(Map.of("reason", fake.url() + ": no answer in time"), failure.getMessageParameters());
     }
 
     @Test
-    void aFailureIsForgotten() {
+    void aFailedRequestIsRepeated() {
         Registry registry = registry(fake.url());
         fake.status = 500;
         failure(registry);
@@ -205,23 +204,23 @@ final class RegistryTest {
 
     @ParameterizedTest
     @CsvSource({"500,UNREACHABLE", "503,UNREACHABLE", "429,UNREACHABLE", "401,REFUSED", "403,REFUSED", "302,REFUSED"})
-    void anAnswerThatSaysNothingOfTheSchemaIsNotTheRecordsFault(int status, String condition) {
+    void anErrorOfTheRegistryIsNotAnErrorOfTheRecord(int status, String condition) {
         fake.status = status;
 
         assertEquals("LSQL_REGISTRY_" + condition, failure(registry(fake.url())).getCondition());
     }
 
     @Test
-    void a404OfAnotherServerIsNotTheRecordsFault() {
+    void a404OfAnotherServerIsNotAnErrorOfTheRecord() {
         fake.notFound = "<html>404</html>";
-        fake.answers.clear();
+        fake.responses.clear();
 
         assertEquals("LSQL_REGISTRY_REFUSED", failure(registry(fake.url())).getCondition());
     }
 
     @Test
-    void anAnswerThatIsNoRegistrysIsNotTheRecordsFault() {
-        fake.answers.put("/schemas/ids/1", "<html>sign in</html>");
+    void aResponseOfAnotherServerIsNotAnErrorOfTheRecord() {
+        fake.responses.put("/schemas/ids/1", "<html>sign in</html>");
 
         assertEquals("LSQL_REGISTRY_REFUSED", failure(registry(fake.url())).getCondition());
     }
@@ -240,14 +239,14 @@ final class RegistryTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "ftp://x", "http://user:secret@host", "http://user:sec ret%@host", "x"})
-    void anAddressThatCannotBeUsedIsRefused(String urls) {
+    void anInvalidAddressIsRefused(String urls) {
         IllegalArgumentException error = assertThrows(IllegalArgumentException.class, () -> registry(urls));
 
         assertFalse(error.getMessage().contains("sec"));
     }
 
     @Test
-    void aSettingThatIsNotKnownIsRefused() {
+    void anUnknownSettingIsRefused() {
         assertThrows(IllegalArgumentException.class, () -> registry(fake.url(), "pasword", "x"));
     }
 

@@ -12,7 +12,7 @@ class SinkExceptionTest {
             new SinkTable("t", List.of("id", "name"), List.of("long", "string"), List.of("id"), true, false, 10, "");
 
     @Test
-    void theReasonIsOneLineWhateverTheServerSays() {
+    void theReasonIsOneLine() {
         SinkException error = SinkException.of(Condition.LSQL_SINK_REFUSED, "a \"name\"\n\tis \\ grün");
 
         assertEquals("LSQL_SINK_REFUSED", error.getCondition());
@@ -20,7 +20,7 @@ class SinkExceptionTest {
     }
 
     @Test
-    void aRowIsNamedByItsRecord() {
+    void aRowIsIdentifiedByItsRecord() {
         SinkRow row = new SinkRow("topic", 3, 1L << 40, false, new Object[] {1L, "a"});
 
         SinkException error = SinkException.row(TABLE, row, "no");
@@ -32,7 +32,7 @@ class SinkExceptionTest {
     }
 
     @Test
-    void aRowWithoutARecordIsNamedByItsKey() {
+    void aRowWithoutARecordIsIdentifiedByItsKey() {
         SinkRow row = new SinkRow(null, 0, 0, false, new Object[] {7L, "a"});
 
         assertEquals(

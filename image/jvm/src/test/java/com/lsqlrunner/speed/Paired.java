@@ -3,49 +3,64 @@ package com.lsqlrunner.speed;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.Arrays;
+import org.apache.spark.unsafe.types.UTF8String;
 
-/** Compares two ways of the same work, one after the other in each round; not a test. */
+/** Compares two implementations, which run alternately. Not a test. */
 public final class Paired {
     private static final int CALLS = 1_000_000;
     private static final int WARM_UP = 5;
     private static final int ROUNDS = 15;
 
-    /** Of the thread, not the wall: other work on the machine counts less. Collecting garbage does not count. */
+    /** The processor time of the thread: it depends less on other processes, and excludes garbage collection. */
     private static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
 
     private static long kept;
 
     private Paired() {}
 
-    /** The work. */
-    public interface Work {
-        /** Does it once; the result is kept, so that the compiler drops nothing. */
+    /** A call of one implementation. */
+    public interface Call {
+        /** The result is used, so the compiler cannot remove the call. */
         Object run() throws Exception;
     }
 
-    /** Prints the medians in nanoseconds, and the median of the ratios of a round. */
-    public static void compare(String what, Work ours, Work theirs) throws Exception {
-        double[] our = new double[ROUNDS];
-        double[] their = new double[ROUNDS];
+    /** Spark's string over bytes, after the check for UTF-8 that the module's readers make. */
+    public static UTF8String checked(byte[] bytes, int length) {
+        UTF8String text = UTF8String.fromBytes(bytes, 0, length);
+        for (int i = 0; i < length; i++) {
+            if (bytes[i] < 0) {
+                if (!text.isValid()) {
+                    throw new IllegalArgumentException("not UTF-8");
+                }
+                break;
+            }
+        }
+        return text;
+    }
+
+    /** Prints the medians in nanoseconds, and the median of the ratios of the rounds. */
+    public static void compare(String name, Call ours, Call library) throws Exception {
+        double[] ourNanos = new double[ROUNDS];
+        double[] libraryNanos = new double[ROUNDS];
         double[] ratio = new double[ROUNDS];
         for (int round = -WARM_UP; round < ROUNDS; round++) {
             double one = nanos(ours);
-            double other = nanos(theirs);
+            double other = nanos(library);
             if (round >= 0) {
-                our[round] = one;
-                their[round] = other;
+                ourNanos[round] = one;
+                libraryNanos[round] = other;
                 ratio[round] = other / one;
             }
         }
         System.out.printf(
-                "%-16s ours %.0f ns, library %.0f ns, library/ours %.2f (%d)%n",
-                what, median(our), median(their), median(ratio), kept & 1);
+                "%s: ours %.0f ns, library %.0f ns, library/ours %.2f (%d)%n",
+                name, median(ourNanos), median(libraryNanos), median(ratio), kept & 1);
     }
 
-    private static double nanos(Work work) throws Exception {
+    private static double nanos(Call call) throws Exception {
         long start = CLOCK.getCurrentThreadCpuTime();
         for (int i = 0; i < CALLS; i++) {
-            kept += System.identityHashCode(work.run().getClass()) & 1;
+            kept += System.identityHashCode(call.run().getClass()) & 1;
         }
         return (CLOCK.getCurrentThreadCpuTime() - start) / (double) CALLS;
     }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Lines of CSV: columns {@code id} (long), {@code who} (string) and {@code price} (double). */
+/** Lines of CSV with the columns {@code id} (long), {@code who} (string) and {@code price} (double). */
 final class CsvTest {
     private static final StructType TYPE =
             Types.struct("id", Types.named("long"), "who", Types.named("string"), "price", Types.named("double"));
@@ -45,7 +45,7 @@ final class CsvTest {
                 "1,\"a\"\"b\",2 | (1 a\"b 2.0)",
                 "1,\"\"\"\",2 | (1 \" 2.0)"
             })
-    void aLineIsAStruct(String text, String shown) {
+    void aLineIsDecodedToAStruct(String text, String shown) {
         assertEquals(shown, decoded(text));
     }
 
@@ -55,7 +55,7 @@ final class CsvTest {
     }
 
     @Test
-    void blanksCountInTextsOnly() {
+    void blanksAreSignificantOnlyInStrings() {
         assertEquals("(1  x  2.0)", decoded(" 1 , x , 2 "));
     }
 
@@ -70,13 +70,13 @@ final class CsvTest {
                 "1,bob,2,3 | it has 4 columns, not 3",
                 "1,bob,2\\n2,eve,3 | it has more than one line",
                 "1,bob,2\\n\\n | it has more than one line",
-                "x,bob,2 | column id: \"x\" is no long",
-                "1,bob,x | column price: \"x\" is no double",
+                "x,bob,2 | column id: \"x\" is not a valid long",
+                "1,bob,x | column price: \"x\" is not a valid double",
                 "1,\"bob,2 | column 2 has no closing quote",
                 "1,b\"o\"b,2 | column 2 has a quote within a value that does not begin with one",
-                "1,\"b\"ob,2 | column 2 goes on behind its closing quote"
+                "1,\"b\"ob,2 | column 2 continues after its closing quote"
             })
-    void bytesThatAreNoSuchLineAreMalformed(String text, String reason) {
+    void aLineWithErrorsIsMalformed(String text, String reason) {
         assertEquals(
                 reason,
                 assertThrows(MalformedRecordException.class, () -> decoded(text))
@@ -84,14 +84,14 @@ final class CsvTest {
     }
 
     @Test
-    void onlyTheColumnsThatAreAskedForAreRead() {
+    void onlyTheDeclaredColumnsAreRead() {
         CsvRecords records = new CsvRecords(Types.struct("price", Types.named("double")), NAMES, ",", "\"", "");
 
         assertEquals("(2.5)", Shown.shown(records.decode(line("no number,bob,2.5"))));
     }
 
     @Test
-    void delimiterAndQuoteMayBeOthersAndATextMayStandForNull() {
+    void delimiterQuoteAndNullTextAreOptions() {
         CsvRecords records = new CsvRecords(TYPE, NAMES, "\t", "'", "\\N");
 
         assertEquals("(1 a\tb null)", Shown.shown(records.decode(line("1\\t'a\\tb'\\t\\N"))));
@@ -99,14 +99,14 @@ final class CsvTest {
     }
 
     @Test
-    void withoutAQuoteAllQuotesAreText() {
+    void quotesAreTextIfNoQuoteIsSet() {
         CsvRecords records = new CsvRecords(TYPE, NAMES, ",", "", "");
 
         assertEquals("(1 5\" pipe 2.0)", Shown.shown(records.decode(line("1,5\" pipe,2"))));
     }
 
     @Test
-    void aDecoderGoesOnAfterAMalformedRecord() {
+    void aDecoderCanBeUsedAfterAMalformedRecord() {
         CsvRecords records = new CsvRecords(TYPE, NAMES, ",", "\"", "");
 
         assertThrows(MalformedRecordException.class, () -> records.decode(line("1,\"bob")));
@@ -115,7 +115,7 @@ final class CsvTest {
     }
 
     @Test
-    void moreColumnsThanUsualAreCounted() {
+    void thousandsOfColumnsAreCounted() {
         MalformedRecordException error =
                 assertThrows(MalformedRecordException.class, () -> decoded(",".repeat(10_000)));
 
@@ -123,15 +123,16 @@ final class CsvTest {
     }
 
     @Test
-    void anyBytesEndInAValueOrAReason() {
+    void randomBytesGiveAValueOrAReason() {
         CsvRecords records = new CsvRecords(TYPE, NAMES, ",", "\"", "");
-        byte[] likely = "1,\"\n\r.e-x".getBytes(StandardCharsets.US_ASCII);
+        byte[] alphabet = "1,\"\n\r.e-x".getBytes(StandardCharsets.US_ASCII);
         Random random = new Random(1);
         int decoded = 0;
         for (int i = 0; i < 200_000; i++) {
             byte[] record = new byte[random.nextInt(12)];
             for (int at = 0; at < record.length; at++) {
-                record[at] = random.nextInt(8) == 0 ? (byte) random.nextInt() : likely[random.nextInt(likely.length)];
+                record[at] =
+                        random.nextInt(8) == 0 ? (byte) random.nextInt() : alphabet[random.nextInt(alphabet.length)];
             }
             try {
                 records.decode(record);
@@ -140,6 +141,6 @@ final class CsvTest {
                 assertFalse(expected.getMessage().isEmpty());
             }
         }
-        assertFalse(decoded < 100, "most of the tries were in vain: " + decoded);
+        assertFalse(decoded < 100, "too few of the random lines were valid: " + decoded);
     }
 }

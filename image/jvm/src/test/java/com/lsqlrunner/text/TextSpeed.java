@@ -16,21 +16,21 @@ import org.apache.spark.sql.types.StructType;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * How long one record takes to decode, as CSV and as XML, here and with Spark's own parsers; not a test. It needs the
- * jars of Spark:
+ * Measures how long it takes to decode one record of CSV and of XML, here and with Spark's parsers. Not a test. It
+ * needs the jars of Spark:
  *
  * <pre>java --add-opens=java.base/java.lang=ALL-UNNAMED --add-opens=java.base/java.nio=ALL-UNNAMED
- *     --add-opens=java.base/sun.nio.ch=ALL-UNNAMED --add-opens=java.base/java.util=ALL-UNNAMED
- *     -cp image/jvm/target/classes:image/jvm/target/test-classes:'.venv/lib/python3.11/site-packages/pyspark/jars/*'
- *     com.lsqlrunner.text.TextSpeed</pre>
+ * --add-opens=java.base/sun.nio.ch=ALL-UNNAMED --add-opens=java.base/java.util=ALL-UNNAMED
+ * -cp image/jvm/target/classes:image/jvm/target/test-classes:'.venv/lib/python3.11/site-packages/pyspark/jars/*'
+ * com.lsqlrunner.text.TextSpeed</pre>
  */
 final class TextSpeed {
     private static final int RECORDS = 200_000;
     private static final int ROUNDS = 9;
-    /** Of the thread, not the wall: other work on the machine counts less. */
+    /** The processor time of the thread: it depends less on other processes. */
     private static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
 
-    private static long kept;
+    private static long checksum;
 
     private TextSpeed() {}
 
@@ -63,23 +63,23 @@ final class TextSpeed {
                 new CSVOptions(options, false, "UTC"),
                 CollectionConverters.asScala(List.<Filter>of()).toSeq());
         StaxXmlParser sparkXml = new StaxXmlParser(type, new XmlOptions(options, "UTC", "", false));
-        Map<String, Supplier<Object>> ways = new LinkedHashMap<>();
-        ways.put("CSV", () -> ownCsv.decode(csv));
-        ways.put("CSV of Spark", () -> sparkCsv.parse().apply(new String(csv, StandardCharsets.UTF_8)));
-        ways.put("XML", () -> ownXml.decode(xml));
-        ways.put("XML of Spark", () -> sparkXml.parseColumn(new String(xml, StandardCharsets.UTF_8), type));
+        Map<String, Supplier<Object>> decoders = new LinkedHashMap<>();
+        decoders.put("CSV", () -> ownCsv.decode(csv));
+        decoders.put("CSV of Spark", () -> sparkCsv.parse().apply(new String(csv, StandardCharsets.UTF_8)));
+        decoders.put("XML", () -> ownXml.decode(xml));
+        decoders.put("XML of Spark", () -> sparkXml.parseColumn(new String(xml, StandardCharsets.UTF_8), type));
         for (int round = 0; round < ROUNDS; round++) {
             StringBuilder line = new StringBuilder();
-            ways.forEach((name, way) -> line.append("%s %.0f ns  ".formatted(name, nanos(way))));
+            decoders.forEach((name, decoder) -> line.append("%s %.0f ns  ".formatted(name, nanos(decoder))));
             System.out.println(line);
         }
-        System.out.println(kept);
+        System.out.println(checksum);
     }
 
-    private static double nanos(Supplier<Object> way) {
+    private static double nanos(Supplier<Object> decoder) {
         long start = CLOCK.getCurrentThreadCpuTime();
         for (int i = 0; i < RECORDS; i++) {
-            kept += System.identityHashCode(way.get().getClass()) & 1;
+            checksum += System.identityHashCode(decoder.get().getClass()) & 1;
         }
         return (CLOCK.getCurrentThreadCpuTime() - start) / (double) RECORDS;
     }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Texts as values of each type, and texts that are none. */
+/** Valid and invalid texts of each type. */
 final class TextValuesTest {
     private static Object read(String type, String text) {
         return TextValues.of(Types.named(type)).read(UTF8String.fromString(text));
@@ -44,7 +44,7 @@ final class TextValuesTest {
                 "timestamp|2026-03-01 12:00:00|1772366400000000",
                 "timestamp|2026-03-01T13:00:00.000001+01:00|1772366400000001"
             })
-    void aTextIsAValue(String type, String text, String shown) {
+    void aValidTextIsRead(String type, String text, String shown) {
         assertEquals(shown, Shown.shown(read(type, text)));
     }
 
@@ -84,14 +84,14 @@ final class TextValuesTest {
                 "timestamp|2026-02-30T00:00:00Z",
                 "timestamp|''"
             })
-    void aTextIsNoValue(String type, String text) {
+    void anInvalidTextIsMalformed(String type, String text) {
         MalformedRecordException error = assertThrows(MalformedRecordException.class, () -> read(type, text));
 
-        assertEquals("\"%s\" is no %s".formatted(text, type), error.reason());
+        assertEquals("\"%s\" is not a valid %s".formatted(text, type), error.reason());
     }
 
     @Test
-    void aNumberOfAMillionDigitsIsRefusedAtOnce() {
+    void aNumberOfAMillionDigitsIsRefusedWithoutDelay() {
         for (String type : new String[] {"int", "long", "double", "decimal(38,0)"}) {
             Assertions.assertTimeout(
                     Duration.ofSeconds(2),
@@ -100,7 +100,7 @@ final class TextValuesTest {
     }
 
     @Test
-    void bytesThatAreNotUtf8AreNoText() {
+    void bytesThatAreNotUtf8AreMalformed() {
         UTF8String text = UTF8String.fromBytes(new byte[] {'a', (byte) 0xff});
 
         assertThrows(MalformedRecordException.class, () -> TextValues.of(Types.named("string"))

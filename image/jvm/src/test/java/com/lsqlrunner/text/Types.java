@@ -5,11 +5,11 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
-/** Types for tests, without Spark's parser of them. */
+/** Types for tests, without Spark's type parser. */
 final class Types {
     private Types() {}
 
-    /** A struct of names and types by turns. */
+    /** A struct of alternating names and types. */
     static StructType struct(Object... fields) {
         StructType found = new StructType();
         for (int i = 0; i < fields.length; i += 2) {
@@ -22,7 +22,7 @@ final class Types {
         return DataTypes.createArrayType(element, true);
     }
 
-    /** A type by its name in the language. */
+    /** A type by its name in LSQL. */
     static DataType named(String name) {
         return switch (name) {
             case "int" -> DataTypes.IntegerType;

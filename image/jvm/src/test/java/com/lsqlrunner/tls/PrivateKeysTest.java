@@ -18,22 +18,22 @@ import org.junit.jupiter.api.Test;
 
 class PrivateKeysTest {
     private static final String PASSWORD = "k\"e\\y";
-    private static final int PKCS8_HEAD = 26;
+    private static final int PKCS8_HEADER_BYTES = 26;
 
     private static final BigInteger NUMBER =
             new BigInteger("69e324784008a6f84a57366dca8f89565b81faafc9ccee51c8d8c974ec50abcb", 16);
-    /** A key made for this test, as `openssl ecparam -genkey` writes it. */
+    /** A key for this test, as `openssl ecparam -genkey` writes it. */
     private static final String SEC1 =
             "MHcCAQEEIGnjJHhACKb4Slc2bcqPiVZbgfqvyczuUcjYyXTsUKvLoAoGCCqGSM49AwEHoUQDQgAEYtrW3JUu1bv2"
                     + "+JZ9oRbPRKi5cQOe6Jegz2wpwZCtPEvDDnx0zfPoa19KoENaq0rQ+M1D36Tb8wlZcnZvyII0rQ==";
-    /** The same, as `openssl pkcs8 -topk8` encrypts it: PBES2. */
-    private static final String NOW =
+    /** The same key, as `openssl pkcs8 -topk8` encrypts it: PBES2. */
+    private static final String PBES2 =
             "MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAj8Hj9+jyaPPwICCAAwDAYIKoZIhvcNAgkFADAdBglg"
                     + "hkgBZQMEASoEED9MMOU5h+M49xWastlFpRoEgZDSrhQlGmxV1yJNKodIinw+c7pF70i7eTwtyMv5Oha83P+UTIVN"
                     + "hLhnJF5l96IywqBDK+FnUbpwu+z4wGv2w0zFkFfviSJQ4K1CPG1N+XMIdiZ7yjzXCr3RAagHlkG9dHNQcYlYCJjG"
                     + "2Nq9BB/YX5O//TxtYoq5Bt8tR5e1THbdlaiXTlpfK7i7Gy7ME30igyc=";
-    /** The same, with `-v1 PBE-SHA1-3DES`. */
-    private static final String BEFORE =
+    /** The same key, with `-v1 PBE-SHA1-3DES`. */
+    private static final String PBES1 =
             "MIGxMBwGCiqGSIb3DQEMAQMwDgQIje/K8p8NNcsCAggABIGQUoYYRJjUZ327l0UafNNN7xh+HGlMXi4NZvStJOeD"
                     + "4VUwL+ICATWXQwnHipfHKYimX7qda2I8b4GU2Ew/IuOfzxdwJypPtc1m4h5N5nsS8e5XrGrc6wbzosW2Uqq2kikF"
                     + "MtrLki3pYk4c5icexfgfJiqrZXv/VYjIvQdeH/P5W9lI8zhoRG0OhzxaM2hEd47K";
@@ -49,7 +49,7 @@ class PrivateKeysTest {
         return "-----BEGIN " + kind + "-----\n" + text + "\n-----END " + kind + "-----\n";
     }
 
-    private static String locked(String base64) {
+    private static String encrypted(String base64) {
         return pem("ENCRYPTED PRIVATE KEY", Base64.getDecoder().decode(base64));
     }
 
@@ -66,7 +66,7 @@ class PrivateKeysTest {
     }
 
     @Test
-    void leavesAPlainKeyAsItIs() throws Exception {
+    void keepsAKeyThatIsNotEncrypted() throws Exception {
         String key = pem("PRIVATE KEY", rsa());
 
         assertEquals(key, PrivateKeys.plain(key, null));
@@ -74,44 +74,44 @@ class PrivateKeysTest {
     }
 
     @Test
-    void takesPkcs1() throws Exception {
+    void convertsPkcs1() throws Exception {
         byte[] key = rsa();
-        byte[] inner = Arrays.copyOfRange(key, PKCS8_HEAD, key.length);
+        byte[] inner = Arrays.copyOfRange(key, PKCS8_HEADER_BYTES, key.length);
 
         assertArrayEquals(key, der(PrivateKeys.plain(pem("RSA PRIVATE KEY", inner), null)));
     }
 
     @Test
-    void takesSec1WithItsCurve() throws Exception {
+    void convertsSec1WithItsCurve() throws Exception {
         String key = pem("EC PRIVATE KEY", Base64.getDecoder().decode(SEC1));
 
         assertEquals(NUMBER, number(PrivateKeys.plain(key, null)));
     }
 
     @Test
-    void decryptsWhatOpensslWritesNowAndWroteBefore() throws Exception {
-        for (String made : new String[] {NOW, BEFORE}) {
-            assertEquals(NUMBER, number(PrivateKeys.plain(locked(made), PASSWORD)));
+    void decryptsKeysOfOldAndNewOpenssl() throws Exception {
+        for (String key : new String[] {PBES2, PBES1}) {
+            assertEquals(NUMBER, number(PrivateKeys.plain(encrypted(key), PASSWORD)));
         }
     }
 
     @Test
-    void refusesAWrongPasswordAndNone() {
-        assertThrows(GeneralSecurityException.class, () -> PrivateKeys.plain(locked(NOW), "wrong"));
-        assertThrows(GeneralSecurityException.class, () -> PrivateKeys.plain(locked(NOW), null));
+    void refusesAWrongOrMissingPassword() {
+        assertThrows(GeneralSecurityException.class, () -> PrivateKeys.plain(encrypted(PBES2), "wrong"));
+        assertThrows(GeneralSecurityException.class, () -> PrivateKeys.plain(encrypted(PBES2), null));
     }
 
     @Test
-    void refusesAKeyThatEndsTooEarlyOrNamesNoCurve() {
-        String cut = pem("EC PRIVATE KEY", new byte[] {0x30, 0x31, 0x02});
-        String nameless = pem("EC PRIVATE KEY", HexFormat.of().parseHex("3003020101"));
+    void refusesAKeyThatIsTruncatedOrHasNoCurve() {
+        String truncated = pem("EC PRIVATE KEY", new byte[] {0x30, 0x31, 0x02});
+        String withoutCurve = pem("EC PRIVATE KEY", HexFormat.of().parseHex("3003020101"));
 
-        assertThrows(IOException.class, () -> PrivateKeys.plain(cut, null));
-        assertThrows(IOException.class, () -> PrivateKeys.plain(nameless, null));
+        assertThrows(IOException.class, () -> PrivateKeys.plain(truncated, null));
+        assertThrows(IOException.class, () -> PrivateKeys.plain(withoutCurve, null));
     }
 
     @Test
-    void leavesWhatIsNoKey() throws Exception {
+    void keepsATextWithoutAKey() throws Exception {
         assertEquals("no key", PrivateKeys.plain("no key", null));
     }
 }

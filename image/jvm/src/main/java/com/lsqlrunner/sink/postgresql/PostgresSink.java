@@ -11,9 +11,9 @@ import java.util.Iterator;
 import java.util.Map;
 import java.util.Properties;
 
-/** Rows to tables of PostgreSQL. */
+/** Writes rows to tables of PostgreSQL. */
 public final class PostgresSink implements Sink, ConnectionPool.Client<Connection> {
-    private static final int ANSWER_S = 5;
+    private static final int CHECK_TIMEOUT_S = 5;
 
     private final String url;
     private final Properties properties = new Properties();
@@ -31,7 +31,7 @@ public final class PostgresSink implements Sink, ConnectionPool.Client<Connectio
         properties.put("socketTimeout", "120");
         properties.put("tcpKeepAlive", "true");
         properties.put("reWriteBatchedInserts", "true");
-        // The server reads text as the type of its column: uuid, jsonb, an enumeration.
+        // The server converts text to the type of the column: uuid, jsonb, an enum.
         properties.put("stringtype", "unspecified");
         properties.put("options", "-c TimeZone=UTC");
         driver =
@@ -70,9 +70,9 @@ public final class PostgresSink implements Sink, ConnectionPool.Client<Connectio
     @Override
     public Connection connect() {
         try {
-            Connection made = driver.connect(url, properties);
-            made.setAutoCommit(false);
-            return made;
+            Connection connection = driver.connect(url, properties);
+            connection.setAutoCommit(false);
+            return connection;
         } catch (SQLException error) {
             throw SqlErrors.of(error);
         }
@@ -81,23 +81,23 @@ public final class PostgresSink implements Sink, ConnectionPool.Client<Connectio
     @Override
     public boolean isUsable(Connection connection) {
         try {
-            if (connection.isValid(ANSWER_S)) {
-                connection.rollback(); // the question began a transaction
+            if (connection.isValid(CHECK_TIMEOUT_S)) {
+                connection.rollback(); // the check started a transaction
                 return true;
             }
         } catch (SQLException error) {
-            // It is as good as closed.
+            // The connection is not usable.
         }
         return false;
     }
 
-    /** Gives a connection up; the server rolls back what it had begun. */
+    /** Closes a connection. The server rolls back its transaction. */
     @Override
     public void close(Connection connection) {
         try {
             connection.close();
         } catch (SQLException error) {
-            // There is nothing left to lose.
+            // The connection is not used again, so the error does not matter.
         }
     }
 }

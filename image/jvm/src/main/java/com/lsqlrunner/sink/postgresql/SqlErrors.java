@@ -4,35 +4,38 @@ import com.lsqlrunner.errors.Condition;
 import com.lsqlrunner.sink.SinkException;
 import java.sql.SQLException;
 
-/** What the SQLSTATE of an error means; source: PostgreSQL's documentation, appendix "Error Codes". */
+/** Maps the SQLSTATE of an error to a condition. Source: PostgreSQL's documentation, appendix "Error Codes". */
 final class SqlErrors {
     private SqlErrors() {}
 
     static SinkException of(SQLException error) {
         SQLException cause = root(error);
-        return SinkException.of(condition(cause), words(cause));
+        return SinkException.of(condition(cause), message(cause));
     }
 
-    /** Of a question before any row: one that concurrent makers of a table collide in is no fault of a row. */
+    /**
+     * The error of a statement before the first row. Tasks that create a table at the same time may conflict, which is
+     * not an error of a row.
+     */
     static SinkException beforeRows(SQLException error) {
         SQLException cause = root(error);
         Condition condition = condition(cause);
         return SinkException.of(
-                condition == Condition.LSQL_SINK_ROW_REFUSED ? Condition.LSQL_SINK_FAILED : condition, words(cause));
+                condition == Condition.LSQL_SINK_ROW_REFUSED ? Condition.LSQL_SINK_FAILED : condition, message(cause));
     }
 
-    /** Whether the server refuses the row itself, as it would any time. */
+    /** Whether the server refuses the row itself, and would refuse it again. */
     static boolean isOfRow(SQLException error) {
         return condition(root(error)) == Condition.LSQL_SINK_ROW_REFUSED;
     }
 
-    static String words(SQLException error) {
+    static String message(SQLException error) {
         String text =
                 String.valueOf(root(error).getMessage()).lines().findFirst().orElse("");
         return text.replaceFirst("^(ERROR|FATAL): ", "");
     }
 
-    /** Of a batch, the error of the statement and not that of the batch. */
+    /** The error of the statement instead of the error of its batch. */
     private static SQLException root(SQLException error) {
         SQLException next = error.getNextException();
         return error instanceof java.sql.BatchUpdateException && next != null ? next : error;

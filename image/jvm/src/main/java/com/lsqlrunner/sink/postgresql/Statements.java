@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.stream.Collectors;
 
-/** The statements for a table. Names are quoted: the server takes them as the program writes them. */
+/** The SQL statements for a table. Names are quoted, so they have the case that the program writes. */
 final class Statements {
     private static final String MARKS = "lsql_batches";
 
@@ -20,7 +20,7 @@ final class Statements {
         return Arrays.stream(table.name().split("\\.")).map(Statements::quoted).collect(Collectors.joining("."));
     }
 
-    /** The table of marks, in the schema of the rows, since one transaction writes both. */
+    /** The table of marks. It is in the schema of the target table, because one transaction writes both. */
     String marks() {
         int dot = table.name().lastIndexOf('.');
         return dot < 0 ? MARKS : quoted(table.name().substring(0, dot)) + "." + MARKS;
@@ -48,11 +48,11 @@ final class Statements {
 
     String create() {
         StringBuilder text = new StringBuilder("CREATE TABLE IF NOT EXISTS " + name() + " (");
-        for (int place = 0; place < table.columns().size(); place++) {
-            text.append(place == 0 ? "" : ", ")
-                    .append(quoted(table.columns().get(place)))
+        for (int index = 0; index < table.columns().size(); index++) {
+            text.append(index == 0 ? "" : ", ")
+                    .append(quoted(table.columns().get(index)))
                     .append(' ');
-            text.append(type(table.types().get(place)));
+            text.append(type(table.types().get(index)));
         }
         if (!table.key().isEmpty()) {
             text.append(", PRIMARY KEY (").append(list(table.key())).append(')');
@@ -66,7 +66,7 @@ final class Statements {
                 + " (writer text, source text, run text NOT NULL, batch bigint NOT NULL, PRIMARY KEY (writer, source))";
     }
 
-    /** Changes one row where the batch is new for its source, and none where it was written before. */
+    /** Changes one row if the batch is new for its source, and none if it was already written. */
     String claim() {
         return "INSERT INTO "
                 + marks()
@@ -84,7 +84,7 @@ final class Statements {
             case "bytes" -> "bytea";
             case "timestamp" -> "timestamp with time zone";
             case "json" -> "jsonb";
-            default -> type.replace("decimal", "numeric"); // boolean, date and decimal(p,s) are called so there
+            default -> type.replace("decimal", "numeric"); // boolean, date and numeric(p,s)
         };
     }
 

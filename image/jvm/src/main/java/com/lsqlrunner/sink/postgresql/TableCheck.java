@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** Whether a table takes the rows of a program, before any is written; makes it where that was asked for. */
+/** Checks before the first row that a table accepts the rows of a program; creates the table if the program says so. */
 final class TableCheck {
     private static final String COLUMNS =
             "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(?) AND attnum > 0 AND NOT attisdropped";
@@ -88,7 +88,7 @@ final class TableCheck {
         }
     }
 
-    private SinkException mismatch(String why) {
-        return SinkException.of(Condition.LSQL_SINK_TABLE_MISMATCH, why);
+    private SinkException mismatch(String reason) {
+        return SinkException.of(Condition.LSQL_SINK_TABLE_MISMATCH, reason);
     }
 }

@@ -19,13 +19,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Writes the rows of one task, some at a time. Inserts are one transaction with the mark that they are written. Upserts
- * may be written again, so each request of them is a transaction of its own, with its keys in order: tasks that write
- * the same keys then never wait for each other in a circle.
+ * Writes the rows of one task in requests of limited size. All inserts are in one transaction with the mark that they
+ * are written. Upserts may be repeated, so each request is a transaction, with its rows in the order of the keys: tasks
+ * that write the same keys cannot deadlock.
  */
 final class TableWriter implements AutoCloseable {
     private static final String NO_KEY_OF_TOMBSTONE =
-            " of a tombstone is not known: it is computed from the value, or the record has no key";
+            " of a tombstone is unknown: it is computed from the value, or the record has no key";
 
     private final Connection connection;
     private final SinkTable table;
@@ -41,25 +41,25 @@ final class TableWriter implements AutoCloseable {
         this.connection = connection;
         this.table = table;
         this.task = task;
-        this.key = table.keyPlaces();
+        this.key = table.keyIndexes();
         Statements sql = new Statements(table);
         write = connection.prepareStatement(table.upsert() ? sql.upsert() : sql.insert());
         delete = table.upsert() ? connection.prepareStatement(sql.delete()) : null;
         claim = table.upsert() ? null : connection.prepareStatement(sql.claim());
     }
 
-    /** Takes a row; of several with the same key the last one counts. */
+    /** Adds a row. Of several rows with the same key, the last one is written. */
     void add(SinkRow row) throws SQLException {
-        for (int place : key) {
-            if (row.values()[place] == null) {
-                String why = "the key column " + table.columns().get(place)
+        for (int index : key) {
+            if (row.values()[index] == null) {
+                String reason = "the key column " + table.columns().get(index)
                         + (row.deleted() ? NO_KEY_OF_TOMBSTONE : " is null");
-                throw SinkException.row(table, row, why);
+                throw SinkException.row(table, row, reason);
             }
         }
         if (!table.upsert()) {
             if (row.deleted()) {
-                throw SinkException.row(table, row, "it is a tombstone, and an INSERT deletes nothing");
+                throw SinkException.row(table, row, "it is a tombstone, and INSERT does not delete rows");
             }
             if (!isNew(row.source(task))) {
                 return;
@@ -73,21 +73,21 @@ final class TableWriter implements AutoCloseable {
         }
     }
 
-    /** Whether this batch has not been written for a source yet; from now on it counts as written. */
+    /** Whether this batch has not been written for a source yet. The batch is marked as written. */
     private boolean isNew(String source) throws SQLException {
-        Boolean known = isNew.get(source);
-        if (known == null) {
+        Boolean isNewSource = isNew.get(source);
+        if (isNewSource == null) {
             claim.setString(1, task.writer());
             claim.setString(2, source);
             claim.setString(3, task.run());
             claim.setLong(4, task.batch());
-            known = claim.executeUpdate() > 0;
-            isNew.put(source, known);
+            isNewSource = claim.executeUpdate() > 0;
+            isNew.put(source, isNewSource);
         }
-        return known;
+        return isNewSource;
     }
 
-    /** Sends what is pending. Where the server refuses it, one row after the other, to know which one it refuses. */
+    /** Sends the pending rows. If the server refuses them, it sends them one by one to find the refused row. */
     void flush() throws SQLException {
         if (pending.isEmpty()) {
             return;
@@ -120,8 +120,8 @@ final class TableWriter implements AutoCloseable {
     @SuppressWarnings("unchecked") // All values of a column are of one class, and each of these has an order.
     private static int order(List<Object> one, List<Object> other) {
         int found = 0;
-        for (int part = 0; part < one.size() && found == 0; part++) {
-            found = ((Comparable<Object>) one.get(part)).compareTo(other.get(part));
+        for (int i = 0; i < one.size() && found == 0; i++) {
+            found = ((Comparable<Object>) one.get(i)).compareTo(other.get(i));
         }
         return found;
     }
@@ -133,11 +133,11 @@ final class TableWriter implements AutoCloseable {
             if (!SqlErrors.isOfRow(error)) {
                 throw error;
             }
-            throw SinkException.row(table, row, SqlErrors.words(error));
+            throw SinkException.row(table, row, SqlErrors.message(error));
         }
     }
 
-    /** Sends rows in their order, neighbours of one kind in one batch. */
+    /** Sends rows in order; consecutive rows with the same statement are one batch. */
     private void send(Collection<SinkRow> rows) throws SQLException {
         PreparedStatement open = null;
         for (SinkRow row : rows) {
@@ -151,8 +151,8 @@ final class TableWriter implements AutoCloseable {
                     bind(delete, i + 1, row.values()[key[i]], table.types().get(key[i]));
                 }
             } else {
-                for (int place = 0; place < row.values().length; place++) {
-                    bind(write, place + 1, row.values()[place], table.types().get(place));
+                for (int index = 0; index < row.values().length; index++) {
+                    bind(write, index + 1, row.values()[index], table.types().get(index));
                 }
             }
             statement.addBatch();
@@ -162,11 +162,11 @@ final class TableWriter implements AutoCloseable {
         }
     }
 
-    private static void bind(PreparedStatement statement, int place, Object value, String type) throws SQLException {
+    private static void bind(PreparedStatement statement, int index, Object value, String type) throws SQLException {
         if (value == null) {
-            statement.setNull(place, sqlType(type));
+            statement.setNull(index, sqlType(type));
         } else {
-            statement.setObject(place, value);
+            statement.setObject(index, value);
         }
     }
 
@@ -185,11 +185,11 @@ final class TableWriter implements AutoCloseable {
         };
     }
 
-    /** Equal for rows whose keys the server takes for equal. */
+    /** A list that is equal for rows whose keys are equal for the server. */
     private List<Object> keyOf(SinkRow row) {
         List<Object> found = new ArrayList<>();
-        for (int place : key) {
-            Object value = row.values()[place];
+        for (int index : key) {
+            Object value = row.values()[index];
             if (value instanceof BigDecimal number) {
                 value = number.stripTrailingZeros();
             } else if (value instanceof byte[] bytes) {

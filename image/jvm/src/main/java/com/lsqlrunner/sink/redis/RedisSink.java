@@ -24,15 +24,15 @@ import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Rows to keys of Redis, {@code <table>:<key>}. The first columns of the table are its key, as text; those behind are
- * the value: one of bytes (store STRING), or one for each field as text (store HASH).
+ * Writes rows to keys of Redis, {@code <table>:<key>}. The first columns of the table are its key, as text; the others
+ * are the value: a value of bytes (store STRING), or a field of text for each column (store HASH).
  *
- * <p>Writing a row again changes nothing, so that a batch may be written again as a whole. Only the protocol is taken
- * from the client: its commands for other kinds of data ask for libraries that nothing here needs.
+ * <p>Writing a row again has no effect, so a whole batch may be written again. Only the protocol of the client is used:
+ * its commands for other data types need libraries that are not included.
  */
 public final class RedisSink implements Sink, ConnectionPool.Client<Connection> {
-    private static final int CONNECT_MS = 10_000;
-    private static final int ANSWER_MS = 60_000;
+    private static final int CONNECT_TIMEOUT_MS = 10_000;
+    private static final int RESPONSE_TIMEOUT_MS = 60_000;
 
     private final HostAndPort server;
     private final JedisClientConfig config;
@@ -46,8 +46,8 @@ public final class RedisSink implements Sink, ConnectionPool.Client<Connection> 
         String user = settings.get("user");
         String password = settings.get("password");
         config = DefaultJedisClientConfig.builder()
-                .connectionTimeoutMillis(CONNECT_MS)
-                .socketTimeoutMillis(ANSWER_MS)
+                .connectionTimeoutMillis(CONNECT_TIMEOUT_MS)
+                .socketTimeoutMillis(RESPONSE_TIMEOUT_MS)
                 .sslOptions("rediss".equals(url.getScheme()) ? SslOptions.defaults() : null)
                 .database(path.isEmpty() ? 0 : Integer.parseInt(path))
                 .user(user.isEmpty() ? null : user)
@@ -59,28 +59,28 @@ public final class RedisSink implements Sink, ConnectionPool.Client<Connection> 
     public void prepare(SinkTable table) {
         use(connection -> {
             connection.sendCommand(Command.PING);
-            answers(connection, 1);
+            checkResponses(connection, 1);
         });
     }
 
     @Override
     public void write(SinkTable table, Task task, Iterator<SinkRow> rows) {
         use(connection -> {
-            int asked = 0;
+            int expected = 0;
             int inBatch = 0;
             while (rows.hasNext()) {
-                asked += send(connection, table, rows.next());
+                expected += send(connection, table, rows.next());
                 if (++inBatch >= table.batchRows()) {
-                    answers(connection, asked);
-                    asked = 0;
+                    checkResponses(connection, expected);
+                    expected = 0;
                     inBatch = 0;
                 }
             }
-            answers(connection, asked);
+            checkResponses(connection, expected);
         });
     }
 
-    /** Sends a row's commands and returns how many answers they have. */
+    /** Sends the commands of a row and returns the number of their responses. */
     private static int send(Connection connection, SinkTable table, SinkRow row) {
         byte[] key = key(table, row);
         if (row.deleted()) {
@@ -93,14 +93,14 @@ public final class RedisSink implements Sink, ConnectionPool.Client<Connection> 
             return 1;
         }
         List<byte[]> fields = new ArrayList<>(List.of(key));
-        for (int place = first; place < row.values().length; place++) {
-            if (row.values()[place] != null) {
-                fields.add(bytes(table.columns().get(place)));
-                fields.add(bytes((String) row.values()[place]));
+        for (int index = first; index < row.values().length; index++) {
+            if (row.values()[index] != null) {
+                fields.add(bytes(table.columns().get(index)));
+                fields.add(bytes((String) row.values()[index]));
             }
         }
         connection.sendCommand(Command.MULTI);
-        connection.sendCommand(Command.DEL, key); // fields that are null now must not stay
+        connection.sendCommand(Command.DEL, key); // remove fields that are null now
         connection.sendCommand(Command.HSET, fields.toArray(byte[][]::new));
         connection.sendCommand(Command.EXEC);
         return 4;
@@ -108,19 +108,19 @@ public final class RedisSink implements Sink, ConnectionPool.Client<Connection> 
 
     private static byte[] key(SinkTable table, SinkRow row) {
         StringBuilder text = new StringBuilder(table.name());
-        int parts = table.key().size();
-        for (int place = 0; place < parts; place++) {
-            String part = (String) row.values()[place];
-            if (part == null) {
-                String why = "the key column " + table.key().get(place)
+        int columns = table.key().size();
+        for (int index = 0; index < columns; index++) {
+            String column = (String) row.values()[index];
+            if (column == null) {
+                String reason = "the key column " + table.key().get(index)
                         + (row.deleted()
-                                ? " of a tombstone is not known: it is computed from the value, or the record has no key"
+                                ? " of a tombstone is unknown: it is computed from the value, or the record has no key"
                                 : " is null");
-                throw SinkException.row(table, row, why);
+                throw SinkException.row(table, row, reason);
             }
-            // Several parts stay apart whatever is in them.
+            // Escaped, so that different keys remain different.
             text.append(':')
-                    .append(parts == 1 ? part : part.replace("\\", "\\\\").replace(":", "\\:"));
+                    .append(columns == 1 ? column : column.replace("\\", "\\\\").replace(":", "\\:"));
         }
         return bytes(text.toString());
     }
@@ -129,9 +129,9 @@ public final class RedisSink implements Sink, ConnectionPool.Client<Connection> 
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    private static void answers(Connection connection, int count) {
-        for (Object answer : connection.getMany(count)) {
-            Object inner = answer instanceof List<?> list && !list.isEmpty() ? list.get(list.size() - 1) : answer;
+    private static void checkResponses(Connection connection, int count) {
+        for (Object response : connection.getMany(count)) {
+            Object inner = response instanceof List<?> list && !list.isEmpty() ? list.get(list.size() - 1) : response;
             if (inner instanceof JedisDataException error) {
                 throw error;
             }
@@ -156,7 +156,7 @@ public final class RedisSink implements Sink, ConnectionPool.Client<Connection> 
         try {
             return connection.ping();
         } catch (JedisException error) {
-            return false; // it is as good as closed
+            return false; // the connection is not usable
         }
     }
 
@@ -165,23 +165,23 @@ public final class RedisSink implements Sink, ConnectionPool.Client<Connection> 
         try {
             connection.close();
         } catch (JedisException error) {
-            // There is nothing left to lose.
+            // The connection is not used again, so the error does not matter.
         }
     }
 
-    /** An answer is about the server or this client: rows of text and bytes are never refused for what they hold. */
+    /** An error concerns the server or this client: Redis refuses no row of text and bytes because of its content. */
     private static SinkException failure(JedisException error) {
         Throwable cause = error;
         while (cause.getCause() != null && cause.getCause() != cause) {
             cause = cause.getCause();
         }
-        boolean silent = error instanceof JedisConnectionException;
-        boolean refused = error instanceof JedisAccessControlException || error instanceof JedisDataException;
-        String said = silent && cause != error ? cause.getMessage() : error.getMessage();
+        boolean isUnreachable = error instanceof JedisConnectionException;
+        boolean isRefused = error instanceof JedisAccessControlException || error instanceof JedisDataException;
+        String reason = isUnreachable && cause != error ? cause.getMessage() : error.getMessage();
         return SinkException.of(
-                silent
+                isUnreachable
                         ? Condition.LSQL_SINK_UNREACHABLE
-                        : refused ? Condition.LSQL_SINK_REFUSED : Condition.LSQL_SINK_FAILED,
-                said);
+                        : isRefused ? Condition.LSQL_SINK_REFUSED : Condition.LSQL_SINK_FAILED,
+                reason);
     }
 }

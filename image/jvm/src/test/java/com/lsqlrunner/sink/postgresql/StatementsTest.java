@@ -11,31 +11,31 @@ class StatementsTest {
         return new Statements(new SinkTable("Shop.my \"t\"", columns, types, key, true, true, 10, ""));
     }
 
-    private static final Statements TWO = of(List.of("id", "a b"), List.of("long", "decimal(9,2)"), List.of("id"));
+    private static final Statements TABLE = of(List.of("id", "a b"), List.of("long", "decimal(9,2)"), List.of("id"));
 
     @Test
-    void namesStandAsTheProgramWritesThem() {
-        assertEquals("\"Shop\".\"my \"\"t\"\"\"", TWO.name());
-        assertEquals("\"Shop\".lsql_batches", TWO.marks());
+    void namesAreQuoted() {
+        assertEquals("\"Shop\".\"my \"\"t\"\"\"", TABLE.name());
+        assertEquals("\"Shop\".lsql_batches", TABLE.marks());
     }
 
     @Test
-    void anUpsertReplacesWhatIsNotTheKey() {
+    void anUpsertReplacesTheColumnsOutsideTheKey() {
         assertEquals(
                 "INSERT INTO \"Shop\".\"my \"\"t\"\"\" (\"id\", \"a b\") VALUES (?, ?)"
                         + " ON CONFLICT (\"id\") DO UPDATE SET \"a b\" = excluded.\"a b\"",
-                TWO.upsert());
+                TABLE.upsert());
     }
 
     @Test
-    void anUpsertOfKeysAloneReplacesNothing() {
+    void anUpsertOfOnlyKeyColumnsReplacesNothing() {
         String sql = of(List.of("id"), List.of("long"), List.of("id")).upsert();
 
         assertEquals(" ON CONFLICT (\"id\") DO NOTHING", sql.substring(sql.indexOf(" ON ")));
     }
 
     @Test
-    void aDeleteNamesAllOfTheKey() {
+    void aDeleteComparesAllKeyColumns() {
         String sql =
                 of(List.of("a", "b"), List.of("int", "int"), List.of("a", "b")).delete();
 
@@ -43,8 +43,8 @@ class StatementsTest {
     }
 
     @Test
-    void aTableIsMadeWithTypesAndKey() {
-        String sql = TWO.create();
+    void aTableIsCreatedWithTypesAndKey() {
+        String sql = TABLE.create();
 
         assertEquals("(\"id\" bigint, \"a b\" numeric(9,2), PRIMARY KEY (\"id\"))", sql.substring(sql.indexOf('(')));
     }

@@ -14,19 +14,20 @@ import org.apache.avro.Schema;
 import org.junit.jupiter.api.Test;
 
 /** Records of several writers, each with the id of its schema. */
-final class WritersOfRecordsTest {
+final class WriterSchemasTest {
     private static final String NEW = "{\"type\":\"record\",\"name\":\"R\",\"fields\":["
             + "{\"name\":\"a\",\"type\":\"int\"},{\"name\":\"b\",\"type\":\"string\",\"default\":\"?\"}]}";
     private static final String OLD =
             "{\"type\":\"record\",\"name\":\"R\",\"fields\":[{\"name\":\"a\",\"type\":\"int\"}]}";
 
     @Test
-    void writersMayChangeFromRecordToRecordAndANewOneAppear() {
-        Map<Integer, Schema> known = new HashMap<>(Map.of(1, Records.schema("\"long\""), 2, Records.schema("\"int\"")));
-        List<Integer> asked = new ArrayList<>();
+    void eachRecordMayHaveAnotherWriterSchema() {
+        Map<Integer, Schema> schemas =
+                new HashMap<>(Map.of(1, Records.schema("\"long\""), 2, Records.schema("\"int\"")));
+        List<Integer> requested = new ArrayList<>();
         RecordDecoder decoder = new RecordDecoder(Records.schema("\"long\""), id -> {
-            asked.add(id);
-            return Optional.ofNullable(known.get(id)).orElseThrow(() -> new MalformedRecordException("none"));
+            requested.add(id);
+            return Optional.ofNullable(schemas.get(id)).orElseThrow(() -> new MalformedRecordException("none"));
         });
         AvroBytes bytes = new AvroBytes();
         byte[] first = Records.bytes(1, Records.schema("\"long\""), 10L);
@@ -36,16 +37,16 @@ final class WritersOfRecordsTest {
         List<Object> found =
                 List.of(decoder.decode(first, bytes), decoder.decode(second, bytes), decoder.decode(first, bytes));
         assertThrows(MalformedRecordException.class, () -> decoder.decode(third, bytes));
-        known.put(3, Records.schema("\"int\""));
+        schemas.put(3, Records.schema("\"int\""));
 
         assertEquals(List.of(10L, 20L, 10L), found);
         assertEquals(30L, decoder.decode(third, bytes));
-        assertEquals(List.of(1, 2, 3, 3), asked);
+        assertEquals(List.of(1, 2, 3, 3), requested);
     }
 
     @Test
     void recordsAreDecodedWithTheSchemasOfTheirIds() {
-        Registry.give("given", Map.of(1, OLD, 2, NEW));
+        Registry.registerSchemas("given", Map.of(1, OLD, 2, NEW));
         RecordDecoder decoder = RecordDecoder.shared(Registry.named("given"), NEW);
         Schema oldSchema = Records.schema(OLD);
         Schema newSchema = Records.schema(NEW);

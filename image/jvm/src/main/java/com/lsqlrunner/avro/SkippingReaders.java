@@ -3,12 +3,12 @@ package com.lsqlrunner.avro;
 import com.lsqlrunner.errors.MalformedRecordException;
 import org.apache.avro.Schema;
 
-/** Values that are in a record and that nobody reads. Their schema may be recursive. */
-final class Skipping {
-    /** A stack takes more; nobody's data does. */
-    private static final int DEEPEST = 500;
+/** Skips values that the reader schema does not contain. Their schema may be recursive. */
+final class SkippingReaders {
+    /** Limits the recursion. Real data is far below. */
+    private static final int MAX_DEPTH = 500;
 
-    private Skipping() {}
+    private SkippingReaders() {}
 
     static ValueReader of(Schema writer) {
         return in -> {
@@ -18,8 +18,8 @@ final class Skipping {
     }
 
     private static void skip(Schema schema, AvroBytes in, int depth) {
-        if (depth > DEEPEST) {
-            throw new MalformedRecordException("values are nested more than " + DEEPEST + " deep");
+        if (depth > MAX_DEPTH) {
+            throw new MalformedRecordException("values are nested more than " + MAX_DEPTH + " levels deep");
         }
         switch (schema.getType()) {
             case NULL -> {}

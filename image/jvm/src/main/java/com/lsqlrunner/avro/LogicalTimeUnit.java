@@ -3,8 +3,8 @@ package com.lsqlrunner.avro;
 import java.util.Locale;
 import org.apache.avro.Schema;
 
-/** The unit of a number with a logical type for time. */
-enum TimeUnit {
+/** The unit of a number with a logical type of date and time. */
+enum LogicalTimeUnit {
     TIME_MILLIS(Kind.TIME, 1_000_000),
     TIME_MICROS(Kind.TIME, 1_000),
     TIMESTAMP_MILLIS(Kind.INSTANT, 1_000_000),
@@ -26,15 +26,15 @@ enum TimeUnit {
     final Kind kind;
     final long nanos;
 
-    TimeUnit(Kind kind, long nanos) {
+    LogicalTimeUnit(Kind kind, long nanos) {
         this.kind = kind;
         this.nanos = nanos;
     }
 
     /** Null for a schema without such a logical type. */
-    static TimeUnit of(Schema schema) {
-        String name = CatalystTypes.logical(schema);
-        for (TimeUnit unit : values()) {
+    static LogicalTimeUnit of(Schema schema) {
+        String name = CatalystTypes.logicalType(schema);
+        for (LogicalTimeUnit unit : values()) {
             if (unit.name().toLowerCase(Locale.ROOT).replace('_', '-').equals(name)) {
                 return unit;
             }

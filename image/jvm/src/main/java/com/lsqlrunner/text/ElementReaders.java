@@ -26,17 +26,17 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Elements as values of a type. A struct's fields are the elements within, by their local names; {@code _name} is the
- * attribute {@code name}, {@code _VALUE} the text. An array is an element that is repeated. What no field names is
- * skipped.
+ * Creates readers of elements as values of a type. The fields of a struct are nested elements by their local names;
+ * {@code _name} is the attribute {@code name}, {@code _VALUE} the text. An array is a repeated element. Other elements
+ * and attributes are skipped.
  */
-final class Elements {
+final class ElementReaders {
     private static final String ATTRIBUTE = "_";
     private static final String TEXT = "_VALUE";
 
-    private Elements() {}
+    private ElementReaders() {}
 
-    /** A reader of elements as values of a type, which holds no array but in a struct's fields. */
+    /** A reader of elements as values of a type. Arrays are only allowed as fields of a struct. */
     static ElementReader of(DataType type) {
         return type instanceof StructType struct ? struct(struct) : single(type);
     }
@@ -51,7 +51,7 @@ final class Elements {
         };
     }
 
-    /** Nothing but blanks is a text, and no value of any other type. */
+    /** Blank text is a value only of the type string, and null for other types. */
     private static Object valueOf(String text, TextReader value, boolean isText) {
         return !isText && text.isBlank() ? null : value.read(UTF8String.fromString(text));
     }
@@ -61,15 +61,15 @@ final class Elements {
         return nil != null && (nil.equals("true") || nil.equals("1"));
     }
 
-    /** The text of an element without elements. */
+    /** The text of an element without nested elements. */
     private static String text(XMLStreamReader in) throws XMLStreamException {
         String name = in.getLocalName();
         String first = "";
-        StringBuilder all = null; // comments part a text, which is rare
+        StringBuilder all = null; // only for text that comments divide, which is rare
         for (int event = in.next(); event != END_ELEMENT; event = in.next()) {
             if (event == START_ELEMENT) {
                 throw new MalformedRecordException(
-                        "the element %s holds an element, %s".formatted(name, in.getLocalName()));
+                        "the element %s contains an element, %s".formatted(name, in.getLocalName()));
             }
             refuseEntity(event, in);
             if (isCharacters(event)) {
@@ -91,7 +91,7 @@ final class Elements {
 
     private static void refuseEntity(int event, XMLStreamReader in) {
         if (event == ENTITY_REFERENCE) {
-            throw new MalformedRecordException("the entity %s is not known".formatted(in.getLocalName()));
+            throw new MalformedRecordException("the entity %s is unknown".formatted(in.getLocalName()));
         }
     }
 
@@ -113,17 +113,17 @@ final class Elements {
         int text = -1;
         for (int i = 0; i < fields.length; i++) {
             String name = fields[i].name();
-            DataType kind = fields[i].dataType();
-            isArray[i] = kind instanceof ArrayType;
-            isText[i] = kind instanceof StringType;
+            DataType fieldType = fields[i].dataType();
+            isArray[i] = fieldType instanceof ArrayType;
+            isText[i] = fieldType instanceof StringType;
             if (name.equals(TEXT)) {
-                texts[i] = TextValues.of(kind);
+                texts[i] = TextValues.of(fieldType);
                 text = i;
             } else if (name.startsWith(ATTRIBUTE)) {
-                texts[i] = TextValues.of(kind);
+                texts[i] = TextValues.of(fieldType);
                 attributes.put(name.substring(ATTRIBUTE.length()), i);
             } else {
-                readers[i] = of(kind instanceof ArrayType array ? array.elementType() : kind);
+                readers[i] = of(fieldType instanceof ArrayType array ? array.elementType() : fieldType);
                 elements.put(name, i);
             }
         }
@@ -131,11 +131,11 @@ final class Elements {
     }
 
     /**
-     * Reads an element with parts.
+     * Reads an element with attributes and nested elements.
      *
-     * @param elements places of fields by the names of elements
-     * @param attributes places of fields by the names of attributes
-     * @param text place of the field with the element's own text; -1 for none
+     * @param elements indexes of fields by element names
+     * @param attributes indexes of fields by attribute names
+     * @param text index of the field for the element's text; -1 for none
      */
     private record StructReader(
             Map<String, Integer> elements,
@@ -162,10 +162,10 @@ final class Elements {
         private void readAttributes(XMLStreamReader in, Object[] values) {
             int count = attributes.isEmpty() ? 0 : in.getAttributeCount();
             for (int i = 0; i < count; i++) {
-                Integer place = attributes.get(in.getAttributeLocalName(i));
-                if (place != null) {
-                    values[place] =
-                            placed("the attribute " + in.getAttributeLocalName(i), place, in.getAttributeValue(i));
+                Integer index = attributes.get(in.getAttributeLocalName(i));
+                if (index != null) {
+                    values[index] =
+                            convert("the attribute " + in.getAttributeLocalName(i), index, in.getAttributeValue(i));
                 }
             }
         }
@@ -187,42 +187,42 @@ final class Elements {
                 }
             }
             if (own != null) {
-                values[text] = placed("the text", text, own.toString());
+                values[text] = convert("the text", text, own.toString());
             }
         }
 
         private void readElement(XMLStreamReader in, Object[] values, boolean[] seen) throws XMLStreamException {
             String name = in.getLocalName();
-            Integer place = elements.get(name);
-            if (place == null) {
+            Integer index = elements.get(name);
+            if (index == null) {
                 skip(in);
                 return;
             }
-            if (seen[place] && !isArray[place]) {
-                throw new MalformedRecordException("the element %s is there twice, and is no array".formatted(name));
+            if (seen[index] && !isArray[index]) {
+                throw new MalformedRecordException("the element %s is repeated, but is not an array".formatted(name));
             }
-            seen[place] = true;
-            Object value = readers[place].read(in);
-            if (isArray[place]) {
-                itemsOf(values, place).add(value);
+            seen[index] = true;
+            Object value = readers[index].read(in);
+            if (isArray[index]) {
+                itemsOf(values, index).add(value);
             } else {
-                values[place] = value;
+                values[index] = value;
             }
         }
 
-        @SuppressWarnings("unchecked") // where a list is, only this puts it
-        private static List<Object> itemsOf(Object[] values, int place) {
-            if (values[place] == null) {
-                values[place] = new ArrayList<>();
+        @SuppressWarnings("unchecked") // only this method stores lists
+        private static List<Object> itemsOf(Object[] values, int index) {
+            if (values[index] == null) {
+                values[index] = new ArrayList<>();
             }
-            return (List<Object>) values[place];
+            return (List<Object>) values[index];
         }
 
-        private Object placed(String where, int place, String text) {
+        private Object convert(String source, int index, String text) {
             try {
-                return valueOf(text, texts[place], isText[place]);
+                return valueOf(text, texts[index], isText[index]);
             } catch (MalformedRecordException error) {
-                throw new MalformedRecordException(where + ": " + error.reason());
+                throw new MalformedRecordException(source + ": " + error.reason());
             }
         }
     }

@@ -8,30 +8,30 @@ import java.util.HashMap;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
-/** Writes the lines of one answer. */
-final class AnswerWriter {
+/** Writes the lines of one response. */
+final class ResponseWriter {
     private final OutputStream out;
 
-    AnswerWriter(OutputStream out) {
+    ResponseWriter(OutputStream out) {
         this.out = out;
     }
 
-    /** One record, before the answer's last line. */
+    /** Writes one record, before the last line of the response. */
     void record(ConsumerRecord<byte[], byte[]> record) throws IOException {
         line(
                 "record",
                 Arrays.asList(record.topic(), record.partition(), record.offset(), record.key(), record.value()));
     }
 
-    /** The last line of an answer. */
+    /** Writes the last line of a successful response. */
     void ok(Object value) throws IOException {
         line("ok", value);
         out.flush();
     }
 
-    /** The last line, where there is no answer. */
-    void refuse(BrokerError refusal) throws IOException {
-        write(refusal.fields());
+    /** Writes the last line of a failed response. */
+    void error(BrokerError error) throws IOException {
+        write(error.fields());
         out.flush();
     }
 

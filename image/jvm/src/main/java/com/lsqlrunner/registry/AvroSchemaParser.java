@@ -5,17 +5,20 @@ import org.apache.avro.NameValidator;
 import org.apache.avro.Schema;
 import org.apache.avro.SchemaParseException;
 
-/** Texts of Avro schemas. */
-public final class AvroTexts {
-    private AvroTexts() {}
+/** Parses the texts of Avro schemas. */
+public final class AvroSchemaParser {
+    private AvroSchemaParser() {}
 
-    /** A parser that checks neither names nor defaults: registries hold what older versions of Avro accepted. */
+    /**
+     * A parser that checks neither names nor defaults, because registries contain schemas that older versions of Avro
+     * accepted.
+     */
     static Schema.Parser parser() {
         return new Schema.Parser(NameValidator.NO_VALIDATION).setValidateDefaults(false);
     }
 
     /**
-     * The schema in a text.
+     * Parses a schema.
      *
      * @throws AvroRuntimeException the text is not a schema
      */
@@ -24,15 +27,15 @@ public final class AvroTexts {
     }
 
     /**
-     * The schema in a text that may refer to the types that the parser knows.
+     * Parses a schema that may refer to the types that the parser knows.
      *
      * @throws AvroRuntimeException the text is not a schema
      */
     static Schema parse(String text, Schema.Parser parser) {
         try {
             return parser.parse(text);
-        } catch (NullPointerException error) { // what this version of Avro throws for a name that it does not know
-            throw new SchemaParseException("it names a type that is not defined");
+        } catch (NullPointerException error) { // this version of Avro throws it for an undefined name
+            throw new SchemaParseException("it refers to an undefined type");
         }
     }
 }

@@ -5,16 +5,16 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 
 /**
- * Writes the micro-batches of one query. {@link #stop} lets a batch under way end; a batch that begins later fails, and
- * nothing of it is written.
+ * Writes the micro-batches of one query. {@link #stop} lets the current batch end; a later batch fails before anything
+ * is written.
  */
-public abstract class BatchGate implements VoidFunction2<Dataset<Row>, Long> {
+public abstract class StoppableWriter implements VoidFunction2<Dataset<Row>, Long> {
     private static final long serialVersionUID = 1L;
 
     private boolean stopping;
     private boolean writing;
 
-    /** Writes a batch and returns when its target has all of it. */
+    /** Writes a batch and returns when its target has the whole batch. */
     protected abstract void write(Dataset<Row> records, long batchId);
 
     @Override
@@ -38,7 +38,7 @@ public abstract class BatchGate implements VoidFunction2<Dataset<Row>, Long> {
         writing = false;
     }
 
-    /** From now on no batch begins. */
+    /** Prevents further batches from starting. */
     public synchronized void stop() {
         stopping = true;
     }

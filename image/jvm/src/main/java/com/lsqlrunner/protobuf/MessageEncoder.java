@@ -4,33 +4,33 @@ import java.nio.ByteBuffer;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.types.StructType;
 
-/** Structs to records in the wire format of a registry. Not shared. */
-final class RecordWriter {
+/** Encodes structs as records in the wire format of a registry. Not thread-safe. */
+final class MessageEncoder {
     private final MessageWriter writer;
     private final byte[] header;
     private final ProtobufBuffer buffer = new ProtobufBuffer();
 
-    /** @throws com.lsqlrunner.errors.SchemaMismatchException the message cannot hold all of the type */
-    RecordWriter(StructType type, MessageSpec message, int id) {
+    /** @throws com.lsqlrunner.errors.SchemaMismatchException the message cannot hold all values of the type */
+    MessageEncoder(StructType type, MessageSpec message, int id) {
         writer = new MessageWriter(type, message.fields(), "");
-        buffer.start(ByteBuffer.allocate(RecordReader.HEADER)
+        buffer.start(ByteBuffer.allocate(MessageDecoder.HEADER_BYTES)
                 .put((byte) 0)
                 .putInt(id)
                 .array());
-        boolean isFirst = message.place().size() == 1 && message.place().get(0) == 0;
-        buffer.writeVarint(isFirst ? 0 : ProtobufBuffer.zigzag(message.place().size()));
+        boolean isFirst = message.indexes().size() == 1 && message.indexes().get(0) == 0;
+        buffer.writeVarint(isFirst ? 0 : ProtobufBuffer.zigzag(message.indexes().size()));
         if (!isFirst) {
-            message.place().forEach(number -> buffer.writeVarint(ProtobufBuffer.zigzag(number)));
+            message.indexes().forEach(number -> buffer.writeVarint(ProtobufBuffer.zigzag(number)));
         }
         header = buffer.toBytes();
     }
 
     /**
-     * The record.
+     * The encoded record.
      *
      * @throws com.lsqlrunner.errors.SchemaMismatchException the message cannot hold the value
      */
-    byte[] write(InternalRow value) {
+    byte[] encode(InternalRow value) {
         buffer.start(header);
         writer.write(value, buffer);
         return buffer.toBytes();

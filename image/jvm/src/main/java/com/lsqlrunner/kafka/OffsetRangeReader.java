@@ -14,15 +14,15 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
-/** Reads records by their places, without joining any group. Its buffers are small: so is the heap. */
-final class SpanReader implements AutoCloseable {
+/** Reads records by their offsets, without joining a consumer group. Its buffers are small, like the heap. */
+final class OffsetRangeReader implements AutoCloseable {
     private final KafkaConsumer<byte[], byte[]> consumer;
-    private final Duration patience;
+    private final Duration timeout;
 
-    /** Offsets from {@code start} to before {@code end}. */
-    record Span(long start, long end) {}
+    /** The offsets from {@code start} inclusive to {@code end} exclusive. */
+    record OffsetRange(long start, long end) {}
 
-    SpanReader(Map<String, Object> settings, int answerMs) {
+    OffsetRangeReader(Map<String, Object> settings, int timeoutMs) {
         Map<String, Object> own = new HashMap<>(settings);
         own.put("enable.auto.commit", false);
         own.put("auto.offset.reset", "none");
@@ -32,45 +32,49 @@ final class SpanReader implements AutoCloseable {
         own.put("max.partition.fetch.bytes", 256 << 10);
         own.put("max.poll.records", 100);
         own.put("fetch.max.wait.ms", 50);
-        patience = Duration.ofMillis(answerMs);
+        timeout = Duration.ofMillis(timeoutMs);
         try {
             consumer = new KafkaConsumer<>(own, new ByteArrayDeserializer(), new ByteArrayDeserializer());
         } catch (RuntimeException error) {
-            throw new BrokerError.ClientNotMade(error);
+            throw new BrokerError.ClientCreationException(error);
         }
     }
 
-    /** Tells every record of the spans; offsets that the brokers do not hold, or not yet, are passed over. */
-    void read(Map<TopicPartition, Span> spans, AnswerWriter answers) throws IOException {
-        Map<TopicPartition, Long> ends = assigned(spans);
-        long deadline = System.nanoTime() + patience.toNanos();
+    /** Writes every record of the ranges. Offsets that the brokers no longer or not yet have are skipped. */
+    void read(Map<TopicPartition, OffsetRange> ranges, ResponseWriter responses) throws IOException {
+        Map<TopicPartition, Long> ends = assign(ranges);
+        long deadline = System.nanoTime() + timeout.toNanos();
         while (true) {
             ends.entrySet().removeIf(left -> consumer.position(left.getKey()) >= left.getValue());
             if (ends.isEmpty()) {
                 return;
             }
             consumer.pause(finished(ends.keySet()));
-            if (tell(ends, answers)) {
-                deadline = System.nanoTime() + patience.toNanos();
+            if (writeNext(ends, responses)) {
+                deadline = System.nanoTime() + timeout.toNanos();
             } else if (System.nanoTime() > deadline) {
-                throw new TimeoutException("no record came");
+                throw new TimeoutException("no record arrived");
             }
         }
     }
 
-    /** Stands the consumer at the start of each span; where each ends, as far as the brokers hold it. */
-    private Map<TopicPartition, Long> assigned(Map<TopicPartition, Span> spans) {
-        Map<TopicPartition, Long> begins = consumer.beginningOffsets(spans.keySet(), patience);
+    /**
+     * Positions the consumer at the start of each range. Returns the end of each range, limited to the offsets that
+     * exist.
+     */
+    private Map<TopicPartition, Long> assign(Map<TopicPartition, OffsetRange> ranges) {
+        Map<TopicPartition, Long> starts = consumer.beginningOffsets(ranges.keySet(), timeout);
         Map<TopicPartition, Long> ends = new HashMap<>();
-        consumer.endOffsets(spans.keySet(), patience).forEach((place, end) -> {
-            Span span = spans.get(place);
-            if (Math.max(span.start(), begins.get(place)) < Math.min(span.end(), end)) {
-                ends.put(place, Math.min(span.end(), end));
+        consumer.endOffsets(ranges.keySet(), timeout).forEach((partition, end) -> {
+            OffsetRange range = ranges.get(partition);
+            if (Math.max(range.start(), starts.get(partition)) < Math.min(range.end(), end)) {
+                ends.put(partition, Math.min(range.end(), end));
             }
         });
         consumer.assign(ends.keySet());
         ends.keySet()
-                .forEach(place -> consumer.seek(place, Math.max(spans.get(place).start(), begins.get(place))));
+                .forEach(partition ->
+                        consumer.seek(partition, Math.max(ranges.get(partition).start(), starts.get(partition))));
         return ends;
     }
 
@@ -80,19 +84,19 @@ final class SpanReader implements AutoCloseable {
         return all;
     }
 
-    /** Tells what one poll brings; whether it brought something. */
-    private boolean tell(Map<TopicPartition, Long> ends, AnswerWriter answers) throws IOException {
+    /** Writes the records of one poll. Returns whether there were any. */
+    private boolean writeNext(Map<TopicPartition, Long> ends, ResponseWriter responses) throws IOException {
         ConsumerRecords<byte[], byte[]> records;
         try {
             records = consumer.poll(Duration.ofMillis(200));
-        } catch (OffsetOutOfRangeException gone) { // retention was quicker
-            gone.offsetOutOfRangePartitions().keySet().forEach(ends::remove);
+        } catch (OffsetOutOfRangeException error) { // retention has deleted the offsets
+            error.offsetOutOfRangePartitions().keySet().forEach(ends::remove);
             return true;
         }
         for (ConsumerRecord<byte[], byte[]> record : records) {
             Long end = ends.get(new TopicPartition(record.topic(), record.partition()));
             if (end != null && record.offset() < end) {
-                answers.record(record);
+                responses.record(record);
             }
         }
         return !records.isEmpty();

@@ -22,14 +22,17 @@ import org.apache.spark.sql.types.NullType;
 import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StructType;
 
-/** Writers of Catalyst's values as a schema has them: fields by their names, nothing dropped in silence. */
-final class Writers {
-    private Writers() {}
+/**
+ * Creates writers of Catalyst values as values of an Avro schema. Fields are matched by name, and no field is dropped
+ * silently.
+ */
+final class ValueWriters {
+    private ValueWriters() {}
 
     /**
      * A writer of values of a type.
      *
-     * @throws SchemaMismatchException a schema of that kind cannot hold all of the type
+     * @throws SchemaMismatchException the schema cannot hold all values of the type
      */
     static ValueWriter of(DataType type, Schema schema) {
         return of(type, schema, "");
@@ -43,11 +46,11 @@ final class Writers {
         if (schema.getType() == Schema.Type.NULL) {
             return present;
         }
-        return (from, place, to) -> {
-            if (from.isNullAt(place)) {
+        return (from, index, to) -> {
+            if (from.isNullAt(index)) {
                 throw SchemaMismatchException.ofValue(path, "a value is null, and the schema does not allow it");
             }
-            present.write(from, place, to);
+            present.write(from, index, to);
         };
     }
 
@@ -64,50 +67,51 @@ final class Writers {
                     default -> ScalarWriters.of(type, schema, path);
                 };
         if (writer == null) {
-            throw new SchemaMismatchException(
-                    "%s does not fit %s%s".formatted(type.simpleString(), name(schema), CatalystTypes.at(path)));
+            throw new SchemaMismatchException("%s does not fit %s%s"
+                    .formatted(type.simpleString(), name(schema), CatalystTypes.fieldSuffix(path)));
         }
         return writer;
     }
 
     private static String name(Schema schema) {
         String type = schema.getType().getName();
-        return "Avro's " + (schema.getLogicalType() == null ? type : type + " (" + CatalystTypes.logical(schema) + ")");
+        return "Avro's "
+                + (schema.getLogicalType() == null ? type : type + " (" + CatalystTypes.logicalType(schema) + ")");
     }
 
     private static ValueWriter record(StructType type, Schema schema, String path) {
         List<String> names = Arrays.asList(type.fieldNames());
         for (String name : names) {
             if (schema.getField(name) == null) {
-                throw new SchemaMismatchException(
-                        "the schema has no such field" + CatalystTypes.at(CatalystTypes.below(path, name)));
+                throw new SchemaMismatchException("the schema has no such field"
+                        + CatalystTypes.fieldSuffix(CatalystTypes.childPath(path, name)));
             }
         }
         int width = names.size();
         List<Schema.Field> fields = schema.getFields();
         ValueWriter[] writers = new ValueWriter[fields.size()];
-        int[] places = new int[writers.length];
+        int[] indexes = new int[writers.length];
         for (int i = 0; i < writers.length; i++) {
             Schema.Field field = fields.get(i);
-            String below = CatalystTypes.below(path, field.name());
-            places[i] = names.indexOf(field.name());
-            writers[i] = places[i] < 0
+            String below = CatalystTypes.childPath(path, field.name());
+            indexes[i] = names.indexOf(field.name());
+            writers[i] = indexes[i] < 0
                     ? constant(field, below)
-                    : of(type.apply(places[i]).dataType(), field.schema(), below);
+                    : of(type.apply(indexes[i]).dataType(), field.schema(), below);
         }
-        return (from, place, to) -> {
-            InternalRow row = from.getStruct(place, width);
+        return (from, index, to) -> {
+            InternalRow row = from.getStruct(index, width);
             for (int i = 0; i < writers.length; i++) {
-                writers[i].write(row, places[i], to);
+                writers[i].write(row, indexes[i], to);
             }
         };
     }
 
-    /** The default of a field that no value is given for. */
+    /** Writes the default of a field that the type does not have. */
     private static ValueWriter constant(Schema.Field field, String path) {
         if (!field.hasDefaultValue()) {
             throw new SchemaMismatchException(
-                    "there is no value for a field that has no default" + CatalystTypes.at(path));
+                    "there is no value for a field that has no default" + CatalystTypes.fieldSuffix(path));
         }
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         BinaryEncoder encoder = EncoderFactory.get().directBinaryEncoder(bytes, null);
@@ -118,13 +122,13 @@ final class Writers {
             throw new UncheckedIOException(error);
         }
         byte[] value = bytes.toByteArray();
-        return (from, place, to) -> to.writeFixed(value);
+        return (from, index, to) -> to.writeFixed(value);
     }
 
     private static ValueWriter array(ArrayType type, Schema schema, String path) {
         ValueWriter item = of(type.elementType(), schema.getElementType(), path + "[]");
-        return (from, place, to) -> {
-            ArrayData items = from.getArray(place);
+        return (from, index, to) -> {
+            ArrayData items = from.getArray(index);
             int count = items.numElements();
             if (count > 0) {
                 to.writeLong(count);
@@ -138,8 +142,8 @@ final class Writers {
 
     private static ValueWriter map(MapType type, Schema schema, String path) {
         ValueWriter item = of(type.valueType(), schema.getValueType(), path + "{}");
-        return (from, place, to) -> {
-            MapData items = from.getMap(place);
+        return (from, index, to) -> {
+            MapData items = from.getMap(index);
             int count = items.numElements();
             if (count > 0) {
                 to.writeLong(count);
@@ -154,38 +158,38 @@ final class Writers {
 
     private static ValueWriter union(DataType type, Schema schema, String path) {
         List<Schema> branches = schema.getTypes();
-        int absent = branches.indexOf(Schema.create(Schema.Type.NULL));
+        int nullBranch = branches.indexOf(Schema.create(Schema.Type.NULL));
         ValueWriter writer =
                 isMembers(type, schema) ? members((StructType) type, schema, path) : branch(type, schema, path);
-        return (from, place, to) -> {
-            if (!from.isNullAt(place)) {
-                writer.write(from, place, to);
-            } else if (absent >= 0) {
-                to.writeLong(absent);
+        return (from, index, to) -> {
+            if (!from.isNullAt(index)) {
+                writer.write(from, index, to);
+            } else if (nullBranch >= 0) {
+                to.writeLong(nullBranch);
             } else {
                 throw SchemaMismatchException.ofValue(path, "a value is null, and the schema does not allow it");
             }
         };
     }
 
-    /** Whether the type is what a union of several types is decoded to: a struct with one field for each. */
+    /** Whether the type is that of a decoded union of several types: a struct with one field for each branch. */
     private static boolean isMembers(DataType type, Schema union) {
         return type instanceof StructType struct
-                && CatalystTypes.present(union).size() > 1
-                && CatalystTypes.of(union) instanceof StructType own
-                && Arrays.equals(own.fieldNames(), struct.fieldNames());
+                && CatalystTypes.nonNullBranches(union).size() > 1
+                && CatalystTypes.of(union) instanceof StructType decoded
+                && Arrays.equals(decoded.fieldNames(), struct.fieldNames());
     }
 
     private static ValueWriter members(StructType type, Schema union, String path) {
-        List<Schema> present = CatalystTypes.present(union);
+        List<Schema> present = CatalystTypes.nonNullBranches(union);
         List<ValueWriter> writers = new ArrayList<>();
         int[] branches = new int[present.size()];
         for (int i = 0; i < branches.length; i++) {
             branches[i] = union.getTypes().indexOf(present.get(i));
-            writers.add(of(type.apply(i).dataType(), present.get(i), CatalystTypes.below(path, "member" + i)));
+            writers.add(of(type.apply(i).dataType(), present.get(i), CatalystTypes.childPath(path, "member" + i)));
         }
-        return (from, place, to) -> {
-            InternalRow row = from.getStruct(place, branches.length);
+        return (from, index, to) -> {
+            InternalRow row = from.getStruct(index, branches.length);
             for (int i = 0; i < branches.length; i++) {
                 if (!row.isNullAt(i)) {
                     to.writeLong(branches[i]);
@@ -197,7 +201,7 @@ final class Writers {
         };
     }
 
-    /** The first branch that holds the type; its own complaint where there is but one. */
+    /** A writer for the first branch that can hold the type. If no branch can, the error is that of the last one. */
     private static ValueWriter branch(DataType type, Schema union, String path) {
         List<Schema> branches = union.getTypes();
         SchemaMismatchException last = null;
@@ -207,21 +211,21 @@ final class Writers {
             }
             try {
                 ValueWriter writer = present(type, branches.get(i), path);
-                int index = i;
-                return (from, place, to) -> {
-                    to.writeLong(index);
-                    writer.write(from, place, to);
+                int branch = i;
+                return (from, index, to) -> {
+                    to.writeLong(branch);
+                    writer.write(from, index, to);
                 };
             } catch (SchemaMismatchException error) {
                 last = error;
             }
         }
         if (type instanceof NullType) {
-            return (from, place, to) -> {};
+            return (from, index, to) -> {};
         }
         throw last == null
                 ? new SchemaMismatchException(
-                        type.simpleString() + " does not fit a union of nothing" + CatalystTypes.at(path))
+                        type.simpleString() + " does not fit a union without types" + CatalystTypes.fieldSuffix(path))
                 : last;
     }
 }

@@ -21,21 +21,21 @@ import org.apache.spark.sql.catalyst.util.GenericArrayData;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Readers of what one schema wrote, as values of another. What fits what is Avro's own decision; its actions are turned
- * into readers that make Catalyst's values, without Avro's records in between. What does not fit is an error of the
- * records that have it, not of those that take another branch of a union.
+ * Creates readers of values that one schema wrote, as values of another. Avro's schema resolution decides which types
+ * fit. Its actions become readers that create Catalyst values, without Avro's records in between. A type that does not
+ * fit is an error only of the records that contain it, not of records with another branch of a union.
  */
-final class Readers {
-    private static final GenericData PLAIN = new GenericData();
+final class ValueReaders {
+    private static final GenericData GENERIC_DATA = new GenericData();
 
-    private Readers() {}
+    private ValueReaders() {}
 
-    /** A reader of what {@code writer} wrote, as the type of {@code reader}. */
+    /** A reader of values of {@code writer} as values of {@code reader}. */
     static ValueReader of(Schema writer, Schema reader) {
         try {
-            return of(Resolver.resolve(Schema.applyAliases(writer, reader), reader, PLAIN), "");
+            return of(Resolver.resolve(Schema.applyAliases(writer, reader), reader, GENERIC_DATA), "");
         } catch (AvroRuntimeException error) {
-            return failing("the schema that the record was written with does not fit: " + error.getMessage());
+            return failing("the writer schema does not fit: " + error.getMessage());
         }
     }
 
@@ -47,7 +47,7 @@ final class Readers {
             case RECORD -> record((Resolver.RecordAdjust) action, path);
             case WRITER_UNION -> writerUnion((Resolver.WriterUnion) action, path);
             case READER_UNION -> readerUnion((Resolver.ReaderUnion) action, path);
-            case SKIP -> Skipping.of(action.writer);
+            case SKIP -> SkippingReaders.of(action.writer);
             case ERROR -> failing(reason((Resolver.ErrorAction) action, path));
         };
     }
@@ -55,19 +55,19 @@ final class Readers {
     private static ValueReader symbols(Resolver.EnumAdjust action, String path) {
         UTF8String[] symbols = new UTF8String[action.adjustments.length];
         for (int i = 0; i < symbols.length; i++) {
-            int place = action.adjustments[i];
-            symbols[i] = place < 0
+            int index = action.adjustments[i];
+            symbols[i] = index < 0
                     ? null
-                    : UTF8String.fromString(action.reader.getEnumSymbols().get(place));
+                    : UTF8String.fromString(action.reader.getEnumSymbols().get(index));
         }
         List<String> written = action.writer.getEnumSymbols();
         return in -> {
-            int place = in.readIndex(symbols.length);
-            if (symbols[place] == null) {
+            int index = in.readIndex(symbols.length);
+            if (symbols[index] == null) {
                 throw new MalformedRecordException(
-                        "the enum has no symbol " + written.get(place) + CatalystTypes.at(path));
+                        "the enum has no symbol " + written.get(index) + CatalystTypes.fieldSuffix(path));
             }
-            return symbols[place];
+            return symbols[index];
         };
     }
 
@@ -82,7 +82,7 @@ final class Readers {
         if (count == 0) {
             return new GenericArrayData(new Object[0]);
         }
-        List<Object> items = new ArrayList<>(Math.min(count, in.left() + 1));
+        List<Object> items = new ArrayList<>(Math.min(count, in.remaining() + 1));
         for (; count > 0; count = in.readCount()) {
             for (int i = 0; i < count; i++) {
                 items.add(item.read(in));
@@ -93,7 +93,7 @@ final class Readers {
 
     private static Object map(ValueReader item, AvroBytes in) {
         Map<UTF8String, Object> items =
-                new LinkedHashMap<>(); // of a key that comes twice the last value counts, as in Avro
+                new LinkedHashMap<>(); // of several values with the same key the last one wins, as in Avro
         for (int count = in.readCount(); count > 0; count = in.readCount()) {
             for (int i = 0; i < count; i++) {
                 items.put(in.readString(), item.read(in));
@@ -107,28 +107,28 @@ final class Readers {
     private static ValueReader record(Resolver.RecordAdjust action, String path) {
         int written = action.fieldActions.length;
         ValueReader[] fields = new ValueReader[written];
-        int[] places = new int[written];
+        int[] indexes = new int[written];
         int matched = 0;
         for (int i = 0; i < written; i++) {
             boolean isSkipped = action.fieldActions[i].type == Resolver.Action.Type.SKIP;
             Schema.Field field = isSkipped ? null : action.readerOrder[matched++];
-            places[i] = isSkipped ? -1 : field.pos();
-            fields[i] = of(action.fieldActions[i], isSkipped ? path : CatalystTypes.below(path, field.name()));
+            indexes[i] = isSkipped ? -1 : field.pos();
+            fields[i] = of(action.fieldActions[i], isSkipped ? path : CatalystTypes.childPath(path, field.name()));
         }
         Object[] defaults = new Object[action.readerOrder.length];
         for (int i = action.firstDefault; i < defaults.length; i++) {
             Schema.Field field = action.readerOrder[i];
             defaults[field.pos()] = constant(field.schema(), action.defaults[i - action.firstDefault]);
         }
-        return new RecordReader(fields, places, defaults);
+        return new RecordReader(fields, indexes, defaults);
     }
 
-    /** The Catalyst value of a default, by way of its bytes. */
+    /** The Catalyst value of a default, which is encoded and read again. */
     private static Object constant(Schema schema, Object value) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         BinaryEncoder encoder = EncoderFactory.get().directBinaryEncoder(bytes, null);
         try {
-            new GenericDatumWriter<>(schema, PLAIN).write(value, encoder);
+            new GenericDatumWriter<>(schema, GENERIC_DATA).write(value, encoder);
         } catch (IOException error) {
             throw new UncheckedIOException(error);
         }
@@ -148,25 +148,25 @@ final class Readers {
         return member(action.reader, action.firstMatch, of(action.actualAction, path));
     }
 
-    /** The value of a branch of a union as the value of the union. */
+    /** Converts the value of a branch of a union to the value of the union. */
     private static ValueReader member(Schema union, int branch, ValueReader value) {
-        List<Schema> branches = CatalystTypes.present(union);
-        Schema own = union.getTypes().get(branch);
-        if (branches.size() <= 1 || own.getType() == Schema.Type.NULL) {
+        List<Schema> branches = CatalystTypes.nonNullBranches(union);
+        Schema branchSchema = union.getTypes().get(branch);
+        if (branches.size() <= 1 || branchSchema.getType() == Schema.Type.NULL) {
             return value;
         }
         if (CatalystTypes.isWidened(branches)) {
-            return switch (own.getType()) {
+            return switch (branchSchema.getType()) {
                 case INT -> in -> ((Integer) value.read(in)).longValue();
                 case FLOAT -> in -> ((Float) value.read(in)).doubleValue();
                 default -> value;
             };
         }
-        int place = branches.indexOf(own);
+        int index = branches.indexOf(branchSchema);
         int size = branches.size();
         return in -> {
             Object[] members = new Object[size];
-            members[place] = value.read(in);
+            members[index] = value.read(in);
             return new GenericInternalRow(members);
         };
     }
@@ -179,15 +179,15 @@ final class Readers {
 
     private static String reason(Resolver.ErrorAction action, String path) {
         if (action.error == Resolver.ErrorAction.ErrorType.MISSING_REQUIRED_FIELD) {
-            String name = missing(action.writer, action.reader);
-            return "the record was written without a field that has no default"
-                    + CatalystTypes.at(CatalystTypes.below(path, name));
+            String name = missingField(action.writer, action.reader);
+            return "the writer schema lacks a field that has no default"
+                    + CatalystTypes.fieldSuffix(CatalystTypes.childPath(path, name));
         }
-        String said = "the record was written as %s, which cannot be read as %s";
-        return said.formatted(name(action.writer), name(action.reader)) + CatalystTypes.at(path);
+        String template = "the record was written as %s, which cannot be read as %s";
+        return template.formatted(name(action.writer), name(action.reader)) + CatalystTypes.fieldSuffix(path);
     }
 
-    private static String missing(Schema writer, Schema reader) {
+    private static String missingField(Schema writer, Schema reader) {
         return reader.getFields().stream()
                 .filter(field -> writer.getField(field.name()) == null && !field.hasDefaultValue())
                 .map(Schema.Field::name)
@@ -203,15 +203,15 @@ final class Readers {
         };
     }
 
-    /** A record: its fields in the order in which they were written, each to its place. */
-    private record RecordReader(ValueReader[] fields, int[] places, Object[] defaults) implements ValueReader {
+    /** Reads the fields of a record in the order of the writer, and stores each at its index in the reader's schema. */
+    private record RecordReader(ValueReader[] fields, int[] indexes, Object[] defaults) implements ValueReader {
         @Override
         public Object read(AvroBytes in) {
             Object[] values = defaults.clone();
             for (int i = 0; i < fields.length; i++) {
                 Object value = fields[i].read(in);
-                if (places[i] >= 0) {
-                    values[places[i]] = value;
+                if (indexes[i] >= 0) {
+                    values[indexes[i]] = value;
                 }
             }
             return new GenericInternalRow(values);

@@ -3,19 +3,19 @@ package com.lsqlrunner.registry;
 import java.util.Map;
 import org.apache.avro.Schema;
 
-/** SchemaSource that are there already, each whole: what a registry would say where there is none. */
-final class GivenSchemas implements SchemaSource {
+/** Schemas that are known in advance, for runs without a registry. */
+final class FixedSchemas implements SchemaSource {
     private final Map<Integer, String> texts;
 
-    /** @param texts JSON of Avro, or a file of Protobuf, by id */
-    GivenSchemas(Map<Integer, String> texts) {
+    /** @param texts the JSON of an Avro schema, or the text of a {@code .proto} file, by id */
+    FixedSchemas(Map<Integer, String> texts) {
         this.texts = Map.copyOf(texts);
     }
 
     @Override
     public Schema avro(int id) {
         String text = texts.get(id);
-        return text == null ? null : AvroTexts.parse(text);
+        return text == null ? null : AvroSchemaParser.parse(text);
     }
 
     @Override

@@ -1,7 +1,7 @@
 package com.lsqlrunner.protobuf;
 
-/** How a value is laid out, as the last three bits of a field's tag say. */
-final class Wire {
+/** Wire types: the last three bits of a field's tag. */
+final class WireType {
     static final int VARINT = 0;
     static final int FIXED64 = 1;
     static final int LENGTH = 2;
@@ -9,5 +9,5 @@ final class Wire {
     static final int END_GROUP = 4;
     static final int FIXED32 = 5;
 
-    private Wire() {}
+    private WireType() {}
 }

@@ -1,0 +1,280 @@
+package com.lsqlrunner.kafka;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConsumerGroupOffsetsOptions;
+import org.apache.kafka.clients.admin.CreateTopicsOptions;
+import org.apache.kafka.clients.admin.DeleteConsumerGroupsOptions;
+import org.apache.kafka.clients.admin.DeleteTopicsOptions;
+import org.apache.kafka.clients.admin.DescribeConfigsOptions;
+import org.apache.kafka.clients.admin.DescribeTopicsOptions;
+import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsOptions;
+import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsSpec;
+import org.apache.kafka.clients.admin.ListOffsetsOptions;
+import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
+import org.apache.kafka.clients.admin.ListTopicsOptions;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicCollection;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.config.TopicConfig;
+import org.apache.kafka.common.errors.GroupIdNotFoundException;
+import org.apache.kafka.common.errors.TopicAuthorizationException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+
+/** Executes requests with Kafka's own clients. Not thread-safe. */
+final class BrokerRequestHandler {
+    private final Map<String, Object> settings;
+    private final int timeoutMs;
+    private Admin admin;
+
+    /** @param first the first line: {@code settings}, and {@code answer_ms}, the deadline of each request */
+    BrokerRequestHandler(Map<String, Object> first) {
+        timeoutMs = (int) number(first.get("answer_ms"));
+        settings = new HashMap<>();
+        map(first.get("settings")).forEach((key, value) -> settings.put((String) key, value));
+        settings.put("request.timeout.ms", timeoutMs);
+        settings.put("default.api.timeout.ms", timeoutMs);
+        settings.put("socket.connection.setup.timeout.ms", 5_000);
+        settings.put(
+                "metadata.recovery.strategy",
+                "rebootstrap"); // finds the brokers again after all of them got new addresses
+        settings.put("enable.metrics.push", false);
+        settings.put("auto.include.jmx.reporter", false);
+    }
+
+    /** Creates the client, which logs in if the settings say so. */
+    void connect() {
+        if (admin != null) {
+            return;
+        }
+        try {
+            admin = Admin.create(settings);
+        } catch (RuntimeException error) {
+            throw new BrokerError.ClientCreationException(error);
+        }
+    }
+
+    /** Closes the client after a failure. The next request creates a new client, which logs in again. */
+    void disconnect() {
+        if (admin != null) {
+            admin.close(Duration.ZERO);
+            admin = null;
+        }
+    }
+
+    void execute(Map<String, Object> request, ResponseWriter responses) throws Exception {
+        connect();
+        switch (String.valueOf(request.get("ask"))) {
+            case "topics" -> responses.ok(topics());
+            case "create" -> responses.ok(create(request));
+            case "delete_topic" -> responses.ok(deleteTopic((String) request.get("name")));
+            case "delete_group" -> responses.ok(deleteGroup((String) request.get("name")));
+            case "limits" -> responses.ok(limits(list(request.get("topics"))));
+            case "offsets" -> responses.ok(offsets(request));
+            case "positions" -> responses.ok(positions(request));
+            case "commit" -> responses.ok(commit(request));
+            case "read" -> read(request, responses);
+            default -> throw new IllegalArgumentException("unknown request " + request.get("ask"));
+        }
+    }
+
+    /** The number of partitions of each topic. */
+    private Map<String, Object> topics() throws Exception {
+        Collection<String> names = await(
+                admin.listTopics(new ListTopicsOptions().listInternal(true).timeoutMs(timeoutMs))
+                        .names());
+        Map<String, KafkaFuture<TopicDescription>> described = admin.describeTopics(
+                        TopicCollection.ofTopicNames(names), new DescribeTopicsOptions().timeoutMs(timeoutMs))
+                .topicNameValues();
+        Map<String, Object> found = new HashMap<>();
+        for (Map.Entry<String, KafkaFuture<TopicDescription>> topic : described.entrySet()) {
+            try {
+                found.put(topic.getKey(), await(topic.getValue()).partitions().size());
+            } catch (UnknownTopicOrPartitionException | TopicAuthorizationException deleted) {
+                // The topic was deleted after it was listed, or must not be described.
+            }
+        }
+        return found;
+    }
+
+    private Object create(Map<String, Object> request) throws Exception {
+        Map<String, String> config = new HashMap<>();
+        map(request.get("config")).forEach((key, value) -> config.put((String) key, (String) value));
+        Optional<Integer> partitions =
+                Optional.ofNullable((Long) request.get("partitions")).map(Long::intValue);
+        Optional<Short> replication =
+                Optional.ofNullable((Long) request.get("replication")).map(Long::shortValue);
+        NewTopic topic = new NewTopic((String) request.get("name"), partitions, replication).configs(config);
+        boolean validateOnly = Boolean.TRUE.equals(request.get("validate_only"));
+        CreateTopicsOptions options =
+                new CreateTopicsOptions().timeoutMs(timeoutMs).validateOnly(validateOnly);
+        await(admin.createTopics(List.of(topic), options).all());
+        return null;
+    }
+
+    /** Succeeds if the topic does not exist. */
+    private Object deleteTopic(String name) throws Exception {
+        try {
+            await(admin.deleteTopics(List.of(name), new DeleteTopicsOptions().timeoutMs(timeoutMs))
+                    .all());
+        } catch (UnknownTopicOrPartitionException absent) {
+            // It is already deleted.
+        }
+        return null;
+    }
+
+    /** Succeeds if the group does not exist. */
+    private Object deleteGroup(String name) throws Exception {
+        try {
+            await(admin.deleteConsumerGroups(List.of(name), new DeleteConsumerGroupsOptions().timeoutMs(timeoutMs))
+                    .all());
+        } catch (GroupIdNotFoundException absent) {
+            // It is already deleted.
+        }
+        return null;
+    }
+
+    /**
+     * The limits of topics as {@code [topic, max.message.bytes, cleanup.policy]}, without the topics whose limits
+     * cannot be read.
+     */
+    private List<Object> limits(List<?> topics) throws InterruptedException {
+        List<ConfigResource> requested = new ArrayList<>();
+        topics.forEach(name -> requested.add(new ConfigResource(ConfigResource.Type.TOPIC, (String) name)));
+        List<Object> rows = new ArrayList<>();
+        for (Map.Entry<ConfigResource, KafkaFuture<org.apache.kafka.clients.admin.Config>> described :
+                admin.describeConfigs(requested, new DescribeConfigsOptions().timeoutMs(timeoutMs))
+                        .values()
+                        .entrySet()) {
+            try {
+                org.apache.kafka.clients.admin.Config config = await(described.getValue());
+                long bytes = Long.parseLong(
+                        config.get(TopicConfig.MAX_MESSAGE_BYTES_CONFIG).value());
+                rows.add(List.of(
+                        described.getKey().name(),
+                        bytes,
+                        config.get(TopicConfig.CLEANUP_POLICY_CONFIG).value()));
+            } catch (InterruptedException end) {
+                throw end;
+            } catch (Exception refused) {
+                // A missing limit is not an error: a record that is too large fails later.
+            }
+        }
+        return rows;
+    }
+
+    /** The end or the start offsets of partitions, as {@code [topic, partition, offset]}. */
+    private List<Object> offsets(Map<String, Object> request) throws Exception {
+        OffsetSpec spec = "end".equals(request.get("at")) ? OffsetSpec.latest() : OffsetSpec.earliest();
+        Map<TopicPartition, OffsetSpec> requested = new HashMap<>();
+        list(request.get("partitions")).forEach(partition -> requested.put(toPartition(partition), spec));
+        Map<TopicPartition, ListOffsetsResultInfo> found =
+                await(admin.listOffsets(requested, new ListOffsetsOptions().timeoutMs(timeoutMs))
+                        .all());
+        List<Object> rows = new ArrayList<>();
+        found.forEach((partition, info) -> rows.add(row(partition, info.offset())));
+        return rows;
+    }
+
+    /**
+     * The committed offsets of a group, as {@code [topic, partition, offset]}. Partitions without a committed offset
+     * are left out.
+     */
+    private List<Object> positions(Map<String, Object> request) throws Exception {
+        String group = (String) request.get("group");
+        List<TopicPartition> requested = new ArrayList<>();
+        list(request.get("partitions")).forEach(partition -> requested.add(toPartition(partition)));
+        Map<TopicPartition, OffsetAndMetadata> found = await(admin.listConsumerGroupOffsets(
+                        Map.of(group, new ListConsumerGroupOffsetsSpec().topicPartitions(requested)),
+                        new ListConsumerGroupOffsetsOptions().timeoutMs(timeoutMs))
+                .partitionsToOffsetAndMetadata(group));
+        List<Object> rows = new ArrayList<>();
+        for (TopicPartition partition : requested) {
+            // The client leaves out partitions that the brokers refuse to show, and returns null for those that have no
+            // committed offset.
+            if (!found.containsKey(partition)) {
+                throw new TopicAuthorizationException("the committed offset of " + partition + " is not readable");
+            }
+            OffsetAndMetadata position = found.get(partition);
+            if (position != null && position.offset() >= 0) {
+                rows.add(row(partition, position.offset()));
+            }
+        }
+        return rows;
+    }
+
+    private Object commit(Map<String, Object> request) throws Exception {
+        Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
+        for (Object row : list(request.get("positions"))) {
+            positions.put(
+                    toPartition(row), new OffsetAndMetadata(number(list(row).get(2))));
+        }
+        await(admin.alterConsumerGroupOffsets(
+                        (String) request.get("group"),
+                        positions,
+                        new AlterConsumerGroupOffsetsOptions().timeoutMs(timeoutMs))
+                .all());
+        return null;
+    }
+
+    /** Reads the records of {@code [topic, partition, start, end]}; the end is exclusive. */
+    private void read(Map<String, Object> request, ResponseWriter responses) throws IOException {
+        Map<TopicPartition, OffsetRangeReader.OffsetRange> ranges = new HashMap<>();
+        for (Object row : list(request.get("spans"))) {
+            ranges.put(
+                    toPartition(row),
+                    new OffsetRangeReader.OffsetRange(
+                            number(list(row).get(2)), number(list(row).get(3))));
+        }
+        try (OffsetRangeReader reader = new OffsetRangeReader(settings, timeoutMs)) {
+            reader.read(ranges, responses);
+        }
+        responses.ok(null);
+    }
+
+    /** The result of a future, or the exception with which it failed. */
+    private <T> T await(KafkaFuture<T> future) throws InterruptedException, TimeoutException {
+        try {
+            return future.get(2L * timeoutMs, TimeUnit.MILLISECONDS);
+        } catch (ExecutionException error) {
+            throw error.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(error);
+        }
+    }
+
+    private static List<Object> row(TopicPartition partition, long offset) {
+        return Arrays.asList(partition.topic(), partition.partition(), offset);
+    }
+
+    private static TopicPartition toPartition(Object row) {
+        return new TopicPartition(
+                (String) list(row).get(0), (int) number(list(row).get(1)));
+    }
+
+    private static List<?> list(Object value) {
+        return (List<?>) value;
+    }
+
+    private static Map<?, ?> map(Object value) {
+        return (Map<?, ?>) value;
+    }
+
+    private static long number(Object value) {
+        return (Long) value;
+    }
+}
