@@ -1,10 +1,10 @@
-"""Avro schemas and the types of their values: what Python says when it binds, and the JVM when it decodes."""
+"""Avro schemas with the types of their values. Python and the JVM must agree on them."""
 
 from typing import Any
 
 
 def record(*fields: dict[str, Any], name: str = "r", **more: Any) -> dict[str, Any]:
-    """A record's schema."""
+    """The schema of a record."""
     return {"type": "record", "name": name, "fields": list(fields), **more}
 
 
@@ -57,7 +57,7 @@ TYPED: list[tuple[Any, str]] = [
     (["null", "int", "string"], "struct<member0: int, member1: string>"),
     (["string"], "string"),
 ]
-"""Schema, and the type as the language writes it."""
+"""A schema, and its type as the language writes it."""
 
 REFUSED: list[tuple[Any, str]] = [
     (record({"name": "next", "type": ["null", "r"]}), "next contains itself (r)"),
@@ -70,4 +70,4 @@ REFUSED: list[tuple[Any, str]] = [
         "a.b refers to the unknown type who",
     ),
 ]
-"""Schema that has no type, and how Python says so."""
+"""A schema without a type, and the reason that Python reports."""

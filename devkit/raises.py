@@ -1,4 +1,4 @@
-"""What the package's source says of errors: the calls that make one, found by reading the syntax tree."""
+"""Finds in the source of the package the calls that make an error, by reading the syntax trees."""
 
 import ast
 import re
@@ -11,18 +11,18 @@ import lsql_runner
 
 PACKAGE = Path(lsql_runner.__file__).parent
 _PROSE = re.compile(r"[A-Za-z']{2,} [a-z]{2,}")
-"""Two words with a blank between them. SQL's own words are upper case; lists of names have commas."""
+"""Two words with a space between them. SQL words are upper case; lists of names have commas."""
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ErrorCall:
     """A call that makes an error or replaces its parameters.
 
     Attributes:
         path: the file, within the package.
-        code: None where it is not written out.
+        code: None if it is not a literal.
         params: the expressions by parameter; None as a name stands for `**values`.
-        scope: the function around the call, else the module.
+        scope: the function that contains the call, else the module.
     """
 
     path: str
@@ -32,7 +32,7 @@ class Made:
     scope: ast.AST
 
     def prose(self) -> Iterator[tuple[str, str]]:
-        """Parameters that hold English sentences, with the sentence."""
+        """Parameters whose values are English sentences, with the sentence."""
         for name, value in self.params.items():
             for text in _texts(value, self.scope, module(self.path), 0):
                 if _PROSE.search(text):
@@ -45,8 +45,8 @@ def module(path: str) -> ast.Module:
 
 
 @cache
-def made() -> tuple[Made, ...]:
-    """All of the package."""
+def error_calls() -> tuple[ErrorCall, ...]:
+    """All calls in the package."""
     found = []
     for file in sorted(PACKAGE.rglob("*.py")):
         path = file.relative_to(PACKAGE).as_posix()
@@ -88,7 +88,7 @@ def detail_tables() -> Iterator[tuple[str, str, set[str], set[str]]]:
                 used.setdefault(f"* {_name(node)}", set()).update(_strings_outside_tables(module(path)))
     for name, places in tables.items():
         for path, codes in places:
-            # A private table is used in its module; a public one wherever it is imported.
+            # A private table is used in its module; a public one in any module that imports it.
             yield path, name, codes, used.get(f"{path if name.startswith('_') else '*'} {name}", set())
 
 
@@ -103,16 +103,16 @@ def _strings_outside_tables(tree: ast.AST) -> set[str]:
     return found
 
 
-def _calls(path: str, node: ast.AST, scope: ast.AST) -> Iterator[Made]:
+def _calls(path: str, node: ast.AST, scope: ast.AST) -> Iterator[ErrorCall]:
     for child in ast.iter_child_nodes(node):
         inner = child if isinstance(child, ast.FunctionDef) else scope
         if isinstance(child, ast.Call) and (_name(child) == "LsqlError" or _name(child) in _makers(path)):
             first = child.args[0] if child.args and _name(child) == "LsqlError" else None
             code = first.value if isinstance(first, ast.Constant) else None
             params: dict[str | None, ast.expr] = {keyword.arg: keyword.value for keyword in child.keywords}
-            if _name(child) != "LsqlError":  # a helper of the module: whatever it is given may become a parameter
+            if _name(child) != "LsqlError":  # a helper of the module: each of its arguments may become a parameter
                 params |= {str(number): arg for number, arg in enumerate(child.args)}
-            yield Made(path, child.lineno, code if isinstance(code, str) else None, params, scope)
+            yield ErrorCall(path, child.lineno, code if isinstance(code, str) else None, params, scope)
         yield from _calls(path, child, inner)
 
 
@@ -142,7 +142,7 @@ def _texts(value: ast.AST, scope: ast.AST, file: ast.Module, depth: int) -> Iter
             for part in [text, *(args if method == "join" else [])]:
                 yield from _texts(part, scope, file, depth)
         case ast.Call():
-            return  # what a function returns, as a row of a DetailTable; its arguments are not the text
+            return  # the result of a function, such as a row of a DetailTable; its arguments are not the text
         case ast.Name(id=name) if depth < 3:
             for place in {scope, file}:
                 nodes = ast.walk(place) if place is scope else iter(file.body)

@@ -122,7 +122,7 @@ class Places:
         return {
             *(name for name in topics if not name.startswith("__")),
             *(group.group_id for group in groups if group.group_id.startswith("lsql-test")),
-            *self.registry.ask("GET", "/subjects?deleted=true"),
+            *self.registry.request("GET", "/subjects?deleted=true"),
         }
 
 
@@ -290,7 +290,7 @@ def test_an_existing_subject_is_refused_and_not_changed(
         versions = registry.versions(subject)
     finally:
         registry.delete(subject)
-        registry.forget(subject)
+        registry.delete_permanently(subject)
 
     assert (error.code, error.params["resource"], error.params["name"]) == ("CASE_CONFLICT", "subject", subject)
     assert versions == [1]
@@ -307,9 +307,9 @@ def test_a_subject_that_is_only_soft_deleted_is_refused_and_not_changed(
     registry.delete(subject)
     try:
         error = refusal(file, cases)
-        left = registry.ask("GET", f"/subjects/{subject}/versions?deleted=true")
+        left = registry.request("GET", f"/subjects/{subject}/versions?deleted=true")
     finally:
-        registry.forget(subject)
+        registry.delete_permanently(subject)
 
     assert (error.code, error.params["resource"], error.params["name"]) == ("CASE_CONFLICT", "subject", subject)
     assert left == [1]

@@ -11,7 +11,7 @@ import pytest
 from devkit.fake_registry import FakeRegistry
 from devkit.process import free_port
 from devkit.registry import AVRO, JSON_SCHEMA, PROTOBUF, Registry
-from devkit.registry_doors import Door, Drip, SomethingElse, server_tls
+from devkit.registry_proxies import PageServer, RegistryProxy, SlowServer, server_tls
 from devkit.security import Authority
 from lsql_runner.cases.registry import MemoryRegistry
 from lsql_runner.errors import LsqlError
@@ -256,8 +256,8 @@ def test_compatibility_is_checked_if_only_the_latest_version_can_be_compared(
 ) -> None:
     registry.register(subject, AVRO)
     registry.set_compatibility(subject, "BACKWARD")
-    with Door(registry.url, lacks="/versions?verbose=true") as door:
-        schemas = asking(door.url)
+    with RegistryProxy(registry.url, lacks="/versions?verbose=true") as proxy:
+        schemas = asking(proxy.url)
         assert schemas.incompatibility(subject, "AVRO", NEEDIER)
         assert schemas.incompatibility(subject, "AVRO", WIDER) is None
 
@@ -276,14 +276,14 @@ def test_the_next_host_is_asked_if_the_first_is_down(registry: Registry, asking:
 
 
 def test_the_next_host_is_asked_if_the_first_has_an_error(registry: Registry, asking: Asking, subject: str) -> None:
-    with SomethingElse(503) as first:
+    with PageServer(503) as first:
         assert asking(first.url, registry.url).latest(subject) is None
 
 
 def test_a_host_that_hangs_leaves_time_for_the_next_and_is_asked_last_then(
     registry: Registry, asking: Asking, subject: str
 ) -> None:
-    with Drip(0.05) as first:
+    with SlowServer(0.05) as first:
         schemas = asking(first.url, registry.url, answer_s=3)
         schemas.latest(subject)
 
@@ -321,14 +321,14 @@ def test_a_registry_that_does_not_answer_is_unreachable_until_it_does(registry: 
 
 
 def test_credentials_are_sent(registry: Registry, asking: Asking, subject: str) -> None:
-    with Door(registry.url, credentials=(USER, PASSWORD)) as door:
-        assert asking(door.url, user=USER, password=PASSWORD).latest(subject) is None
+    with RegistryProxy(registry.url, credentials=(USER, PASSWORD)) as proxy:
+        assert asking(proxy.url, user=USER, password=PASSWORD).latest(subject) is None
 
 
 @pytest.mark.parametrize("password", ["", "another"])
 def test_wrong_credentials_are_refused_and_not_repeated(registry: Registry, asking: Asking, password: str) -> None:
-    with Door(registry.url, credentials=(USER, PASSWORD)) as door:
-        error = refusal(lambda: asking(door.url, user=USER, password=password).latest("orders-value"))
+    with RegistryProxy(registry.url, credentials=(USER, PASSWORD)) as proxy:
+        error = refusal(lambda: asking(proxy.url, user=USER, password=password).latest("orders-value"))
 
     assert (error.code, error.params["reason"]) == ("REGISTRY_REFUSED", "HTTP 401 Unauthorized")
     assert "another" not in str(error)
@@ -336,14 +336,14 @@ def test_wrong_credentials_are_refused_and_not_repeated(registry: Registry, aski
 
 def test_tls_with_an_authority_of_its_own(registry: Registry, asking: Asking, subject: str) -> None:
     authority = Authority()
-    with Door(registry.url, tls=server_tls(authority.issue("127.0.0.1"))) as door:
-        assert asking(door.url, tls=RegistryTls(ca=authority.certificate)).latest(subject) is None
+    with RegistryProxy(registry.url, tls=server_tls(authority.issue("127.0.0.1"))) as proxy:
+        assert asking(proxy.url, tls=RegistryTls(ca=authority.certificate)).latest(subject) is None
 
 
 def test_a_certificate_of_an_unknown_authority_is_refused(registry: Registry, asking: Asking) -> None:
     tls = RegistryTls(ca=Authority().certificate)
-    with Door(registry.url, tls=server_tls(Authority().issue("127.0.0.1"))) as door:
-        error = refusal(lambda: asking(door.url, tls=tls).latest("orders-value"))
+    with RegistryProxy(registry.url, tls=server_tls(Authority().issue("127.0.0.1"))) as proxy:
+        error = refusal(lambda: asking(proxy.url, tls=tls).latest("orders-value"))
 
     assert error.code == "REGISTRY_CERTIFICATE_UNTRUSTED"
     assert "LSQL_SCHEMA_REGISTRY_CA" in error.way_out
@@ -352,8 +352,8 @@ def test_a_certificate_of_an_unknown_authority_is_refused(registry: Registry, as
 def test_a_certificate_of_another_host_is_refused(registry: Registry, asking: Asking) -> None:
     authority = Authority()
     tls = RegistryTls(ca=authority.certificate)
-    with Door(registry.url, tls=server_tls(authority.issue("registry.example"))) as door:
-        error = refusal(lambda: asking(door.url, tls=tls).latest("orders-value"))
+    with RegistryProxy(registry.url, tls=server_tls(authority.issue("registry.example"))) as proxy:
+        error = refusal(lambda: asking(proxy.url, tls=tls).latest("orders-value"))
 
     assert error.code == "REGISTRY_CERTIFICATE_UNTRUSTED"
     assert "not valid for '127.0.0.1'" in str(error.params["reason"])
@@ -365,15 +365,15 @@ def test_a_client_certificate_is_sent(registry: Registry, asking: Asking, subjec
     own = authority.issue("runner.example")
     key = own.locked(password) if password else own.key
     tls = RegistryTls(authority.certificate, own.chain, key, password)
-    with Door(registry.url, tls=server_tls(authority.issue("127.0.0.1"), clients_of=authority)) as door:
-        assert asking(door.url, tls=tls).latest(subject) is None
+    with RegistryProxy(registry.url, tls=server_tls(authority.issue("127.0.0.1"), clients_of=authority)) as proxy:
+        assert asking(proxy.url, tls=tls).latest(subject) is None
 
 
 def test_a_client_without_a_certificate_is_refused(registry: Registry, asking: Asking) -> None:
     authority = Authority()
     tls = RegistryTls(ca=authority.certificate)
-    with Door(registry.url, tls=server_tls(authority.issue("127.0.0.1"), clients_of=authority)) as door:
-        error = refusal(lambda: asking(door.url, tls=tls).latest("orders-value"))
+    with RegistryProxy(registry.url, tls=server_tls(authority.issue("127.0.0.1"), clients_of=authority)) as proxy:
+        error = refusal(lambda: asking(proxy.url, tls=tls).latest("orders-value"))
 
     assert (error.code, error.params["alert"]) == ("REGISTRY_TLS_REFUSED", "certificate required")
 

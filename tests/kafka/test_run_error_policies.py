@@ -17,7 +17,7 @@ from devkit.broker import Broker
 from devkit.in_process import in_process
 from devkit.records import Record
 from devkit.registry import Registry
-from devkit.registry_doors import Door
+from devkit.registry_proxies import RegistryProxy
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.state import State
@@ -231,14 +231,14 @@ def test_a_registry_that_does_not_answer_causes_no_dead_letters(
         json.loads(first) | {"fields": [{"name": "id", "type": "long"}, {"name": "b", "type": "int", "default": 1}]}
     )
     first_id, second_id = (registry.register(f"{source}-value", schema) for schema in (first, second))
-    with Door(registry.url) as door:
+    with RegistryProxy(registry.url) as proxy:
         broker.produce(source, [Record(b"k", encoded(first, first_id, {"id": 1}))])
         sql = f"""SET error.policy=dlq; SET dead.letter.queue='{dead}';
             INSERT INTO {target} STORE VALUE AS JSON SELECT STREAM id FROM {source}"""
-        env = {"SQL_SCHEMA_REGISTRY_URL": door.url}
+        env = {"SQL_SCHEMA_REGISTRY_URL": proxy.url}
         with in_process(engine, broker.bootstrap, sql, f"app-{dead}", tmp_path, **env) as running:
             running.read_to(1)
-            with door.frozen():
+            with proxy.silent():
                 broker.produce(source, [Record(b"k", encoded(second, second_id, {"id": 2, "b": 1}))])
                 running.wait_for(lambda s: s.state in (State.RESTARTING, State.WAITING), 120)
             running.read_to(2)

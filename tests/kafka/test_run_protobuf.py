@@ -12,7 +12,7 @@ from devkit.in_process import in_process
 from devkit.protobuf import decoded, encoded
 from devkit.records import Record
 from devkit.registry import Registry
-from devkit.registry_doors import Door
+from devkit.registry_proxies import RegistryProxy
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.events.state import State
 from lsql_runner.formats.proto_text import parse_proto
@@ -103,13 +103,13 @@ def test_records_wait_while_the_registry_is_unavailable(
     sql = f"INSERT INTO {target} SELECT STREAM plate, speed FROM {source}"
 
     old_id = registry.register(f"{source}-value", OLD, "PROTOBUF")
-    with Door(registry.url) as door:
-        env = {"SQL_SCHEMA_REGISTRY_URL": door.url}
+    with RegistryProxy(registry.url) as proxy:
+        env = {"SQL_SCHEMA_REGISTRY_URL": proxy.url}
         with in_process(engine, broker.bootstrap, sql, f"proto-{target}", tmp_path, **env) as running:
             broker.produce(source, [Record(b"k", encoded(OLD, old_id, {"plate": "a"}))])
             running.read_to(1)
             new_id = registry.register(f"{source}-value", NEW, "PROTOBUF")
-            with door.shut():
+            with proxy.disconnecting():
                 broker.produce(source, [Record(b"k", encoded(NEW, new_id, {"plate": "b"}, "Vehicle"))])
                 away = running.wait_for(lambda s: s.restarts > 0)
             running.read_to(2)

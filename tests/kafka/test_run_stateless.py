@@ -131,7 +131,7 @@ def test_a_port_that_another_processor_uses_is_refused(filtering: Filter, tmp_pa
     port = filtering.runner.port
     second = Runner(filtering.broker.bootstrap, filtering.sql, "second", tmp_path, SQL_PORT=str(port))
 
-    output = second.refused()
+    output = second.run_until_refused()
 
     assert second.exit_code == 1
     assert f"PORT_IN_USE: Port {port} is already in use." in output
@@ -141,7 +141,7 @@ def test_a_state_directory_that_another_processor_uses_is_refused(filtering: Fil
     first = filtering.runner
     second = Runner(filtering.broker.bootstrap, filtering.sql, first.app_id, first.state_dir)
 
-    output = second.refused()
+    output = second.run_until_refused()
 
     assert second.exit_code == 1
     assert "STATE_DIR_IN_USE" in output
@@ -281,7 +281,7 @@ def test_a_missing_topic_is_refused_with_its_place(broker: Broker, tmp_path: Pat
     sql = f"INSERT INTO nowhere SELECT STREAM * FROM {source}"
     runner = Runner(broker.bootstrap, sql, "refused", tmp_path)
 
-    output = runner.refused()
+    output = runner.run_until_refused()
 
     assert runner.exit_code == 1
     assert "TARGET_UNKNOWN" in output

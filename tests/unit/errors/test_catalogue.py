@@ -2,7 +2,7 @@
 
 import pytest
 
-from devkit.raises import detail_tables, made, strings
+from devkit.raises import detail_tables, error_calls, strings
 from lsql_runner.errors import CATALOGUE, DetailTable, LsqlError, Recovery
 
 PROSE_ALLOWED = {
@@ -24,12 +24,12 @@ def test_every_code_is_raised_somewhere() -> None:
 
 
 def test_every_raised_code_is_in_the_catalogue() -> None:
-    assert {error.code for error in made() if error.code is not None} - CATALOGUE.keys() == set()
+    assert {error.code for error in error_calls() if error.code is not None} - CATALOGUE.keys() == set()
 
 
 def test_every_raise_gives_the_parameters_of_its_code() -> None:
     wrong = []
-    for error in made():
+    for error in error_calls():
         if error.code is not None:
             given, slots = {name for name in error.params if name is not None}, CATALOGUE[error.code].slots
             if not given <= slots or (None not in error.params and given != slots):
@@ -41,7 +41,7 @@ def test_no_parameter_is_an_english_sentence() -> None:
     """Sentences are in the catalogue, or in a DetailTable with a code each."""
     found = [
         f"{error.path}:{error.line} {error.code} {name}={text!r}"
-        for error in made()
+        for error in error_calls()
         for name, text in error.prose()
         if not allowed(error.path, error.code)
     ]

@@ -8,7 +8,7 @@ import pytest
 
 from devkit.process import free_port
 from devkit.registry import AVRO
-from devkit.registry_doors import Banner, Drip, SomethingElse
+from devkit.registry_proxies import BannerServer, PageServer, SlowServer
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.registry import RegisteredSchema, RestRegistry
 from lsql_runner.kafka.registry_connection import RegistryConnection
@@ -45,7 +45,7 @@ def test_unreachable_hosts_are_named_with_their_reasons(asking: Asking) -> None:
 
 
 def test_the_deadline_ends_an_answer_that_arrives_slowly(asking: Asking) -> None:
-    with Drip(0.05) as place:
+    with SlowServer(0.05) as place:
         began = time.monotonic()
         error = refusal(lambda: asking(place.url, answer_s=0.5).latest("orders-value"))
 
@@ -56,7 +56,7 @@ def test_the_deadline_ends_an_answer_that_arrives_slowly(asking: Asking) -> None
 @pytest.mark.parametrize(("status", "code"), [(403, 40301), (422, 42205)])
 def test_rights_that_are_missing_are_a_refusal(asking: Asking, status: int, code: int) -> None:
     body = f'{{"error_code": {code}, "message": "no right to write"}}'
-    with SomethingElse(status, body, "application/json") as place:
+    with PageServer(status, body, "application/json") as place:
         error = refusal(lambda: asking(place.url).register("orders-value", "AVRO", AVRO))
 
     assert (error.code, error.params["reason"]) == ("REGISTRY_REFUSED", f"HTTP {status} no right to write")
@@ -64,7 +64,7 @@ def test_rights_that_are_missing_are_a_refusal(asking: Asking, status: int, code
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503])
 def test_a_registry_that_cannot_answer_now_is_unreachable(asking: Asking, status: int) -> None:
-    with SomethingElse(status, '{"error_code": 50003, "message": "no\\ntrace"}', "application/json") as place:
+    with PageServer(status, '{"error_code": 50003, "message": "no\\ntrace"}', "application/json") as place:
         error = refusal(lambda: asking(place.url).schema(1))
 
     assert (error.code, error.params["reason"]) == ("REGISTRY_UNREACHABLE", f"HTTP {status} no")
@@ -76,23 +76,23 @@ def test_a_registry_that_cannot_answer_now_is_unreachable(asking: Asking, status
     ids=["nothing", "half-a-line", "half-a-body"],
 )
 def test_a_registry_that_closes_the_connection_is_unreachable(asking: Asking, words: bytes) -> None:
-    with Banner(words) as place:
+    with BannerServer(words) as place:
         assert refusal(lambda: asking(place.url).schema(1)).code == "REGISTRY_UNREACHABLE"
 
 
 def test_an_endless_answer_is_not_a_registrys(asking: Asking) -> None:
-    with SomethingElse(200, " " * (ANSWER_LIMIT_BYTES + 1), "application/json") as place:
+    with PageServer(200, " " * (ANSWER_LIMIT_BYTES + 1), "application/json") as place:
         assert refusal(lambda: asking(place.url).schema(1)).code == "REGISTRY_RESPONSE_INVALID"
 
 
 def test_null_is_a_missing_field(asking: Asking) -> None:
     body = '{"schema": "\\"string\\"", "schemaType": null, "references": null, "guid": "x", "metadata": null}'
-    with SomethingElse(200, body, "application/json") as place:
+    with PageServer(200, body, "application/json") as place:
         assert asking(place.url).schema(7) == RegisteredSchema(7, "AVRO", '"string"')
 
 
 def test_an_unknown_schema_type_is_refused(asking: Asking) -> None:
-    with SomethingElse(200, '{"schema": "<xs/>", "schemaType": "XSD"}', "application/json") as place:
+    with PageServer(200, '{"schema": "<xs/>", "schemaType": "XSD"}', "application/json") as place:
         error = refusal(lambda: asking(place.url).schema(7))
 
     assert error.code == "REGISTRY_RESPONSE_INVALID"
@@ -112,7 +112,7 @@ def test_an_unknown_schema_type_is_refused(asking: Asking) -> None:
     ],
 )
 def test_the_reason_of_each_registry_is_reported(asking: Asking, body: str, reason: str | None) -> None:
-    with SomethingElse(200, body, "application/json") as place:
+    with PageServer(200, body, "application/json") as place:
         assert asking(place.url).incompatibility("orders-value", "AVRO", AVRO) == reason
 
 
@@ -133,7 +133,7 @@ def test_the_reason_of_each_registry_is_reported(asking: Asking, body: str, reas
     ids=range(10),
 )
 def test_another_server_at_the_address_is_refused(asking: Asking, status: int, body: str, kind: str) -> None:
-    with SomethingElse(status, body, kind) as place:
+    with PageServer(status, body, kind) as place:
         schemas = asking(f"{place.url}/somewhere")
         errors = [
             refusal(lambda: schemas.schema(1)),
@@ -148,7 +148,7 @@ def test_another_server_at_the_address_is_refused(asking: Asking, status: int, b
 
 
 def test_a_server_without_http_is_refused(asking: Asking) -> None:
-    with Banner() as place:
+    with BannerServer() as place:
         error = refusal(lambda: asking(place.url).latest("orders-value"))
 
     assert (error.code, error.params["reason"]) == ("REGISTRY_RESPONSE_INVALID", "not HTTP")
@@ -156,12 +156,12 @@ def test_a_server_without_http_is_refused(asking: Asking) -> None:
 
 @pytest.mark.parametrize("code", [40401, 40404])
 def test_deleting_a_deleted_subject_is_no_error(asking: Asking, code: int) -> None:
-    with SomethingElse(404, f'{{"error_code": {code}, "message": "deleted"}}', "application/json") as place:
+    with PageServer(404, f'{{"error_code": {code}, "message": "deleted"}}', "application/json") as place:
         asking(place.url).delete("orders-value")
 
 
 def test_a_registry_without_deletion_is_refused(asking: Asking) -> None:
-    with SomethingElse(404, '{"message": "no such page"}', "application/json") as place:
+    with PageServer(404, '{"message": "no such page"}', "application/json") as place:
         error = refusal(lambda: asking(place.url).delete("orders-value"))
 
     assert error.code == "REGISTRY_RESPONSE_INVALID"

@@ -1,4 +1,4 @@
-"""The configuration of the recovery job and the console: one YAML file, read strictly. The chart writes it."""
+"""The configuration of the recovery job and the console: a YAML file that the chart writes. Unknown keys are errors."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class RunnerLimits(_Part):
 
 
 class HeaderAuth(_Part):
-    """A reverse proxy names the user in headers."""
+    """A reverse proxy sends the user and the groups in headers."""
 
     user_header: str = "X-Forwarded-User"
     groups_header: str = "X-Forwarded-Groups"
     trusted_proxies: tuple[Annotated[str, AfterValidator(_is_network)], ...] = ()
     operator_groups: tuple[str, ...] = ()
-    viewer_groups: tuple[str, ...] = Field(default=(), description="Empty: everyone whom the proxy names.")
+    viewer_groups: tuple[str, ...] = Field(default=(), description="Empty: every user of the proxy.")
 
     @property
     def networks(self) -> tuple[Network, ...]:
@@ -54,7 +54,7 @@ class HeaderAuth(_Part):
 
 
 class TokenAuth(_Part):
-    """Users have tokens; a file holds their hashes."""
+    """Users have tokens; a file contains the hashes."""
 
     file: Path = Path("/etc/lsql-tokens/tokens")
     secure_cookie: bool = True
@@ -68,7 +68,7 @@ class Auth(_Part):
     @model_validator(mode="after")
     def _header_needs_proxies(self) -> Self:
         if self.mode == "header" and not self.header.trusted_proxies:
-            raise ValueError("auth.header.trustedProxies names no network: anybody could send the headers")
+            raise ValueError("auth.header.trustedProxies is empty: any client could send the headers")
         return self
 
 
@@ -100,7 +100,7 @@ class ConsoleSettings(_Part):
     log_level: str = "INFO"
 
     @model_validator(mode="after")
-    def _actions_need_somebody(self) -> Self:
+    def _actions_need_authentication(self) -> Self:
         if self.auth.mode == "none" and any(self.actions.allows(action) for action in ACTIONS):
             raise ValueError("actions require auth.mode to be header or token")
         return self
