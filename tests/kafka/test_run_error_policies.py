@@ -1,4 +1,4 @@
-"""A processor under a policy for bad records, on a real broker: poison does not stop it, and outages are no poison."""
+"""A processor with an error policy, on a real broker: bad records do not stop it, and outages are not bad records."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.conftest import TopicFactory
 pytestmark = pytest.mark.timeout(400)
 
 SCHEMA = {"id": "long not null", "n": "string", "at": "timestamp", "xs": "array<int>", "m": "decimal(6,2)"}
-"""Of the source; the program looks into all of it."""
+"""The schema of the source; the program reads all fields."""
 COMPUTED = "id, CAST(n AS int) AS n, 100 / CAST(n AS int) AS r, at, xs[0] AS x, m"
 
 JSON_VALUES = st.recursive(
@@ -49,7 +49,7 @@ DEEP = [
 
 
 def poison(count: int) -> list[bytes]:
-    """The same for every run."""
+    """The same bad records in each run."""
     found: list[bytes] = [*DEEP]
 
     @seed(7)
@@ -71,7 +71,7 @@ def declared(topic: str, **schema: object) -> str:
 
 
 def mixed(bad: Sequence[bytes]) -> list[Record]:
-    """A good record behind each that may be bad. Keys and headers are any bytes."""
+    """A good record after each that may be bad. Keys and headers are random bytes."""
     source = random.Random(3)
     records = []
     for number, value in enumerate(bad):
@@ -82,7 +82,7 @@ def mixed(bad: Sequence[bytes]) -> list[Record]:
     return records
 
 
-def test_bad_records_become_dead_letters_byte_for_byte_and_stop_nothing(
+def test_bad_records_become_unchanged_dead_letters_and_the_processor_continues(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
 ) -> None:
     source, target, dead = topic(), topic(), f"dead-{uuid.uuid4().hex[:8]}"
@@ -114,7 +114,7 @@ def test_bad_records_become_dead_letters_byte_for_byte_and_stop_nothing(
         assert b"\n" not in (told["lsql.error.message"] or b"")
 
 
-def test_bad_records_in_avro_stop_nothing(
+def test_the_processor_continues_after_bad_avro_records(
     broker: Broker, engine: SparkEngine, registry: Registry, topic: TopicFactory, tmp_path: Path
 ) -> None:
     source, target, dead = topic(), topic(), topic()
@@ -187,7 +187,7 @@ def test_a_dead_letter_too_large_for_its_queue_is_written_without_its_value(
     assert len(broker.consume_all(target)) == 1
 
 
-def test_an_aggregate_keeps_its_state_when_its_policy_of_reading_changes(
+def test_an_aggregate_keeps_its_state_when_its_error_policy_changes(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
 ) -> None:
     source, target, dead = topic(), topic(), topic()
@@ -221,10 +221,10 @@ def test_an_aggregate_keeps_its_state_when_its_policy_of_reading_changes(
     assert again.caught == {("dead", source, "RECORD_MALFORMED"): 1}
 
 
-def test_a_registry_that_does_not_answer_causes_no_dead_letters(
+def test_a_registry_that_does_not_respond_causes_no_dead_letters(
     broker: Broker, registry: Registry, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
 ) -> None:
-    """Records arrive with a schema that the processor does not know yet."""
+    """Records have a schema that the processor does not know yet."""
     source, target, dead = topic(), topic(), topic()
     first = json.dumps({"type": "record", "name": "R", "fields": [{"name": "id", "type": "long"}]})
     second = json.dumps(
@@ -246,7 +246,7 @@ def test_a_registry_that_does_not_answer_causes_no_dead_letters(
     assert {json.loads(r.value or b"")["id"] for r in broker.consume_all(target)} == {1, 2}
 
 
-def test_a_broker_that_is_away_causes_no_dead_letters(engine: SparkEngine, tmp_path: Path) -> None:
+def test_an_outage_of_a_broker_causes_no_dead_letters(engine: SparkEngine, tmp_path: Path) -> None:
     with Broker() as own:
         for name in ("source", "target", "dead"):
             own.create_topic(name)
