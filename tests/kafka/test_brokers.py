@@ -1,4 +1,4 @@
-"""Both clients on real brokers: the contract of the port, and what fakes cannot show, such as outages and compression."""
+"""Both clients on real brokers: the contract of the port, and what fakes cannot show: outages and compression."""
 
 import time
 import uuid

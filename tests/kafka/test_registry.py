@@ -68,7 +68,7 @@ def with_rule(
     schemas: SchemaRegistry = new_client() if request.param == "real" else FakeRegistry()
     schemas.register(subject, "AVRO", AVRO)
     if isinstance(schemas, FakeRegistry):
-        schemas.with_rule.add(subject)
+        schemas.strict.add(subject)
     else:
         registry.set_compatibility(subject, "BACKWARD")
     return SubjectWithRule(schemas, subject)
