@@ -21,7 +21,7 @@ Stream = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     """An HTTP response. `body` is its JSON, or its text if it is not JSON."""
 
     status: int
@@ -58,11 +58,11 @@ class Runner(Process):
             env=variables | env,
         )
 
-    def get(self, path: str) -> Answer:
+    def get(self, path: str) -> Response:
         """Send a GET request to the API."""
         return self._request("GET", path)
 
-    def post(self, path: str) -> Answer:
+    def post(self, path: str) -> Response:
         """Send a POST request to the API."""
         return self._request("POST", path)
 
@@ -135,14 +135,14 @@ class Runner(Process):
                 return pid
         raise AssertionError(f"no JVM under process {self.pid}")
 
-    def _request(self, method: str, path: str) -> Answer:
+    def _request(self, method: str, path: str) -> Response:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER_S)
         try:
             connection.request(method, path)
             answer = connection.getresponse()
             text = answer.read().decode()
             is_json = "json" in (answer.getheader("Content-Type") or "")
-            return Answer(answer.status, json.loads(text) if is_json else text)
+            return Response(answer.status, json.loads(text) if is_json else text)
         except http.client.HTTPException as error:
             raise ConnectionError(f"{method} {path}: {error!r}") from error
         finally:

@@ -111,12 +111,12 @@ def kill_containers() -> None:
 
 
 def kill_container(container_id: str) -> None:
-    """Kills the first process of a container, as the kernel does when memory is out."""
+    """Kill the first process of a container, as the kernel does when memory runs out."""
     command(["ctr", "-a", containerd_socket(), "-n", "k8s.io", "tasks", "kill", "--signal", "SIGKILL", container_id])
 
 
 def shims() -> list[int]:
-    """The process ids of containerd's shims of this cluster, one for each pod."""
+    """The process ids of this cluster's containerd shims, one per pod."""
     mark = f"-address\0{containerd_socket()}\0".encode()
     return [pid for pid, line in _command_lines() if b"containerd-shim" in line and mark in line]
 
@@ -157,7 +157,7 @@ def _network() -> dict[str, object]:
 
 
 def _containerd() -> str:
-    # A container may not lower oom scores; network namespaces lie below RUN, so that `down` finds their mounts.
+    # A container may not lower oom scores; network namespaces are below RUN, so that `down` finds their mounts.
     return f"""version = 2
 root = "{IMAGES}"
 state = "{RUN / "containerd"}"
@@ -190,14 +190,14 @@ def _kubelet() -> dict[str, object]:
         "clusterDNS": [DNS_SERVICE_IP],
         "clusterDomain": "cluster.local",
         "podLogsDir": str(LOGS / "pods"),
-        # For machines without systemd, with swap, with cgroups of version 1, or that are containers themselves.
+        # For machines without systemd, with swap, with cgroups v1, or in a container.
         "cgroupDriver": "cgroupfs",
         "failSwapOn": False,
         "failCgroupV1": False,
         "featureGates": {"KubeletInUserNamespace": True, "KubeletCrashLoopBackOffMax": True},
-        # A test that ends a container again and again does not wait longer each time.
+        # A test that kills a container repeatedly does not wait longer each time.
         "crashLoopBackOff": {"maxContainerRestartPeriod": "1s"},
-        # Nothing can be pulled again, so nothing is thrown away.
+        # Images cannot be pulled again, so none is deleted.
         "imageGCHighThresholdPercent": 100,
         "evictionHard": {"memory.available": "100Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
         "syncFrequency": "10s",
