@@ -12,8 +12,9 @@ from tempfile import TemporaryDirectory
 from bench.vessels import FAST, SCHEMA
 from ci.tools.cache import ROOT, cached_folder, hash_of
 from ci.tools.maven import copy_dependencies, maven
+from ci.tools.ports import free_port
 from devkit.jars import jar_folder as jars_of
-from devkit.process import Process, free_port
+from devkit.process import Process
 
 COMMIT_INTERVAL_MS = 200
 """The commit interval of Kafka Streams. Its default of 30 s hides the position; 200 ms cost almost nothing."""

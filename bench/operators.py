@@ -18,8 +18,9 @@ from bench.figures import Figures, figures
 from bench.inputs import AVRO_CLICKS, CLICKS, PROFILES, USERS_NOW, Input, preload
 from bench.machine import machine
 from bench.run import BenchFailed, position, watch
+from ci.tools.ports import free_port
 from devkit.broker import Broker
-from devkit.process import Process, ProcessFailed, free_port
+from devkit.process import Process, ProcessFailed
 from devkit.registry import Registry
 
 

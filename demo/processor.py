@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from devkit.process import Process, free_port
+from ci.tools.ports import free_port
+from devkit.process import Process
 
 LSQL = Path(sys.prefix, "bin", "lsql")
 APP_ID = "demo"

@@ -12,8 +12,9 @@ from typing import Self
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
+from ci.tools.ports import free_port
 from devkit.jars import jar_folder, java_command
-from devkit.process import Process, free_port
+from devkit.process import Process
 from devkit.topics import CLIENT_CONFIG, Topics
 
 NODE_ID = 1

@@ -205,9 +205,9 @@ _LIST = re.compile(r"(?<=<!-- unsupported -->\n).*?(?=<!-- /unsupported -->\n)",
 def language() -> str:
     """The language guide, with the table of features that this version does not support."""
     rows = [
-        f"| {row.listed or _sentence(row.what)} | {_without_slots(cell(row.instead))} | {row.code} |"
+        f"| {row.guide or _sentence(row.feature)} | {_without_slots(cell(row.instead))} | {row.code} |"
         for row in UNSUPPORTED.values()
-        if row.listed is not None
+        if row.guide is not None
     ]
     table = "\n".join(["| feature | alternative | code |", "|---|---|---|", *rows])
     guide = (FOLDER / "../guides/language.md").read_text(encoding="utf-8")

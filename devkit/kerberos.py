@@ -8,8 +8,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from ci.tools.ports import free_port
 from devkit.broker import Listener
-from devkit.process import Process, accepts_connections, free_port
+from devkit.process import Process, accepts_connections
 
 REALM = "LSQL.TEST"
 SERVICE = "kafka"

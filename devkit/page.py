@@ -117,9 +117,9 @@ def _facts(stream: Json) -> dict[str, str]:
 
 def _reason(stream: Json) -> str:
     reason = stream["reason"]
-    told = reason["message"] if reason else None
+    reason_shown = reason["message"] if reason else None
     lines = _error(reason) if reason else []
-    lines += [f"{r['code']} {r['text']}" for r in stream["health"]["reasons"] if r["text"] != told]
+    lines += [f"{r['code']} {r['text']}" for r in stream["health"]["reasons"] if r["text"] != reason_shown]
     return "\n".join(lines)
 
 

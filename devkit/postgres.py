@@ -9,7 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from devkit.process import Process, accepts_connections, free_port
+from ci.tools.ports import free_port
+from devkit.process import Process, accepts_connections
 
 USER, PASSWORD, DATABASE = "lsql", "of the test", "postgres"
 COMMAND_S = 60

@@ -4,7 +4,6 @@ Broker, registry and runner of the devkit are based on `Process`.
 """
 
 import os
-import random
 import shutil
 import signal
 import socket
@@ -27,23 +26,6 @@ _REAPER = Reaper()
 
 class ProcessFailed(AssertionError):
     """A program ended early or was not ready in time. The message ends with the last lines of its output."""
-
-
-def free_port() -> int:
-    """A TCP port of 127.0.0.1 that is free now.
-
-    It is below the range of ports for outgoing connections, so no client can occupy the port before a stopped program
-    starts again on it.
-    """
-    candidates = random.SystemRandom().sample(range(12_000, 32_000), 100)
-    for port in candidates:
-        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-    raise OSError("none of 100 ports tried between 12000 and 32000 is free")
 
 
 def accepts_connections(port: int) -> bool:

@@ -3,7 +3,8 @@
 import os
 import subprocess
 
-from devkit.process import Process, accepts_connections, free_port
+from ci.tools.ports import free_port
+from devkit.process import Process, accepts_connections
 
 PASSWORD = "of-the-test"
 COMMAND_S = 30

@@ -10,8 +10,9 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import quote
 
+from ci.tools.ports import free_port
 from devkit.jars import jar_folder
-from devkit.process import Process, free_port
+from devkit.process import Process
 
 CONFLUENT_API = "/apis/ccompat/v7"
 AVRO = '{"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}]}'

@@ -11,7 +11,8 @@ from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from devkit.process import Process, free_port
+from ci.tools.ports import free_port
+from devkit.process import Process
 
 LSQL = Path(sys.prefix, "bin", "lsql")
 ANSWER_S = 20

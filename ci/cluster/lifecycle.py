@@ -9,7 +9,7 @@ from ci.cluster.certificates import make_keys
 from ci.cluster.layout import RUN, TOOLS, Ports, containerd_socket
 from ci.cluster.prerequisites import faults
 from ci.cluster.processes import ClusterFailed, command, succeeds
-from devkit.process import free_port
+from ci.tools.ports import free_port
 
 # In the order in which they end: first those that could start a pod again.
 PROGRAMS = (

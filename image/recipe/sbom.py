@@ -74,8 +74,8 @@ def coordinates(path: Path) -> tuple[str | None, str, str]:
             found = POM.fullmatch(entry)
             if found and found["artifact"] == artifact:
                 lines = jar.read(entry).decode().splitlines()
-                told = dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
-                return told.get("groupId"), artifact, told.get("version", version)
+                properties = dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+                return properties.get("groupId"), artifact, properties.get("version", version)
     return None, artifact, version
 
 

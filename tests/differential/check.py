@@ -76,9 +76,9 @@ def check(suite: Suite, seed: int, both: Both) -> None:
     program = next(program for program in suite.programs if program.name in found)
     fewest, lines = _smaller(replace(suite, programs=(program,)), events, found[program.name], both)
     shown = "\n".join(f"  {event}" for event in fewest)
-    told = "\n".join(f"  {line}" for line in lines)
+    described = "\n".join(f"  {line}" for line in lines)
     names = ", ".join(found)
-    raise AssertionError(f"{names}: differs, suite {suite.name}, seed {seed}\n{program.sql}\nfor\n{shown}\n{told}")
+    raise AssertionError(f"{names}: differs, suite {suite.name}, seed {seed}\n{program.sql}\nfor\n{shown}\n{described}")
 
 
 def _results(written: Sequence[Written]) -> list[Written]:

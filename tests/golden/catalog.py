@@ -102,7 +102,7 @@ _DECLARED = declared_topics(
     }
 )
 CATALOG = Catalog(
-    _DECLARED | {"found": replace(_DECLARED["readings"], topic="found", origin="sampled")},
+    _DECLARED | {"sampled": replace(_DECLARED["readings"], topic="sampled", origin="sampled")},
     sinks={"shop": "postgresql", "order_cache": "redis"},
 )
-"""`found` holds what `readings` does, but nobody declared it."""
+"""The topic `sampled` has the fields of `readings`, but its schema comes from a sample of its records."""

@@ -1,4 +1,4 @@
-"""Every program below `accepted` and `refused`, through every stage without an engine."""
+"""Plans and errors of the programs in `accepted` and `refused`, compared with golden files."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ REFUSED = find_cases(HERE / "refused")
 
 
 @pytest.mark.parametrize("case", ACCEPTED, ids=lambda path: path.stem)
-def test_an_accepted_program_has_the_plan_on_file(case: Path, goldens: Goldens) -> None:
+def test_an_accepted_program_has_its_golden_plan(case: Path, goldens: Goldens) -> None:
     text = case.read_text()
     plan = plan_text(text, CATALOG).plan
     goldens.check(
@@ -34,7 +34,7 @@ def test_an_accepted_program_has_the_plan_on_file(case: Path, goldens: Goldens) 
 
 
 @pytest.mark.parametrize("case", ACCEPTED, ids=lambda path: path.stem)
-def test_an_accepted_program_prints_as_one_with_the_same_plan(case: Path) -> None:
+def test_an_accepted_program_prints_as_a_program_with_the_same_plan(case: Path) -> None:
     text = case.read_text()
     printed = print_program(parse(text))
     assert plan_text(printed, CATALOG).plan == plan_text(text, CATALOG).plan
@@ -42,12 +42,12 @@ def test_an_accepted_program_prints_as_one_with_the_same_plan(case: Path) -> Non
 
 
 @pytest.mark.parametrize("case", REFUSED, ids=lambda path: path.stem)
-def test_a_refused_program_has_the_message_on_file(case: Path, goldens: Goldens) -> None:
+def test_a_refused_program_has_its_golden_message(case: Path, goldens: Goldens) -> None:
     text = case.read_text()
     with pytest.raises(LsqlError) as refusal:
         plan_text(text, CATALOG)
     goldens.check(case, {".error.txt": render(refusal.value, text) + "\n"})
 
 
-def test_no_golden_file_has_lost_its_program() -> None:
+def test_every_golden_file_has_a_program() -> None:
     assert [*find_orphans(HERE / "accepted"), *find_orphans(HERE / "refused")] == []

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 import pytest
 
 from ci.tools.image import default_tag
+from ci.tools.ports import free_port
 from devkit.container import Container, built_image, image_root
-from devkit.process import free_port
 
 POLL_S = 0.05
 DEADLINE_S = 180

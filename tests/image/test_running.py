@@ -192,4 +192,4 @@ def test_a_new_secret_restarts_the_container(
         secret.write_text("new")
 
         assert processor.container.wait(60) == 0
-    assert "a file of the settings changed" in processor.container.output()
+    assert "a settings file changed" in processor.container.output()

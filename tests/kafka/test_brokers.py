@@ -8,9 +8,9 @@ from contextlib import closing
 
 import pytest
 
+from ci.tools.ports import free_port
 from devkit.broker import Broker
 from devkit.broker_clients import CLIENTS, Client
-from devkit.process import free_port
 from devkit.records import Record
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition

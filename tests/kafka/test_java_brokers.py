@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from ci.tools.ports import free_port
 from devkit.broker import Broker
 from devkit.broker_clients import java_brokers
 from devkit.jars import jar_folder
-from devkit.process import POLL_S, free_port
+from devkit.process import POLL_S
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.client import KafkaConnection

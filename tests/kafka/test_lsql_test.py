@@ -25,8 +25,8 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 
+from ci.tools.ports import free_port
 from devkit.broker import Broker
-from devkit.process import free_port
 from devkit.records import Record
 from devkit.registry import Registry
 from lsql_runner.cases.case_run import run_case

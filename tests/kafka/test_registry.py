@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from ci.tools.ports import free_port
 from devkit.fake_registry import FakeRegistry
-from devkit.process import free_port
 from devkit.registry import AVRO, JSON_SCHEMA, PROTOBUF, Registry
 from devkit.registry_proxies import PageServer, RegistryProxy, SlowServer, server_tls
 from devkit.security import Authority

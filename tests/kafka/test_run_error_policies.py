@@ -97,21 +97,25 @@ def test_bad_records_become_unchanged_dead_letters_and_the_processor_continues(
     assert (status.state, status.restarts, status.last_error) == (State.RUNNING, 0, None)
     written = [json.loads(r.value or b"")["x"] for r in broker.consume_all(target) if r.key == b"good"]
     assert written == list(range(len(records) // 2))
-    letters = broker.consume_all(dead)
-    assert len(letters) + len(broker.consume_all(target)) == len(records)
-    assert len(letters) == status.records_caught("dead") > 300
-    for letter in letters:
-        told = dict(letter.headers)
-        came = records[int(told["lsql.error.offset"] or b"")]
-        assert (letter.key, letter.value, letter.timestamp_ms) == (came.key, came.value, came.timestamp_ms)
-        assert letter.headers[: len(came.headers)] == came.headers
-        assert [name for name, _ in letter.headers[len(came.headers) :]] == [
+    dead_letters = broker.consume_all(dead)
+    assert len(dead_letters) + len(broker.consume_all(target)) == len(records)
+    assert len(dead_letters) == status.records_caught("dead") > 300
+    for dead_letter in dead_letters:
+        error_headers = dict(dead_letter.headers)
+        source_record = records[int(error_headers["lsql.error.offset"] or b"")]
+        assert (dead_letter.key, dead_letter.value, dead_letter.timestamp_ms) == (
+            source_record.key,
+            source_record.value,
+            source_record.timestamp_ms,
+        )
+        assert dead_letter.headers[: len(source_record.headers)] == source_record.headers
+        assert [name for name, _ in dead_letter.headers[len(source_record.headers) :]] == [
             *(f"lsql.error.{n}" for n in ("topic", "partition", "offset", "code", "message", "processor", "time")),
             "lsql.batch",
         ]
-        assert (told["lsql.error.topic"], told["lsql.error.partition"]) == (source.encode(), b"0")
-        assert told["lsql.error.processor"] == f"app-{dead}".encode()
-        assert b"\n" not in (told["lsql.error.message"] or b"")
+        assert (error_headers["lsql.error.topic"], error_headers["lsql.error.partition"]) == (source.encode(), b"0")
+        assert error_headers["lsql.error.processor"] == f"app-{dead}".encode()
+        assert b"\n" not in (error_headers["lsql.error.message"] or b"")
 
 
 def test_the_processor_continues_after_bad_avro_records(
@@ -143,7 +147,7 @@ def test_the_processor_continues_after_bad_avro_records(
 
     assert (status.restarts, status.last_error) == (0, None)
     assert len(broker.consume_all(target)) == len(bad)
-    assert [letter.value for letter in broker.consume_all(dead)] == bad
+    assert [dead_letter.value for dead_letter in broker.consume_all(dead)] == bad
 
 
 def test_a_record_too_large_for_its_target_is_a_dead_letter(
@@ -162,9 +166,9 @@ def test_a_record_too_large_for_its_target_is_a_dead_letter(
 
     assert (status.restarts, status.last_error) == (0, None)
     assert [json.loads(r.value or b"")["id"] for r in broker.consume_all(target)] == [0, 1, 3, 4]
-    [letter] = broker.consume_all(dead)
-    assert letter.value == values[2]
-    assert dict(letter.headers)["lsql.error.code"] == b"RECORD_TOO_LARGE"
+    [dead_letter] = broker.consume_all(dead)
+    assert dead_letter.value == values[2]
+    assert dict(dead_letter.headers)["lsql.error.code"] == b"RECORD_TOO_LARGE"
     assert status.caught == {("dead", source, "RECORD_TOO_LARGE"): 1}
 
 
@@ -182,8 +186,12 @@ def test_a_dead_letter_too_large_for_its_queue_is_written_without_its_value(
         status = running.read_to(2)
 
     assert (status.restarts, status.last_error) == (0, None)
-    [letter] = broker.consume_all(dead)
-    assert (letter.key, letter.value, dict(letter.headers)["lsql.error.omitted"]) == (b"k", None, b"value")
+    [dead_letter] = broker.consume_all(dead)
+    assert (dead_letter.key, dead_letter.value, dict(dead_letter.headers)["lsql.error.omitted"]) == (
+        b"k",
+        None,
+        b"value",
+    )
     assert len(broker.consume_all(target)) == 1
 
 
@@ -206,7 +214,7 @@ def test_an_aggregate_keeps_its_state_when_its_error_policy_changes(
     feed(b'{"g":"a","n":"1"}')
     run("SET error.policy.write=fail;", 1)
     feed(b'{"g":"a","n":"x"}', b'{"g":"a","n":"2"}')
-    letters = run(f"SET error.policy.read=dlq; SET dead.letter.queue='{dead}';", 3)
+    dead_letters = run(f"SET error.policy.read=dlq; SET dead.letter.queue='{dead}';", 3)
     feed(b'{"g":"a","n":', b'{"g":"a","n":"4"}')
     skipped = run("SET error.policy.read=continue;", 5)
     feed(b'{"g":"a","n":"8"}', b"y")
@@ -216,7 +224,7 @@ def test_an_aggregate_keeps_its_state_when_its_error_policy_changes(
         run(f"SET error.policy=dlq; SET dead.letter.queue='{dead}';", 7)
     assert [json.loads(r.value or b"")["s"] for r in broker.consume_all(target)] == [1, 3, 7, 15]
     assert [r.value for r in broker.consume_all(dead)] == [b'{"g":"a","n":"x"}', b"y"]
-    assert letters.caught == {("dead", source, "RECORD_REFUSED"): 1}
+    assert dead_letters.caught == {("dead", source, "RECORD_REFUSED"): 1}
     assert skipped.caught == {("skipped", source, "RECORD_MALFORMED"): 1}
     assert again.caught == {("dead", source, "RECORD_MALFORMED"): 1}
 
@@ -261,5 +269,5 @@ def test_an_outage_of_a_broker_causes_no_dead_letters(engine: SparkEngine, tmp_p
             own.start()
             own.produce("source", [Record(b"k", good(2))])
             running.wait_for(lambda s: s.broker_error is None and sum(s.committed.values()) == 3, 120)
-        assert [letter.value for letter in own.consume_all("dead")] == [b"poison"]
+        assert [dead_letter.value for dead_letter in own.consume_all("dead")] == [b"poison"]
         assert {json.loads(r.value or b"")["id"] for r in own.consume_all("target")} == {1, 2}

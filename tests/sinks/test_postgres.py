@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ci.tools.ports import free_port
 from devkit.postgres import PASSWORD, USER, Postgres
-from devkit.process import free_port
 from devkit.row_targets import PostgresTarget, RealTarget, person
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.engine.memory import MemoryEngine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from devkit.process import free_port
+from ci.tools.ports import free_port
 from devkit.redis import Redis
 from devkit.row_targets import RealTarget, RedisTarget, person
 from lsql_runner.config.sink_connection import SinkConnection

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from devkit.process import free_port
+from ci.tools.ports import free_port
 from lsql_runner.engine.attempts import attempt, is_first, limit_size, rules, size_limits
 from lsql_runner.engine.codecs.avro import decode_avro, register_registry
 from lsql_runner.engine.memory import MemoryEngine, MemoryRun

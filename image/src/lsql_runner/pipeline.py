@@ -1,4 +1,4 @@
-"""The line, in its order: parse -> bind -> plan. What follows (compile -> run) is the engine's and the runtime's."""
+"""The pure stages: parse -> bind -> plan. The engine and the runtime contain the next two: compile -> run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lsql_runner.sql.parser import parse
 
 @dataclass(frozen=True, slots=True)
 class PlannedProgram:
-    """A program at each stage."""
+    """The results of the stages for one program."""
 
     program: Program
     bound: BoundProgram
@@ -23,15 +23,19 @@ class PlannedProgram:
 
 
 def plan_parsed(program: Program, catalog: Catalog) -> PlannedProgram:
-    """Bind and plan a program that is already parsed (its topics had to be known to ask for their schemas)."""
+    """Bind and plan a parsed program. The caller has read the topics from it to look up their schemas.
+
+    Raises:
+        LsqlError: the first error, with its position.
+    """
     bound = bind_program(program, catalog)
     return PlannedProgram(program, bound, plan_program(bound))
 
 
 def plan_text(text: str, catalog: Catalog) -> PlannedProgram:
-    """The whole line for a text.
+    """Parse, bind and plan a program.
 
     Raises:
-        LsqlError: the first thing that is wrong, with its place.
+        LsqlError: the first error, with its position.
     """
     return plan_parsed(parse(text), catalog)

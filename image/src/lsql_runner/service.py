@@ -1,4 +1,4 @@
-"""`lsql run`: settings to a served processor. The one module that puts all packages together."""
+"""`lsql run`: starts a processor and its API from settings. The only module that imports all packages."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ from lsql_runner.web.server import serve
 LOG = logging.getLogger("lsql_runner.service")
 
 _JVM_LEVELS = {"TRACE": "INFO", "DEBUG": "WARN"}
-"""The JVM's log level by ROOT_LOG_LEVEL: logs of Spark and Kafka are only useful for debugging."""
+"""The log level of the JVM by ROOT_LOG_LEVEL. Logs of Spark and Kafka are only useful for debugging."""
 
-_SHOW_DEATH_S = 3.0
-"""After the JVM has ended, how long /health still shows why before the process ends too."""
+_EXIT_DELAY_S = 3.0
+"""Time between the end of the JVM and the end of the process. /health reports the reason in this time."""
 
 
 def run(environment: Mapping[str, str]) -> int:
-    """Run the processor that the environment describes, until a signal; the exit code.
+    """Run the processor that the environment describes until a signal arrives; returns the exit code.
 
     Raises:
-        LsqlError: before anything starts: the settings or the program's text are wrong, the port is in use.
+        LsqlError: before anything starts, if the settings or the text of the program are invalid or the port is in use.
     """
     settings = read_settings(environment)
     parse(settings.sql)
-    settings.connection  # noqa: B018  # wrong addresses are refused before the port is opened
+    settings.connection  # noqa: B018  # invalid addresses are refused before the port is opened
     settings.declared  # noqa: B018
     configure(settings.log_level)
     open_until_exit = ExitStack()
@@ -62,7 +62,7 @@ def run(environment: Mapping[str, str]) -> int:
         try:
             supervisor, metrics = open_until_exit.enter_context(processor(settings))
         except LsqlError as error:
-            if error.span is not None:  # the log line that follows does not show the place
+            if error.span is not None:  # the log line of the error does not show the position
                 print(render(error, settings.sql), file=sys.stderr, flush=True)
             raise
         open_until_exit.callback(FileWatch(settings.files, _restart_with).close)
@@ -73,15 +73,14 @@ def run(environment: Mapping[str, str]) -> int:
 
 @contextmanager
 def processor(settings: Settings, options: JvmOptions | None = None) -> Iterator[tuple[Supervisor, Metrics]]:
-    """A running supervisor and its metrics. Both end with the block, and everything that they use.
+    """A running supervisor and its metrics. Leaving the block stops them and closes everything that they use.
 
     Args:
-        settings: all of them.
-        options: how the JVM is started; `jvm_options` by default.
+        settings: of the processor.
+        options: of the JVM; `jvm_options` by default.
 
     Raises:
-        LsqlError: the program does not fit its topics, the state directory cannot be used, there is no Java,
-            KAFKA_SETTINGS_INVALID.
+        LsqlError: the program is invalid, the state directory cannot be used, JAVA_MISSING, KAFKA_SETTINGS_INVALID.
     """
     program = parse(settings.sql)
     bind_settings(program.settings)
@@ -114,16 +113,16 @@ def processor(settings: Settings, options: JvmOptions | None = None) -> Iterator
 def processor_on(
     engine: Engine, settings: Settings, on_jvm_gone: Callable[[], None], answer_s: float = 10.0
 ) -> Iterator[Supervisor]:
-    """As `processor`, with a borrowed engine and no metrics and log: for tests of programs, users' and our own.
+    """Like `processor`, but with the caller's engine, and without metrics and log: for tests.
 
     Args:
-        engine: stays open; it serves one processor after the other.
-        settings: all of them.
-        on_jvm_gone: called when the JVM has ended by itself.
-        answer_s: the deadline of each request to the brokers.
+        engine: stays open, so that another processor can use it afterwards.
+        settings: of the processor.
+        on_jvm_gone: called when the JVM ends unexpectedly.
+        answer_s: the timeout of each request to the brokers, in seconds.
 
     Raises:
-        LsqlError: as `processor`.
+        LsqlError: see `processor`.
     """
     program = parse(settings.sql)
     bind_settings(program.settings)
@@ -149,7 +148,7 @@ def processor_on(
 
 
 def jvm_options(settings: Settings) -> JvmOptions:
-    """How a processor with these settings starts its JVM."""
+    """The options of the JVM for a processor with these settings."""
     second_jvm_mib = 0 if java_only_setting(settings.connection) is None else BROKERS_JVM_MIB
     return JvmOptions(
         jars=settings.jars_dir,
@@ -172,13 +171,13 @@ def _identity(settings: Settings) -> Identity:
 
 
 def _restart_with(changed: Path) -> None:
-    """End the process in order, in gunicorn's worker. Whoever runs the process restarts it with the new value."""
-    LOG.info("a file of the settings changed: ending, to be started with it", extra={"path": str(changed)})
+    """Stop the process from gunicorn's worker. Kubernetes then starts it with the new value."""
+    LOG.info("a settings file changed; the process stops so that it is restarted with it", extra={"path": str(changed)})
     os.kill(os.getppid(), signal.SIGTERM)
 
 
 def _end_with_the_jvm() -> None:
-    """End the process, since its JVM has ended; a little later, so that a probe can still read why."""
-    timer = threading.Timer(_SHOW_DEATH_S, os._exit, [RUNTIME])
+    """End the process because its JVM has ended, after a delay in which a probe can read the reason."""
+    timer = threading.Timer(_EXIT_DELAY_S, os._exit, [RUNTIME])
     timer.daemon = True
     timer.start()

@@ -1,4 +1,4 @@
-"""Places in a program's text. Every stage carries them; nothing here knows SQL."""
+"""Positions in the text of a program, for error messages."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """A half-open range of character offsets `[start, end)` into a program's text."""
+    """A half-open range `[start, end)` of character offsets in the text of a program."""
 
     start: int
     end: int
 
     def to(self, other: Span) -> Span:
-        """The smallest span that covers this one and `other`."""
+        """The smallest span that contains this span and `other`."""
         return Span(min(self.start, other.start), max(self.end, other.end))
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A place as people count it: line and column from 1."""
+    """A position as line and column, both counted from 1."""
 
     line: int
     column: int
 
 
 def position_of(text: str, offset: int) -> Position:
-    """Line and column (both from 1) of the character at `offset`; an offset past the end is the end."""
+    """The line and column of the character at `offset`; those of the end for an offset beyond it."""
     before = text[: min(offset, len(text))]
     return Position(before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1)
 
 
 def underline(text: str, span: Span, width: int = 100) -> tuple[str, str]:
-    """The line on which `span` starts, and a line of blanks and carets that marks it.
+    """The line on which `span` starts, and a line of spaces and carets below it that marks the span.
 
-    Lines longer than `width` characters are cut to a window around the span, so that a
-    one-line program of many kilobytes still gives a readable message.
+    A line of more than `width` characters is cut to the characters around the span, so that the message for a long
+    program on one line stays readable.
     """
     line_start = text.rfind("\n", 0, span.start) + 1
     line_end = text.find("\n", span.start)

@@ -1,8 +1,7 @@
-"""The value types of LSQL, shared by every stage after the parser.
+"""The types of LSQL values, shared by every stage after the parser.
 
-A type says nothing about null: nullability belongs to the place that holds a value (a field, an
-expression). `describe` is the one spelling of a type that users see and that is pinned on disk;
-`parse_type` reads it back.
+A type does not include nullability: fields and expressions have it. `describe` returns the text of a type, which users
+see and which is stored beside checkpoints; `parse_type` parses it.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ BYTES = Scalar("bytes")
 DATE = Scalar("date")
 TIMESTAMP = Scalar("timestamp")
 NULL = Scalar("null")
-"""The type of a bare NULL; it fits wherever any other type is asked for."""
+"""The type of the literal NULL, which is accepted as a value of every type."""
 
 SCALARS: dict[str, Scalar] = {t.name: t for t in (INT, LONG, FLOAT, DOUBLE, STRING, BOOLEAN, BYTES, DATE, TIMESTAMP)}
 
@@ -50,7 +49,7 @@ class Array:
 @dataclass(frozen=True, slots=True)
 class Map:
     value: DataType
-    """Keys are strings: no wire format here has others."""
+    """Keys are always strings, as in the supported formats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +93,14 @@ def _rank(t: DataType) -> int:
 _WHOLE_DIGITS: dict[DataType, int] = {INT: 10, LONG: 19}
 
 
-def _beside_decimal(t: DataType, other: DataType) -> DataType:
-    """A whole number next to a decimal is one too, with room for all its digits."""
+def _as_decimal(t: DataType, other: DataType) -> DataType:
+    """If `other` is a decimal, the decimal type that has all digits of the integer type `t`; otherwise `t`."""
     return Decimal(_WHOLE_DIGITS[t], 0) if isinstance(other, Decimal) and t in (INT, LONG) else t
 
 
 def wider_numeric(a: DataType, b: DataType) -> DataType:
     """The numeric type that both operands are converted to, as in SQL: int < long < decimal < float < double."""
-    a, b = _beside_decimal(a, b), _beside_decimal(b, a)
+    a, b = _as_decimal(a, b), _as_decimal(b, a)
     if isinstance(a, Decimal) and isinstance(b, Decimal):
         scale = max(a.scale, b.scale)
         whole = max(a.precision - a.scale, b.precision - b.scale)
@@ -110,7 +109,7 @@ def wider_numeric(a: DataType, b: DataType) -> DataType:
 
 
 def common_type(a: DataType, b: DataType) -> DataType | None:
-    """The type that values of `a` and `b` can share (CASE branches, COALESCE, comparison), or None."""
+    """The type that values of `a` and `b` are converted to (in CASE, COALESCE, comparisons), or None."""
     if b in (a, NULL):
         return a
     if a == NULL:
@@ -126,7 +125,7 @@ def common_type(a: DataType, b: DataType) -> DataType | None:
 
 
 def describe(t: DataType) -> str:
-    """The type as users write it: `long`, `decimal(38,18)`, `array<string>`, `struct<a: int, b: string>`."""
+    """The text of a type: `long`, `decimal(38,18)`, `array<string>`, `struct<a: int, b: string>`."""
     match t:
         case Scalar(name):
             return name
@@ -149,7 +148,7 @@ def _describe_field(f: Field) -> str:
 
 
 def describe_member(f: Field) -> str:
-    """The type of a field, and whether it may be null: `long`, `long not null`."""
+    """The text of a field's type, with its nullability: `long`, `long not null`."""
     return describe(f.type) + ("" if f.nullable else " not null")
 
 
@@ -157,10 +156,10 @@ _TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|[A-Za-z_][A-Za-z0-9_]*|\d+|[<>(),:])")
 
 
 def parse_type(text: str) -> DataType:
-    """Read a type in the spelling of `describe`.
+    """Parse the text that `describe` returns.
 
     Raises:
-        ValueError: the text is not a type; the message says where it stopped making sense.
+        ValueError: the text is not a type; the message contains the unexpected part.
     """
     words = _TypeWords(text)
     parsed = words.read_type()
@@ -169,10 +168,10 @@ def parse_type(text: str) -> DataType:
 
 
 def parse_member(name: str, text: str) -> Field:
-    """A field whose type is in the spelling of `describe_member`.
+    """The field of this name whose type is the text that `describe_member` returns.
 
     Raises:
-        ValueError: as `parse_type`.
+        ValueError: see `parse_type`.
     """
     words = _TypeWords(text)
     parsed, nullable = words.read_member()
@@ -181,7 +180,7 @@ def parse_member(name: str, text: str) -> Field:
 
 
 class _TypeWords:
-    """A cursor over the words of a type's spelling."""
+    """Parses the text of a type."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -269,9 +268,9 @@ class _TypeWords:
         return tuple(fields)
 
     def read_member(self) -> tuple[DataType, bool]:
-        """A type, and whether it may be null."""
-        kind = self.read_type()
+        """A type and its nullability."""
+        parsed = self.read_type()
         if not self._take("not"):
-            return kind, True
+            return parsed, True
         self._expect("null")
-        return kind, False
+        return parsed, False

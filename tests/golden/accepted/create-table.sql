@@ -1,4 +1,4 @@
--- What the program says of a topic goes before all else that is known of it.
+-- CREATE TABLE takes precedence over other declarations of a topic.
 CREATE TABLE payments(_key.id string, amount decimal(9,2), tags string[], customer.name string, customer.country string)
 FORMAT(STRING, JSON);
 CREATE TABLE vehicles(`plate` string, spots int[][]) FORMAT(STRING, AVRO);

@@ -1,4 +1,4 @@
--- JSON with the id of a schema before it: so is what is computed from it, unless the program says otherwise.
+-- JSON with a schema id: computed values also get a schema id, unless a SET changes it.
 SET `topic.plain.value.json.schema`=false;
 SET `topic.named.value.json.schema`=true;
 INSERT INTO computed SELECT STREAM id, level * 2 AS twice FROM alarms;

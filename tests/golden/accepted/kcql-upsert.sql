@@ -1,2 +1,2 @@
--- PK by the name of the source, which the alias replaces.
+-- PK names a field of the source, which has an alias in the SELECT.
 UPSERT INTO shop SELECT id AS payment, amount, `at` FROM payments WHERE ok PK id BATCH = 500 AUTOCREATE

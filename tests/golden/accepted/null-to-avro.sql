@@ -1,2 +1,2 @@
--- A tombstone has no fields: only what even then is not null is written as never null.
+-- A tombstone has no fields: only expressions that are not null for it either are written as non-nullable.
 INSERT INTO t STORE VALUE AS AVRO SELECT STREAM plate, COALESCE(speed, 0) AS speed, LEN(plate) AS n, _offset AS o FROM vehicles

@@ -12,8 +12,9 @@ from urllib.request import urlopen
 import pytest
 from click.testing import CliRunner
 
+from ci.tools.ports import free_port
 from devkit.fake_cluster import FakeCluster, workload
-from devkit.process import Process, free_port
+from devkit.process import Process
 from lsql_runner.cli import console as module
 from lsql_runner.cli.console import cli
 from lsql_runner.console.auth import Tokens

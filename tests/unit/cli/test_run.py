@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from devkit.process import free_port
+from ci.tools.ports import free_port
 from devkit.runner import Runner
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from ci.tools.ports import free_port
 from devkit.fake_cluster import FakeCluster, workload
-from devkit.process import free_port
 from devkit.slow_runners import HEALTHY, Answers, runners, stream
 from lsql_runner.console.document import RunnerReport
 from lsql_runner.console.runners import Limits, Runners, RunnerUnavailable, read_live, service_address

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from devkit.process import POLL_S, Process, ProcessFailed, accepts_connections, free_port
+from ci.tools.ports import free_port
+from devkit.process import POLL_S, Process, ProcessFailed, accepts_connections
 
 SERVER = """
 import socket, sys

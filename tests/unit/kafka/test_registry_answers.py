@@ -6,7 +6,7 @@ from contextlib import ExitStack, closing
 
 import pytest
 
-from devkit.process import free_port
+from ci.tools.ports import free_port
 from devkit.registry import AVRO
 from devkit.registry_proxies import BannerServer, PageServer, SlowServer
 from lsql_runner.errors import LsqlError

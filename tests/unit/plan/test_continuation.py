@@ -1,4 +1,4 @@
-"""Which checkpoints the queries of a changed program continue: matched by what is in them, not by their place."""
+"""Which checkpoints the queries of a changed program continue. They are matched by content, not by position."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ def continued(old: str, new: str) -> Continuation:
 
 
 def named(plan: Plan) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """By target, the names of the query and of its stores."""
+    """The names of the query and of its stores, by target."""
     stores = {query.name: tuple(node.store for node in query.stores) for query in plan.queries}
     return {sink.name: (query.name, stores[query.name]) for query in plan.queries for sink in query.sinks}
 
 
-def test_the_same_program_continues_all() -> None:
+def test_an_unchanged_program_continues_all_queries() -> None:
     found = continued(COUNT + SUM + COPY, COUNT + SUM + COPY)
 
     assert (found.plan, found.added, found.dropped) == (planned(COUNT + SUM + COPY), (), ())
 
 
-def test_an_insert_in_front_takes_nobody_s_name() -> None:
+def test_an_insert_added_in_front_does_not_rename_the_others() -> None:
     before = named(planned(COUNT + SUM))
 
     found = continued(COUNT + SUM, JOIN + COUNT + SUM)
@@ -41,7 +41,7 @@ def test_an_insert_in_front_takes_nobody_s_name() -> None:
     assert found.added == ("stateful-2",)
 
 
-def test_an_insert_between_of_the_same_kind_gets_stores_of_its_own() -> None:
+def test_an_insert_added_between_similar_inserts_gets_new_stores() -> None:
     other = "INSERT INTO others SELECT STREAM MAX(a) AS m FROM t GROUP BY g;"
 
     after = named(continued(COUNT + SUM, COUNT + other + SUM).plan)
@@ -51,45 +51,45 @@ def test_an_insert_between_of_the_same_kind_gets_stores_of_its_own() -> None:
     assert after["others"] == ("stateful-2", ("aggregate-2",))
 
 
-def test_inserts_in_another_order_keep_their_names() -> None:
+def test_reordered_inserts_keep_their_names() -> None:
     assert named(continued(COUNT + SUM, SUM + COUNT).plan) == named(planned(COUNT + SUM))
 
 
-def test_an_insert_of_a_topic_more_begins_the_stateless_query_anew_and_no_other() -> None:
+def test_a_new_source_of_a_stateless_insert_restarts_only_the_stateless_query() -> None:
     found = continued(COUNT + COPY, COUNT + COPY + READ_U)
 
     assert found.changes == ()
     assert (found.added, found.dropped) == (("stateless",), ("stateless",))
 
 
-def test_a_stateless_insert_that_goes_leaves_the_state() -> None:
+def test_removing_a_stateless_insert_keeps_the_state() -> None:
     found = continued(COUNT + COPY, COUNT)
 
     assert (found.changes, found.added, found.dropped) == ((), (), ("stateless",))
 
 
-def test_two_inserts_with_the_same_state_keep_each_their_own() -> None:
-    again = COUNT.replace("counts", "counts_again")
+def test_inserts_with_equal_content_are_matched_by_target() -> None:
+    copy = COUNT.replace("counts", "counts_copy")
 
-    assert named(continued(COUNT + again, again + COUNT).plan) == named(planned(COUNT + again))
+    assert named(continued(COUNT + copy, copy + COUNT).plan) == named(planned(COUNT + copy))
 
 
-def test_one_with_the_state_of_another_begins_anew_beside_it() -> None:
-    again = COUNT.replace("counts", "counts_again")
+def test_a_new_insert_with_equal_content_does_not_take_over_the_state() -> None:
+    copy = COUNT.replace("counts", "counts_copy")
 
-    found = continued(COUNT, again + COUNT)
+    found = continued(COUNT, copy + COUNT)
 
     assert named(found.plan)["counts"] == ("stateful-0", ("aggregate-0",))
     assert found.added == ("stateful-1",)
 
 
-def test_an_insert_that_goes_does_not_leave_its_state_in_silence() -> None:
+def test_removing_a_stateful_insert_is_reported() -> None:
     found = continued(COUNT + SUM, COUNT)
 
     assert [(change.code, change.params) for change in found.changes] == [("REMOVED", {"target": "sums"})]
 
 
-def test_what_does_not_continue_has_the_names_of_its_place() -> None:
+def test_an_incompatible_program_keeps_its_own_names() -> None:
     found = continued(COUNT + SUM, JOIN + SUM)
 
     assert found.plan == planned(JOIN + SUM)
@@ -111,17 +111,17 @@ def test_the_clock_of_final_results_is_renamed_with_its_store() -> None:
     assert (aggregate.store, join.store, getattr(join, "clock", None)) == ("aggregate-1", "join-0", "aggregate-1")
 
 
-def test_dead_letters_follow_the_names_of_their_inserts() -> None:
+def test_the_dead_letter_query_refers_to_the_renamed_inserts() -> None:
     policy = "SET error.policy.read='dlq'; SET dead.letter.queue='dead'; "
 
     found = continued(policy + COUNT, policy + SUM + COUNT)
 
-    *others, letters = found.plan.queries
-    assert letters.dead_letters_of == tuple(sink for query in others for sink in query.sinks)
+    *others, dead_letters = found.plan.queries
+    assert dead_letters.dead_letters_of == tuple(sink for query in others for sink in query.sinks)
 
 
 def test_an_insert_into_a_sink_keeps_its_name() -> None:
-    """The sink's marks of written batches go by it."""
+    """The sink records written batches by the name of the query."""
     first, second = (f"INSERT INTO shop.{table} SELECT STREAM a FROM t;" for table in ("first", "second"))
 
     assert named(continued(second, first + second).plan) == {

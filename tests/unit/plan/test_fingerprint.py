@@ -1,4 +1,4 @@
-"""What a query's state depends on, and what it does not: pure, from the text of two programs."""
+"""Which changes of a program continue the state of a query, and which do not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
 from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.continuation import continue_from
-from lsql_runner.plan.fingerprint import VERSION, Fingerprint, OtherVersion, fingerprint
+from lsql_runner.plan.fingerprint import VERSION, Fingerprint, VersionMismatch, fingerprint
 from lsql_runner.plan.queries import Plan
 from lsql_runner.types import DOUBLE, LONG, STRING, Array, DataType, Field, Struct
 
@@ -31,62 +31,62 @@ def planned(text: str) -> Plan:
 
 
 def fingerprinted(text: str) -> Fingerprint:
-    """As it comes back from the disk."""
+    """The fingerprint of a program after it was written as JSON and read."""
     return Fingerprint.from_json(json.loads(json.dumps(fingerprint(planned(text)).as_json())))
 
 
 def changes(old: str, new: str) -> list[str]:
-    """The kinds of changes by which the state of a program does not fit another."""
+    """The reasons why the new program cannot continue the state of the old program."""
     return [change.code.lower() for change in continue_from(planned(new), fingerprinted(old)).changes]
 
 
-SAME = {
-    "the text": (COUNT, "insert into o\nselect stream count(*) as `n` from t group by g -- the same"),
-    "the name of a result": (COUNT, "INSERT INTO o SELECT STREAM COUNT(*) AS other FROM t GROUP BY g"),
-    "the target": (COUNT, "INSERT INTO other SELECT STREAM COUNT(*) AS n FROM t GROUP BY g"),
-    "the order of the SELECT list": (
+COMPATIBLE = {
+    "text and comments": (COUNT, "insert into o\nselect stream count(*) as `n` from t group by g -- the same"),
+    "name of a result": (COUNT, "INSERT INTO o SELECT STREAM COUNT(*) AS other FROM t GROUP BY g"),
+    "target": (COUNT, "INSERT INTO other SELECT STREAM COUNT(*) AS n FROM t GROUP BY g"),
+    "order of the SELECT list": (
         "INSERT INTO o SELECT STREAM SUM(a) AS s, COUNT(*) AS n, g FROM t GROUP BY g",
         "INSERT INTO o SELECT STREAM g, COUNT(*) AS n, SUM(a) AS s FROM t GROUP BY g",
     ),
-    "what is computed of results": (
+    "expression over results": (
         "INSERT INTO o SELECT STREAM SUM(a) AS s, COUNT(*) AS n FROM t GROUP BY g",
         "INSERT INTO o SELECT STREAM SUM(a) / COUNT(*) AS mean FROM t GROUP BY g",
     ),
-    "an alias of the source": (COUNT, "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t AS x GROUP BY x.g"),
-    "a WITH between": (
+    "alias of the source": (COUNT, "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t AS x GROUP BY x.g"),
+    "WITH query below the aggregate": (
         COUNT,
         f"WITH w AS (SELECT STREAM g AS k, a FROM t); {INTO} COUNT(*) AS n FROM w GROUP BY k",
     ),
-    "the names and fields of a WITH": (
+    "names and fields of a WITH query": (
         f"WITH w AS (SELECT STREAM g AS k, a + 1 AS b FROM t); {INTO} SUM(b) AS s FROM w GROUP BY k",
         "WITH v AS (SELECT STREAM *, a + 1 AS c FROM t); INSERT INTO o SELECT STREAM SUM(c) AS s FROM v GROUP BY g",
     ),
-    "the order of conditions": (
+    "order of conditions": (
         "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t WHERE a > 1 AND d > 2 GROUP BY g",
         "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t WHERE d > 2 AND a > 1 GROUP BY g",
     ),
-    "a condition in a WITH": (
+    "condition moved into a WITH query": (
         "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t WHERE a > 1 AND d > 2 GROUP BY g",
         f"WITH w AS (SELECT STREAM * FROM t WHERE a > 1); {INTO} COUNT(*) AS n FROM w WHERE d > 2 GROUP BY g",
     ),
-    "the alias of a LATERAL": (
+    "alias of a LATERAL": (
         "INSERT INTO o SELECT STREAM SUM(x) AS s FROM t LATERAL xs AS x GROUP BY g",
         "INSERT INTO o SELECT STREAM SUM(y) AS s FROM t LATERAL xs AS y GROUP BY g",
     ),
-    "what is made of a join": (JOIN, JOIN.replace("t.a AS a", "t.a + t.a AS twice")),
-    "the aliases of a join": (JOIN, JOIN.replace("t.", "x.").replace("FROM t", "FROM t AS x")),
-    "the policy of reading": (COUNT, f"SET error.policy.read='dlq'; {QUEUE} {COUNT}"),
+    "expression over a join": (JOIN, JOIN.replace("t.a AS a", "t.a + t.a AS twice")),
+    "aliases of a join": (JOIN, JOIN.replace("t.", "x.").replace("FROM t", "FROM t AS x")),
+    "read policy": (COUNT, f"SET error.policy.read='dlq'; {QUEUE} {COUNT}"),
 }
 
 
-@pytest.mark.parametrize("texts", SAME.values(), ids=SAME)
-def test_state_goes_on_where_this_changes(texts: tuple[str, str]) -> None:
+@pytest.mark.parametrize("texts", COMPATIBLE.values(), ids=COMPATIBLE)
+def test_a_compatible_change_continues_the_state(texts: tuple[str, str]) -> None:
     old, new = texts
 
     assert changes(old, new) == []
 
 
-OTHER = {
+INCOMPATIBLE = {
     "aggregates": (COUNT, "INSERT INTO o SELECT STREAM SUM(a) AS n FROM t GROUP BY g"),
     "one more aggregate": (
         COUNT,
@@ -95,12 +95,12 @@ OTHER = {
     ),
     "keys": (COUNT, "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t GROUP BY a"),
     "filter": (COUNT, "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t WHERE a > 1 GROUP BY g"),
-    "another filter": (
+    "different filter": (
         "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t WHERE a > 1 GROUP BY g",
         "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t WHERE a > 2 GROUP BY g",
         "filter",
     ),
-    "a field of a WITH": (
+    "field of a WITH query": (
         "WITH w AS (SELECT STREAM g, a + 1 AS b FROM t); INSERT INTO o SELECT STREAM SUM(b) AS s FROM w GROUP BY g",
         "WITH w AS (SELECT STREAM g, a + 2 AS b FROM t); INSERT INTO o SELECT STREAM SUM(b) AS s FROM w GROUP BY g",
         "aggregates",
@@ -133,38 +133,40 @@ OTHER = {
 }
 
 
-@pytest.mark.parametrize("case", [(kind, *texts) for kind, texts in OTHER.items()], ids=lambda case: str(case[0]))
-def test_state_does_not_go_on_where_this_changes(case: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "case", [(kind, *texts) for kind, texts in INCOMPATIBLE.items()], ids=lambda case: str(case[0])
+)
+def test_an_incompatible_change_is_reported(case: tuple[str, ...]) -> None:
     name, old, new, *kinds = case
 
     assert sorted(changes(old, new)) == sorted(kinds or [name])
 
 
 @pytest.mark.parametrize(("old", "new"), [(FAIL, CONTINUE), (FAIL, DLQ), (CONTINUE, DLQ), (DLQ, CONTINUE), (DLQ, FAIL)])
-def test_another_policy_of_writing_does_not_go_on(old: str, new: str) -> None:
+def test_a_change_of_the_write_policy_is_incompatible(old: str, new: str) -> None:
     assert changes(f"{old} {COUNT}", f"{new} {COUNT}") == ["error_policy"]
 
 
 @pytest.mark.parametrize("read", ["SET error.policy.read='continue';", f"SET error.policy.read='dlq'; {QUEUE}"])
 @pytest.mark.parametrize("write", ["", "SET error.policy.write='continue';"])
-def test_another_policy_of_reading_goes_on(read: str, write: str) -> None:
+def test_a_change_of_the_read_policy_continues_the_state(read: str, write: str) -> None:
     assert changes(f"{write} {COUNT}", f"{read} {write} {COUNT}") == []
 
 
-def test_a_program_without_state_may_change_its_policy() -> None:
+def test_a_stateless_program_can_change_its_policy() -> None:
     insert = "INSERT INTO o SELECT STREAM a FROM t"
 
     assert changes(f"{FAIL} {insert}", f"{DLQ} {insert}") == []
 
 
-def test_a_change_says_which_insert_it_is_of_and_what_it_was() -> None:
+def test_a_change_names_the_insert_and_both_values() -> None:
     (change,) = continue_from(planned(COUNT.replace("FROM t", "FROM u")), fingerprinted(COUNT)).changes
 
     assert (change.code, change.params) == ("SOURCES", {"target": "o", "was": "t", "now": "u"})
     assert str(change) == "INSERT INTO o reads u instead of t"
 
 
-def test_another_layout_of_an_operator_does_not_go_on() -> None:
+def test_a_different_state_layout_is_incompatible() -> None:
     written = fingerprint(planned(COUNT)).as_json()
     written["queries"][0]["state"]["of"]["layout"] = 0
 
@@ -173,15 +175,15 @@ def test_another_layout_of_an_operator_does_not_go_on() -> None:
     assert (change.code, change.params["operator"]) == ("LAYOUT", "aggregate")
 
 
-def test_a_fingerprint_of_before_the_versions_is_not_read() -> None:
+def test_a_fingerprint_without_a_version_is_refused() -> None:
     prose = {"stateful-0": {"sources": ["t"], "stores": {"aggregate-0": "aggregate in store aggregate-0"}}}
 
-    with pytest.raises(OtherVersion) as caught:
+    with pytest.raises(VersionMismatch) as mismatch:
         Fingerprint.from_json(prose)
 
-    assert caught.value.version == 0
+    assert mismatch.value.version == 0
 
 
-def test_a_fingerprint_of_a_later_version_is_not_read() -> None:
-    with pytest.raises(OtherVersion):
+def test_a_fingerprint_of_a_later_version_is_refused() -> None:
+    with pytest.raises(VersionMismatch):
         Fingerprint.from_json({"version": VERSION + 1, "queries": []})

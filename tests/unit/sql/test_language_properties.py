@@ -1,4 +1,4 @@
-"""Over generated programs: what is accepted prints, reads back and binds to the same plan; nothing crashes."""
+"""Properties of generated programs: accepted programs print as programs with the same plan, and no input crashes."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -64,8 +64,8 @@ programs = st.lists(
 ).map(lambda parts: ";\n".join(f"INSERT INTO {target} {select}" for target, select in parts))
 
 
-def outcome(stage: Callable[[], T]) -> T | LsqlError:
-    """What a stage gives, or the error that a user would see; anything else that it raises is a crash."""
+def result_or_error(stage: Callable[[], T]) -> T | LsqlError:
+    """The result of a stage, or its error for the user; any other exception is a crash."""
     try:
         return stage()
     except LsqlError as error:
@@ -74,8 +74,8 @@ def outcome(stage: Callable[[], T]) -> T | LsqlError:
 
 @given(programs)
 @settings(deadline=None, max_examples=300)
-def test_an_accepted_program_prints_as_one_that_means_the_same(text: str) -> None:
-    plan = outcome(lambda: plan_text(text, CATALOG).plan)
+def test_an_accepted_program_prints_as_a_program_with_the_same_plan(text: str) -> None:
+    plan = result_or_error(lambda: plan_text(text, CATALOG).plan)
     if isinstance(plan, LsqlError):
         assert plan.code in {"OPERATOR_TYPES", "ARGUMENT_TYPE", "OPERAND_TYPE", "SQL_TOO_DEEP"}, text
         return
@@ -87,7 +87,7 @@ def test_an_accepted_program_prints_as_one_that_means_the_same(text: str) -> Non
 @given(st.text(max_size=300))
 @settings(deadline=None, max_examples=300)
 def test_no_text_crashes_the_parser(text: str) -> None:
-    refusal = outcome(lambda: parse(text))
+    refusal = result_or_error(lambda: parse(text))
     if isinstance(refusal, LsqlError) and refusal.span is not None:
         assert 0 <= refusal.span.start <= refusal.span.end <= len(text)
 
@@ -102,6 +102,6 @@ WORDS = st.sampled_from(
 
 @given(st.lists(WORDS, max_size=40).map(" ".join))
 @settings(deadline=None, max_examples=500)
-def test_no_heap_of_words_crashes_any_stage(text: str) -> None:
-    found = outcome(lambda: plan_text("INSERT INTO t SELECT " + text, CATALOG))
-    assert isinstance(found, PlannedProgram | LsqlError)
+def test_no_sequence_of_words_crashes_a_stage(text: str) -> None:
+    planned = result_or_error(lambda: plan_text("INSERT INTO t SELECT " + text, CATALOG))
+    assert isinstance(planned, PlannedProgram | LsqlError)

@@ -1,4 +1,4 @@
-"""The table of what is not supported is the only place that refuses by it, and every row of it does."""
+"""Only the table of unsupported features raises its error codes, and every row is used."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ SOURCES = {path: path.read_text() for path in PACKAGE.rglob("*.py")}
 CODES = ("STATEMENT_UNSUPPORTED", "CLAUSE_UNSUPPORTED", "FEATURE_UNSUPPORTED")
 
 
-def test_no_other_module_raises_its_codes() -> None:
+def test_no_other_module_raises_the_codes() -> None:
     raising = {path.name for path, text in SOURCES.items() if re.search(rf'LsqlError\(\s*"({"|".join(CODES)})"', text)}
 
     assert raising == set()
 
 
-def test_every_row_has_one_of_its_codes() -> None:
+def test_the_rows_have_exactly_these_codes() -> None:
     assert {row.code for row in UNSUPPORTED.values()} == set(CODES)
 
 
 def test_every_row_is_raised_somewhere() -> None:
-    """By its key, or by the word that the parser has met."""
+    """Another module contains its key."""
     others = "\n".join(text for path, text in SOURCES.items() if path.name != "unsupported.py")
 
     assert [key for key in UNSUPPORTED if key not in KEYS_OF_ENGINE and f'"{key}"' not in others] == []

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from devkit.process import Process, ProcessFailed, accepts_connections, free_port
+from ci.tools.ports import free_port
+from devkit.process import Process, ProcessFailed, accepts_connections
 from lsql_runner.errors import LsqlError
 from lsql_runner.web.server import serve
 

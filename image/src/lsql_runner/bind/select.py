@@ -67,9 +67,9 @@ def bind_select(
     if grouped:
         return context.grouped(scope, laterals, where, key, value)
     if select.grace is not None and not joins_streams(source):
-        raise LsqlError("WINDOW_WITHOUT_AGGREGATE", select.place_of("GRACE BY"))
+        raise LsqlError("WINDOW_WITHOUT_AGGREGATE", select.span_of("GRACE BY"))
     if select.having is not None:
-        raise LsqlError("HAVING_WITHOUT_AGGREGATE", select.place_of("HAVING"))
+        raise LsqlError("HAVING_WITHOUT_AGGREGATE", select.span_of("HAVING"))
     return context.stateless(scope, laterals, where, key, value)
 
 
@@ -210,7 +210,7 @@ class _Context:
         regrouping = Regrouping(keys)
         new_value = regrouping.part(value or Whole(), self._list_span)
         if not regrouping.calls:
-            raise LsqlError("AGGREGATE_MISSING", select.place_of("GROUP BY"))
+            raise LsqlError("AGGREGATE_MISSING", select.span_of("GROUP BY"))
         having = self.having(scope, regrouping)
         window = window_spec(self.window)
         grace_ms = self.settings.grace_ms if select.grace is None else select.grace.milliseconds
@@ -239,7 +239,7 @@ class _Context:
         )
 
     def _check_groups(self) -> None:
-        place = self.select.place_of("GROUP BY")
+        place = self.select.span_of("GROUP BY")
         if self.settings.emits_final and self.window is None:
             raise LsqlError("FINAL_WITHOUT_WINDOW", place)
         if self.is_table and self.window is not None:
@@ -255,7 +255,7 @@ class _Context:
         if self.select.having is None:
             return None
         condition = self.binder(scope, None).condition(self.select.having, "HAVING")
-        return regrouping.condition(condition, self.select.place_of("HAVING"))
+        return regrouping.condition(condition, self.select.span_of("HAVING"))
 
     def _group_key(self, keys: tuple[tuple[str, Expr], ...]) -> tuple[Part, Serde]:
         """The key of the groups: that of the records, one value, or a struct of several."""
@@ -267,7 +267,7 @@ class _Context:
         if not fits(expr.type, form):
             raise LsqlError(
                 "FORMAT_MISMATCH",
-                self.select.place_of("GROUP BY"),
+                self.select.span_of("GROUP BY"),
                 part="key",
                 type=describe(expr.type),
                 format=str(form),

@@ -158,7 +158,7 @@ def _check_clauses(insert: ast.Insert, kcql: ast.Kcql, sink: NamedSink) -> None:
 
     def place_of(clause: str) -> Span:
         place = next((place for name, place in insert.clauses if name == clause), None)
-        return kcql.place_of(clause) if place is None else place
+        return kcql.span_of(clause) if place is None else place
 
     def refuse(clause: str, known: tuple[str, ...] = ()) -> LsqlError:
         span, name, kind = place_of(clause), sink.name, sink.kind.name

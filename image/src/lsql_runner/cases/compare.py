@@ -55,8 +55,8 @@ def output_formats(case: Case, plan: Plan) -> Forms:
         forms = (JSON_FORMAT, JSON_FORMAT) if isinstance(sink, WriteSink) else (sink.key_format, sink.value_format)
         if found.setdefault(sink.name, forms) != forms:
             raise LsqlError("CASE_FORMATS_DIFFER", path=str(case.path), topic=sink.name)
-    if plan.dead_letter_queue is not None:
-        found[plan.dead_letter_queue] = (BYTES_FORMAT, BYTES_FORMAT)
+    if plan.dead_letter_topic is not None:
+        found[plan.dead_letter_topic] = (BYTES_FORMAT, BYTES_FORMAT)
     return found
 
 

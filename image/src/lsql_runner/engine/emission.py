@@ -34,7 +34,7 @@ def _gives_once(query: Query) -> bool:
 def _waits(store: Stateful) -> bool:
     match store:
         case Join():
-            return store.waits
+            return store.emits_unmatched
         case Aggregate():
             return store.final
     return False

@@ -73,7 +73,7 @@ def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[s
     time = since_1970(time) if node.window is None else within_reach(time)
     keys, types = group_columns(node, columns)
     arguments = {f"arg_{slot}": column(call.arg, columns) for slot, call in node.calls if call.arg is not None}
-    place = {name: below.ready[name].cast(LONG) for name in node.place}
+    place = {name: below.ready[name].cast(LONG) for name in node.order_columns}
     selected = {**keys, **arguments, **place, "ts": time}
     if node.window is not None:
         selected["event_time"] = F.timestamp_millis(time)
@@ -117,7 +117,7 @@ class _Result:
 
 def _results(node: Aggregate, catches: bool) -> dict[str, _Result]:
     """Each aggregate by the column that it goes to."""
-    place = [F.col("ts"), *(F.col(name) for name in node.place)]
+    place = [F.col("ts"), *(F.col(name) for name in node.order_columns)]
     found = {}
     for slot, call in node.calls:
         value = F.lit(1) if call.arg is None else F.col(f"arg_{slot}")
@@ -137,7 +137,7 @@ def _sessions(node: Aggregate, below: Relation, catches: bool) -> Relation:
     """Sessions of our own: Spark's neither tell of a session that grew nor take away what it was before."""
     assert node.window is not None
     rows, keys = aggregate_input(node, below)
-    arguments = [name for name in rows.columns if name.startswith("arg_") or name in node.place]
+    arguments = [name for name in rows.columns if name.startswith("arg_") or name in node.order_columns]
     found = _results(node, catches)
     calls = [one.value.alias(slot) for slot, one in found.items()]
     reduced = rows.select(F.col("ts"), *(F.col(name) for name in arguments)).groupBy().agg(*calls)

@@ -68,9 +68,12 @@ def _schema(types: Mapping[str, spark.DataType]) -> spark.StructType:
 
 def place_of(node: Aggregate, below: Relation) -> dict[str, Column]:
     """The order of the rows in a group, if its aggregates use it: LONGs, the time first."""
-    if not node.place:
+    if not node.order_columns:
         return {}
-    return {"place_time": below.ready["ts"], **{f"place_{name}": below.ready[name].cast(LONG) for name in node.place}}
+    return {
+        "place_time": below.ready["ts"],
+        **{f"place_{name}": below.ready[name].cast(LONG) for name in node.order_columns},
+    }
 
 
 def compile_having(node: Having, below: Relation) -> Relation:

@@ -1,4 +1,4 @@
-"""The columns of a node, and the check that expressions read only columns that exist."""
+"""The check that expressions read only columns that exist."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ ColumnTypes = Mapping[str, DataType]
 
 
 class InvalidPlan(Exception):
-    """A node reads a column that its input does not have: an error of the planner, not of the user."""
+    """A node that cannot work, for example because it reads a missing column: a bug of the planner."""
 
 
 def check_columns(columns: ColumnTypes, *exprs: Expr) -> None:
-    """Check that every column that an expression reads exists, with the expected type.
+    """Check that every column that the expressions read exists, with the expected type.
 
     Raises:
-        InvalidPlan: with the columns that exist.
+        InvalidPlan: the message lists the columns that exist.
     """
     for expr in exprs:
         for part in walk(expr):
@@ -30,7 +30,7 @@ def check_columns(columns: ColumnTypes, *exprs: Expr) -> None:
 
 
 def type_at(kind: DataType, path: tuple[str | int, ...]) -> DataType | None:
-    """The type at the end of a path into a type; None if the path does not exist."""
+    """The type of a nested field or element; None if the path does not exist."""
     for step in path:
         match kind:
             case Struct() as struct if isinstance(step, str):

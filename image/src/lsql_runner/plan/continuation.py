@@ -1,7 +1,7 @@
-"""Which checkpoints a program continues: its queries are matched with those of the last start by content.
+"""Decides which checkpoints a program continues. Its queries are matched by content with those of the last start.
 
-A query that continues a checkpoint has that checkpoint's name, and its stores have theirs, so that an INSERT that is
-added, moved or taken away elsewhere changes nothing of it: neither its state, nor its metrics, nor its marks in a sink.
+A query that continues a checkpoint takes over the name of the query and the names of its stores. Adding, moving or
+removing other INSERTs then affects neither its state, nor its metrics, nor its records of written batches in a sink.
 """
 
 from __future__ import annotations
@@ -19,105 +19,107 @@ from lsql_runner.plan.state_changes import state_changes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Continuation:
-    """How a plan continues what the last start left."""
+    """How a plan continues the state of the last start."""
 
     plan: Plan
-    """With the names of the checkpoints and stores that it continues."""
+    """The plan, with the names of the checkpoints and stores that it continues."""
     fingerprint: Fingerprint
-    """Of that plan."""
+    """The fingerprint of that plan."""
     changes: tuple[Detail, ...] = ()
-    """Why there is state that it cannot continue; empty if it continues all."""
+    """The reasons why it cannot continue some state; empty if it continues all state."""
     added: tuple[str, ...] = ()
-    """Queries that are new here: each begins without a checkpoint."""
+    """New queries, which start without a checkpoint."""
     dropped: tuple[str, ...] = ()
-    """Checkpoints that no query continues, and no state is in."""
+    """Checkpoints without state that no query continues."""
 
 
 def continue_from(plan: Plan, pinned: Fingerprint) -> Continuation:
     """Match a plan with the fingerprint of the last start.
 
-    With changes the plan keeps the names that it has: it continues nothing.
+    If there are changes, the plan continues nothing and keeps its names.
     """
-    made = fingerprint(plan)
-    continued = _matches(made, pinned)
-    kept = set(continued.values())
-    lost = [query for query in pinned.stateful if query.name not in kept]
-    fresh = [query for query in made.stateful if query.name not in continued]
-    changes = tuple(state_changes(lost, fresh))
+    current = fingerprint(plan)
+    matches = _matches(current, pinned)
+    continued = set(matches.values())
+    lost = [query for query in pinned.stateful if query.name not in continued]
+    unmatched = [query for query in current.stateful if query.name not in matches]
+    changes = tuple(state_changes(lost, unmatched))
     if changes:
         return Continuation(
-            plan=plan, fingerprint=made, changes=changes, added=tuple(query.name for query in plan.queries)
+            plan=plan, fingerprint=current, changes=changes, added=tuple(query.name for query in plan.queries)
         )
-    named = _named(plan, made, pinned, continued)
-    found = fingerprint(named)
-    added = tuple(new.name for old, new in zip(made.queries, found.queries, strict=True) if old.name not in continued)
-    gone = (query.name for query in pinned.queries if query.name not in kept)
+    renamed = _renamed(plan, current, pinned, matches)
+    result = fingerprint(renamed)
+    added = tuple(new.name for old, new in zip(current.queries, result.queries, strict=True) if old.name not in matches)
+    removed = (query.name for query in pinned.queries if query.name not in continued)
     return Continuation(
-        plan=named, fingerprint=found, changes=(), added=added, dropped=tuple(dict.fromkeys((*gone, *added)))
+        plan=renamed, fingerprint=result, changes=(), added=added, dropped=tuple(dict.fromkeys((*removed, *added)))
     )
 
 
-def _matches(made: Fingerprint, pinned: Fingerprint) -> dict[str, str]:
-    """By the name of a query of the plan, the pinned one that it continues: the same content, best the same targets.
+def _matches(current: Fingerprint, pinned: Fingerprint) -> dict[str, str]:
+    """The names of pinned queries, by the names of the queries of the plan that continue them.
 
-    Two INSERTs may keep the same state. Each goes on where it was, or its target would miss what the other has read.
+    Queries match if they have the same content. Several INSERTs may have the same content; then a query with the same
+    targets comes first, because with the position of another query its target would miss records.
     """
-    found: dict[str, str] = {}
-    for is_moved in (False, True):
-        for query in made.queries:
-            free = (old for old in pinned.queries if old.name not in found.values())
-            old = next((old for old in free if _fits(query, old) and (is_moved or query.targets == old.targets)), None)
-            if old is not None and query.name not in found:
-                found[query.name] = old.name
-    return found
+    matches: dict[str, str] = {}
+    for other_targets in (False, True):
+        for query in current.queries:
+            free = (old for old in pinned.queries if old.name not in matches.values())
+            candidates = (old for old in free if other_targets or query.targets == old.targets)
+            match = next((old for old in candidates if _continues(query, old)), None)
+            if match is not None and query.name not in matches:
+                matches[query.name] = match.name
+    return matches
 
 
-def _fits(query: QueryFingerprint, old: QueryFingerprint) -> bool:
+def _continues(query: QueryFingerprint, old: QueryFingerprint) -> bool:
     if query.content != old.content:
         return False
     if query.state is not None:
         return True
-    # Positions alone: those of the query that it was, not of any other that reads the same topics.
+    # A stateless checkpoint contains only positions, which must not pass to another query that reads the same topics.
     shared = query.name in SHARED_NAMES or old.name in SHARED_NAMES
     return query.name == old.name if shared else query.targets == old.targets
 
 
-def _named(plan: Plan, made: Fingerprint, pinned: Fingerprint, continued: dict[str, str]) -> Plan:
-    """The plan with the pinned names where it continues, and with names that nothing has elsewhere."""
-    names = _Names([query.name for query in pinned.queries])
-    stores = _Names([store for query in pinned.queries for store in query.stores])
+def _renamed(plan: Plan, current: Fingerprint, pinned: Fingerprint, matches: dict[str, str]) -> Plan:
+    """The plan with the pinned names for queries that continue a checkpoint, and with unused names for the others."""
+    names = _UnusedNames([query.name for query in pinned.queries])
+    stores = _UnusedNames([store for query in pinned.queries for store in query.stores])
     queries = []
-    for query, print_ in zip(plan.queries, made.queries, strict=True):
-        old = pinned.query(continued.get(query.name, ""))
+    for query, described in zip(plan.queries, current.queries, strict=True):
+        old = pinned.query(matches.get(query.name, ""))
         if old is not None:
             queries.append(_with_names(query, old.name, old.stores))
         elif query.name in SHARED_NAMES:
             queries.append(query)
         else:
-            queries.append(_with_names(query, names.free(query.name), [stores.free(name) for name in print_.stores]))
+            queries.append(_with_names(query, names.next(query.name), [stores.next(name) for name in described.stores]))
     return with_dead_letters(Plan(tuple(queries)))
 
 
-class _Names:
-    """Gives names as `aggregate-0` that nothing has yet."""
+class _UnusedNames:
+    """Makes names such as `aggregate-0` that are not used yet."""
 
-    def __init__(self, taken: Collection[str]) -> None:
-        self._taken = set(taken)
+    def __init__(self, used: Collection[str]) -> None:
+        self._used = set(used)
 
-    def free(self, name: str) -> str:
-        """The name, or the next with another number."""
-        kind, _, number = name.rpartition("-")
+    def next(self, name: str) -> str:
+        """The name, or if it is used, the name with the next unused number. It is used afterwards."""
+        prefix, _, number = name.rpartition("-")
         count = int(number)
-        while f"{kind}-{count}" in self._taken:
+        while f"{prefix}-{count}" in self._used:
             count += 1
-        self._taken.add(f"{kind}-{count}")
-        return f"{kind}-{count}"
+        self._used.add(f"{prefix}-{count}")
+        return f"{prefix}-{count}"
 
 
 def _with_names(query: Query, name: str, stores: Iterable[str]) -> Query:
-    """The query with another name, and other names for its stateful nodes, from the target down."""
-    own = [store.store for store in query.stores]
-    names = dict(zip(own, stores, strict=True))
+    """The query with this name, and with these names for its stateful nodes, from the target down."""
+    old_names = [store.store for store in query.stores]
+    names = dict(zip(old_names, stores, strict=True))
 
     def change(node: PlanNode) -> PlanNode:
         if not isinstance(node, Stateful):

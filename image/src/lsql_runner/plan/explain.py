@@ -1,4 +1,4 @@
-"""The plan as text: what `lsql explain` prints and what the golden files hold."""
+"""The plan as text, for `lsql explain` and for golden files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lsql_runner.types import DataType, Struct, describe
 
 
 def explain(plan: Plan) -> str:
-    """The whole plan: one line for each node with its details below, from the targets down to the sources."""
+    """The text of a plan: each node with its details on the lines below, from the targets down to the sources."""
     return "\n".join(line for query in plan.queries for line in _query(query)) + "\n"
 
 
@@ -62,10 +62,10 @@ def _written(form: Format, kind: DataType, schema: str | None) -> Serde:
 
 
 def _target(target: SinkTarget, is_table: bool) -> Iterator[str]:
-    """What an INSERT writes to a sink. The address of the server is configuration, and no part of the plan."""
+    """The lines of a sink. The address of its server is configuration, and not part of the plan."""
     stored = f" as {target.store}" if target.store else ""
-    made = ", created if missing" if target.creates else ""
-    yield f"  {target.mode} {target.table} in sink {target.sink} ({target.kind}){stored}{made}"
+    created = ", created if missing" if target.creates else ""
+    yield f"  {target.mode} {target.table} in sink {target.sink} ({target.kind}){stored}{created}"
     yield f"    key     {', '.join(target.key) or 'none'}"
     yield f"    columns {', '.join(f'{name} {describe(kind)}' for name, kind in target.columns)}"
     if target.mode == "upsert":
@@ -84,7 +84,7 @@ def _serde(serde: Serde) -> str:
 
 
 def explain_node(query: Query, node: PlanNode, indent: str = "") -> Iterator[str]:
-    """The lines of one node without those below it."""
+    """The lines of a node, without those of the nodes below it."""
     match node:
         case Project():
             yield f"{indent}project"
@@ -126,16 +126,16 @@ def _join(node: Join, indent: str) -> Iterator[str]:
 
 
 def _aggregate(node: Aggregate, indent: str) -> Iterator[str]:
-    yield f"{indent}aggregate{' a table' if node.of_table else ''} in store {node.store}"
-    keys = ", ".join(f"{name} = {show(expr)}" for name, expr in node.keys) or "the record's key"
+    yield f"{indent}aggregate{' table' if node.of_table else ''} in store {node.store}"
+    keys = ", ".join(f"{name} = {show(expr)}" for name, expr in node.keys) or "the record key"
     yield f"{indent}  by    {keys}"
     if node.window is not None:
         advance = "" if node.window.kind != "HOP" else f" by {show_duration(node.window.advance_ms)}"
         size = show_duration(node.window.size_ms)
         limits = f"grace {show_duration(node.grace_ms)}, time {show(node.event_time)}"
-        final = ", one result when it ends" if node.final else ""
+        final = ", one result when the window ends" if node.final else ""
         yield f"{indent}  per   {node.window.kind} {size}{advance}, {limits}{final}"
-    if node.place:
-        yield f"{indent}  order {', '.join(('time', *node.place))}"
+    if node.order_columns:
+        yield f"{indent}  order {', '.join(('time', *node.order_columns))}"
     for slot, call in node.calls:
         yield f"{indent}  {slot} = {show(call)} {describe(call.type)}"

@@ -1,7 +1,8 @@
-"""What a checkpoint depends on, as data: it is written beside the checkpoint, and compared with the next program's.
+"""What a checkpoint depends on, as data. It is stored beside the checkpoint and compared with that of the next program.
 
-A query's state is described by its content, and by nothing of its place in the program or of what is made of the
-results: the operators with their layouts, keys and windows, and the meaning of the filters and conditions below them.
+The description of a query's state contains the operators with their layouts, keys and windows, and the meaning of the
+filters and conditions below them. It does not contain the position of the query in the program, nor the expressions
+that are computed from results.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ from lsql_runner.plan.queries import Plan, Query, WriteTopic
 from lsql_runner.types import describe
 
 VERSION = 1
-"""Of the description. A change of its form, or of what the values of `meaning` say, needs another number."""
+"""The version of the description. Increment it if the form of the description or of the values of `meaning` changes."""
 
 LAYOUTS = {"aggregate": 1, "sessions": 1, "table-aggregate": 1, "having": 1, "lookup": 1, "table-join": 1, "join": 1}
-"""By operator, how the engine lays out its state. A change of a layout needs another number, and golden states:
-tests/streams/golden_states has one of each that a released version has written."""
+"""The version of the state layout of each operator. Increment it if the engine changes a layout, and add golden states:
+tests/streams/golden_states has a state for each layout of each released version."""
 
 
-class OtherVersion(Exception):
-    """A fingerprint in another version of the description."""
+class VersionMismatch(Exception):
+    """A fingerprint with another version of the description."""
 
     def __init__(self, version: int) -> None:
         super().__init__(version)
@@ -41,21 +42,21 @@ class OtherVersion(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryFingerprint:
-    """A query: its name, which is that of its checkpoint's folder, and what its state depends on."""
+    """A query: its name, which is also the name of its checkpoint folder, and what its state depends on."""
 
     name: str
     targets: tuple[str, ...]
-    """Where it writes: this tells queries with the same state apart."""
+    """The targets, which distinguish queries with the same state."""
     sources: tuple[str, ...]
-    """Its topics in the order in which the engine numbers them."""
+    """The source topics in the order in which the engine numbers them."""
     stores: tuple[str, ...] = ()
     """The names of its stateful operators, from the target down."""
     state: Value = None
-    """What its state depends on; None where it has none."""
+    """What the state depends on; None for a stateless query."""
 
     @property
     def content(self) -> str:
-        """What must be equal for another query to continue its state."""
+        """What must be equal if another query is to continue the state."""
         return canonical([self.sources, self.state])
 
 
@@ -86,15 +87,15 @@ class Fingerprint:
 
     @staticmethod
     def from_json(value: dict[str, Any]) -> Fingerprint:
-        """Read back what `as_json` gave.
+        """The fingerprint from the result of `as_json`.
 
         Raises:
-            OtherVersion: it is of another version of the description, or of before there were any.
-            KeyError, TypeError, AttributeError: it is something else.
+            VersionMismatch: the value has another version of the description, or was written before versions existed.
+            KeyError, TypeError, AttributeError: the value is not a fingerprint.
         """
         version = value.get("version", 0)
         if version != VERSION:
-            raise OtherVersion(version)
+            raise VersionMismatch(version)
         return Fingerprint(
             tuple(
                 QueryFingerprint(
@@ -121,14 +122,14 @@ def _query(query: Query) -> QueryFingerprint:
     if not stores:
         return QueryFingerprint(name=query.name, targets=targets, sources=sources)
     (sink,) = query.sinks
-    # An attempt keeps exact sums, and HAVING the error of a group.
+    # With another policy than `fail`, sums are stored exactly, and HAVING stores the error of a group.
     policy = sink.errors.write if isinstance(sink, WriteTopic) else "fail"
     state = {"write_errors": policy, "of": _node(query.stores[0])}
     return QueryFingerprint(name=query.name, targets=targets, sources=sources, stores=stores, state=state)
 
 
 def _node(node: PlanNode) -> Value:
-    """What the rows of a node depend on. Projections are part of the meaning of the expressions above them."""
+    """What the rows of a node depend on. The meaning of expressions includes the projections below them."""
     match node:
         case ReadTopic(schema):
             return {"read": schema.topic}
@@ -153,7 +154,7 @@ def _operator(name: str, values: dict[str, Value], below: PlanNode | None = None
 
 
 def _filters(node: Filter) -> Value:
-    """Filters upon each other, with projections between or not, are one."""
+    """Adjacent filters, also with projections between them, are described as one filter."""
     conditions: list[Value] = []
     below: PlanNode = node
     while isinstance(below, Filter | Project):
@@ -173,7 +174,7 @@ def _aggregate(node: Aggregate) -> Value:
         "grace_ms": None if node.window is None else node.grace_ms,
         "event_time": meaning(node.event_time, columns),
         "final": node.final,
-        "order": list(node.place),
+        "order": list(node.order_columns),
         "aggregates": [meaning(call, columns) for _, call in node.calls],
     }
     return _operator(name, values, node.input)
@@ -208,12 +209,12 @@ def _side(side: JoinSide, columns: ColumnMeanings) -> Value:
 
 
 def operators(state: Value) -> tuple[str, ...]:
-    """The operators in a description, from the top."""
-    return tuple(part["operator"] for part in parts(state) if "operator" in part)
+    """The names of the operators in a description, from the top."""
+    return tuple(node["operator"] for node in described_nodes(state) if "operator" in node)
 
 
-def parts(state: Value) -> list[dict[str, Value]]:
-    """What a description is made of, from the top: operators, filters and topics, each without those below."""
+def described_nodes(state: Value) -> list[dict[str, Value]]:
+    """The nodes in a description, from the top: operators, filters and topics, each without the nodes below it."""
     found: list[dict[str, Value]] = []
 
     def visit(node: dict[str, Value]) -> None:

@@ -1,8 +1,8 @@
-"""What expressions mean, as plain JSON values: two that mean the same over the same topics are equal.
+"""The meaning of expressions in a canonical form: expressions with the same meaning are equal JSON values.
 
-Aliases, the names of WITH queries and the order of a SELECT list leave no trace: a column that a projection computes is
-replaced by what it is computed of, down to the columns of topics. The values are written to the disk beside a
-checkpoint; `fingerprint.VERSION` counts their forms.
+A column that a projection computes is replaced by the expression of the projection, down to the columns of topics.
+Aliases, names of WITH queries and the order of a SELECT list therefore have no effect. The values are stored beside
+checkpoints; a change of their form needs another `fingerprint.VERSION`.
 """
 
 from __future__ import annotations
@@ -32,49 +32,49 @@ from lsql_runner.plan.nodes import Aggregate, Join, JoinSide, PlanNode, Project,
 from lsql_runner.types import describe
 
 Value: TypeAlias = Any
-"""A JSON value: lists that begin with what they are, texts and numbers."""
+"""A JSON value: a string, a number, null, or a list whose first item names its type, such as `field`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Untyped:
-    """A column as it is below every projection; the reference to it has its type."""
+class BaseColumn:
+    """A column that no projection computes. Its value has no type; each reference to it adds path and type."""
 
     value: Value
 
 
 @dataclass(frozen=True, slots=True)
-class Members:
-    """What the fields of a struct mean. `rest` is the column that all other fields are of, where there is one."""
+class StructFields:
+    """The meaning of the fields of a struct. `rest` is the struct that has all other fields; None without others."""
 
     fields: Mapping[str, Value]
-    rest: Untyped | None = None
+    rest: BaseColumn | None = None
 
 
 Meaning: TypeAlias = Any
-"""A Value, Untyped or Members."""
+"""A Value, BaseColumn or StructFields."""
 
 ColumnMeanings = Mapping[str, Meaning]
-"""What columns mean, by name; a column that is not there is the topic's own."""
+"""The meaning of columns by name; a missing name is a column of the topic."""
 
 
 def meaning(expr: Expr, columns: ColumnMeanings) -> Value:
-    """What an expression over these columns means."""
+    """The meaning of an expression over these columns."""
     return _meaning(expr, columns)
 
 
 def condition_meanings(expr: Expr, columns: ColumnMeanings) -> list[Value]:
-    """What the AND-ed conditions of an expression mean, each once, in an order of their own."""
-    parts = expr.args if isinstance(expr, OperatorCall) and expr.op == "AND" else (expr,)
-    return in_order([_meaning(part, columns) for part in parts])
+    """The meaning of each condition that AND connects, sorted and without duplicates."""
+    conditions = expr.args if isinstance(expr, OperatorCall) and expr.op == "AND" else (expr,)
+    return in_order([_meaning(condition, columns) for condition in conditions])
 
 
 def in_order(values: list[Value]) -> list[Value]:
-    """The values sorted by their JSON text, each once."""
-    return [found for _, found in sorted({canonical(value): value for value in values}.items())]
+    """The values sorted by their JSON text, without duplicates."""
+    return [value for _, value in sorted({canonical(value): value for value in values}.items())]
 
 
 def canonical(value: Value) -> str:
-    """One text for a JSON value."""
+    """The JSON text of a value; equal values have the same text."""
     return json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=True)
 
 
@@ -82,24 +82,24 @@ Calls = tuple[tuple[str, AggregateCall], ...]
 
 
 def in_stored_order(calls: Calls, below: PlanNode) -> Calls:
-    """The aggregates of a group in the order in which the state has them, whatever the order of the SELECT list.
+    """The aggregates of a group in the order of the state, which does not depend on the order of the SELECT list.
 
     Args:
-        calls: each with the column that it goes to.
-        below: gives the columns that they read.
+        calls: the aggregates with their output columns.
+        below: the node with the columns that they read.
     """
     columns = column_meanings(below)
     return tuple(sorted(calls, key=lambda call: canonical(_meaning(call[1], columns))))
 
 
 def column_meanings(node: PlanNode) -> ColumnMeanings:
-    """What the columns that a node gives mean."""
+    """The meaning of the output columns of a node."""
     match node:
         case ReadTopic():
             return {}
         case Unnest():
-            # The same array may be unnested twice: its elements are told apart by their place.
-            element = Untyped(["element", node.position])
+            # The same array may be unnested twice: the column with the index distinguishes the elements.
+            element = BaseColumn(["element", node.position])
             return {**column_meanings(node.input), lateral_column(node.alias): element}
         case Aggregate():
             below = column_meanings(node.input)
@@ -124,38 +124,38 @@ def _projected(node: Project, below: ColumnMeanings) -> ColumnMeanings:
 
 
 def _part(part: Part, name: str, below: ColumnMeanings) -> Meaning:
-    """What a part of a record means; None for the topic's own."""
+    """The meaning of a key or value; None if it is that of the topic."""
     match part:
         case UnnamedValue(expr):
             return _meaning(expr, below)
         case Fields(fields, extends):
             own = {field: _meaning(expr, below) for field, expr in fields}
-            before = _column(name, below) if extends else Members({})
-            if isinstance(before, Members):
-                return Members({**before.fields, **own}, before.rest)
-            return Members(own, before if isinstance(before, Untyped) else Untyped(before))
+            base = _column(name, below) if extends else StructFields({})
+            if isinstance(base, StructFields):
+                return StructFields({**base.fields, **own}, base.rest)
+            return StructFields(own, base if isinstance(base, BaseColumn) else BaseColumn(base))
     return below.get(name)
 
 
 def _column(name: str, columns: ColumnMeanings) -> Meaning:
-    return columns.get(name, Untyped(["column", name]))
+    return columns.get(name, BaseColumn(["column", name]))
 
 
 def _side(side: JoinSide, which: str) -> ColumnMeanings:
     below = column_meanings(side.input)
     if side.number is None:
-        return below  # its columns say already of which source they are
+        return below  # the names of its columns already contain the source
     return {name: _of_side(_column(own, below), which) for name, own in side.names.items()}
 
 
 def _of_side(value: Meaning, which: str) -> Meaning:
     match value:
-        case Untyped(inner):
-            return Untyped([which, inner])
-        case Members(fields, rest):
-            return Members(
+        case BaseColumn(inner):
+            return BaseColumn([which, inner])
+        case StructFields(fields, rest):
+            return StructFields(
                 {name: [which, each] for name, each in fields.items()},
-                None if rest is None else Untyped([which, rest.value]),
+                None if rest is None else BaseColumn([which, rest.value]),
             )
     return [which, value]
 
@@ -168,7 +168,7 @@ def _meaning(expr: Expr, columns: ColumnMeanings) -> Value:
 @_meaning.register
 def _(expr: ColumnRef, columns: ColumnMeanings) -> Value:
     value, path = _column(expr.name, columns), list(expr.path)
-    if isinstance(value, Members):
+    if isinstance(value, StructFields):
         if path and path[0] in value.fields:
             value = value.fields[str(path.pop(0))]
         elif path and value.rest is not None:
@@ -176,7 +176,7 @@ def _(expr: ColumnRef, columns: ColumnMeanings) -> Value:
         else:
             rest = None if value.rest is None else value.rest.value
             value = ["struct", [[name, each] for name, each in sorted(value.fields.items())], rest]
-    if isinstance(value, Untyped):
+    if isinstance(value, BaseColumn):
         return ["field", value.value, path, describe(expr.type)]
     return ["field", value, path, describe(expr.type)] if path else value
 

@@ -1,11 +1,11 @@
-"""The nodes of a plan, each with its output columns. A node that reads a column that its input has not is refused.
+"""The nodes of a plan, each with its output columns. Constructors check that the input has the columns that are read.
 
 Columns: `key`, `value`, `ts` (LONG, milliseconds since 1970 UTC), `topic`, `partition`, `offset`, `headers`;
 `raw_key` and `raw_value` while the original bytes are still valid; `lateral_<alias>` and `position_<n>`, the index of
 the element in its array; above an aggregate `group_<name>`, `agg_<n>`, `window_start` and, for a session, `window_end`
 (LONG, milliseconds); above a join the columns of the n-th source as `<column>_<n>`.
 
-The rows of a table are upserts: the newest row of a key counts. A deletion is a row, too.
+The rows of a table are upserts: a row replaces the previous row with its key. A deletion is also a row.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ class Filter:
     input: PlanNode
     condition: Expr
     of_table: bool = False
-    """The input is a table: a row for which the condition is not true is deleted."""
+    """The input is a table: rows for which the condition is not true are deleted."""
 
     def __post_init__(self) -> None:
-        check(self.input, self.condition)
+        _check_input(self.input, self.condition)
 
     @property
     def columns(self) -> ColumnTypes:
@@ -62,14 +62,14 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Unnest:
-    """One row for each element of an array (LATERAL); none for a null or empty one."""
+    """One row for each element of an array (LATERAL); none if the array is null or empty."""
 
     input: PlanNode
     alias: str
     array: Expr
 
     def __post_init__(self) -> None:
-        check(self.input, self.array)
+        _check_input(self.input, self.array)
         if not isinstance(self.array.type, Array):
             raise InvalidPlan(f"cannot unnest {describe(self.array.type)}")
 
@@ -86,7 +86,7 @@ class Unnest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aggregate:
-    """One row for each group (and window) that a batch changed. Without keys, records are grouped by their raw key."""
+    """A row for each group (and window) that a batch changed. Without keys, records are grouped by their raw key."""
 
     input: PlanNode
     keys: tuple[tuple[str, Expr], ...]
@@ -94,17 +94,17 @@ class Aggregate:
     grace_ms: int
     event_time: Expr
     calls: tuple[tuple[str, AggregateCall], ...]
-    """The aggregates in the order in which the state has them, each with the column that it goes to."""
+    """The aggregates in the order of the state, each with its output column."""
     store: str
     of_table: bool = False
-    """The input is a table: a row that changes or is deleted leaves its group."""
+    """The input is a table: a changed or deleted row is removed from its group."""
     final: bool = False
-    """A window has one result, when it ends."""
+    """A window has one result, which is emitted when the window ends."""
 
     def __post_init__(self) -> None:
-        check(self.input, self.event_time, *(expr for _, expr in self.keys), *self.arguments)
+        _check_input(self.input, self.event_time, *(expr for _, expr in self.keys), *self.arguments)
         if not self.keys and "raw_key" not in self.input.columns:
-            raise InvalidPlan("grouping by the record's key needs its bytes")
+            raise InvalidPlan("grouping by the record key needs the column raw_key")
 
     @property
     def columns(self) -> ColumnTypes:
@@ -120,8 +120,8 @@ class Aggregate:
         return tuple(call.arg for _, call in self.calls if call.arg is not None)
 
     @property
-    def place(self) -> tuple[str, ...]:
-        """The input columns that order records of one event time; empty if no aggregate depends on the order."""
+    def order_columns(self) -> tuple[str, ...]:
+        """The input columns that order records of equal event time; empty if no aggregate depends on the order."""
         if not any(AGGREGATES[call.function].by_place for _, call in self.calls):
             return ()
         below = self.input.columns
@@ -130,14 +130,14 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class Having:
-    """The groups for which a condition is true. A group for which it is no longer true is deleted."""
+    """The groups for which a condition is true. A group is deleted when its condition is no longer true."""
 
     input: Aggregate
     condition: Expr
     store: str
 
     def __post_init__(self) -> None:
-        check(self.input, self.condition)
+        _check_input(self.input, self.condition)
 
     @property
     def columns(self) -> ColumnTypes:
@@ -146,26 +146,26 @@ class Having:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinSide:
-    """One side of a join: its input, the values that it is joined by, and the columns that are read above the join."""
+    """One side of a join: its input, its join keys, and the columns that nodes above the join read (`carried`)."""
 
     input: PlanNode
     keys: tuple[Expr, ...]
     carried: tuple[tuple[str, DataType], ...]
     is_table: bool
     by_key: bool
-    """Whether it is joined by exactly its own key."""
+    """The join key is exactly the record key of this side."""
     number: int | None
-    """The position of the source in the FROM; None for the join of all sources before."""
+    """The position of the source in FROM, from 0; None for a join of several sources."""
 
     @property
     def columns(self) -> ColumnTypes:
-        """Every column of the input by the name that it has in the join."""
+        """The types of all input columns, by the names of the columns in the join."""
         below = self.input.columns
-        return {name: below[own] for name, own in self.names.items()}
+        return {name: below[input_name] for name, input_name in self.names.items()}
 
     @property
     def names(self) -> dict[str, str]:
-        """By the name that a column has in the join, the one that it has in the input."""
+        """The names of columns in the input, by their names in the join."""
         if self.number is None:
             return {name: name for name in self.input.columns}
         return {source_column(name, self.number): name for name in self.input.columns}
@@ -173,7 +173,7 @@ class JoinSide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Join:
-    """Joined rows of two sources. Rows of two streams are at most `within_ms` apart."""
+    """The join of two sources. The times of joined records of two streams differ by at most `within_ms`."""
 
     left: JoinSide
     right: JoinSide
@@ -183,10 +183,10 @@ class Join:
     grace_ms: int
     key: Expr
     raw_key: str | None
-    """The column with the bytes of the result's key, if a source has them."""
+    """The column with the bytes of the key of the result, if a source has them."""
     store: str
     clock: str | None = None
-    """For two streams: the clock that advances their time while they have no records, for final results above."""
+    """For two streams below final results: the name of the clock that advances the time while they have no records."""
 
     def __post_init__(self) -> None:
         for side in (self.left, self.right):
@@ -203,17 +203,17 @@ class Join:
 
     @property
     def delay_ms(self) -> int | None:
-        """For two streams: how far their watermark is behind the newest time; None for other joins."""
+        """For two streams: the delay of the watermark behind the newest time; None for other joins."""
         return None if self.within_ms is None else self.within_ms + self.grace_ms
 
     @property
-    def waits(self) -> bool:
-        """For two streams: whether a record without a match is emitted, which is known when its time has passed."""
+    def emits_unmatched(self) -> bool:
+        """For two streams: whether records without a match are emitted, when the watermark has passed them."""
         return self.delay_ms is not None and self.kind != "INNER"
 
     @property
     def moves_rows(self) -> bool:
-        """For two tables: whether one key may be deleted by one pair and inserted by another in one batch."""
+        """For two tables: whether a batch can delete a key with one pair of rows and insert it with another pair."""
         return self.is_table and not (self.left.by_key and self.right.by_key and self.kind == "INNER")
 
     @property
@@ -235,19 +235,19 @@ class Project:
     key_type: DataType
     value_type: DataType
     windowed: bool
-    """The key contains the start of the window."""
+    """The key contains the window."""
     of_table: bool = False
     """The input is a table."""
 
     def __post_init__(self) -> None:
-        check(self.input, self.ts, *part_exprs(self.key), *part_exprs(self.value))
+        _check_input(self.input, self.ts, *part_exprs(self.key), *part_exprs(self.value))
         for part, raw in ((self.key, "raw_key"), (self.value, "raw_value")):
             if (
                 keeps_source(part)
                 and raw not in self.input.columns
                 and raw.removeprefix("raw_") not in self.input.columns
             ):
-                raise InvalidPlan(f"{raw} cannot pass through: it is not below")
+                raise InvalidPlan(f"{raw} cannot pass through: the input does not have it")
 
     @property
     def columns(self) -> ColumnTypes:
@@ -264,12 +264,12 @@ _PASSED = ("topic", "partition", "offset", "headers", "window_start", "window_en
 
 
 def _positions(columns: Iterable[str]) -> tuple[str, ...]:
-    """The columns with indexes into arrays, the outermost LATERAL first."""
+    """The columns with array indexes, the outermost LATERAL first."""
     return tuple(name for name in columns if name.startswith(_POSITION))
 
 
 def passed_through(columns: Iterable[str]) -> tuple[str, ...]:
-    """The input columns of a projection that it passes on unchanged."""
+    """The input columns that a projection passes on unchanged."""
     names = tuple(columns)
     return (*(name for name in _PASSED if name in names), *_positions(names))
 
@@ -278,10 +278,10 @@ PlanNode = ReadTopic | Filter | Unnest | Aggregate | Having | Join | Project
 Stateful = Aggregate | Having | Join
 
 
-def check(below: PlanNode, *exprs: Expr) -> None:
-    """Check that the input has every column that an expression reads, with the expected type.
+def _check_input(below: PlanNode, *exprs: Expr) -> None:
+    """Check that the input of a node has every column that the expressions read, with the expected type.
 
     Raises:
-        InvalidPlan: with the columns that exist.
+        InvalidPlan: the message lists the columns that exist.
     """
     check_columns(below.columns, *exprs)

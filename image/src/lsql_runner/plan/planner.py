@@ -1,4 +1,4 @@
-"""BoundProgram to Plan: the third stage of the pipeline."""
+"""Makes a Plan from a BoundProgram: the third stage of the pipeline."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lsql_runner.types import BYTES
 
 
 def plan_program(program: BoundProgram) -> Plan:
-    """The plan of a program, with every rule applied in order."""
+    """The plan of a program, after all optimizer rules."""
     namer = _StoreNamer()
     errors = program.settings.errors
     plan = group_queries(tuple(_plan_insert(insert, namer, errors) for insert in program.inserts))
@@ -35,7 +35,7 @@ def plan_program(program: BoundProgram) -> Plan:
 
 
 def group_queries(sinks: tuple[Write, ...]) -> Plan:
-    """Group INSERTs into queries: all stateless INSERTs into topics share one, every other INSERT has its own."""
+    """Group INSERTs into queries: all stateless INSERTs into topics share one; every other INSERT has its own query."""
     stateless = tuple(sink for sink in sinks if isinstance(sink, WriteTopic) and not sink.stateful)
     queries = [Query(STATELESS, stateless)] if stateless else []
     for number, sink in enumerate(sink for sink in sinks if sink.stateful):
@@ -46,7 +46,7 @@ def group_queries(sinks: tuple[Write, ...]) -> Plan:
 
 
 class _StoreNamer:
-    """Names state stores in the order of the program. `continuation` gives a continued store the name that it had."""
+    """Numbers state stores in the order of the program. `continuation` restores the names of continued stores."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -72,7 +72,7 @@ def _plan_insert(insert: BoundInsert | BoundSinkInsert, namer: _StoreNamer, erro
 
 
 def _plan_select(select: BoundSelect, namer: _StoreNamer) -> Project:
-    node = _plan_source(select.source, _read_by(select), namer)
+    node = _plan_source(select.source, _source_exprs(select), namer)
     for alias, array in select.laterals:
         node = Unnest(node, alias, array)
     if select.where is not None:
@@ -114,7 +114,7 @@ def _plan_select(select: BoundSelect, namer: _StoreNamer) -> Project:
 
 
 def _with_clock(node: PlanNode, clock: str) -> PlanNode:
-    """The node with a clock for its joins of streams, which determine the time of the aggregate above."""
+    """The node with a clock for its joins of streams, because these determine the time of the aggregate above them."""
     match node:
         case Join(left=left, right=right):
             one, other = (replace(side, input=_with_clock(side.input, clock)) for side in (left, right))
@@ -133,8 +133,8 @@ def _plan_source(source: BoundTopic | BoundSelect | BoundJoin, above: tuple[Expr
     return _plan_join(source, above, namer)
 
 
-def _read_by(select: BoundSelect) -> tuple[Expr, ...]:
-    """The expressions of a SELECT over the columns of its source."""
+def _source_exprs(select: BoundSelect) -> tuple[Expr, ...]:
+    """The expressions of a SELECT that read columns of its source."""
     arrays = tuple(array for _, array in select.laterals)
     where = () if select.where is None else (select.where,)
     if select.grouping is None:
@@ -145,7 +145,7 @@ def _read_by(select: BoundSelect) -> tuple[Expr, ...]:
 
 
 def _plan_join(join: BoundJoin, above: tuple[Expr, ...], namer: _StoreNamer) -> Join:
-    """A join that stores only what is read above it."""
+    """A join that stores only the columns in `above`, the expressions of the nodes above it."""
     above = (*above, join.key.expr, *(() if join.residual is None else (join.residual,)))
     below = (*above, *join.left_keys)
     left_number = None if isinstance(join.left, BoundJoin) else 0
@@ -178,7 +178,7 @@ def _plan_join(join: BoundJoin, above: tuple[Expr, ...], namer: _StoreNamer) -> 
 
 
 def _raw_key(join: BoundJoin, left: PlanNode, right: PlanNode) -> str | None:
-    """The column with the bytes of the key, if the result has the unchanged key of one side."""
+    """The column with the bytes of the key, if the result has the unchanged key of a source."""
     match join.key.expr:
         case ColumnRef("key", (), source=int(number)):
             raw = source_column("raw_key", number)

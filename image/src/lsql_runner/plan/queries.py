@@ -1,4 +1,4 @@
-"""The queries of a plan: each with the targets that it writes."""
+"""The queries of a plan, with the targets that they write."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from lsql_runner.types import Struct
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteTopic:
-    """Every row of the input as a record of a topic."""
+    """Writes every row of the input as a record to a topic."""
 
     input: Project
     topic: str
     key_format: Format
     value_format: Format
     key_schema: str | None = None
-    """The schema that keys are written with, as text; None if their records name none."""
+    """The text of the schema of keys; None if records contain no schema id for the key."""
     value_schema: str | None = None
     key_id: int | None = None
-    """The schema's id at the registry, once it is registered there."""
+    """The id of the schema in the registry; None before it is registered."""
     value_id: int | None = None
     errors: ErrorPolicies = ErrorPolicies()
     """What happens to records that cannot be read or written."""
@@ -41,7 +41,7 @@ class WriteTopic:
 
 @dataclass(frozen=True, slots=True)
 class WriteSink:
-    """Every row of the input as a row of a sink."""
+    """Writes every row of the input as a row to a sink."""
 
     input: Project
     target: SinkTarget
@@ -58,7 +58,7 @@ class WriteSink:
         kind = self.input.value_type
         names = kind.names if isinstance(kind, Struct) else ()
         if names != tuple(name for name, _ in self.target.columns):
-            raise InvalidPlan(f"a row of {self.target.name} has not the columns {', '.join(names)}")
+            raise InvalidPlan(f"rows of {self.target.name} do not have the columns {', '.join(names)}")
         if not set(self.target.key) <= set(names):
             raise InvalidPlan(f"the key {', '.join(self.target.key)} is not among {', '.join(names)}")
 
@@ -70,26 +70,26 @@ STATELESS = "stateless"
 DEAD_LETTERS = "dead-letters"
 """The query that writes the dead letters of stateful INSERTs."""
 SHARED_NAMES = (STATELESS, DEAD_LETTERS)
-"""Names of queries of which a program has one at most."""
+"""The names of queries that a program has at most once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
     """One streaming query: one sequence of batches, one checkpoint, one position.
 
-    All stateless INSERTs into topics share one query. Each stateful INSERT has a query of its own, because the
-    watermark that closes its windows must not depend on other topics; so has each INSERT into a sink, because its
+    All stateless INSERTs into topics share one query. Each stateful INSERT has a separate query, because the watermark
+    that closes its windows must not depend on other topics. Each INSERT into a sink has a separate query, because the
     server may be slow or unavailable.
     """
 
     name: str
     sinks: tuple[Write, ...]
     dead_letters_of: tuple[WriteTopic, ...] = ()
-    """Stateful INSERTs of other queries: this query writes the dead letters of the records that they drop."""
+    """Stateful INSERTs of other queries. This query writes the dead letters of their failed records."""
 
     def __post_init__(self) -> None:
         if self.row_sink is not None and len(self.sinks) > 1:
-            raise InvalidPlan(f"the query {self.name} writes to a sink and elsewhere")
+            raise InvalidPlan(f"the query {self.name} has a sink and other targets")
 
     @property
     def row_sink(self) -> WriteSink | None:
@@ -106,7 +106,7 @@ class Query:
 
     @property
     def final_groups(self) -> tuple[Aggregate, ...]:
-        """The aggregates whose windows have one result, when they end."""
+        """The aggregates whose windows have one result, emitted when they end."""
         return tuple(node for node in self.stores if isinstance(node, Aggregate) and node.final)
 
     @property
@@ -119,13 +119,13 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A whole program: what run, explain, topology and fingerprint read."""
+    """The plan of a program, which run, explain, topology and fingerprint read."""
 
     queries: tuple[Query, ...]
 
     @property
     def sinks(self) -> tuple[Write, ...]:
-        """Everything that is written: topics and sinks."""
+        """The targets of all INSERTs: topics and sinks."""
         return tuple(sink for query in self.queries for sink in query.sinks)
 
     @property
@@ -134,18 +134,18 @@ class Plan:
 
     @property
     def row_sinks(self) -> tuple[WriteSink, ...]:
-        """What is written outside of Kafka."""
+        """The targets that are not topics."""
         return tuple(sink for sink in self.sinks if isinstance(sink, WriteSink))
 
     @property
-    def dead_letter_queue(self) -> str | None:
-        """The topic of dead letters, where the program has one."""
+    def dead_letter_topic(self) -> str | None:
+        """The dead letter topic; None if the program has none."""
         return next((sink.errors.queue for sink in self.topic_sinks if sink.errors.queue is not None), None)
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """Every topic that is written: the targets of the INSERTs, then the topic of dead letters."""
-        queue = () if self.dead_letter_queue is None else (self.dead_letter_queue,)
+        """Every topic that is written: the targets of the INSERTs, then the dead letter topic."""
+        queue = () if self.dead_letter_topic is None else (self.dead_letter_topic,)
         return tuple(dict.fromkeys((*(sink.topic for sink in self.topic_sinks), *queue)))
 
     @property
@@ -158,10 +158,10 @@ class Plan:
 
 
 def with_dead_letters(plan: Plan) -> Plan:
-    """The plan with a query for the dead letters of stateful INSERTs, where there are any.
+    """The plan with a query that writes the dead letters of its stateful INSERTs, if any has the read policy `dlq`.
 
-    A stateful query cannot also emit the original records. This one is apart from all others, so that a program keeps
-    its state when its policy changes.
+    A stateful query cannot also emit the original records. Because the query is separate, the state can be continued
+    when the policy changes.
     """
     queries = tuple(query for query in plan.queries if query.name != DEAD_LETTERS)
     sinks = tuple(sink for sink in plan.topic_sinks if sink.stateful and sink.errors.read == "dlq")

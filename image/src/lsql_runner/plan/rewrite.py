@@ -1,4 +1,4 @@
-"""Rewrite the nodes of a plan, bottom-up."""
+"""Rewrites the nodes of a plan from the bottom up."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lsql_runner.plan.queries import Plan
 
 
 def rewrite_nodes(plan: Plan, change: Callable[[PlanNode], PlanNode]) -> Plan:
-    """The plan with `change` applied to every node, inputs before those that read them."""
+    """The plan with `change` applied to every node, to inputs first."""
     queries = tuple(
         replace(
             query,
@@ -22,9 +22,9 @@ def rewrite_nodes(plan: Plan, change: Callable[[PlanNode], PlanNode]) -> Plan:
 
 
 def rewrite_node(node: Project, change: Callable[[PlanNode], PlanNode]) -> Project:
-    """What a target reads, with `change` applied to every node, inputs before those that read them."""
+    """The input of a target, with `change` applied to every node, to inputs first."""
     rebuilt = _rebuild(node, change)
-    assert isinstance(rebuilt, Project), "a target reads a projection, whatever a rule changes"
+    assert isinstance(rebuilt, Project), "a rule must not replace the projection that a target reads"
     return rebuilt
 
 
@@ -37,6 +37,6 @@ def _rebuild(node: PlanNode, change: Callable[[PlanNode], PlanNode]) -> PlanNode
         return change(replace(node, left=left, right=right))
     below = _rebuild(node.input, change)
     if isinstance(node, Having):
-        assert isinstance(below, Aggregate), "a rule may not put anything between HAVING and its groups"
+        assert isinstance(below, Aggregate), "a rule must not add a node between HAVING and its aggregate"
         return change(replace(node, input=below))
     return change(replace(node, input=below))

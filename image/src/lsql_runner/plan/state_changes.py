@@ -1,14 +1,14 @@
-"""Why a program cannot continue a state: reasons with parameters."""
+"""The reasons why a program cannot continue a state, with parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from lsql_runner.errors.details import Detail, DetailTable
-from lsql_runner.plan.fingerprint import QueryFingerprint, operators, parts
+from lsql_runner.plan.fingerprint import QueryFingerprint, described_nodes, operators
 from lsql_runner.plan.meaning import Value
 
-_PARTS = {
+_REASONS = {
     "filter": "FILTER",
     "unnest": "LATERAL",
     "keys": "KEYS",
@@ -21,7 +21,7 @@ _PARTS = {
     "kind": "JOIN_KIND",
     "within_ms": "WITHIN",
 }
-"""By the name of a value in a description, the reason if it is another."""
+"""The reason for each value of a description that differs."""
 
 
 STATE_CHANGES = DetailTable(
@@ -31,38 +31,38 @@ STATE_CHANGES = DetailTable(
         "OPERATORS": "the stateful operators of INSERT INTO {target} are {now} instead of {was}",
         "LAYOUT": "INSERT INTO {target} stores the state of {operator} in layout {now} instead of {was}",
         "ERROR_POLICY": "error.policy.write of INSERT INTO {target} is {now} instead of {was}",
-        "FILTER": "INSERT INTO {target} has another filter below its state",
-        "LATERAL": "INSERT INTO {target} has another LATERAL",
-        "KEYS": "INSERT INTO {target} groups by other values",
-        "WINDOW": "INSERT INTO {target} has another window",
-        "GRACE": "INSERT INTO {target} has another grace",
-        "EVENT_TIME": "INSERT INTO {target} has another event time",
-        "FINAL": "INSERT INTO {target} has another emit mode",
-        "AGGREGATES": "INSERT INTO {target} has other aggregates",
-        "CONDITIONS": "INSERT INTO {target} has another condition in HAVING or ON",
-        "JOIN_KIND": "INSERT INTO {target} has another kind of join",
-        "WITHIN": "INSERT INTO {target} has another WITHIN",
-        "JOIN_KEYS": "INSERT INTO {target} joins by other values",
-        "KEPT_FIELDS": "INSERT INTO {target} reads other fields of a joined source, or with other types",
+        "FILTER": "INSERT INTO {target} has a different filter before its stateful operator",
+        "LATERAL": "INSERT INTO {target} has a different LATERAL",
+        "KEYS": "INSERT INTO {target} groups by different values",
+        "WINDOW": "INSERT INTO {target} has a different window",
+        "GRACE": "INSERT INTO {target} has a different grace",
+        "EVENT_TIME": "INSERT INTO {target} has a different event time",
+        "FINAL": "INSERT INTO {target} has a different emit mode",
+        "AGGREGATES": "INSERT INTO {target} has different aggregates",
+        "CONDITIONS": "INSERT INTO {target} has a different condition in HAVING or ON",
+        "JOIN_KIND": "INSERT INTO {target} has a different type of join",
+        "WITHIN": "INSERT INTO {target} has a different WITHIN",
+        "JOIN_KEYS": "INSERT INTO {target} joins by different values",
+        "KEPT_FIELDS": "INSERT INTO {target} reads different fields of a joined source, or fields with different types",
     }
 )
-"""The reasons that STATE_INCOMPATIBLE gives as `change`."""
+"""The values of the parameter `change` of STATE_INCOMPATIBLE."""
 
 
-def state_changes(lost: Sequence[QueryFingerprint], fresh: Sequence[QueryFingerprint]) -> Iterator[Detail]:
-    """What changed, for each state that no query continues.
+def state_changes(lost: Sequence[QueryFingerprint], unmatched: Sequence[QueryFingerprint]) -> Iterator[Detail]:
+    """The changes for each state that no query continues.
 
     Args:
-        lost: pinned queries whose state fits none.
-        fresh: queries that continue none. One with the same targets is taken for what became of the pinned one.
+        lost: pinned queries whose state no query continues.
+        unmatched: queries that continue no state. A query with the same targets is compared with the pinned query.
     """
-    others = list(fresh)
+    remaining = list(unmatched)
     for old in lost:
-        new = next((query for query in others if query.targets == old.targets), None)
+        new = next((query for query in remaining if query.targets == old.targets), None)
         if new is None:
             yield _change("REMOVED", old)
         else:
-            others.remove(new)
+            remaining.remove(new)
             yield from dict.fromkeys(_differences(old, new))
 
 
@@ -77,24 +77,24 @@ def _differences(old: QueryFingerprint, new: QueryFingerprint) -> Iterator[Detai
         yield _change("OPERATORS", old, was=", ".join(before), now=", ".join(after))
         return
     if old.sources == new.sources:
-        yield from _in_parts(old, parts(old.state), parts(new.state))
+        yield from _node_differences(old, described_nodes(old.state), described_nodes(new.state))
 
 
-def _in_parts(query: QueryFingerprint, old: list[Value], new: list[Value]) -> Iterator[Detail]:
-    if [list(part) for part in old] != [list(part) for part in new]:
-        yield _change("FILTER", query)  # one more or less, or one that was elsewhere
+def _node_differences(query: QueryFingerprint, old: list[Value], new: list[Value]) -> Iterator[Detail]:
+    if [list(node) for node in old] != [list(node) for node in new]:
+        yield _change("FILTER", query)  # a filter was added, removed or moved
         return
     for before, after in zip(old, new, strict=True):
         if before.get("layout") != after.get("layout"):
             yield _change("LAYOUT", query, operator=before["operator"], was=before["layout"], now=after["layout"])
-        for name, kind in _PARTS.items():
+        for name, reason in _REASONS.items():
             if before.get(name) != after.get(name):
-                yield _change(kind, query)
+                yield _change(reason, query)
         for side in ("left", "right"):
-            yield from _of_side(query, before.get(side, {}), after.get(side, {}))
+            yield from _side_differences(query, before.get(side, {}), after.get(side, {}))
 
 
-def _of_side(query: QueryFingerprint, before: Value, after: Value) -> Iterator[Detail]:
+def _side_differences(query: QueryFingerprint, before: Value, after: Value) -> Iterator[Detail]:
     for name in before:
         if before[name] != after[name]:
             yield _change("KEPT_FIELDS" if name == "keeps" else "JOIN_KEYS", query)

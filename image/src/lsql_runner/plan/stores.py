@@ -1,4 +1,4 @@
-"""The state stores of a plan: their names and types, in the order of the engine's operators."""
+"""The state stores of a query: their names and types, in the order of the operators in the engine."""
 
 from __future__ import annotations
 
@@ -16,44 +16,45 @@ from lsql_runner.types import DataType, describe
 class StoreDescription:
     name: str
     key: str
-    """The type of its keys in the notation of the language."""
+    """The type of the keys as LSQL text."""
     value: str
+    """The type of the values as LSQL text."""
 
 
 def query_stores(query: Query) -> tuple[StoreDescription, ...]:
-    """The stores of a query, from the targets down."""
+    """The state stores of a query, from the targets down."""
     return tuple(store for sink in query.sinks for store in _stores(sink.input))
 
 
 def _stores(node: PlanNode) -> Iterator[StoreDescription]:
     match node:
         case Aggregate():
-            yield from _of_groups(node)
+            yield from _aggregate_stores(node)
         case Having():
-            yield StoreDescription(node.store, _groups(node.input), _results(node.input))
+            yield StoreDescription(node.store, _group_type(node.input), _result_type(node.input))
         case Join():
-            yield from _of_join(node)
+            yield from _join_stores(node)
             return
     for below in inputs(node):
         yield from _stores(below)
 
 
-def _of_groups(node: Aggregate) -> Iterator[StoreDescription]:
-    yield StoreDescription(node.store, _groups(node), _results(node))
+def _aggregate_stores(node: Aggregate) -> Iterator[StoreDescription]:
+    yield StoreDescription(node.store, _group_type(node), _result_type(node))
     if node.of_table:
         arguments = [(f"arg_{slot}", call.arg.type) for slot, call in node.calls if call.arg is not None]
         yield StoreDescription(f"{node.store}-rows", "bytes", _struct([(n, e.type) for n, e in node.keys] + arguments))
 
 
-def _groups(node: Aggregate) -> str:
+def _group_type(node: Aggregate) -> str:
     return _struct([(name, expr.type) for name, expr in node.keys]) if node.keys else "bytes"
 
 
-def _results(node: Aggregate) -> str:
+def _result_type(node: Aggregate) -> str:
     return _struct([(call.function.lower(), call.type) for _, call in node.calls])
 
 
-def _of_join(node: Join) -> Iterator[StoreDescription]:
+def _join_stores(node: Join) -> Iterator[StoreDescription]:
     both = _struct([*node.left.carried, *node.right.carried])
     on = _struct([(show(key), key.type) for key in node.left.keys])
     if node.moves_rows:
@@ -66,7 +67,7 @@ def _of_join(node: Join) -> Iterator[StoreDescription]:
 
 
 def is_tracked(side: JoinSide) -> bool:
-    """Whether the rows of a side are stored before they are joined: those of a table that is not joined by its key."""
+    """Whether the rows of a side have a separate store: those of a table whose join key is not the record key."""
     return side.is_table and not side.by_key
 
 

@@ -1,4 +1,4 @@
-"""Typed expressions as text for people, in `explain` and in the topology."""
+"""Typed expressions as readable text, for `explain` and the topology."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SUFFIX = {"IS NULL": " IS NULL", "IS NOT NULL": " IS NOT NULL"}
 
 @singledispatch
 def show(expr: Expr) -> str:
-    """One line of text for an expression; for reading, not for parsing."""
+    """An expression on one line. The text is not meant to be parsed."""
     raise TypeError(f"no such expression: {expr!r}")
 
 
@@ -86,7 +86,7 @@ def _(expr: AggregateCall) -> str:
 
 
 def show_part(part: Part) -> str:
-    """One line for a part of the output record."""
+    """The key or value of an output record on one line."""
     match part:
         case UnnamedValue(expr):
             return show(expr)

@@ -1,4 +1,4 @@
-"""The plan as a graph for pages and tools: nodes and edges in plain JSON values."""
+"""The plan as a graph of nodes and edges, in JSON values, for pages and tools."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lsql_runner.types import describe
 def topology(plan: Plan) -> dict[str, Any]:
     """`{"nodes": [{"id", "kind", "label", "detail"}], "edges": [{"from", "to"}]}`, sources first.
 
-    A topic is one node, however many queries read and write it; so is a table of a sink.
+    A topic is one node, even if several queries read or write it. The same holds for a table of a sink.
     """
     graph = _Graph()
     for query in plan.queries:
@@ -54,7 +54,7 @@ class _Graph:
         self.edges.append({"from": start, "to": end})
 
     def chain(self, node: PlanNode, prefix: str) -> str:
-        """Add a node and all below it; the identity of the node."""
+        """Add a node and all nodes below it; returns the id of the node."""
         if isinstance(node, ReadTopic):
             schema = node.schema
             return self.topic(schema.topic, f"{schema.key.format} key, {schema.value.format} value")

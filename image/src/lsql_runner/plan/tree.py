@@ -1,4 +1,4 @@
-"""Functions over a node and everything below it."""
+"""Functions over a node and all nodes below it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lsql_runner.plan.nodes import Aggregate, Join, PlanNode, ReadTopic, Statefu
 
 
 def nodes(node: PlanNode) -> Iterator[PlanNode]:
-    """A node and everything below it, from the top."""
+    """A node and all nodes below it, from the top."""
     yield node
     for below in inputs(node):
         yield from nodes(below)
@@ -17,14 +17,14 @@ def nodes(node: PlanNode) -> Iterator[PlanNode]:
 
 def keeps_state(node: PlanNode) -> bool:
     """Whether a node or one below it keeps state."""
-    return any(isinstance(part, Stateful) for part in nodes(node))
+    return any(isinstance(each, Stateful) for each in nodes(node))
 
 
 def is_timed(node: PlanNode) -> bool:
     """Whether a node or one below it depends on event time: a join of streams, or windows."""
     return any(
-        part.delay_ms is not None if isinstance(part, Join) else isinstance(part, Aggregate) and part.window is not None
-        for part in nodes(node)
+        each.delay_ms is not None if isinstance(each, Join) else isinstance(each, Aggregate) and each.window is not None
+        for each in nodes(node)
     )
 
 
@@ -39,7 +39,7 @@ def inputs(node: PlanNode) -> tuple[PlanNode, ...]:
 
 
 def key_serde(node: PlanNode) -> Serde:
-    """The serde of the raw key that a node passes on: that of the source topic."""
+    """The serde of a node's raw key, which is that of the source topic."""
     match node:
         case ReadTopic(schema):
             return schema.key
@@ -49,7 +49,7 @@ def key_serde(node: PlanNode) -> Serde:
 
 
 def watermark_delay_ms(node: Aggregate) -> int:
-    """How far the watermark of an aggregate's windows is behind the newest time: the grace, or what joins of streams
-    below wait for."""
-    joins = (part for part in nodes(node.input) if isinstance(part, Join))
+    """The delay of the watermark of an aggregate behind the newest time, in milliseconds: the longest delay of the
+    joins of streams below it; without such joins, its grace."""
+    joins = (each for each in nodes(node.input) if isinstance(each, Join))
     return max((join.delay_ms for join in joins if join.delay_ms is not None), default=node.grace_ms)

@@ -1,4 +1,4 @@
-"""The parts of a column that expressions read: the engine decodes only these."""
+"""The fields that expressions read. The engine decodes only these."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Path = tuple[str | int, ...]
 
 
 def paths_into(column: str, exprs: Iterable[Expr]) -> tuple[Path, ...]:
-    """Every path that the expressions read in `column`, in order of first use."""
+    """All paths that the expressions read in `column`, in order of first use."""
     found = {
         part.path: None for expr in exprs for part in walk(expr) if isinstance(part, ColumnRef) and part.name == column
     }
@@ -24,25 +24,25 @@ def paths_into(column: str, exprs: Iterable[Expr]) -> tuple[Path, ...]:
 
 
 def narrowed(kind: DataType, paths: Iterable[Path]) -> DataType:
-    """The type with only the fields at the paths, in their own order; an empty path keeps all fields."""
-    wanted = list(paths)
-    if () in wanted:
+    """The type with only the fields at the paths, in the order of the type; an empty path keeps all fields."""
+    kept_paths = list(paths)
+    if () in kept_paths:
         return kind
     match kind:
         case Struct(fields):
             kept = []
             for member in fields:
-                inside = [path[1:] for path in wanted if path[0] == member.name]
+                inside = [path[1:] for path in kept_paths if path[0] == member.name]
                 if inside:
                     kept.append(Field(member.name, narrowed(member.type, inside), member.nullable))
             return Struct(tuple(kept))
         case Array(element):
-            return Array(narrowed(element, [path[1:] for path in wanted]))
+            return Array(narrowed(element, [path[1:] for path in kept_paths]))
     return kind
 
 
 def node_exprs(node: PlanNode) -> tuple[Expr, ...]:
-    """The expressions that a node evaluates itself."""
+    """The expressions that a node evaluates over the columns of its input."""
     match node:
         case Filter(condition=condition) | Having(condition=condition):
             return (condition,)
@@ -56,25 +56,27 @@ def node_exprs(node: PlanNode) -> tuple[Expr, ...]:
 
 
 def fields_read(query: Query, topic: str) -> DataType:
-    """The part of a topic's value that a query decodes; an empty struct if the value only passes through."""
-    reads = (read for sink in query.sinks for read in _reads(sink.input, _read_by(sink)))
+    """The type of the fields of a topic's value that a query decodes; an empty struct if the value passes through."""
+    reads = (read for sink in query.sinks for read in _reads(sink.input, _target_exprs(sink)))
     return _union([kind for node, kind in reads if node.schema.topic == topic])
 
 
-def _read_by(sink: Write) -> tuple[Expr, ...]:
-    """What a target reads of its records: a topic may take the value as bytes, the row of a sink has columns."""
+def _target_exprs(sink: Write) -> tuple[Expr, ...]:
+    """The expressions of a target: a sink reads the whole value as columns; a topic may get its original bytes."""
     return (ColumnRef("value", (), sink.input.value_type),) if isinstance(sink, WriteSink) else ()
 
 
 def _reads(node: PlanNode, above: tuple[Expr, ...]) -> Iterator[tuple[ReadTopic, DataType]]:
-    """What is decoded of each topic below. `above` are expressions over the columns of the node."""
+    """The decoded type of each topic below a node. `above` are expressions over the columns of the node."""
     match node:
         case ReadTopic(schema):
             yield node, narrowed(schema.value.type, paths_into("value", above))
         case Join():
             for side in (node.left, node.right):
                 carried = tuple(
-                    ColumnRef(side.names[name], path, kind) for name, kind in side.carried for path in _leaves(kind)
+                    ColumnRef(side.names[name], path, kind)
+                    for name, kind in side.carried
+                    for path in _scalar_paths(kind)
                 )
                 keys = tuple(_below(key, side) for key in side.keys)
                 yield from _reads(side.input, (*keys, *carried))
@@ -86,15 +88,15 @@ def _reads(node: PlanNode, above: tuple[Expr, ...]) -> Iterator[tuple[ReadTopic,
             yield from _reads(inputs(node)[0], (*above, *node_exprs(node)))
 
 
-def _leaves(kind: DataType) -> tuple[Path, ...]:
-    """The paths to all parts of a type that are no structs."""
+def _scalar_paths(kind: DataType) -> tuple[Path, ...]:
+    """The paths to all nested fields of a type that are not structs."""
     if not isinstance(kind, Struct) or not kind.fields:
         return ((),)
-    return tuple((member.name, *path) for member in kind.fields for path in _leaves(member.type))
+    return tuple((member.name, *path) for member in kind.fields for path in _scalar_paths(member.type))
 
 
 def _below(expr: Expr, side: JoinSide) -> Expr:
-    """An expression over the columns of a join, rewritten over the columns of the side's input."""
+    """An expression over the columns of a join, rewritten to the columns of one input."""
     if side.number is None:
         return expr
 

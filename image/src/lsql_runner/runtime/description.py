@@ -87,7 +87,7 @@ def planned_event(
         )
         for sink in prepared.plan.topic_sinks
     ]
-    queue = prepared.plan.dead_letter_queue
+    queue = prepared.plan.dead_letter_topic
     if queue is not None:
         unchanged = str(BYTES_FORMAT)
         targets.append(events.TopicUse(queue, "target", unchanged, unchanged, "bytes", "bytes", "program"))

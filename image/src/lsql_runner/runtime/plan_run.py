@@ -107,7 +107,7 @@ def job_of(
         consumer=bound.consumer,
     )
     row_sinks = RowSinks({s.name: s for s in settings.sinks}, settings.jars_dir / "sinks")
-    queue = prepared.plan.dead_letter_queue
+    queue = prepared.plan.dead_letter_topic
     sink = SinkOptions(settings.connection, settings.app_id, bound.producer, queue, prepared.limits)
     checkpoints = state.checkpoints(prepared.generation)
     return Job(prepared.plan, source, sink, checkpoints, on_batch, settings.registry, bound.rocksdb, row_sinks)

@@ -21,7 +21,7 @@ from typing import Any
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.formats.declared import as_declaration, declared_topics
-from lsql_runner.plan.fingerprint import Fingerprint, OtherVersion
+from lsql_runner.plan.fingerprint import Fingerprint, VersionMismatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ def _pinned(path: Path) -> Pinned | None:
             dict(document["versions"]),
             tuple(document["added"]),
         )
-    except (OtherVersion, KeyError, ValueError, TypeError, AttributeError):
+    except (VersionMismatch, KeyError, ValueError, TypeError, AttributeError):
         raise LsqlError("STATE_UNREADABLE", path=str(path / "program.json")) from None
 
 

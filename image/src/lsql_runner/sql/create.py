@@ -1,4 +1,4 @@
-"""CREATE TABLE, and the names of formats."""
+"""Parses CREATE TABLE and names of formats."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _read_column(cursor: Cursor) -> ast.Column:
 
 def read_format(cursor: Cursor) -> ast.FormatName:
     """`JSON`, `TW[STRING]`."""
-    name = cursor.expect(TokenKind.WORD, "a format, as JSON or STRING")
+    name = cursor.expect(TokenKind.WORD, "a format, such as JSON or STRING")
     inner = None
     if cursor.take_symbol("["):
         inner = cursor.expect(TokenKind.WORD, "the format inside the window").upper

@@ -1,4 +1,4 @@
-"""The parser's place in the text: look, take, expect, and how deep it has gone."""
+"""The parser's position in the text: reads tokens ahead, consumes them, limits the nesting, raises syntax errors."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from lsql_runner.sql.ast import Ident
 from lsql_runner.sql.lexer import Token, TokenKind, next_token, skip_blank
 
 MAX_DEPTH = 100
-"""Levels of nesting that a program may have. The stages after the parser walk expressions by
-recursion, a few Python frames a level; this keeps the deepest accepted program far from Python's limit."""
+"""The maximum number of nested levels in a program. Later stages traverse expressions recursively, with a few Python
+frames per level; with this limit they stay far from Python's recursion limit."""
 
 RESERVED = frozenset(
     """SELECT FROM WHERE GROUP HAVING INSERT INTO WITH SET JOIN INNER LEFT RIGHT FULL OUTER ON AND OR NOT AS
     CASE WHEN THEN ELSE END IS IN LIKE BETWEEN NULL TRUE FALSE LATERAL UNION DISTINCT ORDER LIMIT CAST""".split()
 )
-"""Words that name nothing unless quoted. All others (STREAM, KEY, WINDOW, Timestamp ...) are read by their place."""
+"""Words that are names only in back-ticks. Other keywords (STREAM, KEY, WINDOW, Timestamp ...) are also valid names."""
 
 
 class Cursor:
-    """A reader over one program's text. Tokens are made when asked for, so `seek` may go anywhere."""
+    """Reads the tokens of a program on demand; `seek` continues at any offset. `last` is the last consumed span."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -32,9 +32,10 @@ class Cursor:
         self._depth = 0
         self.last = Span(0, 0)
 
-    # --- looking ---
+    # --- look ahead ---
 
     def peek(self, distance: int = 0) -> Token:
+        """The next token, or one `distance` tokens after it; consumes none."""
         while len(self._ahead) <= distance:
             start = self._ahead[-1].span.end if self._ahead else self._at
             self._ahead.append(next_token(self.text, start))
@@ -50,9 +51,10 @@ class Cursor:
     def at_end(self) -> bool:
         return self.peek().kind is TokenKind.END
 
-    # --- taking ---
+    # --- consume ---
 
     def next(self) -> Token:
+        """Consume the next token."""
         token = self.peek()
         self._ahead.pop(0)
         self._at = token.span.end
@@ -60,7 +62,7 @@ class Cursor:
         return token
 
     def take_word(self, *words: str) -> Token | None:
-        """Take the next words if they are exactly `words`; the first of them, else None."""
+        """Consume the next tokens if they are exactly `words`; the first of them, otherwise None."""
         if all(self.at_word(word, distance=i) for i, word in enumerate(words)):
             first = self.next()
             for _ in words[1:]:
@@ -77,11 +79,11 @@ class Cursor:
     def expect_symbol(self, symbol: str) -> Token:
         return self.take_symbol(symbol) or self.refuse(f"'{symbol}'")
 
-    def expect(self, kind: TokenKind, what: str) -> Token:
-        return self.next() if self.peek().kind is kind else self.refuse(what)
+    def expect(self, kind: TokenKind, expected: str) -> Token:
+        return self.next() if self.peek().kind is kind else self.refuse(expected)
 
-    def ident(self, what: str) -> Ident:
-        """A bare or back-ticked name; a reserved word must be quoted to be one."""
+    def ident(self, expected: str) -> Ident:
+        """Consume a name. A reserved word is a name only in back-ticks."""
         token = self.peek()
         if token.kind is TokenKind.QUOTED_NAME:
             self.next()
@@ -89,16 +91,16 @@ class Cursor:
         if token.kind is TokenKind.WORD and token.upper not in RESERVED:
             self.next()
             return Ident(token.value, False, token.span)
-        self.refuse(what)
+        self.refuse(expected)
 
     # --- raw text ---
 
     def raw_start(self) -> int:
-        """The offset of the next thing that is not blank, without making a token of it."""
+        """The offset of the next character that is neither white space nor in a comment; reads no token there."""
         return self._ahead[0].span.start if self._ahead else skip_blank(self.text, self._at)
 
     def seek(self, offset: int) -> None:
-        """Go on reading at `offset`; what was looked at ahead is forgotten."""
+        """Continue at `offset`, and discard the tokens that were read ahead."""
         self._ahead.clear()
         self.last = Span(self._at, offset)
         self._at = offset
@@ -106,11 +108,11 @@ class Cursor:
     # --- limits and errors ---
 
     @contextmanager
-    def deeper(self) -> Iterator[None]:
-        """Count one level of nesting.
+    def nested(self) -> Iterator[None]:
+        """Count one level of nesting within the block.
 
         Raises:
-            LsqlError: SQL_TOO_DEEP past MAX_DEPTH levels.
+            LsqlError: SQL_TOO_DEEP beyond MAX_DEPTH levels.
         """
         if self._depth >= MAX_DEPTH:
             raise LsqlError("SQL_TOO_DEEP", self.peek().span, limit=MAX_DEPTH)
@@ -121,10 +123,12 @@ class Cursor:
             self._depth -= 1
 
     def refuse(self, expected: str) -> NoReturn:
+        """Raise SQL_SYNTAX at the next token. `expected` describes valid tokens, for the message."""
         token = self.peek()
         found = "the end of the program" if token.kind is TokenKind.END else f"`{shorten(token.text)}`"
         raise LsqlError("SQL_SYNTAX", token.span, found=found, expected=expected)
 
 
 def shorten(text: str, limit: int = 40) -> str:
+    """The text, cut to `limit` characters."""
     return text if len(text) <= limit else text[: limit - 3] + "..."

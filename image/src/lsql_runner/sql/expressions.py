@@ -1,6 +1,6 @@
-"""Expressions, by precedence climbing: OR, AND, NOT, comparison, + -, * / %, unary minus, then what stands alone.
+"""Parses expressions by precedence climbing: OR, AND, NOT, comparison, + -, * / %, unary minus, primary expressions.
 
-The reader itself recurses only into brackets and operands (three Python frames a level); chains are loops.
+The parser recurses only into brackets and operands, with three Python frames per level; chains of operators are loops.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _POWER |= {"+": _ADD, "-": _ADD, "*": _MULTIPLY, "/": _MULTIPLY, "%": _MULTIPLY}
 
 
 def read_expression(cursor: Cursor) -> ast.Expression:
-    """One whole expression.
+    """Read an expression.
 
     Raises:
         LsqlError: SQL_SYNTAX, NUMBER_INVALID, CLAUSE_UNSUPPORTED, or SQL_TOO_DEEP for a tree of more than
-            MAX_DEPTH levels: the stages after this one walk it by recursion.
+            MAX_DEPTH levels.
     """
     expr = _read(cursor, 0)
     check_height(expr)
@@ -34,7 +34,7 @@ def read_expression(cursor: Cursor) -> ast.Expression:
 
 
 def check_height(expr: ast.Expression) -> None:
-    """Refuse a tree of more than MAX_DEPTH levels; a long `a + b + ...` grows one level for each operator."""
+    """Refuse a tree of more than MAX_DEPTH levels. `a + b + ...` has one level per operator."""
     level: list[ast.Expression] = [expr]
     for _ in range(MAX_DEPTH):
         level = [child for node in level for child in children(node)]
@@ -44,7 +44,7 @@ def check_height(expr: ast.Expression) -> None:
 
 
 def children(expr: ast.Expression) -> tuple[ast.Expression, ...]:
-    """The expressions directly inside one."""
+    """The direct operands of an expression."""
     match expr:
         case ast.Unary(_, operand) | ast.IsNull(operand) | ast.Cast(operand):
             return (operand,)
@@ -65,8 +65,8 @@ def children(expr: ast.Expression) -> tuple[ast.Expression, ...]:
 
 
 def _read(cursor: Cursor, floor: int) -> ast.Expression:
-    """An expression of operators that bind tighter than `floor`."""
-    with cursor.deeper():
+    """An expression of operators with a precedence above `floor`."""
+    with cursor.nested():
         left = _read_prefix(cursor)
         while (power := _power_ahead(cursor)) > floor:
             left = _read_infix(cursor, left, power)
@@ -247,7 +247,7 @@ def _read_whole_number(cursor: Cursor) -> int:
 
 
 def read_path(cursor: Cursor) -> ast.NamePath:
-    """`a`, `a.b`, `x[0].y`; each step is a name or an array position."""
+    """`a`, `a.b`, `x[0].y`: a name, followed by field names and array indexes."""
     head = cursor.ident("an expression")
     steps: list[ast.Ident | ast.Index] = []
     while True:
@@ -264,7 +264,7 @@ def read_path(cursor: Cursor) -> ast.NamePath:
 
 def _read_step(cursor: Cursor) -> ast.Ident:
     token = cursor.peek()
-    if token.kind is TokenKind.WORD:  # after a dot even a reserved word can only be a name
+    if token.kind is TokenKind.WORD:  # after a dot, even a reserved word is a name
         cursor.next()
         return ast.Ident(token.value, False, token.span)
     return cursor.ident("a field name")
@@ -272,16 +272,16 @@ def _read_step(cursor: Cursor) -> ast.Ident:
 
 def read_duration(cursor: Cursor) -> ast.DurationLiteral:
     """`1m`, `250ms`."""
-    token = cursor.expect(TokenKind.DURATION, "a length of time, as 30s, 5m or 1h")
+    token = cursor.expect(TokenKind.DURATION, "a duration, such as 30s, 5m or 1h")
     digits = token.value.rstrip("mshd")
     return make_duration(cursor, digits, token.value[len(digits) :], token)
 
 
 def make_duration(cursor: Cursor, digits: str, unit: str, token: Token) -> ast.DurationLiteral:
-    """A duration from its parts; `token` is where it stands.
+    """A duration from its amount and unit. `token` has its position.
 
     Raises:
-        LsqlError: NUMBER_INVALID when it is longer than a thousand years.
+        LsqlError: NUMBER_INVALID if it is longer than a thousand years.
     """
     if len(digits) > 15 or int(digits) * ast.UNIT_MS[unit] > 1000 * 365 * ast.UNIT_MS["d"]:
         raise LsqlError("NUMBER_INVALID", token.span, found=f"{digits[:20]}{unit}")

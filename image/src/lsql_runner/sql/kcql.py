@@ -1,4 +1,4 @@
-"""What the connector language (KCQL) says behind a SELECT: PK, WITHFORMAT, STOREAS, BATCH, AUTOCREATE, in any order."""
+"""Parses the KCQL clauses after a SELECT: PK, WITHFORMAT, STOREAS, BATCH, AUTOCREATE, in any order."""
 
 from __future__ import annotations
 
@@ -16,82 +16,82 @@ from lsql_runner.sql.unsupported import unsupported
 MAX_BATCH = 100_000
 
 _UNSUPPORTED = ("AUTOEVOLVE", "CAPITALIZE", "WITHTYPE", "WITHKEY", "TTL")
-"""Clauses of other connectors."""
+"""KCQL clauses that no sink here supports."""
 
 
 def read_kcql(cursor: Cursor, upsert: Span | None) -> ast.Kcql | None:
-    """The clauses of the connector language; None for a statement that has none and is no UPSERT.
+    """Read the KCQL clauses; None for an INSERT without any.
 
     Args:
-        cursor: behind the SELECT.
-        upsert: the place of the word UPSERT; None for an INSERT.
+        cursor: after the SELECT.
+        upsert: the position of the keyword UPSERT; None for an INSERT.
 
     Raises:
         LsqlError: SQL_SYNTAX, CLAUSE_DUPLICATE, CLAUSE_UNSUPPORTED.
     """
-    found = ast.Kcql(upsert=upsert is not None)
+    kcql = ast.Kcql(upsert=upsert is not None)
     clauses: list[tuple[str, Span]] = [] if upsert is None else [("UPSERT", upsert)]
     while (read := _CLAUSES.get(cursor.peek().upper)) is not None:
         word = cursor.next()
-        earlier = next((place for name, place in clauses if name == word.upper), None)
+        earlier = next((span for name, span in clauses if name == word.upper), None)
         if earlier is not None:
             raise LsqlError("CLAUSE_DUPLICATE", word.span, [("the first", earlier)], clause=word.upper)
         clauses.append((word.upper, word.span))
-        found = read(cursor, found)
+        kcql = read(cursor, kcql)
     word = cursor.peek()
     if word.upper in _UNSUPPORTED:
         raise unsupported(word.upper, word.span)
-    return replace(found, clauses=tuple(clauses)) if clauses else None
+    return replace(kcql, clauses=tuple(clauses)) if clauses else None
 
 
-def _key(cursor: Cursor, found: ast.Kcql) -> ast.Kcql:
+def _read_pk(cursor: Cursor, kcql: ast.Kcql) -> ast.Kcql:
     paths = [read_path(cursor)]
     while cursor.take_symbol(","):
         paths.append(read_path(cursor))
-    return replace(found, key=tuple(paths))
+    return replace(kcql, key=tuple(paths))
 
 
-def _format(cursor: Cursor, found: ast.Kcql) -> ast.Kcql:
-    name = cursor.expect(TokenKind.WORD, "a format, as JSON")
-    return replace(found, value_format=ast.FormatName(name.upper, None, name.span))
+def _read_format(cursor: Cursor, kcql: ast.Kcql) -> ast.Kcql:
+    name = cursor.expect(TokenKind.WORD, "a format, such as JSON")
+    return replace(kcql, value_format=ast.FormatName(name.upper, None, name.span))
 
 
-def _store(cursor: Cursor, found: ast.Kcql) -> ast.Kcql:
-    name = cursor.expect(TokenKind.WORD, "how to store, as HASH")
+def _read_store_as(cursor: Cursor, kcql: ast.Kcql) -> ast.Kcql:
+    name = cursor.expect(TokenKind.WORD, "a data structure, such as HASH")
     options: list[tuple[str, str]] = []
     if cursor.take_symbol("("):
         while True:
             key = cursor.ident("the name of an option").name
-            options.append((key, _option(cursor) if cursor.take_symbol("=") else ""))
+            options.append((key, _read_option(cursor) if cursor.take_symbol("=") else ""))
             if not cursor.take_symbol(","):
                 break
         cursor.expect_symbol(")")
-    return replace(found, store_as=ast.StoreAs(name.text, tuple(options), name.span.to(cursor.last)))
+    return replace(kcql, store_as=ast.StoreAs(name.text, tuple(options), name.span.to(cursor.last)))
 
 
-def _option(cursor: Cursor) -> str:
+def _read_option(cursor: Cursor) -> str:
     token = cursor.peek()
     if token.kind not in (TokenKind.WORD, TokenKind.QUOTED_NAME, TokenKind.STRING, TokenKind.NUMBER):
         cursor.refuse("a value")
     return cursor.next().value
 
 
-def _batch(cursor: Cursor, found: ast.Kcql) -> ast.Kcql:
+def _read_batch(cursor: Cursor, kcql: ast.Kcql) -> ast.Kcql:
     cursor.take_symbol("=")
     number = cursor.peek()
     if number.kind is not TokenKind.NUMBER or not number.text.isdigit() or not 1 <= int(number.text) <= MAX_BATCH:
         cursor.refuse(f"a whole number from 1 to {MAX_BATCH}")
-    return replace(found, batch=int(cursor.next().text))
+    return replace(kcql, batch=int(cursor.next().text))
 
 
-def _autocreate(cursor: Cursor, found: ast.Kcql) -> ast.Kcql:
-    return replace(found, autocreate=True)
+def _read_autocreate(cursor: Cursor, kcql: ast.Kcql) -> ast.Kcql:
+    return replace(kcql, autocreate=True)
 
 
 _CLAUSES: dict[str, Callable[[Cursor, ast.Kcql], ast.Kcql]] = {
-    "PK": _key,
-    "WITHFORMAT": _format,
-    "STOREAS": _store,
-    "BATCH": _batch,
-    "AUTOCREATE": _autocreate,
+    "PK": _read_pk,
+    "WITHFORMAT": _read_format,
+    "STOREAS": _read_store_as,
+    "BATCH": _read_batch,
+    "AUTOCREATE": _read_autocreate,
 }

@@ -1,7 +1,7 @@
-"""Text to tokens, on demand: the parser may ask for the next token from any offset.
+"""Reads the next token from any offset of the text.
 
-It is lazy because one place in the language is not made of tokens: the bare value of a SET runs to
-the next blank or `;` and may hold `//`, which elsewhere opens a comment.
+The text is not split into tokens beforehand, because the unquoted value of a SET is not a token: it ends at the next
+white space or `;`, and may contain `//`, which starts a comment elsewhere.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class TokenKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token. `text` is the source text; `value` what it stands for (quotes taken off)."""
+    """A token. `text` is the source text, `value` the text without quotes."""
 
     kind: TokenKind
     text: str
@@ -64,7 +64,7 @@ def next_token(text: str, at: int) -> Token:
 
     Raises:
         LsqlError: QUOTE_UNCLOSED, COMMENT_UNCLOSED, NAME_EMPTY, CHARACTER_INVALID, NUMBER_INVALID (a number with a
-            suffix that is no unit of time).
+            suffix that is not a unit of time).
     """
     start = skip_blank(text, at)
     if start >= len(text):

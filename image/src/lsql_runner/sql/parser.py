@@ -1,4 +1,4 @@
-"""Text to Program: statements and their order. Both generations of LSQL are read by this one grammar."""
+"""Parses a program into statements. One grammar accepts both generations of LSQL, legacy and modern."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from lsql_runner.sql.select import read_select, read_topic
 from lsql_runner.sql.unsupported import unsupported
 
 MAX_BYTES = 512 * 1024
-"""Longest program, in bytes of UTF-8. A pod's environment holds at most 128 KiB in one variable."""
+"""Maximum size of a program in bytes of UTF-8. For comparison: an environment variable has at most 128 KiB."""
 
 _SET_KEY = re.compile(r"[\w.\-]+")
 _BARE_VALUE = re.compile(r"[^\s;]+")
 
 
 def parse(text: str) -> ast.Program:
-    """Read a program.
+    """Parse a program.
 
     Raises:
-        LsqlError: with the place, when the text is not a program: SQL_EMPTY, SQL_TOO_LARGE, SQL_NOT_UTF8,
+        LsqlError: with the position, if the text is not a program: SQL_EMPTY, SQL_TOO_LARGE, SQL_NOT_UTF8,
             SQL_ZERO_BYTE, SQL_SYNTAX, SQL_TOO_DEEP, NUMBER_INVALID, CLAUSE_UNSUPPORTED, STATEMENT_UNSUPPORTED,
             MULTIPLE_STATEMENTS, INSERT_MISSING.
     """
@@ -68,7 +68,7 @@ def _read_statement(cursor: Cursor) -> ast.Statement:
         case "WITH":
             tables = _read_tables(cursor)
             if cursor.at_word("INSERT"):
-                cursor.refuse("`;` after WITH (a WITH inside the INSERT stands after the target's name)")
+                cursor.refuse("`;` after WITH (inside an INSERT, WITH follows the name of the target)")
             return ast.WithStatement(tables, token.span.to(cursor.last))
         case "CREATE":
             return read_create_table(cursor)

@@ -1,6 +1,6 @@
-"""Program to text in one canonical form, which reads back as the same program.
+"""Prints a program in a canonical form, which parses to the same program.
 
-Only the shape is canonical: quoting stays as it was written, so that names print as people know them.
+Quotes around names are kept as they were written.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from lsql_runner.sql.cursor import RESERVED
 
 
 def print_program(program: ast.Program) -> str:
-    """The program as text, a statement a line."""
+    """The text of a program, one statement per line."""
     return "\n".join(_statement(statement) + ";" for statement in program.statements) + "\n"
 
 
@@ -84,7 +84,7 @@ def _type(name: ast.TypeName) -> str:
 
 
 def print_select(select: ast.Select) -> str:
-    """One SELECT."""
+    """The text of a SELECT."""
     parts = ["SELECT", *([select.mode] if select.mode else [])]
     parts.append(", ".join(_projection(item) for item in select.projections))
     parts.append(f"FROM {_source(select.source)}")
@@ -117,7 +117,7 @@ def _projection(item: ast.Projection) -> str:
         return f"{text} AS {_path(item.alias)}"
     if isinstance(item.expr, ast.NamePath | ast.Star) or text == item.text:
         return text
-    return f"{text} AS {quoted(item.text, '`')}"  # its name was its text as it stood, blanks and all
+    return f"{text} AS {quoted(item.text, '`')}"  # without an alias the text is the name of the field
 
 
 def _source(source: ast.SourceName) -> str:
@@ -147,7 +147,7 @@ _QUOTE = "'"
 
 
 def quoted(text: str, quote: str) -> str:
-    """The text between quotes of one kind, with those inside doubled."""
+    """The text in quotes; quotes inside it are doubled."""
     return quote + text.replace(quote, quote * 2) + quote
 
 
@@ -168,12 +168,12 @@ def _duration(length: ast.DurationLiteral) -> str:
     return f"{length.amount}{length.unit}"
 
 
-# --- expressions: every operator in brackets, so that nothing depends on precedence ---
+# --- expressions: each operator has brackets, so that precedence does not matter ---
 
 
 @singledispatch
 def print_expression(expr: ast.Expression) -> str:
-    """One expression."""
+    """The text of an expression."""
     raise TypeError(f"no such expression: {expr!r}")
 
 

@@ -1,4 +1,4 @@
-"""SELECT and its clauses, in both generations."""
+"""Parses SELECT and its clauses, in both generations."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ T = TypeVar("T")
 _WINDOWS = ("TUMBLE", "HOP", "SLIDING", "SESSION")
 
 _TOPIC = re.compile(r"[\w.]+(?:-(?!-)[\w.]*)*")
-"""A topic's name may hold dashes and dots without back-ticks; `--` opens a comment as everywhere."""
+"""The name of a topic may contain dashes and dots without back-ticks; `--` starts a comment, as elsewhere."""
 
 
-def read_topic(cursor: Cursor, what: str) -> ast.Ident:
-    """A topic's name: back-ticked, or bare with dots and dashes."""
+def read_topic(cursor: Cursor, expected: str) -> ast.Ident:
+    """The name of a topic, with or without back-ticks. `expected` describes it in error messages."""
     at = cursor.raw_start()
     if at < len(cursor.text) and cursor.text[at] == "`":
-        return cursor.ident(what)
+        return cursor.ident(expected)
     found = _TOPIC.match(cursor.text, at)
     if not found or found.group().upper() in RESERVED:
-        cursor.refuse(what)
+        cursor.refuse(expected)
     cursor.seek(found.end())
     return ast.Ident(found.group(), False, Span(at, found.end()))
 
 
 def read_select(cursor: Cursor) -> ast.Select:
-    """One SELECT, up to the first word that is no clause of it."""
+    """A SELECT, up to the first token that does not belong to it."""
     return _SelectReader(cursor).read()
 
 
 class _SelectReader:
-    """Reads the clauses in order and notes where each began."""
+    """Reads the clauses in order and records their positions."""
 
     def __init__(self, cursor: Cursor) -> None:
         self._cursor = cursor
@@ -223,7 +223,7 @@ def _read_legacy_window(cursor: Cursor) -> ast.WindowClause:
 
 def _read_legacy_duration(cursor: Cursor) -> ast.DurationLiteral:
     """`5,m`."""
-    amount = cursor.expect(TokenKind.NUMBER, "a whole number, as in TUMBLE(5,m)")
+    amount = cursor.expect(TokenKind.NUMBER, "a whole number, such as 5 in TUMBLE(5,m)")
     cursor.expect_symbol(",")
     unit = cursor.peek()
     if unit.text.lower() not in ast.UNIT_MS or not amount.text.isdigit():
@@ -236,7 +236,7 @@ def _read_legacy_duration(cursor: Cursor) -> ast.DurationLiteral:
 def _make_window(
     kind: str, size: ast.DurationLiteral, advance: ast.DurationLiteral | None, legacy: bool, span: Span
 ) -> ast.WindowClause:
-    """A window whose lengths make sense.
+    """A window with valid durations.
 
     Raises:
         LsqlError: WINDOW_LENGTH_ZERO, WINDOW_ADVANCE_TOO_LONG.

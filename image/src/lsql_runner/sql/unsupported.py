@@ -1,4 +1,4 @@
-"""What the language of Lenses has and this version does not run: one table, and the only place that refuses by it."""
+"""What Lenses SQL has and this version does not support: one table, and the function that makes its errors."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 
 _PARAMETERS = {"STATEMENT_UNSUPPORTED": "statement", "CLAUSE_UNSUPPORTED": "clause", "FEATURE_UNSUPPORTED": "feature"}
-"""By code, the parameter that names what is refused."""
+"""The parameter of each error code that names the unsupported feature."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unsupported:
-    """A row: `what` and `instead` may have slots in braces for values of the program."""
+    """A row of the table. `feature` and `instead` may contain placeholders in braces for values of the program."""
 
     code: str
-    what: str
+    feature: str
     instead: str
-    listed: str | None = ""
-    """As the language guide lists it; empty takes `what`. None is listed elsewhere."""
+    guide: str | None = ""
+    """The name of the feature in the language guide: `feature` by default; None if the guide does not list it."""
 
 
-def _statement(what: str, instead: str) -> Unsupported:
-    return Unsupported("STATEMENT_UNSUPPORTED", what, instead, f"`{what}`")
+def _statement(feature: str, instead: str) -> Unsupported:
+    return Unsupported("STATEMENT_UNSUPPORTED", feature, instead, f"`{feature}`")
 
 
-def _clause(what: str, instead: str) -> Unsupported:
-    return Unsupported("CLAUSE_UNSUPPORTED", what, instead, f"`{what}`")
+def _clause(feature: str, instead: str) -> Unsupported:
+    return Unsupported("CLAUSE_UNSUPPORTED", feature, instead, f"`{feature}`")
 
 
-def _feature(what: str, instead: str, listed: str | None = "") -> Unsupported:
-    return Unsupported("FEATURE_UNSUPPORTED", what, instead, listed)
+def _feature(feature: str, instead: str, guide: str | None = "") -> Unsupported:
+    return Unsupported("FEATURE_UNSUPPORTED", feature, instead, guide)
 
 
 KEYS_OF_ENGINE: dict[str, str] = {
@@ -42,7 +42,7 @@ KEYS_OF_ENGINE: dict[str, str] = {
     "state.dir": "set SQL_STATE_STORE_DIR",
     "state.onLoss": "set LSQL_STATE_ON_LOSS",
     "enable.auto.commit": "leave it out: the position is committed after each batch",
-    "allow.auto.create.topics": "SET defaults.topic.autocreate=true, for targets; sources must be there",
+    "allow.auto.create.topics": "SET defaults.topic.autocreate=true, for targets; sources must exist",
     "enable.idempotence": "leave it out: the producer always is idempotent",
     "acks": "leave it out: the producer always waits for all in-sync replicas",
     "key.deserializer": "write STORE KEY AS or declare the topic in LSQL_TOPICS",
@@ -52,8 +52,8 @@ KEYS_OF_ENGINE: dict[str, str] = {
     "default.key.serde": "write STORE KEY AS or declare the topic in LSQL_TOPICS",
     "default.value.serde": "write STORE VALUE AS or declare the topic in LSQL_TOPICS",
     "default.timestamp.extractor": "write EVENTTIME BY <field>",
-    "partitioner.class": "leave it out: a record goes by the hash of its key",
-    "interceptor.classes": "leave it out: the engine sets its own",
+    "partitioner.class": "leave it out: a hash of the key selects the partition",
+    "interceptor.classes": "leave it out: the engine sets the interceptors",
     "metric.reporters": "leave it out: metrics are on GET /metrics",
     "security.providers": "leave it out: set SSL_* and SASL_* in the environment",
     "transactional.id": "leave it out: there are no transactions in this version",
@@ -63,75 +63,75 @@ KEYS_OF_ENGINE: dict[str, str] = {
     "default.production.exception.handler": "SET error.policy='fail', 'continue' or 'dlq'",
     "production.exception.handler": "SET error.policy='fail', 'continue' or 'dlq'",
     "processing.exception.handler": "SET error.policy='fail', 'continue' or 'dlq'",
-    "rocksdb.config.setter": "SET the rocksdb.* keys that are taken here",
+    "rocksdb.config.setter": "SET the supported rocksdb.* keys",
 }
-"""Keys of Kafka and Kafka Streams that the engine or the environment sets, with what to do instead."""
+"""Keys of Kafka and Kafka Streams that the engine or the environment sets, and the alternative to a SET of them."""
 
 UNSUPPORTED: dict[str, Unsupported] = {
     # --- statements ---
-    "UPDATE": _statement("UPDATE", "write INSERT INTO <topic> SELECT ... ; a topic's records cannot be changed"),
+    "UPDATE": _statement("UPDATE", "write INSERT INTO <topic> SELECT ... ; records of a topic cannot be changed"),
     "DELETE": _statement("DELETE", "write a tombstone: INSERT INTO <topic> SELECT STREAM NULL AS _value ..."),
-    "DROP": _statement("DROP", "delete topics with Kafka's own tools"),
+    "DROP": _statement("DROP", "delete topics with the tools of Kafka"),
     # --- clauses ---
-    "SELECT DISTINCT": _clause("SELECT DISTINCT", "GROUP BY the fields that tell records apart"),
+    "SELECT DISTINCT": _clause("SELECT DISTINCT", "GROUP BY the fields that identify a record"),
     "DISTINCT": Unsupported(
         "CLAUSE_UNSUPPORTED",
         "DISTINCT",
-        "COLLECT_UNIQUE, or a GROUP BY on the field",
+        "use COLLECT_UNIQUE, or GROUP BY the field",
         "`DISTINCT` in an aggregate",
     ),
-    "UNION": _clause("UNION", "write one INSERT INTO for each SELECT: they share the target"),
+    "UNION": _clause("UNION", "write one INSERT INTO per SELECT, with the same target"),
     "ORDER": Unsupported(
         "CLAUSE_UNSUPPORTED",
         "ORDER",
-        "a stream has no end to sort at; order is kept for each key",
+        "leave it out: a stream has no end; records of one key stay in order",
         "`ORDER BY`",
     ),
-    "LIMIT": _clause("LIMIT", "a stream has no end; filter with WHERE"),
+    "LIMIT": _clause("LIMIT", "filter with WHERE; a stream has no end"),
     "PROPERTIES": Unsupported(
         "CLAUSE_UNSUPPORTED",
         "PROPERTIES",
-        "SET topic.<name>.partitions and the like, for a topic that the program makes",
+        "SET topic.<name>.partitions and other topic settings, for topics that the program creates",
         "`PROPERTIES` of `CREATE TABLE`",
     ),
-    "AUTOEVOLVE": _clause("AUTOEVOLVE", "change the table by hand before the program that needs it"),
+    "AUTOEVOLVE": _clause("AUTOEVOLVE", "change the table before you start the program"),
     "CAPITALIZE": _clause("CAPITALIZE", "name the columns with AS"),
-    "WITHTYPE": _clause("WITHTYPE", "leave it out: rows have one form in each sink"),
+    "WITHTYPE": _clause("WITHTYPE", "leave it out: each sink stores rows in one way"),
     "WITHKEY": _clause("WITHKEY", "name key columns with PK"),
     "TTL": _clause("TTL", "let the server expire keys"),
     # --- windows and aggregates ---
     "sliding aggregate": _feature("SLIDING windows of an aggregate", "use HOP with a small advance"),
     "window of windowed key": _feature(
-        "a window around a key that has one ({format})",
-        "GROUP BY _key, the key inside the window",
-        "A window around a key that has one",
+        "a window over records with a windowed key ({format})",
+        "GROUP BY _key, the key without the window",
+        "A window over records with a windowed key",
     ),
     "aggregate of outer join": _feature(
         "an aggregate of an outer join of streams",
-        "write the join to a topic, and aggregate that topic in a second processor",
+        "write the join to a topic, and aggregate the topic with a second processor",
     ),
     "aggregate of aggregate": _feature(
         "an aggregate of the changes of an aggregate",
-        "read that as a table, SELECT TABLE, where it has no window; or write it to a topic, and aggregate that in a "
-        "second processor",
+        "if the first aggregate has no window, read it with SELECT TABLE; otherwise write it to a topic, and aggregate "
+        "the topic with a second processor",
     ),
     "outer join with aggregate": _feature(
         "an outer join of streams with an aggregate of a stream",
-        "write the aggregate to a topic, and join that topic in a second processor",
+        "write the aggregate to a topic, and join the topic with a second processor",
     ),
     # --- tables ---
     "window of table": _feature(
         "a window over a table (a SELECT without STREAM reads a table)",
-        "write SELECT STREAM; every record then counts as an event",
+        "write SELECT STREAM, which reads every record as an event",
         "A window over a table",
     ),
     "lateral of table": _feature(
         "LATERAL over a table",
-        "write SELECT STREAM; the elements of a row have no key of their own",
+        "write SELECT STREAM; the elements of an array have no keys",
     ),
     "key of table": _feature(
-        "another key for the rows of a table",
-        "write SELECT STREAM; or join or group the table by what is to be the key",
+        "a new key for the rows of a table",
+        "write SELECT STREAM, or join or group the table by the new key",
     ),
     # --- settings and sinks ---
     "guarantee": _feature(
@@ -142,23 +142,23 @@ UNSUPPORTED: dict[str, Unsupported] = {
         "set {name}, in the environment of the processor",
         "`SET` of Kafka's `security.protocol`, `sasl.*` and `ssl.*`",
     ),
-    **{key: _feature("SET {key}", instead, listed=None) for key, instead in KEYS_OF_ENGINE.items()},
+    **{key: _feature("SET {key}", instead, guide=None) for key, instead in KEYS_OF_ENGINE.items()},
     "error policy of sink": _feature(
         "SET error.policy other than fail with a sink",
-        "write to a topic, and from that to the sink in a second processor",
+        "write to a topic, and write the topic to the sink with a second processor",
     ),
 }
-"""By key: the word of a statement or clause as the parser meets it, the key of a SET, else a name of the row."""
+"""By key: the keyword of a statement or clause, the key of a SET, or a name of the feature."""
 
 
 def unsupported(key: str, span: Span | None = None, /, **values: str) -> LsqlError:
-    """The error of a row.
+    """The error for a row of the table.
 
     Args:
-        key: of UNSUPPORTED.
-        span: the place in the program.
-        values: for the slots of the row.
+        key: the key in UNSUPPORTED.
+        span: the position in the program.
+        values: the values of the placeholders.
     """
     row = UNSUPPORTED[key]
-    what, instead = row.what.format_map(values), row.instead.format_map(values)
-    return LsqlError(row.code, span, (), **{_PARAMETERS[row.code]: what, "instead": instead})
+    feature, instead = row.feature.format_map(values), row.instead.format_map(values)
+    return LsqlError(row.code, span, (), **{_PARAMETERS[row.code]: feature, "instead": instead})

@@ -1,4 +1,4 @@
-"""The rules of the planner in their order. Each rule is one function in a file of its name."""
+"""The optimizer rules of the planner, in order. Each rule is a function in a file of the same name."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ RULES: tuple[Rule, ...] = (
     drop_constant_filters,
     filter_before_unnest,
 )
-"""Constants first: a filter that is always true would stop other filters from moving down."""
+"""Constants first: a filter that is always true would prevent other filters from moving down."""

@@ -1,4 +1,4 @@
-"""WHERE TRUE has no effect but is evaluated for every record."""
+"""Removes filters like WHERE TRUE: they have no effect, but are evaluated for every record."""
 
 from __future__ import annotations
 

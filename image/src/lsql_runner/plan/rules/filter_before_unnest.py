@@ -1,4 +1,4 @@
-"""A condition that does not read the elements is evaluated once for each record, not once for each element."""
+"""Moves conditions below LATERAL, so that they are evaluated once per record, not once per element."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _push(node: PlanNode) -> PlanNode:
 
 
 def conjuncts(condition: Expr) -> tuple[Expr, ...]:
-    """The conditions that are AND-ed together."""
+    """The conditions that AND connects; the condition itself if it is not an AND."""
     if isinstance(condition, OperatorCall) and condition.op == "AND":
         return condition.args
     return (condition,)

@@ -1,4 +1,4 @@
-"""What a program says, before any name in it means anything: frozen nodes with the place that they were written at."""
+"""The syntax tree of a program: frozen nodes with their positions in the text. Names are not resolved yet."""
 
 from lsql_runner.sql.ast.clauses import (
     CommonTable,
@@ -34,7 +34,6 @@ from lsql_runner.sql.ast.expressions import (
     TypeName,
     Unary,
 )
-from lsql_runner.sql.ast.places import NOWHERE
 from lsql_runner.sql.ast.statements import (
     Column,
     CreateTable,
@@ -48,7 +47,6 @@ from lsql_runner.sql.ast.statements import (
 )
 
 __all__ = [
-    "NOWHERE",
     "UNIT_MS",
     "Between",
     "Binary",

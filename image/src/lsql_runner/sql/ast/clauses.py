@@ -7,17 +7,17 @@ from typing import Literal as OneOf
 
 from lsql_runner.spans import Span
 from lsql_runner.sql.ast.expressions import DurationLiteral, Expression, Ident, NamePath, Star
-from lsql_runner.sql.ast.places import place
+from lsql_runner.sql.ast.span_field import span_field
 
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """One item of a SELECT. `text` is the expression as written: its name when there is no alias."""
+    """One item of a SELECT list. `text` is the expression as written; without an alias it is the name of the field."""
 
     expr: Expression | Star
     alias: NamePath | None = None
     text: str = field(default="", compare=False)
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class SourceName:
 
     name: Ident
     alias: Ident | None = None
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class JoinClause:
     source: SourceName
     on: Expression | None
     within: DurationLiteral | None
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Lateral:
 
     array: Expression
     alias: Ident
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,12 +55,12 @@ class WindowClause:
     size: DurationLiteral
     advance: DurationLiteral | None
     legacy: bool
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Select:
-    """One SELECT. `mode` is None where neither STREAM nor TABLE is written (legacy)."""
+    """A SELECT. `mode` is None if it has neither STREAM nor TABLE (legacy)."""
 
     mode: OneOf["STREAM", "TABLE"] | None
     projections: tuple[Projection, ...]
@@ -74,26 +74,26 @@ class Select:
     group_by: tuple[Expression, ...] = ()
     having: Expression | None = None
     clauses: tuple[tuple[str, Span], ...] = field(default=(), compare=False, repr=False)
-    """Every clause keyword with its place, for errors about a clause as such."""
-    span: Span = place()
+    """The keyword of each clause with its position, for errors about the clause."""
+    span: Span = span_field()
 
     @property
     def join_window(self) -> WindowClause | None:
-        """The SLIDING window of a SELECT with joins: how far apart the times of two streams may be (legacy)."""
+        """The SLIDING window of a SELECT with joins (legacy): the largest time difference of joined records."""
         return self.window if self.window is not None and self.window.kind == "SLIDING" and self.joins else None
 
-    def place_of(self, clause: str) -> Span:
-        """Where the clause called `clause` (as `HAVING`, `JOIN`) begins; the SELECT itself if it is not there."""
-        return next((place for name, place in self.clauses if name == clause), self.span)
+    def span_of(self, clause: str) -> Span:
+        """The position of a clause, such as `HAVING` or `JOIN`; that of the SELECT if it has no such clause."""
+        return next((span for name, span in self.clauses if name == clause), self.span)
 
 
 @dataclass(frozen=True, slots=True)
 class FormatName:
-    """A wire format as written: `JSON`, `TW[STRING]`."""
+    """A format as written: `JSON`, `TW[STRING]`."""
 
     name: str
     inner: str | None = None
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,4 +102,4 @@ class CommonTable:
 
     name: Ident
     select: Select
-    span: Span = place()
+    span: Span = span_field()

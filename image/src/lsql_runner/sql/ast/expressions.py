@@ -1,4 +1,4 @@
-"""Names and expressions, before any name in them means anything."""
+"""Names and expressions. Names are not resolved yet."""
 
 from __future__ import annotations
 
@@ -6,43 +6,43 @@ from dataclasses import dataclass
 from typing import Literal as OneOf
 
 from lsql_runner.spans import Span
-from lsql_runner.sql.ast.places import place
+from lsql_runner.sql.ast.span_field import span_field
 
 # --- names -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Ident:
-    """One name. `quoted` tells `` `Timestamp` `` from a bare word, so that it prints as it was written."""
+    """A name. `quoted` is true for a name in back-ticks, which is printed in back-ticks again."""
 
     name: str
     quoted: bool = False
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """A zero-based step into an array: the `[0]` of `x[0]`."""
+    """An index of an array element, from 0: the `[0]` in `x[0]`."""
 
     position: int
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True)
 class NamePath:
-    """A name with steps into it: `a.b.c`, `x[0].y`, `_key.id`, `payments.customerId`."""
+    """A name, followed by field names and array indexes: `a.b.c`, `x[0].y`, `_key.id`, `payments.customerId`."""
 
     head: Ident
     steps: tuple[Ident | Index, ...] = ()
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True)
 class Star:
-    """`*`, or everything inside a source, a facet or a struct: `t.*`, `_key.*`, `a.b.*`."""
+    """`*`, or all fields of a source, a facet or a struct: `t.*`, `_key.*`, `a.b.*`."""
 
     qualifier: NamePath | None = None
-    span: Span = place()
+    span: Span = span_field()
 
 
 # --- expressions -----------------------------------------------------------------------------
@@ -51,35 +51,35 @@ class Star:
 @dataclass(frozen=True, slots=True)
 class StringLiteral:
     value: str
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True)
 class NumberLiteral:
-    """An unsigned number as written; a whole number is an int or long, any other a double."""
+    """An unsigned number as written. An integer is an int or long, any other number a double."""
 
     text: str
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True)
 class BooleanLiteral:
     value: bool
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True)
 class NullLiteral:
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True)
 class DurationLiteral:
-    """A length of time: `1d`, `90s`, `250ms`."""
+    """A duration: `1d`, `90s`, `250ms`."""
 
     amount: int
     unit: str
-    span: Span = place()
+    span: Span = span_field()
 
     @property
     def milliseconds(self) -> int:
@@ -93,33 +93,33 @@ UNIT_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 class Unary:
     op: OneOf["NOT", "-"]
     operand: Expression
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """Arithmetic or comparison. `op` is the symbol; `<>` is read as `!=`."""
+    """Arithmetic or comparison. `op` is the symbol; `<>` becomes `!=`."""
 
     op: OneOf["+", "-", "*", "/", "%", "=", "!=", "<", "<=", ">", ">="]
     left: Expression
     right: Expression
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True)
 class Logical:
-    """A flat chain of AND or of OR: long filters stay shallow."""
+    """Operands joined by AND or by OR. One flat node, so that long filters do not nest deeply."""
 
     op: OneOf["AND", "OR"]
     operands: tuple[Expression, ...]
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True)
 class IsNull:
     operand: Expression
     negated: bool = False
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +128,7 @@ class Between:
     low: Expression
     high: Expression
     negated: bool = False
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class InList:
     operand: Expression
     items: tuple[Expression, ...]
     negated: bool = False
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class Like:
     operand: Expression
     pattern: Expression
     negated: bool = False
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class CaseExpression:
     operand: Expression | None
     branches: tuple[tuple[Expression, Expression], ...]
     otherwise: Expression | None
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,23 +163,23 @@ class TypeName:
 
     name: str
     parameters: tuple[int, ...] = ()
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True)
 class Cast:
     operand: Expression
     target: TypeName
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function or aggregate by its name as written; `COUNT(*)` has the one argument `Star()`."""
+    """A call of a function or aggregate, with its name as written. The argument of `COUNT(*)` is `Star()`."""
 
     name: str
     args: tuple[Expression | Star, ...]
-    span: Span = place()
+    span: Span = span_field()
 
 
 Expression = (

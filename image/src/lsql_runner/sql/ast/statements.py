@@ -1,4 +1,4 @@
-"""Statements, and the program that they make."""
+"""Statements and programs."""
 
 from __future__ import annotations
 
@@ -7,54 +7,54 @@ from dataclasses import dataclass, field
 from lsql_runner.spans import Span
 from lsql_runner.sql.ast.clauses import CommonTable, FormatName, Select
 from lsql_runner.sql.ast.expressions import Ident, NamePath, TypeName
-from lsql_runner.sql.ast.places import place
+from lsql_runner.sql.ast.span_field import span_field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetStatement:
     key: str
     value: str
-    key_span: Span = place()
-    value_span: Span = place()
-    span: Span = place()
+    key_span: Span = span_field()
+    value_span: Span = span_field()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True)
 class WithStatement:
-    """The modern form: WITH as a statement of its own."""
+    """The modern form of WITH: a separate statement."""
 
     tables: tuple[CommonTable, ...]
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True)
 class StoreAs:
-    """`STOREAS <kind>`, with options where it has some: `STOREAS SortedSet(score=ts)`."""
+    """`STOREAS <data structure>`, with or without options: `STOREAS SortedSet(score=ts)`."""
 
     name: str
     options: tuple[tuple[str, str], ...] = ()
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kcql:
-    """What the connector language (KCQL) adds to an INSERT: its target is a sink then, and not a topic."""
+    """The clauses of KCQL, the language of connectors, in an INSERT. With them the target is a sink, not a topic."""
 
     upsert: bool = False
-    """UPSERT INTO: a row replaces the one of the same key."""
+    """UPSERT INTO: a row replaces the row with the same key."""
     key: tuple[NamePath, ...] = ()
-    """`PK a, b`: what tells rows apart."""
+    """`PK a, b`: the columns that identify a row."""
     value_format: FormatName | None = None
     """`WITHFORMAT f`."""
     store_as: StoreAs | None = None
     batch: int | None = None
-    """`BATCH n`: most rows that one request carries."""
+    """`BATCH n`: the maximum number of rows in a request."""
     autocreate: bool = False
     clauses: tuple[tuple[str, Span], ...] = field(default=(), compare=False, repr=False)
 
-    def place_of(self, clause: str) -> Span:
-        """Where the clause called `clause` (as `PK`) begins; the first of all if it is not there."""
-        return next((place for name, place in self.clauses if name == clause), self.clauses[0][1])
+    def span_of(self, clause: str) -> Span:
+        """The position of a clause, such as `PK`; that of the first clause if there is no such clause."""
+        return next((span for name, span in self.clauses if name == clause), self.clauses[0][1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,32 +64,32 @@ class Insert:
     key_format: FormatName | None = None
     value_format: FormatName | None = None
     tables: tuple[CommonTable, ...] = ()
-    """The legacy form: WITH inside the INSERT."""
+    """The legacy form of WITH: inside the INSERT."""
     kcql: Kcql | None = None
-    """Where it is a statement of the connector language."""
+    """None for an INSERT without KCQL clauses."""
     clauses: tuple[tuple[str, Span], ...] = field(default=(), compare=False, repr=False)
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of CREATE TABLE: `f int`, `_key.k string`, `arr int[]`, which is an array of one dimension."""
+    """A column of CREATE TABLE: `f int`, `_key.k string`, `arr int[]` (an array of one dimension)."""
 
     path: NamePath
     type: TypeName
     dimensions: int = 0
-    span: Span = place()
+    span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateTable:
-    """`CREATE TABLE t(f int) FORMAT(STRING, JSON)`: what a topic holds."""
+    """`CREATE TABLE t(f int) FORMAT(STRING, JSON)`: the columns and formats of a topic."""
 
     topic: Ident
     columns: tuple[Column, ...]
     key_format: FormatName
     value_format: FormatName
-    span: Span = place()
+    span: Span = span_field()
 
 
 Statement = SetStatement | CreateTable | WithStatement | Insert
@@ -97,7 +97,7 @@ Statement = SetStatement | CreateTable | WithStatement | Insert
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A whole program, in the order it was written, with its text for error messages."""
+    """A program: its statements in order, and its text for error messages."""
 
     statements: tuple[Statement, ...]
     text: str = field(default="", compare=False, repr=False)

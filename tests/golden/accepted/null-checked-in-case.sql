@@ -1,4 +1,4 @@
--- The third way out: what CASE has looked at.
+-- The third solution for nullable operands: a check in CASE.
 INSERT INTO t SELECT STREAM
   CASE WHEN speed IS NULL THEN 0 ELSE speed * 3.6 END AS first,
   CASE WHEN speed IS NOT NULL THEN speed * 3.6 ELSE 0 END AS second,
