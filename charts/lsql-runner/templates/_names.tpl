@@ -1,6 +1,6 @@
-{{/* Names and labels. Everything that names an object of the release stands here. */}}
+{{/* Names and labels of the objects of a release. */}}
 
-{{/* What kind of application it is: the value of app.kubernetes.io/name. */}}
+{{/* The value of app.kubernetes.io/name. */}}
 {{- define "lsql-runner.name" -}}
 {{- default .Chart.Name .Values.nameOverride -}}
 {{- end -}}
