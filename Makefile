@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help setup tools cluster-tools image layers test test-unit test-java test-streams test-differential test-kafka test-sinks test-browser test-cluster test-chart test-image cluster-up \
-	cluster-down docs charts lint format typecheck imports golden golden-states demo pictures bench bench-operators lock clean
+	cluster-down docs charts lint format typecheck imports golden golden-states demo pictures bench bench-load bench-operators lock clean
 
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest
@@ -114,6 +114,9 @@ bench: setup ## Measure throughput and latency beside comparable products
 
 bench-operators: setup ## Measure records per second and core for each operator: joins, tables, sessions, formats
 	$(BIN)/python -m bench.operators $(ARGS)
+
+bench-load: image ## Measure cores, private memory and latency in the default pod at constant rates (needs root)
+	$(BIN)/python -m bench.load $(ARGS)
 
 lock: ## Write the lock files from the .in files; UPGRADE=1 upgrades every package
 	@python=$$(ci/tools/check-prerequisites.sh) && ci/tools/lock.sh "$$python" $(if $(UPGRADE),--upgrade)

@@ -1,4 +1,8 @@
-"""Runs the runner as a user does: `lsql run` with a program, a broker and a state directory."""
+"""Runs the runner as a user does: `lsql run` with a program, a broker and a state directory.
+
+Its JVM uses only the fast compiler, which saves two fifths of the processor time of a start. tests/image and
+tests/cluster use the settings of production.
+"""
 
 import http.client
 import json
@@ -17,6 +21,7 @@ from devkit.process import Process
 LSQL = Path(sys.prefix, "bin", "lsql")
 ANSWER_S = 20
 POLL_S = 0.05
+FAST_COMPILER = "-XX:TieredStopAtLevel=1"
 
 Stream = dict[str, Any]
 
@@ -49,6 +54,7 @@ class Runner(Process):
             "SQL_METRIC_FREQUENCY": "500",
             "PYTHONFAULTHANDLER": "1",
             "MALLOC_ARENA_MAX": "2",
+            "JAVA_OPTS": FAST_COMPILER,
         }
         super().__init__(
             [LSQL, "run"],

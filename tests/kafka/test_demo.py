@@ -15,8 +15,8 @@ import pytest
 
 from devkit.docs import ROOT
 
-FIRST_OUTPUT_S = 30
-"""For a machine that runs other tests; docs/decisions/0007 has the times of an idle one."""
+FIRST_OUTPUT_S = 90
+"""Deadline on a machine that runs other tests; docs/decisions/0007 has the seconds of an idle one."""
 END_S = 60
 
 
@@ -106,7 +106,7 @@ def folder(tmp_path: Path) -> Path:
     return inside
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(180)
 def test_it_shows_output_and_an_interrupt_ends_everything(folder: Path) -> None:
     demo = Demo(folder)
     try:
@@ -122,7 +122,7 @@ def test_it_shows_output_and_an_interrupt_ends_everything(folder: Path) -> None:
     assert demo.remaining() == []
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(180)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_no_signal_leaves_anything_running(folder: Path, number: signal.Signals) -> None:
     demo = Demo(folder)
@@ -140,7 +140,7 @@ def test_no_signal_leaves_anything_running(folder: Path, number: signal.Signals)
     assert demo.remaining() == []
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(180)
 def test_an_error_of_the_program_is_shown_with_its_position(folder: Path, tmp_path: Path) -> None:
     program = tmp_path / "wrong.sql"
     program.write_text("SET autocreate=true; INSERT INTO fast\nSELECT STREAM Sped FROM iot_data")

@@ -12,7 +12,7 @@ from devkit.broker import Broker
 from devkit.broker_clients import java_brokers
 from devkit.kerberos import REALM, SERVICE, Kerberos
 from devkit.records import Record
-from devkit.runner import LSQL, Runner
+from devkit.runner import FAST_COMPILER, LSQL, Runner
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.client import KafkaConnection
@@ -131,7 +131,7 @@ def test_a_processor_filters_from_topic_to_topic(
     kerberos: Kerberos, kerberos_broker: Broker, keytab: Path, tmp_path: Path
 ) -> None:
     kerberos_broker.produce("seen", [Record(b"k", b'{"id": %d, "speed": %d}' % (n, n)) for n in range(20)])
-    env = variables(keytab, JAVA_OPTS=kerberos.java_option)
+    env = variables(keytab, JAVA_OPTS=f"{FAST_COMPILER} {kerberos.java_option}")
 
     with Runner(kerberos_broker.addresses["kerberos"], SQL, "behind-kerberos", tmp_path, **env) as runner:
         records = kerberos_broker.consume("fast", 9, deadline_s=90)
