@@ -129,7 +129,7 @@ class Runner(Process):
                 raise
             return self.output()
         self.stop()
-        raise AssertionError(f"it started:\n{self.output()}")
+        raise AssertionError(f"the processor started:\n{self.output()}")
 
     def traces(self) -> list[str]:
         """The lines of the output with a Python stack trace."""

@@ -97,14 +97,14 @@ def test_a_processor_is_found_shown_stopped_and_deleted(console: Console) -> Non
 
     status, answer = console.fetch_report("PUT", f"{path}/stop")
     assert status in (200, 202), answer
-    kubectl.wait_until(lambda: release.processor.stream()["state"] == "stopped", 60, "it is stopped")
+    kubectl.wait_until(lambda: release.processor.stream()["state"] == "stopped", 60, "the processor is stopped")
     events = kubectl.list("events")
     assert any("ada" in event["message"] and event["involvedObject"]["name"] == release.name for event in events)
 
     status, answer = console.fetch_report("PUT", f"{path}/scale/2")
     assert status in (403, 409, 501), answer
     assert console.fetch_report("PUT", f"{path}/start")[0] in (200, 202)
-    kubectl.wait_until(lambda: release.processor.stream()["state"] == "running", 60, "it runs again")
+    kubectl.wait_until(lambda: release.processor.stream()["state"] == "running", 60, "the processor runs again")
     assert release.await_records().duplicates == 0
 
 

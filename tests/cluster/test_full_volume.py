@@ -37,7 +37,7 @@ def test_it_continues_when_a_full_volume_has_space_again(release: ReleaseWithTra
         release.helm.kubectl.exec(pod, "python", "-c", FILL)
 
     with release.traffic:
-        release.helm.kubectl.wait_until(lambda: not release.processor.is_ready(), 120, "it says that it is not ready")
+        release.helm.kubectl.wait_until(lambda: not release.processor.is_ready(), 120, "the pod is not ready")
     release.helm.kubectl.exec(pod, "python", "-c", EMPTY)
 
     release.processor.await_ready()

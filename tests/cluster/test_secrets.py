@@ -53,7 +53,7 @@ def allow(broker: Broker, user: str) -> None:
 def forbid_old_user(broker: Broker) -> None:
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
     for future in admin.delete_acls([OLD_USER_ACCESS]).values():
-        assert future.result(30), "it had no rights"
+        assert future.result(30), "the access rule did not exist"
 
 
 @pytest.fixture

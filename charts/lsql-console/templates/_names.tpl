@@ -57,8 +57,8 @@ app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 
 {{/*
-The metadata of an object. Call with (dict "root" $ "component" "..."), and what differs: "suffix" of the name,
-"namespace", "annotations".
+The metadata of an object. Call with (dict "root" $ "component" "..."); optional: "suffix" of the name, "namespace",
+"annotations".
 */}}
 {{- define "lsql-console.metadata" -}}
 name: {{ include "lsql-console.fullname" .root }}{{ .suffix }}

@@ -6,9 +6,9 @@
 {{- end -}}
 
 {{/*
-A text as a double-quoted YAML scalar that reaches the container byte for byte. Kubernetes expands `$(NAME)` and `$$` in
-values of variables, so each `$` is doubled. JSON is YAML but for the characters that JSON lets stand and YAML does not
-(DEL, the C1 controls) or changes (NEL, the byte order mark): these are escaped as well.
+A text as a double-quoted YAML scalar that the container gets unchanged. Kubernetes expands `$(NAME)` and `$$` in values
+of variables, so each `$` is doubled. JSON is valid YAML except for characters that YAML does not allow (DEL, the C1
+controls) or changes (NEL, the byte order mark): these are escaped as well.
 */}}
 {{- define "lsql-runner.literal" -}}
 {{- $text := . | replace "$" "$$" | toJson -}}
@@ -19,8 +19,8 @@ values of variables, so each `$` is doubled. JSON is YAML but for the characters
 {{- end -}}
 
 {{/*
-Everything that the chart itself sets, as a JSON list of {name, value}. Settings that have the runner's own default are
-written, too: what runs is then to be read from the workload. Call as the credentials.
+All variables that the chart sets, as a JSON list of {name, value}. They include settings with the default of the runner,
+so that the workload shows the complete configuration. Call as the credentials.
 */}}
 {{- define "lsql-runner.variables" -}}
 {{- $root := .root -}}

@@ -1,6 +1,6 @@
 {{/*
-Kafka, the schema registry and sinks: addresses, and the table of credentials from which the environment, the mounted files and
-the chart's own Secret are all made.
+Kafka, the schema registry and sinks: addresses, and the table of credentials. The environment, the mounted files and the
+chart's Secret are derived from this table.
 */}}
 
 {{/* All addresses of `kafka.bootstrapServers` as a JSON list, whether it is a list or one text with commas. */}}
@@ -52,8 +52,8 @@ the chart's own Secret are all made.
 
 {{/*
 The credentials in use, as a JSON list of {variable, file, secret, key, inline}: `file` is the path below
-/etc/lsql-runner/credentials; `secret` and `key` say where it comes from; `inline` is there (base64) for those that the
-chart keeps in a Secret of its own, whose name is `secret` then. Call with (dict "root" $ "own" "<name of that Secret>").
+/etc/lsql-runner/credentials; `secret` and `key` are its source; `inline` (base64) is present for credentials in the values,
+which the chart stores in its own Secret `secret`. Call with (dict "root" $ "own" "<name of that Secret>").
 */}}
 {{- define "lsql-runner.credentials" -}}
 {{- $own := .own -}}

@@ -66,8 +66,8 @@ volumeMounts:
 {{- end -}}
 
 {{/*
-Volumes beside the state's. All credentials are one projected volume: the kubelet exchanges its files in one step, so
-that no certificate is read together with another's key. Call as the credentials.
+Volumes except that of the state. All credentials are one projected volume, whose files the kubelet replaces atomically, so
+that a certificate and its key always match. Call as the credentials.
 */}}
 {{- define "lsql-runner.volumes" -}}
 - name: tmp
