@@ -212,7 +212,7 @@ def credentials(broker: Broker, password: str) -> dict[str, str]:
     return {
         "SQL_BOOTSTRAP_SERVERS": broker.addresses["secured"],
         "SECURITY_PROTOCOL": "SASL_PLAINTEXT",
-        "SASL_MECHANISM": "STRING_CASE",
+        "SASL_MECHANISM": "PLAIN",
         "SASL_USERNAME": USER,
         "SASL_PASSWORD": password,
     }
