@@ -1,6 +1,6 @@
-"""What every implementation of kafka.ports.Brokers does: one suite for the fake and for the clients on a real broker.
+"""The contract of kafka.ports.Brokers: one suite for the fake, and for the clients with a real broker.
 
-A subclass gives the fixture `ground`. tests/contract runs it on the fake, tests/kafka on both clients.
+A subclass defines the fixture `ground`. tests/contract runs the suite on the fake, tests/kafka on both clients.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.ports import Brokers, RawRecord, TopicLimits, TopicRequest
 
 DEADLINE_S = 30.0
-NOWHERE = "there-is-no-such-topic"
+MISSING_TOPIC = "there-is-no-such-topic"
 
 
 class BrokersGround(Protocol):
-    """Brokers, and a way to prepare them that does not go through the port."""
+    """Brokers, and methods that prepare them without the port."""
 
     brokers: Brokers
 
     def topic(self, partitions: int = 1, config: Mapping[str, str] | None = None) -> str:
-        """Creates a topic; its name."""
+        """Creates a topic, and returns its name."""
 
     def produce(self, topic: str, *values: bytes | None, key: bytes | None = b"k", partition: int = 0) -> None:
         """Writes records."""
@@ -35,13 +35,13 @@ class BrokersGround(Protocol):
         """Deletes the records of partition 0 before an offset."""
 
 
-def fresh(prefix: str) -> str:
-    """A name that nobody has used."""
+def unused_name(prefix: str) -> str:
+    """A name that no other test uses."""
     return f"{prefix}-{uuid.uuid4().hex[:8]}"
 
 
 def topics_with(brokers: Brokers, name: str, *, present: bool = True) -> dict[str, int]:
-    """All topics, once a name is among them, or no longer is: brokers create and delete in the background."""
+    """All topics, after waiting until a topic exists, or no longer exists: brokers create and delete asynchronously."""
     deadline = time.monotonic() + DEADLINE_S
     while (name in (found := brokers.topics())) is not present:
         assert time.monotonic() < deadline, f"{name}: {found}"
@@ -78,26 +78,26 @@ class TopicReaderContract:
         name = ground.topic()
         ground.produce(name, *(b"%d" % n for n in range(5)))
         ground.delete_records(name, 3)
-        place = Partition(name, 0)
+        partition = Partition(name, 0)
 
-        assert ground.brokers.begins([place]) == {place: 3}
+        assert ground.brokers.begins([partition]) == {partition: 3}
         assert [record.value for record in ground.brokers.sample(name, 5)] == [b"3", b"4"]
-        assert ground.brokers.record(place, 1) is None
+        assert ground.brokers.record(partition, 1) is None
 
-    def test_one_record_is_read_by_its_offset(self, ground: BrokersGround) -> None:
+    def test_a_record_is_read_by_its_offset(self, ground: BrokersGround) -> None:
         name = ground.topic()
         ground.produce(name, b"1", key=b"a")
         ground.produce(name, None, key=None)
-        place = Partition(name, 0)
+        partition = Partition(name, 0)
 
-        assert ground.brokers.record(place, 1) == RawRecord(place, 1, None, None)
-        assert ground.brokers.record(place, 0) == RawRecord(place, 0, b"a", b"1")
-        assert ground.brokers.record(place, 2) is None
+        assert ground.brokers.record(partition, 1) == RawRecord(partition, 1, None, None)
+        assert ground.brokers.record(partition, 0) == RawRecord(partition, 0, b"a", b"1")
+        assert ground.brokers.record(partition, 2) is None
 
 
 class GroupPositionsContract:
     def test_a_committed_position_is_read_back(self, ground: BrokersGround) -> None:
-        name, group = ground.topic(partitions=2), fresh("group")
+        name, group = ground.topic(partitions=2), unused_name("group")
         ground.produce(name, b"v", b"v", b"v", partition=1)
         first, second = Partition(name, 0), Partition(name, 1)
         assert ground.brokers.group_positions(group, [first, second]) == {}
@@ -108,7 +108,7 @@ class GroupPositionsContract:
         assert ground.brokers.group_positions(group, []) == {}
 
     def test_a_commit_keeps_the_other_partitions(self, ground: BrokersGround) -> None:
-        name, group = ground.topic(partitions=2), fresh("group")
+        name, group = ground.topic(partitions=2), unused_name("group")
         first, second = Partition(name, 0), Partition(name, 1)
         ground.brokers.commit(group, {first: 0, second: 0})
         ground.produce(name, b"v")
@@ -117,40 +117,40 @@ class GroupPositionsContract:
 
         assert ground.brokers.group_positions(group, [first, second]) == {first: 1, second: 0}
 
-    def test_a_group_is_deleted_and_may_be_missing(self, ground: BrokersGround) -> None:
-        place, group = Partition(ground.topic(), 0), fresh("group")
-        ground.brokers.commit(group, {place: 0})
+    def test_an_existing_and_a_missing_group_can_be_deleted(self, ground: BrokersGround) -> None:
+        partition, group = Partition(ground.topic(), 0), unused_name("group")
+        ground.brokers.commit(group, {partition: 0})
 
         ground.brokers.delete_group(group)
 
-        assert ground.brokers.group_positions(group, [place]) == {}
+        assert ground.brokers.group_positions(group, [partition]) == {}
         ground.brokers.delete_group("there-is-no-such-group")
 
 
 class TopicAdminContract:
     def test_a_topic_is_created_as_requested_and_only_once(self, ground: BrokersGround) -> None:
-        name = fresh("made")
+        name = unused_name("created")
 
-        made = [
+        is_created = [
             ground.brokers.create(TopicRequest(name, 2, 1, (("max.message.bytes", "70000"),))),
             ground.brokers.create(TopicRequest(name, 5)),
         ]
 
-        assert made == [True, False]
+        assert is_created == [True, False]
         assert topics_with(ground.brokers, name)[name] == 2
         assert ground.brokers.limits([name]) == {name: TopicLimits(70_000)}
 
     def test_a_check_creates_nothing(self, ground: BrokersGround) -> None:
-        name = fresh("checked")
+        name = unused_name("checked")
 
         ground.brokers.check_create(TopicRequest(name, 2))
 
         assert ground.brokers.create(TopicRequest(name, 1))
         topics_with(ground.brokers, name)
-        ground.brokers.check_create(TopicRequest(name, 1))  # it exists: no error
+        ground.brokers.check_create(TopicRequest(name, 1))  # an existing topic is not an error
 
-    def test_a_wrong_setting_is_refused_by_the_check_and_by_the_creation(self, ground: BrokersGround) -> None:
-        request = TopicRequest("made-wrong", config=(("retention.ms", "soon"),))
+    def test_an_invalid_setting_is_refused_by_the_check_and_by_the_creation(self, ground: BrokersGround) -> None:
+        request = TopicRequest("invalid", config=(("retention.ms", "soon"),))
 
         with pytest.raises(LsqlError) as checked:
             ground.brokers.check_create(request)
@@ -158,11 +158,11 @@ class TopicAdminContract:
             ground.brokers.create(request)
 
         for found in (checked.value, created.value):
-            assert (found.code, found.params["topic"]) == ("TOPIC_REFUSED", "made-wrong")
+            assert (found.code, found.params["topic"]) == ("TOPIC_REFUSED", "invalid")
             assert "retention.ms" in str(found.params["reason"])
 
-    def test_a_topic_is_deleted_and_may_be_missing(self, ground: BrokersGround) -> None:
-        name = fresh("made")
+    def test_an_existing_and_a_missing_topic_can_be_deleted(self, ground: BrokersGround) -> None:
+        name = unused_name("deleted")
         ground.brokers.create(TopicRequest(name, 1))
         topics_with(ground.brokers, name)
 
@@ -175,7 +175,7 @@ class TopicAdminContract:
         small = ground.topic(config={"max.message.bytes": "70000"})
         compacted = ground.topic(config={"max.message.bytes": "3000000", "cleanup.policy": "delete,compact"})
 
-        assert ground.brokers.limits([small, compacted, NOWHERE]) == {
+        assert ground.brokers.limits([small, compacted, MISSING_TOPIC]) == {
             small: TopicLimits(70_000, compacted=False),
             compacted: TopicLimits(3_000_000, compacted=True),
         }
@@ -183,9 +183,9 @@ class TopicAdminContract:
 
 
 class UnreachableBrokersContract:
-    """The fixture `unreachable` has brokers that do not answer."""
+    """The fixture `unreachable` has brokers that do not respond."""
 
-    def test_every_request_says_so(self, unreachable: Brokers) -> None:
+    def test_every_request_is_refused_as_unreachable(self, unreachable: Brokers) -> None:
         requests: list[Callable[[], object]] = [
             unreachable.topics,
             lambda: unreachable.create(TopicRequest("t")),

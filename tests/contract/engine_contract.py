@@ -1,6 +1,6 @@
-"""What every implementation of engine.port.Engine does: one suite for the fake and for Spark on a real broker.
+"""The contract of engine.port.Engine: one suite for the fake, and for Spark with a real broker.
 
-A subclass gives the fixture `ground`. tests/contract runs it on the fake, tests/kafka on Spark.
+A subclass defines the fixture `ground`. tests/contract runs the suite on the fake, tests/kafka on Spark.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class EngineGround(Protocol):
         """Writes records to the source."""
 
     def read(self, done: Callable[[], bool]) -> None:
-        """Lets the running job read until `done`, which is checked again and again."""
+        """Lets the running job read until `done` returns true."""
 
 
 class Batches:
-    """The batches of a job, as they are reported."""
+    """The reported batches of a job."""
 
     def __init__(self) -> None:
         self.ended: list[BatchEnded] = []
@@ -48,7 +48,7 @@ class Batches:
 
     @property
     def positions(self) -> dict[Partition, int]:
-        """Of the last batch with records."""
+        """The positions after the last batch with records."""
         return next(batch.positions for batch in reversed(self.ended) if batch.records_in)
 
 
@@ -65,11 +65,11 @@ def job(
 
 
 class EngineContract:
-    def places(self, ground: EngineGround) -> tuple[Partition, Partition]:
+    def partitions(self, ground: EngineGround) -> tuple[Partition, Partition]:
         return Partition(ground.source, 0), Partition(ground.source, 1)
 
     def read(self, ground: EngineGround, started: Job, batches: Batches, records: int) -> None:
-        """Runs a job until it has read so many records, and stops it."""
+        """Runs a job until it has read a number of records, and stops it."""
         ground.engine.start(started)
         ground.read(lambda: batches.records >= records)
         ground.engine.stop()
@@ -81,43 +81,43 @@ class EngineContract:
 
         self.read(ground, job(ground, batches), batches, 3)
 
-        first, second = self.places(ground)
+        first, second = self.partitions(ground)
         assert (batches.records, batches.positions) == (3, {first: 2, second: 1})
         assert {batch.query for batch in batches.ended} == {"stateless"}
 
-    def test_an_empty_checkpoint_begins_at_the_starts_and_elsewhere_at_the_first_record(
+    def test_an_empty_checkpoint_begins_at_the_starts_and_other_partitions_at_the_first_record(
         self, ground: EngineGround
     ) -> None:
         ground.produce(5)
         ground.produce(4, partition=1)
         batches = Batches()
 
-        self.read(ground, job(ground, batches, {self.places(ground)[0]: 3}), batches, 6)
+        self.read(ground, job(ground, batches, {self.partitions(ground)[0]: 3}), batches, 6)
 
         assert batches.records == 6
 
-    def test_an_empty_checkpoint_begins_at_the_end_where_the_reset_says_so(self, ground: EngineGround) -> None:
+    def test_an_empty_checkpoint_begins_at_the_end_with_the_reset_latest(self, ground: EngineGround) -> None:
         ground.produce(5)
         batches = Batches()
-        first = self.places(ground)[0]
+        first = self.partitions(ground)[0]
 
         self.read(ground, job(ground, batches, {first: 3}, "latest"), batches, 2)
 
         assert (batches.records, batches.positions[first]) == (2, 5)
 
-    def test_a_checkpoint_comes_before_the_starts(self, ground: EngineGround) -> None:
+    def test_a_checkpoint_takes_precedence_over_the_starts(self, ground: EngineGround) -> None:
         ground.produce(3)
         before, after = Batches(), Batches()
         self.read(ground, job(ground, before), before, 3)
         ground.produce(2)
 
-        self.read(ground, job(ground, after, {self.places(ground)[0]: 1}), after, 2)
+        self.read(ground, job(ground, after, {self.partitions(ground)[0]: 1}), after, 2)
 
         assert after.records == 2
         assert after.ended[-1].batch_id > before.ended[-1].batch_id
 
     def test_a_checkpoint_has_offsets_after_a_batch(self, ground: EngineGround) -> None:
-        """By these the runtime finds out whether a state was lost."""
+        """The runtime uses them to detect lost state."""
         ground.produce(1)
         batches = Batches()
 
@@ -126,7 +126,7 @@ class EngineContract:
         offsets = ground.folder / "checkpoints" / "stateless" / "offsets"
         assert [file.name for file in offsets.iterdir() if file.name.isdigit()]
 
-    def test_a_job_that_runs_and_no_job_have_not_died(self, ground: EngineGround) -> None:
+    def test_a_running_job_and_no_job_report_no_death(self, ground: EngineGround) -> None:
         ground.produce(1)
         batches = Batches()
         ground.engine.start(job(ground, batches))
@@ -144,7 +144,7 @@ class EngineContract:
         ground.engine.stop()
         ground.engine.stop()
 
-    def test_without_final_results_no_time_is_known(self, ground: EngineGround) -> None:
+    def test_a_job_without_final_results_has_no_newest_time(self, ground: EngineGround) -> None:
         batches = Batches()
         ground.engine.start(job(ground, batches))
 

@@ -1,4 +1,4 @@
-"""The fake brokers behave as the contract says; tests/kafka holds both clients on a real broker to the same."""
+"""The fake brokers fulfil the contract. tests/kafka runs it on both clients with a real broker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fake cluster behaves as the contract says; tests/cluster holds a real API server to the same."""
+"""The fake cluster fulfils the contract. tests/cluster runs it on a real API server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fake engine behaves as the contract says; tests/kafka holds Spark on a real broker to the same."""
+"""The fake engine fulfils the contract. tests/kafka runs it on Spark with a real broker."""
 
 from __future__ import annotations
 

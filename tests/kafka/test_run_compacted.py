@@ -48,7 +48,7 @@ def test_a_table_is_written_to_a_compacted_topic_without_the_group_that_has_no_k
     assert (cleanup_policy(broker, table), cleanup_policy(broker, windows)) == ("compact", "delete")
     assert written(broker, table) == [(b"it", {"n": 2})]
     assert status.last_error is None
-    assert status.caught == {("skipped", table, "RECORD_WITHOUT_KEY"): 1}
+    assert status.failed_records == {("skipped", table, "RECORD_WITHOUT_KEY"): 1}
 
 
 def test_a_record_of_a_stream_without_a_key_is_an_error_that_names_it(

@@ -99,7 +99,7 @@ def test_bad_records_become_unchanged_dead_letters_and_the_processor_continues(
     assert written == list(range(len(records) // 2))
     dead_letters = broker.consume_all(dead)
     assert len(dead_letters) + len(broker.consume_all(target)) == len(records)
-    assert len(dead_letters) == status.records_caught("dead") > 300
+    assert len(dead_letters) == status.dead_letters > 300
     for dead_letter in dead_letters:
         error_headers = dict(dead_letter.headers)
         source_record = records[int(error_headers["lsql.error.offset"] or b"")]
@@ -169,7 +169,7 @@ def test_a_record_too_large_for_its_target_is_a_dead_letter(
     [dead_letter] = broker.consume_all(dead)
     assert dead_letter.value == values[2]
     assert dict(dead_letter.headers)["lsql.error.code"] == b"RECORD_TOO_LARGE"
-    assert status.caught == {("dead", source, "RECORD_TOO_LARGE"): 1}
+    assert status.failed_records == {("dead_letter", source, "RECORD_TOO_LARGE"): 1}
 
 
 def test_a_dead_letter_too_large_for_its_queue_is_written_without_its_value(
@@ -224,9 +224,9 @@ def test_an_aggregate_keeps_its_state_when_its_error_policy_changes(
         run(f"SET error.policy=dlq; SET dead.letter.queue='{dead}';", 7)
     assert [json.loads(r.value or b"")["s"] for r in broker.consume_all(target)] == [1, 3, 7, 15]
     assert [r.value for r in broker.consume_all(dead)] == [b'{"g":"a","n":"x"}', b"y"]
-    assert dead_letters.caught == {("dead", source, "RECORD_REFUSED"): 1}
-    assert skipped.caught == {("skipped", source, "RECORD_MALFORMED"): 1}
-    assert again.caught == {("dead", source, "RECORD_MALFORMED"): 1}
+    assert dead_letters.failed_records == {("dead_letter", source, "RECORD_REFUSED"): 1}
+    assert skipped.failed_records == {("skipped", source, "RECORD_MALFORMED"): 1}
+    assert again.failed_records == {("dead_letter", source, "RECORD_MALFORMED"): 1}
 
 
 def test_a_registry_that_does_not_respond_causes_no_dead_letters(

@@ -25,7 +25,7 @@ def user(key: bytes | None, country: str | None, number: int = 1) -> Record:
 
 
 @pytest.mark.parametrize(
-    ("select", "caught"),
+    ("select", "skipped"),
     [
         pytest.param("TABLE COUNT(*) AS n FROM {users} GROUP BY country", {"users": 2}, id="an aggregate"),
         pytest.param(
@@ -46,7 +46,7 @@ def user(key: bytes | None, country: str | None, number: int = 1) -> Record:
     ],
 )
 def test_records_of_a_table_without_a_key_are_skipped_and_counted(
-    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, select: str, caught: dict[str, int]
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, select: str, skipped: dict[str, int]
 ) -> None:
     names = {"users": topic(), "others": topic(), "target": topic()}
     broker.produce(names["users"], [user(None, "a"), user(b"1", "a"), user(None, None), user(b"2", "b")])
@@ -58,8 +58,8 @@ def test_records_of_a_table_without_a_key_are_skipped_and_counted(
         status = running.read_to(6 if "others" in select else 4)
 
     assert status.last_error is None
-    assert status.caught == {("skipped", names[name], WITHOUT_KEY): count for name, count in caught.items()}
-    assert status.records_caught("skipped") == sum(caught.values())
+    assert status.failed_records == {("skipped", names[name], WITHOUT_KEY): count for name, count in skipped.items()}
+    assert status.skipped_records == sum(skipped.values())
 
 
 def test_a_group_without_rows_is_removed_from_the_state(

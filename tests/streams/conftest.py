@@ -14,26 +14,26 @@ from lsql_runner.engine.memory import MemoryEngine
 
 keep_temporary_files_in_memory()
 
-ABROAD = ("-Duser.language=tr", "-Duser.country=TR", "-Duser.timezone=America/New_York")
-"""No value depends on where the machine stands: a locale with rules of its own, a time zone with summer time."""
+OTHER_LOCALE = ("-Duser.language=tr", "-Duser.country=TR", "-Duser.timezone=America/New_York")
+"""Results must not depend on the machine's locale and time zone: Turkish has other case mappings, New York has DST."""
 
 
 @pytest.fixture(scope="package")
 def executed() -> list[str]:
-    """The physical plan of every query that the engine has run, the newest last. A test clears it first."""
+    """The physical plans of the queries that the engine has run, the newest last. A test clears the list first."""
     return []
 
 
 @pytest.fixture(scope="package")
 def engine(executed: list[str]) -> Iterator[MemoryEngine]:
-    """A memory engine. It ends with this folder: other folders start JVMs of their own, and pyspark knows one."""
-    with memory_engine(ABROAD, executed.append) as running:
-        yield running
+    """A memory engine for all tests of this folder. Other folders start other JVMs, and pyspark can use only one."""
+    with memory_engine(OTHER_LOCALE, executed.append) as engine:
+        yield engine
 
 
 @pytest.fixture(params=["CODEGEN_ONLY", "NO_CODEGEN"])
 def session(engine: MemoryEngine, request: pytest.FixtureRequest) -> Iterator[SparkSession]:
-    """The session with generated code, which must compile, and without."""
+    """The session, once with generated code, which must compile, and once without."""
     whole_stage = str(request.param == "CODEGEN_ONLY").lower()
     with (
         conf(engine.session, "spark.sql.codegen.factoryMode", request.param),

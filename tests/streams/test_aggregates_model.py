@@ -1,4 +1,4 @@
-"""Aggregates that keep values against plain Python: for generated orders of arrival, lateness, batches and restarts."""
+"""Aggregates that keep values, compared with a Python model for random orders, lateness, batches and restarts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lsql_runner.formats.catalog import Catalog
 from lsql_runner.formats.declared import declared_topics
 from lsql_runner.pipeline import plan_text
 
-pytestmark = pytest.mark.timeout(240)  # each example is a streaming query with batches of its own
+pytestmark = pytest.mark.timeout(240)  # each example starts streaming queries
 
 TUMBLE = Window(size_ms=10_000, advance_ms=10_000, grace_ms=5_000)
 HOP = Window(size_ms=10_000, advance_ms=4_000, grace_ms=5_000)
@@ -36,7 +36,7 @@ PLAN = plan_text(
 ).plan
 
 Batches = list[list[Row]]
-# Few times and few values: ties of both are what goes wrong first.
+# Few times and few values, so that both are often equal.
 times = st.one_of(st.sampled_from([0, 1, 3_999, 4_000, 9_999, 10_000, 15_000, 20_000]), st.integers(0, 40_000))
 rows = st.builds(
     Row,
@@ -55,15 +55,15 @@ def divided(arrived: list[Row], size: int) -> Batches:
 
 
 def changelogs(engine: MemoryEngine, batches: Batches, restarts: set[int]) -> dict[str, dict[Place, list[Any]]]:
-    """By target: the changelog of each window, or of each key as of a window that starts at 0."""
-    fed = [
+    """By target: the changelog of each window; without windows, of each key with the window 0."""
+    records = [
         [
             TopicRecord("t", None, json.dumps({"g": r.key, "v": r.value}).encode(), r.at_ms, r.partition, r.offset)
             for r in batch
         ]
         for batch in batches
     ]
-    run = engine.run(PLAN, fed, restarts=restarts)
+    run = engine.run(PLAN, records, restarts=restarts)
     assert run.error is None
     found: dict[str, dict[Place, list[Any]]] = {"always": {}, "tumbled": {}, "hopped": {}}
     for record in run.records:
@@ -95,7 +95,7 @@ def always(batches: Batches) -> dict[Place, list[Any]]:
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-def test_aggregates_keep_the_values_of_the_model(
+def test_aggregates_have_the_values_of_the_model(
     engine: MemoryEngine, arrived: list[Row], size: int, restarts: set[int]
 ) -> None:
     batches = divided(arrived, size)

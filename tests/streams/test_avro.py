@@ -1,4 +1,4 @@
-"""Avro of a registry through a session, interpreted and with generated code, against fastavro's bytes."""
+"""Avro with a registry in a Spark session, interpreted and with generated code, compared with fastavro."""
 
 from __future__ import annotations
 
@@ -104,7 +104,9 @@ ORDER = {
 }
 
 
-class Answers(BaseHTTPRequestHandler):
+class RegistryHandler(BaseHTTPRequestHandler):
+    """GET /schemas/ids/<id>, for IDS."""
+
     def do_GET(self) -> None:
         schema = IDS.get(int(self.path.rsplit("/", 1)[1]))
         found = {"error_code": 40403} if schema is None else {"schema": json.dumps(schema)}
@@ -120,8 +122,8 @@ class Answers(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module", autouse=True)
 def registry(engine: MemoryEngine) -> Iterator[None]:
-    """A registry that knows IDS, by the name REGISTRY."""
-    assert engine.session is not None  # it opens now
+    """A registry with the schemas IDS, under the name REGISTRY."""
+    assert engine.session is not None  # opens the session
     with serving() as url:
         register_registry(REGISTRY, {"urls": url, "timeout_ms": "5000"})
         yield
@@ -129,8 +131,8 @@ def registry(engine: MemoryEngine) -> Iterator[None]:
 
 @contextmanager
 def serving(secure: ssl.SSLContext | None = None) -> Iterator[str]:
-    """The address of a registry that knows IDS."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+    """The address of a registry with the schemas IDS."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), RegistryHandler) as server:
         if secure:
             server.socket = secure.wrap_socket(server.socket, server_side=True)
         thread = Thread(target=server.serve_forever)
@@ -143,7 +145,7 @@ def serving(secure: ssl.SSLContext | None = None) -> Iterator[str]:
 
 
 def tls(authority: trustme.CA) -> ssl.SSLContext:
-    """A server's TLS that asks for a certificate of the same authority."""
+    """TLS of a server that requires a client certificate of the same authority."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(context)
     authority.configure_trust(context)
@@ -151,15 +153,15 @@ def tls(authority: trustme.CA) -> ssl.SSLContext:
     return context
 
 
-def wire(schema_id: int, value: object) -> bytes:
-    """A record as fastavro writes it."""
+def avro_record(schema_id: int, value: object) -> bytes:
+    """A record in the wire format, encoded by fastavro."""
     body = io.BytesIO()
     fastavro.schemaless_writer(body, fastavro.parse_schema(IDS[schema_id]), value)
     return struct.pack(">bI", 0, schema_id) + body.getvalue()
 
 
-def unwire(record: bytes) -> object:
-    """What fastavro reads of a record."""
+def avro_value(record: bytes) -> object:
+    """The value of a record, decoded by fastavro."""
     return fastavro.schemaless_reader(io.BytesIO(record[5:]), IDS[struct.unpack(">I", record[1:5])[0]], None)
 
 
@@ -172,25 +174,25 @@ def plain(value: Any) -> Any:
     return value.asDict(recursive=True) if isinstance(value, Row) else value
 
 
-def test_what_fastavro_writes_is_decoded(session: SparkSession) -> None:
-    [found] = decoded(session, EVERYTHING, wire(1, VALUE))
+def test_a_record_of_fastavro_is_decoded(session: SparkSession) -> None:
+    [found] = decoded(session, EVERYTHING, avro_record(1, VALUE))
 
     expected = VALUE | {name: VALUE[name].astimezone().replace(tzinfo=None) for name in ("ms", "us")}
     assert plain(found) == expected
 
 
-def test_what_is_encoded_is_read_by_fastavro(session: SparkSession) -> None:
+def test_an_encoded_record_is_read_by_fastavro(session: SparkSession) -> None:
     value = decode_avro(F.col("raw"), json.dumps(EVERYTHING), REGISTRY)
     again = encode_avro(value, json.dumps(EVERYTHING), 1)
 
-    [[found]] = records(session, wire(1, VALUE)).select(again).collect()
+    [[found]] = records(session, avro_record(1, VALUE)).select(again).collect()
 
-    assert unwire(bytes(found)) == VALUE
-    assert bytes(found) == wire(1, VALUE)
+    assert avro_value(bytes(found)) == VALUE
+    assert bytes(found) == avro_record(1, VALUE)
 
 
 def test_each_record_is_read_with_its_own_schema(session: SparkSession) -> None:
-    raw = [wire(2, {"id": 1}), wire(3, {"who": "a", "id": 2}), None, wire(2, {"id": 3})]
+    raw = [avro_record(2, {"id": 1}), avro_record(3, {"who": "a", "id": 2}), None, avro_record(2, {"id": 3})]
 
     found = decoded(session, ORDER, *raw)
 
@@ -198,13 +200,17 @@ def test_each_record_is_read_with_its_own_schema(session: SparkSession) -> None:
 
 
 @pytest.mark.parametrize(("schema_id", "value"), [(4, "key"), (5, 1 << 40)])
-def test_a_bare_value_goes_through(session: SparkSession, schema_id: int, value: object) -> None:
+def test_a_value_that_is_not_a_record_is_decoded_and_encoded(
+    session: SparkSession, schema_id: int, value: object
+) -> None:
     schema = json.dumps(IDS[schema_id])
     again = encode_avro(decode_avro(F.col("raw"), schema, REGISTRY), schema, schema_id)
 
-    rows = records(session, wire(schema_id, value), None).select(decode_avro(F.col("raw"), schema, REGISTRY), again)
+    rows = records(session, avro_record(schema_id, value), None).select(
+        decode_avro(F.col("raw"), schema, REGISTRY), again
+    )
 
-    assert [tuple(row) for row in rows.collect()] == [(value, wire(schema_id, value)), (None, None)]
+    assert [tuple(row) for row in rows.collect()] == [(value, avro_record(schema_id, value)), (None, None)]
 
 
 @pytest.mark.parametrize(
@@ -215,7 +221,7 @@ def test_a_bare_value_goes_through(session: SparkSession, schema_id: int, value:
         (b"\x00\x00\x00\x00\x02\x02\x02", "1 bytes are left behind the value"),
     ],
 )
-def test_bytes_that_are_no_record_are_malformed(session: SparkSession, record: bytes, reason: str) -> None:
+def test_invalid_bytes_are_malformed(session: SparkSession, record: bytes, reason: str) -> None:
     with pytest.raises(FAILURES) as error:
         decoded(session, ORDER, record)
 
@@ -224,12 +230,12 @@ def test_bytes_that_are_no_record_are_malformed(session: SparkSession, record: b
     assert (failure.error.condition, failure.error.parameters) == ("MALFORMED_RECORD_IN_PARSING", {"reason": reason})
 
 
-def test_a_registry_that_does_not_answer_is_not_the_records_fault(session: SparkSession) -> None:
-    register_registry("gone", {"urls": "http://127.0.0.1:1", "timeout_ms": "1000"})
-    value = decode_avro(F.col("raw"), json.dumps(ORDER), "gone")
+def test_an_unreachable_registry_is_not_an_error_of_the_record(session: SparkSession) -> None:
+    register_registry("unreachable", {"urls": "http://127.0.0.1:1", "timeout_ms": "1000"})
+    value = decode_avro(F.col("raw"), json.dumps(ORDER), "unreachable")
 
     with pytest.raises(FAILURES) as error:
-        records(session, wire(2, {"id": 1})).select(value).collect()
+        records(session, avro_record(2, {"id": 1})).select(value).collect()
 
     failure = classify(error.value)
     assert failure.kind == "passing"
@@ -237,27 +243,27 @@ def test_a_registry_that_does_not_answer_is_not_the_records_fault(session: Spark
     assert failure.error.parameters == {"reason": "http://127.0.0.1:1: Connection refused"}
 
 
-def test_a_registry_may_ask_for_a_certificate_of_ours(engine: MemoryEngine) -> None:
-    rows = records(engine.session, wire(2, {"id": 1}))
+def test_a_registry_can_require_a_client_certificate(engine: MemoryEngine) -> None:
+    rows = records(engine.session, avro_record(2, {"id": 1}))
     authority = trustme.CA()
-    own = authority.issue_cert("runner")
-    trusting = {"ca": authority.cert_pem.bytes().decode()}
-    showing = {
-        "certificate": b"".join(blob.bytes() for blob in own.cert_chain_pems).decode(),
-        "key": own.private_key_pem.bytes().decode(),
+    client = authority.issue_cert("runner")
+    ca = {"ca": authority.cert_pem.bytes().decode()}
+    certificate = {
+        "certificate": b"".join(blob.bytes() for blob in client.cert_chain_pems).decode(),
+        "key": client.private_key_pem.bytes().decode(),
     }
     with serving(tls(authority)) as url:
-        register_registry("mutual", {"urls": url} | trusting | showing)
-        register_registry("nameless", {"urls": url} | trusting)
-        register_registry("distrusting", {"urls": url} | showing)
+        register_registry("mutual", {"urls": url} | ca | certificate)
+        register_registry("no certificate", {"urls": url} | ca)
+        register_registry("no ca", {"urls": url} | certificate)
 
-        read = {name: kind_of(rows, name) for name in ("mutual", "nameless", "distrusting")}
+        results = {name: result_of_decoding(rows, name) for name in ("mutual", "no certificate", "no ca")}
 
-    assert read == {"mutual": "read", "nameless": "passing", "distrusting": "passing"}
+    assert results == {"mutual": "read", "no certificate": "passing", "no ca": "passing"}
 
 
-def kind_of(rows: DataFrame, registry: str) -> str:
-    """What becomes of records that are decoded with the help of a registry."""
+def result_of_decoding(rows: DataFrame, registry: str) -> str:
+    """`read`, or the kind of the failure of decoding records with a registry."""
     try:
         rows.select(decode_avro(F.col("raw"), json.dumps(ORDER), registry)).collect()
     except FAILURES as error:
@@ -266,8 +272,8 @@ def kind_of(rows: DataFrame, registry: str) -> str:
 
 
 @pytest.mark.parametrize("settings", [{}, {"urls": "http://a", "pasword": "x"}, {"urls": "http://a", "ca": "none"}])
-def test_settings_that_cannot_be_used_are_refused(engine: MemoryEngine, settings: dict[str, str]) -> None:
-    assert engine.session is not None  # it opens now
+def test_invalid_settings_are_refused(engine: MemoryEngine, settings: dict[str, str]) -> None:
+    assert engine.session is not None  # opens the session
 
     with pytest.raises(IllegalArgumentException):
         register_registry("x", settings)
@@ -285,14 +291,14 @@ def test_a_null_that_the_schema_does_not_allow_is_refused(session: SparkSession)
     assert failure.error.parameters == {"reason": "a value is null, and the schema does not allow it: field id"}
 
 
-def test_a_type_that_does_not_fit_the_schema_is_refused_by_the_plan(engine: MemoryEngine) -> None:
+def test_a_type_that_does_not_fit_the_schema_is_refused_at_planning_time(engine: MemoryEngine) -> None:
     rows = records(engine.session, b"")
 
     with pytest.raises(AnalysisException, match="string does not fit Avro's int: field id"):
         rows.select(encode_avro(F.struct(F.lit("x").alias("id")), json.dumps(IDS[2]), 2))
 
 
-def test_a_recursive_type_is_refused_by_the_plan(engine: MemoryEngine) -> None:
+def test_a_recursive_type_is_refused_at_planning_time(engine: MemoryEngine) -> None:
     recursive = {"type": "record", "name": "L", "fields": [{"name": "next", "type": ["null", "L"]}]}
     rows = records(engine.session, b"")
 
@@ -303,8 +309,8 @@ def test_a_recursive_type_is_refused_by_the_plan(engine: MemoryEngine) -> None:
     assert (found.condition, found.reason) == ("LSQL_SCHEMA_UNUSABLE", "the type L contains itself: field next")
 
 
-def test_the_type_of_what_is_decoded_is_known_beforehand(engine: MemoryEngine) -> None:
-    assert engine.session is not None  # it opens now
+def test_avro_type_is_the_type_of_decoded_values(engine: MemoryEngine) -> None:
+    assert engine.session is not None  # opens the session
     order = spark.StructType([spark.StructField("id", spark.LongType()), spark.StructField("who", spark.StringType())])
 
     assert avro_type(json.dumps(ORDER)) == order
@@ -312,8 +318,8 @@ def test_the_type_of_what_is_decoded_is_known_beforehand(engine: MemoryEngine) -
 
 
 @pytest.mark.parametrize("schema", [schema for schema, _ in TYPED], ids=json.dumps)
-def test_the_jvm_decodes_to_the_type_that_binding_knows(engine: MemoryEngine, schema: Any) -> None:
-    assert engine.session is not None  # it opens now
+def test_the_jvm_and_binding_give_a_schema_the_same_type(engine: MemoryEngine, schema: Any) -> None:
+    assert engine.session is not None  # opens the session
     text = json.dumps(schema)
 
     bound = spark_type(read_avro(text)[0]).simpleString()
@@ -322,8 +328,8 @@ def test_the_jvm_decodes_to_the_type_that_binding_knows(engine: MemoryEngine, sc
 
 
 @pytest.mark.parametrize("schema", [schema for schema, _ in REFUSED], ids=json.dumps)
-def test_the_jvm_refuses_what_binding_refuses(engine: MemoryEngine, schema: Any) -> None:
-    assert engine.session is not None  # it opens now
+def test_the_jvm_and_binding_refuse_the_same_schemas(engine: MemoryEngine, schema: Any) -> None:
+    assert engine.session is not None  # opens the session
 
     with pytest.raises(FAILURES):
         avro_type(json.dumps(schema))
@@ -346,7 +352,7 @@ def test_any_bytes_are_a_value_or_malformed(engine: MemoryEngine) -> None:
     ]
 
     @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    @given(bytes_near(wire(1, VALUE), wire(2, {"id": 1})))
+    @given(bytes_near(avro_record(1, VALUE), avro_record(2, {"id": 1})))
     def check(data: bytes) -> None:
         for evaluate in evaluators:
             try:

@@ -1,4 +1,4 @@
-"""No byte string breaks a decoder: each gives a value, or says that the record is malformed."""
+"""Every decoder returns a value for any bytes, or reports a malformed record."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from devkit.evaluated import evaluator
 from devkit.mutations import bytes_near
 from devkit.spark_rows import records
 from lsql_runner.cases.proto_values import encode_message
-from lsql_runner.engine.codecs.avro import REGISTRY, give_schemas
+from lsql_runner.engine.codecs.avro import REGISTRY, register_schemas
 from lsql_runner.engine.codecs.table import decode
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.memory import MemoryEngine
@@ -104,7 +104,7 @@ def serde(form: str, kind: Any, **rest: Any) -> Serde:
 )
 def test_any_bytes_are_a_value_or_malformed(engine: MemoryEngine, read_as: Serde, record: bytes) -> None:
     session = engine.session
-    give_schemas(REGISTRY, {7: PROTO})
+    register_schemas(REGISTRY, {7: PROTO})
     evaluate = evaluator(session, lambda raw: decode(raw, read_as, read_as.type))
 
     @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -136,7 +136,7 @@ def test_any_bytes_are_a_value_or_malformed(engine: MemoryEngine, read_as: Serde
     check()
 
 
-def test_the_record_that_is_changed_is_one(engine: MemoryEngine) -> None:
+def test_the_unchanged_record_is_decoded(engine: MemoryEngine) -> None:
     read_as = serde("JSON", STRUCT)
     [row] = records(engine.session, OBJECT).select(decode(F.col("raw"), read_as, read_as.type).alias("v")).collect()
 

@@ -1,4 +1,4 @@
-"""Error policies where a case file cannot say it: what does not fit a schema or a topic, and what is counted."""
+"""Error policies that case files cannot test: schemas that refuse values, size limits, and counts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_NULL = json.dumps({"type": "record", "name": "R", "fields": [{"name": "a", "t
 
 
 def plan(policies: str, select: str = "SELECT STREAM a FROM t") -> Plan:
-    """An INSERT in AVRO whose schema, other than a program's, takes no null."""
+    """An INSERT in AVRO with a schema that accepts no null. Schemas of programs always do."""
     kind = Struct((Field("a", INT), Field("g", STRING)))
     topic = TopicSchema("t", Serde(STRING_FORMAT, STRING), Serde(JSON_FORMAT, kind))
     text = f"SET autocreate=true; {policies} INSERT INTO o STORE VALUE AS AVRO {select}"
@@ -40,16 +40,16 @@ def run(engine: MemoryEngine, program: Plan, *values: str) -> MemoryRun:
     return engine.run(program, [[TopicRecord("t", b"k", v.encode(), 7, 0, n) for n, v in enumerate(values)]])
 
 
-DLQ = "SET dead.letter.queue='dead';"
+QUEUE = "SET dead.letter.queue='dead';"
 
 
 @pytest.mark.parametrize(
     ("policies", "written"),
     [
-        (f"SET error.policy='dlq'; {DLQ}", ["o", "dead", "o"]),
-        (f"SET error.policy.write='dlq'; {DLQ}", ["o", "dead", "o"]),
+        (f"SET error.policy='dlq'; {QUEUE}", ["o", "dead", "o"]),
+        (f"SET error.policy.write='dlq'; {QUEUE}", ["o", "dead", "o"]),
         ("SET error.policy.write='continue';", ["o", "o"]),
-        (f"SET error.policy='dlq'; SET error.policy.write='continue'; {DLQ}", ["o", "o"]),
+        (f"SET error.policy='dlq'; SET error.policy.write='continue'; {QUEUE}", ["o", "o"]),
     ],
 )
 def test_a_record_that_does_not_fit_its_schema_follows_the_write_policy(
@@ -59,12 +59,12 @@ def test_a_record_that_does_not_fit_its_schema_follows_the_write_policy(
 
     assert found.error is None
     assert [record.topic for record in found.records] == written
-    letters = [record for record in found.records if record.topic == "dead"]
-    assert all((r.key, r.value, r.timestamp_ms) == (b"k", b'{"a":null}', 7) for r in letters)
-    assert all(dict(r.headers)["lsql.error.code"] == b"RECORD_REFUSED" for r in letters)
+    dead_letters = [record for record in found.records if record.topic == "dead"]
+    assert all((r.key, r.value, r.timestamp_ms) == (b"k", b'{"a":null}', 7) for r in dead_letters)
+    assert all(dict(r.headers)["lsql.error.code"] == b"RECORD_REFUSED" for r in dead_letters)
 
 
-def test_a_read_policy_does_not_apply_to_writing(engine: MemoryEngine) -> None:
+def test_a_read_policy_does_not_apply_to_write_errors(engine: MemoryEngine) -> None:
     found = run(engine, plan("SET error.policy.read='continue';"), "no JSON", '{"a":null}')
 
     assert found.error is not None
@@ -72,16 +72,16 @@ def test_a_read_policy_does_not_apply_to_writing(engine: MemoryEngine) -> None:
 
 
 def test_a_group_that_does_not_fit_is_a_dead_letter_with_its_key_and_its_row(engine: MemoryEngine) -> None:
-    program = plan(f"SET error.policy='dlq'; {DLQ}", "SELECT STREAM CAST(SUM(a) AS int) AS a FROM t GROUP BY g")
+    program = plan(f"SET error.policy='dlq'; {QUEUE}", "SELECT STREAM CAST(SUM(a) AS int) AS a FROM t GROUP BY g")
 
     found = run(engine, program, '{"g":"x","a":1}', '{"g":"y"}')
 
     assert found.error is None
     records = {(r.topic, r.key): r for r in found.records}
     assert records.keys() == {("o", b"x"), ("dead", b"y")}
-    letter = records["dead", b"y"]
-    assert letter.value == b'{"a":null}'
-    assert dict(letter.headers).keys() == {
+    dead_letter = records["dead", b"y"]
+    assert dead_letter.value == b'{"a":null}'
+    assert dict(dead_letter.headers).keys() == {
         "lsql.error.topic",
         "lsql.error.code",
         "lsql.error.message",
@@ -90,16 +90,16 @@ def test_a_group_that_does_not_fit_is_a_dead_letter_with_its_key_and_its_row(eng
     }
 
 
-def test_a_registry_that_does_not_answer_is_no_error_of_a_record(session: SparkSession) -> None:
-    register_registry("away", {"urls": f"http://127.0.0.1:{free_port()}", "timeout_ms": "500"})
-    record = F.lit(bytes([0, 0, 0, 0, 1, 2]))
-    rows = session.range(1).select(attempt(decode_avro(record, NO_NULL, "away"), None, rules(read=True, write=True)))
+def test_an_unreachable_registry_is_not_an_error_of_a_record(session: SparkSession) -> None:
+    register_registry("unreachable", {"urls": f"http://127.0.0.1:{free_port()}", "timeout_ms": "500"})
+    value = decode_avro(F.lit(bytes([0, 0, 0, 0, 1, 2])), NO_NULL, "unreachable")
+    rows = session.range(1).select(attempt(value, None, rules(read=True, write=True)))
 
     with pytest.raises(Exception, match="LSQL_REGISTRY_UNREACHABLE"):
         rows.collect()
 
 
-def test_a_fault_that_no_rule_names_is_thrown(session: SparkSession) -> None:
+def test_an_error_that_is_not_in_the_rules_is_thrown(session: SparkSession) -> None:
     cast = F.concat(F.lit("x"), F.col("id").cast("string")).cast("int")
     rows = session.range(1).select(attempt(cast, None, rules(read=False, write=True)))
 
@@ -107,7 +107,7 @@ def test_a_fault_that_no_rule_names_is_thrown(session: SparkSession) -> None:
         rows.collect()
 
 
-def test_an_earlier_error_stays_and_nothing_is_computed_then(session: SparkSession) -> None:
+def test_after_an_error_later_attempts_are_not_computed(session: SparkSession) -> None:
     by = rules(read=True, write=True)
     first = session.range(1).select(attempt(F.raise_error(F.lit("one")), None, by).alias("a"))
 
@@ -117,17 +117,19 @@ def test_an_earlier_error_stays_and_nothing_is_computed_then(session: SparkSessi
     assert found.error.message == "USER_RAISED_EXCEPTION: one"
 
 
-def test_an_attempt_is_computed_once_for_each_row_wherever_it_is_used(session: SparkSession) -> None:
+def test_an_attempt_that_is_used_several_times_is_computed_once_for_each_row(session: SparkSession) -> None:
     by = rules(read=True, write=True)
-    tried = session.range(50).select("id", attempt(F.expr("uuid()"), None, by).alias("a"))
+    attempted = session.range(50).select("id", attempt(F.expr("uuid()"), None, by).alias("a"))
 
-    rows = tried.where(F.col("a.value").isNotNull()).select("id", "a.value", F.col("a.value").alias("same")).collect()
+    rows = (
+        attempted.where(F.col("a.value").isNotNull()).select("id", "a.value", F.col("a.value").alias("same")).collect()
+    )
 
     assert len({row["value"] for row in rows}) == 50
     assert all(row["value"] == row["same"] for row in rows)
 
 
-def test_rows_of_one_record_are_told_once(session: SparkSession) -> None:
+def test_only_the_first_of_adjacent_equal_rows_is_first(session: SparkSession) -> None:
     rows = session.createDataFrame([("a",), ("a",), ("b",), ("a",)], "x string").coalesce(1)
 
     found = rows.select(is_first(F.encode("x", "UTF-8")).alias("first")).collect()
@@ -135,8 +137,8 @@ def test_rows_of_one_record_are_told_once(session: SparkSession) -> None:
     assert [row["first"] for row in found] == [True, False, True, True]
 
 
-NOISE = random.Random(1).randbytes(512)
-"""More than fits, also when it is compressed."""
+RANDOM_BYTES = random.Random(1).randbytes(512)
+"""Larger than `batch_bytes` of LIMITS, also after compression."""
 
 LIMITS = size_limits(batch_bytes=400, request_bytes=3_000, header_bytes=50, compression="lz4")
 
@@ -145,13 +147,13 @@ LIMITS = size_limits(batch_bytes=400, request_bytes=3_000, header_bytes=50, comp
     ("value", "fits"),
     [
         (b"x" * 200, True),
-        (b"x" * 2_000, True),  # the broker sees it compressed
-        (NOISE, False),
-        (b"x" * 3_000, False),  # the producer does not
+        (b"x" * 2_000, True),  # the limit of the topic applies after compression
+        (RANDOM_BYTES, False),
+        (b"x" * 3_000, False),  # the limit of the producer applies before compression
         (None, True),
     ],
 )
-def test_a_record_is_too_large_where_the_broker_or_the_producer_says_so(
+def test_a_record_is_too_large_for_the_limit_of_the_topic_or_of_the_producer(
     session: SparkSession, value: bytes | None, fits: bool
 ) -> None:
     rows = session.createDataFrame([(b"k", value)], "key binary, value binary")
@@ -169,20 +171,20 @@ def test_a_record_is_too_large_where_the_broker_or_the_producer_says_so(
     ("key", "header", "kept", "omitted"),
     [
         (b"k", b"h", (b"k", ["h", "lsql.error.code"]), b"value"),
-        (NOISE, b"h", (None, ["lsql.error.code"]), b"key,value,headers"),
-        (b"k", NOISE, (None, ["lsql.error.code"]), b"key,value,headers"),
+        (RANDOM_BYTES, b"h", (None, ["lsql.error.code"]), b"key,value,headers"),
+        (b"k", RANDOM_BYTES, (None, ["lsql.error.code"]), b"key,value,headers"),
     ],
 )
-def test_a_dead_letter_that_is_too_large_arrives_without_what_is_too_much(
+def test_a_dead_letter_that_is_too_large_is_written_without_its_large_parts(
     session: SparkSession, key: bytes, header: bytes, kept: tuple[bytes | None, list[str]], omitted: bytes
 ) -> None:
     headers = [("h", header), ("lsql.error.code", b"RECORD_REFUSED")]
     rows = session.createDataFrame(
-        [(key, NOISE, headers)],
+        [(key, RANDOM_BYTES, headers)],
         "key binary, value binary, headers array<struct<key: string, value: binary>>",
     )
 
-    [[found]] = rows.select(limit_size(F.struct("key", "value", "headers"), LIMITS, shortens=True)).collect()
+    [[found]] = rows.select(limit_size(F.struct("key", "value", "headers"), LIMITS, shorten=True)).collect()
 
     *before, last = found.headers
     assert (found.key, [h.key for h in before]) == kept

@@ -1,7 +1,7 @@
-"""Every function computes what its row says: the examples, and the edges that the doc lines speak of.
+"""Every function has the documented results: the examples of its row, and the edge cases of its description.
 
-All values come from one Spark select, in which the literals stand in columns as the fields of a record would:
-what is written with literals only, Spark computes while it plans, by other code than it runs on records.
+One Spark select computes all values. The literals are columns of its input, as the fields of a record are: Spark
+computes expressions of literals only at planning time, with other code than for records.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from lsql_runner.sql.cursor import Cursor
 from lsql_runner.sql.expressions import read_expression
 from lsql_runner.types import INT, SCALARS, STRING, Field, Struct
 
-# The first test waits for the one select, which one process computes for all.
+# The first test waits for the select with all expressions.
 pytestmark = pytest.mark.timeout(180)
 
 EXAMPLES = {v.example: v.result for row in ROWS for v in (row, *row.variants) if v.deterministic}
-CHANGING = {v.example: v.result for row in ROWS for v in (row, *row.variants) if not v.deterministic}
+NON_DETERMINISTIC = {v.example: v.result for row in ROWS for v in (row, *row.variants) if not v.deterministic}
 
 EDGES = {
     # strings
@@ -260,7 +260,7 @@ FAILURES = [
     "TIMESTAMP('2024-02-29', '25:00')",
     "TIMESTAMP('2024-02-29', '13:04', 'Nowhere/Nothing')",
 ]
-"""Expressions that must fail their record."""
+"""Expressions that fail."""
 
 SAMPLES = {
     "date": "'2024-02-29'",
@@ -275,7 +275,7 @@ SAMPLES = {
     "array": "REGEXP('a', 'a')",
     "instant": "12345678901",
 }
-"""An argument for a parameter, by its name or else its kind; for all other kinds the number 1."""
+"""The argument for a parameter, by the parameter's name or kind; for other kinds it is the number 1."""
 
 
 def calls_with_one_null(signature: Signature) -> Iterator[str]:
@@ -292,7 +292,7 @@ NULLS = {
     if variant.nulls == "propagate"
     for call in calls_with_one_null(variant.signature)
 }
-"""Calls with a null in one place, for every place of every function through which null passes."""
+"""Calls with one null argument, for every argument of every function that is null for a null argument."""
 
 EXPECTED = {**EXAMPLES, **EDGES, **NULLS}
 
@@ -305,32 +305,33 @@ LITERALS_ONLY = Scope(
 
 @dataclass
 class Literals:
-    """Takes literals out of expressions, to be given back as columns."""
+    """Replaces literals in expressions by columns."""
 
-    taken: dict[str, Const] = field(default_factory=dict)
+    columns: dict[str, Const] = field(default_factory=dict)
+    """By name: the value of each column."""
 
-    def hide(self, expr: Expr) -> Expr:
+    def replace(self, expr: Expr) -> Expr:
         if not isinstance(expr, Const) or expr.value is None:
             return expr
-        name = f"literal_{len(self.taken)}"
-        self.taken[name] = expr
+        name = f"literal_{len(self.columns)}"
+        self.columns[name] = expr
         return ColumnRef(name, (), expr.type)
 
 
 def bind(expr: ast.Expression, literals: Literals) -> Expr:
-    """The bound expression, without the literals that may as well be fields of a record."""
+    """The bound expression, in which columns replace the literals of arguments that need not be constant."""
     if not isinstance(expr, ast.Call):
         return Binder(LITERALS_ONLY).bind(expr)
-    given = [bind(arg, literals) for arg in expr.args if not isinstance(arg, ast.Star)]
-    types = [arg.type for arg in given]
+    arguments = [bind(arg, literals) for arg in expr.args if not isinstance(arg, ast.Star)]
+    types = [arg.type for arg in arguments]
     row = choose(FUNCTIONS[expr.name.upper()], types)
     found = match(row.signature, types)
     assert isinstance(found, Match), (expr, found)
     args = []
-    for position, (arg, kind) in enumerate(zip(given, found.arguments, strict=True)):
+    for position, (arg, kind) in enumerate(zip(arguments, found.arguments, strict=True)):
         constant = row.signature.parameter(position).constant
-        args.append(operators.convert(arg if constant else literals.hide(arg), kind))
-    args += [default_of(p) for p in row.signature.parameters[len(given) :] if p.optional]
+        args.append(operators.convert(arg if constant else literals.replace(arg), kind))
+    args += [default_of(p) for p in row.signature.parameters[len(arguments) :] if p.optional]
     return Apply(function=row.name, lowering=row.lowering, args=tuple(args), type=found.result, nullable=True)
 
 
@@ -345,37 +346,37 @@ def parse(text: str) -> ast.Expression:
 def computed(spark: SparkSession, bound: Mapping[str, Expr], literals: Literals) -> DataFrame:
     """One record with a column for each expression, in their order."""
     record = spark.createDataFrame(
-        [(0, *(const.value for const in literals.taken.values()))],
-        ", ".join(["nothing int", *(f"{n} {spark_type(c.type).simpleString()}" for n, c in literals.taken.items())]),
+        [(0, *(const.value for const in literals.columns.values()))],
+        ", ".join(["unused int", *(f"{n} {spark_type(c.type).simpleString()}" for n, c in literals.columns.items())]),
     )
-    columns = {name: F.col(name) for name in literals.taken}
+    columns = {name: F.col(name) for name in literals.columns}
     return record.select(*(column(e, columns).alias(f"v{i}") for i, e in enumerate(bound.values())))
 
 
 @pytest.fixture(scope="module")
 def spark(engine: MemoryEngine) -> Iterator[SparkSession]:
-    # Hundreds of expressions in one loop are more than a JVM method holds; Spark tries, then falls back.
+    # The generated code of hundreds of expressions is too large for a JVM method: Spark would try, and fall back.
     with conf(engine.session, "spark.sql.codegen.wholeStage", "false"):
         yield engine.session
 
 
 @dataclass(frozen=True)
 class Results:
-    """By expression: its value as JSON text, the type that Spark gave it, the type that was promised."""
+    """By expression: its value as JSON text, its type in Spark, its type by binding."""
 
     values: Mapping[str, str]
-    found_types: Mapping[str, str]
-    promised_types: Mapping[str, str]
+    spark_types: Mapping[str, str]
+    bound_types: Mapping[str, str]
 
 
 @pytest.fixture(scope="module")
 def results(spark: SparkSession) -> Results:
     literals = Literals()
-    bound = {text: bind(parse(text), literals) for text in [*EXPECTED, *CHANGING]}
+    bound = {text: bind(parse(text), literals) for text in [*EXPECTED, *NON_DETERMINISTIC]}
     frame = computed(spark, bound, literals)
     row = frame.select(*(F.to_json(F.array(name)) for name in frame.columns)).collect()[0]
     return Results(
-        {text: value[1:-1] for text, value in zip(bound, row, strict=True)},  # out of the array again
+        {text: value[1:-1] for text, value in zip(bound, row, strict=True)},  # without the brackets of the array
         {text: f.dataType.simpleString() for text, f in zip(bound, frame.schema, strict=True)},
         {text: spark_type(expr.type).simpleString() for text, expr in bound.items()},
     )
@@ -386,17 +387,17 @@ def test_an_expression_has_its_documented_value(text: str, results: Results) -> 
     assert results.values[text] == EXPECTED[text]
 
 
-@pytest.mark.parametrize("text", CHANGING)
-def test_a_value_that_changes_has_its_documented_form(text: str, results: Results) -> None:
-    assert re.fullmatch(CHANGING[text], results.values[text])
+@pytest.mark.parametrize("text", NON_DETERMINISTIC)
+def test_a_value_that_is_not_deterministic_has_its_documented_form(text: str, results: Results) -> None:
+    assert re.fullmatch(NON_DETERMINISTIC[text], results.values[text])
 
 
-def test_every_column_has_its_documented_type(results: Results) -> None:
-    assert results.found_types == results.promised_types
+def test_every_expression_has_its_documented_type(results: Results) -> None:
+    assert results.spark_types == results.bound_types
 
 
 AGGREGATED = (2, 3, None, 1, 3)
-"""The field `x` of the records that the examples of aggregates are taken over."""
+"""The field `x` of the records for the examples of aggregates."""
 
 ONE_FIELD = Scope(
     name="examples",
@@ -409,17 +410,17 @@ ONE_FIELD = Scope(
 
 @pytest.fixture(scope="module")
 def aggregates(spark: SparkSession) -> Mapping[str, tuple[str, str, str]]:
-    """By aggregate: its value as JSON text, the type that Spark gave it, the type that was promised."""
-    records = [(value, 1000 * place, 7, place) for place, value in enumerate(AGGREGATED)]
-    # The other way round and in parts: nothing may follow from the order in which rows arrive.
+    """By aggregate: its value as JSON text, its type in Spark, its type by binding."""
+    records = [(value, 1000 * offset, 7, offset) for offset, value in enumerate(AGGREGATED)]
+    # In reverse order and in several partitions: results must not depend on the order in which rows arrive.
     rows = spark.createDataFrame(records[::-1], "x int, ts long, partition int, offset long").repartition(3)
     calls = {name: Binder(ONE_FIELD).bind(parse(row.example)) for name, row in AGGREGATES.items()}
-    place = [F.col(name).cast("long") for name in ("ts", "partition", "offset")]
+    order = [F.col(name).cast("long") for name in ("ts", "partition", "offset")]
     columns = []
     for name, call in calls.items():
         assert isinstance(call, AggregateCall)
         value = column(call.arg or Const(1, INT), {"value": F.struct("x")})
-        columns.append(aggregated(call, value, place).cast(spark_type(call.type)).alias(name))
+        columns.append(aggregated(call, value, order).cast(spark_type(call.type)).alias(name))
     frame = rows.groupBy().agg(*columns)
     row = frame.select(*(F.to_json(F.array(name)) for name in frame.columns)).collect()[0]
     return {
@@ -430,9 +431,9 @@ def aggregates(spark: SparkSession) -> Mapping[str, tuple[str, str, str]]:
 
 @pytest.mark.parametrize("name", AGGREGATES)
 def test_an_aggregate_has_its_documented_value(name: str, aggregates: Mapping[str, tuple[str, str, str]]) -> None:
-    value, found_type, promised_type = aggregates[name]
+    value, type_in_spark, bound_type = aggregates[name]
     assert value == AGGREGATES[name].result
-    assert found_type == promised_type
+    assert type_in_spark == bound_type
 
 
 @pytest.fixture(scope="module")
@@ -441,7 +442,7 @@ def failing(spark: SparkSession) -> DataFrame:
     return computed(spark, {text: bind(parse(text), literals) for text in FAILURES}, literals)
 
 
-@pytest.mark.parametrize(("place", "text"), list(enumerate(FAILURES)), ids=FAILURES)
-def test_an_expression_without_a_value_fails_its_record(place: int, text: str, failing: DataFrame) -> None:
+@pytest.mark.parametrize(("number", "text"), list(enumerate(FAILURES)), ids=FAILURES)
+def test_an_expression_without_a_value_fails(number: int, text: str, failing: DataFrame) -> None:
     with pytest.raises(PySparkException):
-        failing.select(failing.columns[place]).collect()
+        failing.select(failing.columns[number]).collect()

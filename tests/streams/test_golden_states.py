@@ -1,4 +1,4 @@
-"""States that an earlier version of the engine has written: this one starts on them, and goes on right."""
+"""States that an earlier version of the engine has written: this version continues them with the same results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.timeout(180)
 
 
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.name)
-def test_a_golden_state_goes_on(state: GoldenState, engine: MemoryEngine, tmp_path: Path) -> None:
+def test_a_golden_state_is_continued(state: GoldenState, engine: MemoryEngine, tmp_path: Path) -> None:
     unpack(state, tmp_path)
     found = continue_from(state.plan, Fingerprint.from_json(json.loads((tmp_path / "program.json").read_text())))
     assert found.changes == ()
@@ -27,7 +27,7 @@ def test_a_golden_state_goes_on(state: GoldenState, engine: MemoryEngine, tmp_pa
     assert (continued.error, uninterrupted.error) == (None, None)
     expected = [_written(record) for record in uninterrupted.records if record.batch >= len(state.before)]
     assert sorted(map(_written, continued.records), key=repr) == sorted(expected, key=repr)
-    assert expected, "the records that come after change nothing: they show nothing"
+    assert expected, "the later records change no result, so that the test checks nothing"
 
 
 def test_every_layout_of_an_operator_has_a_golden_state() -> None:
@@ -36,7 +36,7 @@ def test_every_layout_of_an_operator_has_a_golden_state() -> None:
     assert found == set(LAYOUTS)
 
 
-def test_no_golden_state_has_lost_its_program() -> None:
+def test_every_golden_state_has_a_program() -> None:
     assert sorted(FOLDER.iterdir()) == sorted(state.archive for state in STATES)
 
 

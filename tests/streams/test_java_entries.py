@@ -1,4 +1,4 @@
-"""What `jvm.java_entries` names is there in a running session."""
+"""The names of `jvm.java_entries` exist in a running session."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.jvm import java_entries as entries
 
 
-def test_a_session_knows_every_function(engine: MemoryEngine) -> None:
+def test_every_function_is_registered_in_a_session(engine: MemoryEngine) -> None:
     catalog: Any = engine.session._jsparkSession.catalog()
 
     assert {name for name in entries.FUNCTIONS if not catalog.functionExists(name)} == set()
@@ -21,7 +21,7 @@ def test_a_class_can_be_loaded(engine: MemoryEngine, name: str) -> None:
     assert jvm.java.lang.Class.forName(name).getName() == name
 
 
-def test_the_conditions_are_those_of_java(engine: MemoryEngine) -> None:
+def test_the_conditions_are_equal_in_python_and_java(engine: MemoryEngine) -> None:
     jvm: Any = engine.session._jvm
     values = jvm.java.lang.Class.forName(entries.CONDITION_ENUM).getEnumConstants()
 

@@ -1,4 +1,5 @@
-"""Serializable lambdas as classes (image/recipe/LambdaClasses.java): they do what they did, also when read back."""
+"""Serializable lambdas that image/recipe/LambdaClasses.java replaces by classes have the same results, also after
+serialization."""
 
 from __future__ import annotations
 
@@ -65,7 +66,7 @@ def run(*argv: str | Path, cwd: Path) -> str:
 
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], list[str], str]:
-    """What the sample prints before and after, and what the rewriter says."""
+    """The output of the sample before and after the rewriting, and the output of the rewriter."""
     folder = tmp_path_factory.mktemp("lambdas")
     (folder / "Sample.java").write_text(SAMPLE)
     run("javac", "-Xlint:none", "Sample.java", cwd=folder)
@@ -74,9 +75,9 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], list[s
     spark = find_spec("pyspark")
     assert spark is not None
     asm = next(Path(str(spark.origin)).parent.glob("jars/xbean-asm9-shaded-*.jar"))
-    said = run("java", "-cp", asm, REWRITER, "sample.jar", cwd=folder)
+    summary = run("java", "-cp", asm, REWRITER, "sample.jar", cwd=folder)
     after = run("java", "-Xverify:all", "-cp", "sample.jar", "Sample", cwd=folder).splitlines()
-    return before, after, said
+    return before, after, summary
 
 
 def results(lines: list[str]) -> list[str]:
@@ -91,10 +92,10 @@ def test_lambdas_have_the_same_results_as_classes(outputs: tuple[list[str], list
 
 
 def test_lambdas_become_classes_unless_they_need_a_conversion(outputs: tuple[list[str], list[str], str]) -> None:
-    before, after, said = outputs
+    before, after, summary = outputs
 
     assert all(line.endswith(" spun") for line in before if line.startswith("#"))
     spun = {line.removeprefix("# ").removesuffix(" spun") for line in after if line.endswith(" spun")}
     assert spun == STAYS
-    # Java's compiler writes each a second time, to read it back.
-    assert said.strip() == f"lambdas: {2 * (10 - len(STAYS))} are classes now, {2 * len(STAYS)} stay"
+    # Java's compiler writes each lambda a second time, for deserialization.
+    assert summary.strip() == f"lambdas: {2 * (10 - len(STAYS))} are classes now, {2 * len(STAYS)} stay"

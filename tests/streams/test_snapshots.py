@@ -1,4 +1,4 @@
-"""State stores write snapshots, so that a restart does not replay every change since the first."""
+"""State stores write snapshots, so that a restart does not replay all changes."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def session(engine: MemoryEngine) -> Iterator[SparkSession]:
         conf(engine.session, "spark.sql.streaming.stateStore.minDeltasForSnapshot", "2"),
         conf(engine.session, "spark.sql.streaming.stateStore.maintenanceInterval", "200ms"),
     ):
-        close_stores(engine.session)  # maintenance keeps the interval that it started with
+        close_stores(engine.session)  # a running maintenance thread keeps its interval
         yield engine.session
     close_stores(engine.session)
 
 
 def close_stores(session: SparkSession) -> None:
-    """Closes all state stores of the JVM, which forgets what they hold in memory, as a restart does."""
+    """Closes all state stores of the JVM, so that they are read from files again, as after a restart."""
     jvm: Any = session._jvm
     jvm.org.apache.spark.sql.execution.streaming.state.StateStore.stop()
 
@@ -50,7 +50,7 @@ def test_a_restart_reads_the_newest_snapshot_of_a_state_store(session: SparkSess
         writer = counts.writeStream.outputMode("update").option("checkpointLocation", str(tmp_path / "c"))
         return writer.foreachBatch(collect).start()
 
-    def feed(query: StreamingQuery, number: int) -> None:
+    def process(query: StreamingQuery, number: int) -> None:
         stream.addData(rows.sequence([TopicRecord("t", b"k", b"v", 0, offset=number)]))
         query.processAllAvailable()
 
@@ -58,7 +58,7 @@ def test_a_restart_reads_the_newest_snapshot_of_a_state_store(session: SparkSess
     query = run()
     try:
         for number in range(BATCHES):
-            feed(query, number)
+            process(query, number)
         _wait_for(lambda: _versions(stores, "zip"), stores)
     finally:
         query.stop()
@@ -69,7 +69,7 @@ def test_a_restart_reads_the_newest_snapshot_of_a_state_store(session: SparkSess
             changes.unlink()
     query = run()
     try:
-        feed(query, BATCHES)
+        process(query, BATCHES)
     finally:
         query.stop()
 
@@ -80,9 +80,9 @@ def _versions(stores: Path, ending: str) -> list[int]:
     return [int(path.name.partition("_")[0]) for path in stores.glob(f"*.{ending}")]
 
 
-def _wait_for(there: Callable[[], object], folder: Path) -> None:
+def _wait_for(exists: Callable[[], object], folder: Path) -> None:
     deadline = time.monotonic() + DEADLINE_S
-    while not there():
-        found = sorted(path.name for path in folder.glob("**/*"))
-        assert time.monotonic() < deadline, f"nothing within {DEADLINE_S} s, only {found}"
+    while not exists():
+        files = sorted(path.name for path in folder.glob("**/*"))
+        assert time.monotonic() < deadline, f"no snapshot within {DEADLINE_S} s, only {files}"
         time.sleep(0.05)

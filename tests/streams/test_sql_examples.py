@@ -1,4 +1,4 @@
-"""Every case file: the programs of sql-examples, and the special cases in `cases`."""
+"""All case files: the programs of sql-examples, and those in `cases`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(path.parent for path in find_cases([ROOT / "sql-examples"]))
 SPECIAL = find_cases([Path(__file__).parent / "cases"])
 PYTHON_STEPS = ("EvalPython", "PythonUDF", "InPandas", "InArrow", "InPySpark", "PythonUDTF")
-"""Parts of the names of all operators with which Spark leaves the JVM."""
+"""Parts of the names of Spark's operators that run Python."""
 
 pytestmark = pytest.mark.timeout(180)  # the first test waits for the JVM
 
@@ -33,7 +33,7 @@ def name(path: Path) -> str:
 
 
 @pytest.mark.parametrize("path", [*(folder / "case.yaml" for folder in EXAMPLES), *SPECIAL], ids=name)
-def test_a_case_writes_what_it_expects_and_stays_in_the_jvm(
+def test_a_case_has_the_expected_output_and_runs_no_python(
     path: Path, engine: MemoryEngine, executed: list[str]
 ) -> None:
     case = load_case(path)
@@ -45,7 +45,7 @@ def test_a_case_writes_what_it_expects_and_stays_in_the_jvm(
     assert case.error is not None or executed
 
 
-def test_a_step_in_python_would_be_found(engine: MemoryEngine) -> None:
+def test_an_operator_that_runs_python_is_detected(engine: MemoryEngine) -> None:
     length = F.udf(len, "int", useArrow=False)
     frame = engine.session.range(1).select(length(F.col("id").cast("string")))
 
@@ -53,11 +53,11 @@ def test_a_step_in_python_would_be_found(engine: MemoryEngine) -> None:
 
 
 @pytest.mark.parametrize("folder", EXAMPLES, ids=lambda path: path.name)
-def test_the_values_of_an_example_hold_the_same_program(folder: Path) -> None:
+def test_the_chart_values_of_an_example_have_the_same_program(folder: Path) -> None:
     values = yaml.safe_load((folder / "values.yaml").read_text(encoding="utf-8"))
     assert parse(values["sql"]) == parse((folder / "query.sql").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("folder", EXAMPLES, ids=lambda path: path.name)
-def test_the_readme_of_an_example_names_its_command(folder: Path) -> None:
+def test_the_readme_of_an_example_has_its_command(folder: Path) -> None:
     assert f"lsql test sql-examples/{folder.name}\n" in (folder / "README.md").read_text(encoding="utf-8")

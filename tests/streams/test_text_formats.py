@@ -1,4 +1,4 @@
-"""CSV and XML through a session, interpreted and with generated code."""
+"""CSV and XML in a Spark session, interpreted and with generated code."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def decoded(session: SparkSession, serde: Serde, *raw: bytes | None) -> list[Row
     return [row["v"] for row in rows.collect()]
 
 
-def test_a_line_of_csv_is_a_struct(session: SparkSession) -> None:
+def test_a_line_of_csv_is_decoded_to_a_struct(session: SparkSession) -> None:
     assert decoded(session, CSV, LINE, b",,,,,,,", None) == [VALUE, Row(*[None] * len(VALUE)), None]
 
 
-def test_a_document_is_a_struct(session: SparkSession) -> None:
+def test_an_xml_document_is_decoded_to_a_struct(session: SparkSession) -> None:
     [found, nothing] = decoded(session, XML, DOCUMENT, None)
 
     assert found is not None
@@ -60,9 +60,7 @@ def test_a_document_is_a_struct(session: SparkSession) -> None:
         (MOMENT, b"2026-03-01T12:00:00+99:00", 'column at: "2026-03-01T12:00:00+99:00" is no timestamp'),
     ],
 )
-def test_bytes_that_are_no_record_are_malformed(
-    session: SparkSession, serde: Serde, record: bytes, reason: str | None
-) -> None:
+def test_invalid_bytes_are_malformed(session: SparkSession, serde: Serde, record: bytes, reason: str | None) -> None:
     with pytest.raises((PySparkException, Py4JError)) as error:
         decoded(session, serde, record)
 

@@ -1,4 +1,4 @@
-"""Windowed keys against the bytes that Kafka Streams writes (`WindowedKeysTest` among the tests of Java)."""
+"""Windowed keys, compared with the bytes of Kafka Streams (`WindowedKeysTest` in the Java module)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_key_that_is_shorter_than_its_window_is_malformed(engine: MemoryEngine
     assert (failure.kind, failure.reason) == ("malformed", f"expected {least} bytes or more, found {least - 1}")
 
 
-def test_a_null_key_has_no_window(engine: MemoryEngine) -> None:
+def test_a_null_key_is_decoded_to_null(engine: MemoryEngine) -> None:
     rows = engine.session.range(1).select(F.lit(None).cast("binary").alias("raw"))
 
     [[read]] = rows.select(decode(F.col("raw"), Serde(Format("SW", "STRING"), STRING), STRING)).collect()

@@ -1,4 +1,4 @@
-"""Windows on the engine against windows in plain Python, for generated orders, lateness and batches."""
+"""Windows of the engine, compared with a Python model for random orders, lateness and batches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lsql_runner.formats.catalog import Catalog
 from lsql_runner.formats.declared import declared_topics
 from lsql_runner.pipeline import plan_text
 
-pytestmark = pytest.mark.timeout(240)  # each example is a streaming query with batches of its own
+pytestmark = pytest.mark.timeout(240)  # each example starts streaming queries
 
 TUMBLE = Window(size_ms=10_000, advance_ms=10_000, grace_ms=5_000)
 HOP = Window(size_ms=10_000, advance_ms=4_000, grace_ms=5_000)
@@ -44,14 +44,14 @@ several_batches = st.lists(st.lists(events, min_size=1, max_size=6), min_size=3,
 def results(engine: MemoryEngine, batches: Batches) -> dict[str, dict[Place, list[Value]]]:
     """By target: the changelog of each window."""
     offset = 0
-    fed: list[list[TopicRecord]] = []
+    records: list[list[TopicRecord]] = []
     for batch in batches:
-        fed.append([])
+        records.append([])
         for event in batch:
-            written = json.dumps({"g": event.key, "v": event.amount}).encode()
-            fed[-1].append(TopicRecord("t", None, written, event.at_ms, 0, offset))
+            data = json.dumps({"g": event.key, "v": event.amount}).encode()
+            records[-1].append(TopicRecord("t", None, data, event.at_ms, 0, offset))
             offset += 1
-    run = engine.run(PLAN, fed)
+    run = engine.run(PLAN, records)
     assert run.error is None
     found: dict[str, dict[Place, list[Value]]] = {"tumbled": {}, "hopped": {}}
     for record in run.records:
@@ -75,13 +75,13 @@ def results(engine: MemoryEngine, batches: Batches) -> dict[str, dict[Place, lis
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-def test_windows_are_those_of_the_model(engine: MemoryEngine, batches: Batches) -> None:
+def test_windows_have_the_values_of_the_model(engine: MemoryEngine, batches: Batches) -> None:
     found = results(engine, batches)
     assert found["tumbled"] == windows_of(batches, TUMBLE).changelogs
     assert found["hopped"] == windows_of(batches, HOP).changelogs
 
 
-def test_the_model_drops_what_is_late_for_each_window_of_its_own() -> None:
+def test_the_model_drops_late_records_for_each_window_separately() -> None:
     late = [Event("a", 0, 2), Event("a", 9_999, 2)]
     batches = [[Event("a", 0, 1)], [Event("a", 15_000, 1)], late, late]
     assert windows_of(batches, TUMBLE).late == 2

@@ -1,4 +1,4 @@
-"""The environment: what is valid, what is refused, and with which message."""
+"""Settings in the environment: valid values, and the errors of invalid ones."""
 
 import json
 from pathlib import Path
@@ -21,11 +21,11 @@ def settings(**environment: str) -> Settings:
 
 def refused(**environment: str) -> LsqlError:
     with pytest.raises(LsqlError) as caught:
-        settings(**environment).connection  # noqa: B018  # what is asked for here may be refused, too
+        settings(**environment).connection  # noqa: B018  # the property checks the addresses
     return caught.value
 
 
-def test_the_defaults_are_the_public_ones() -> None:
+def test_settings_have_the_documented_defaults() -> None:
     found = settings()
 
     assert (found.port, found.state_on_loss, found.state_on_change, found.on_data_loss) == (
@@ -36,14 +36,14 @@ def test_the_defaults_are_the_public_ones() -> None:
     )
 
 
-def test_a_program_is_needed() -> None:
+def test_a_program_is_required() -> None:
     with pytest.raises(LsqlError) as caught:
         read_settings({"SQL_BOOTSTRAP_SERVERS": "kafka:9092"})
 
     assert (caught.value.code, caught.value.params["name"]) == ("ENV_MISSING", "SQL")
 
 
-def test_brokers_are_needed() -> None:
+def test_brokers_are_required() -> None:
     error = refused(SQL_BOOTSTRAP_SERVERS=" ")
 
     assert (error.code, error.params["name"]) == ("ENV_MISSING", "SQL_BOOTSTRAP_SERVERS")
@@ -52,7 +52,7 @@ def test_brokers_are_needed() -> None:
 @pytest.mark.parametrize(
     ("name", "near"), [("SQL_APPID", "SQL_APP_ID"), ("LSQL_THREAD", "LSQL_THREADS"), ("SQL_STATE_DIR", "SQL_STATE")]
 )
-def test_an_unknown_name_with_our_prefix_is_refused_with_near_names(name: str, near: str) -> None:
+def test_an_unknown_name_with_our_prefix_is_refused_with_similar_names(name: str, near: str) -> None:
     error = refused(**{name: "x"})
 
     assert error.code == "ENV_UNKNOWN"
@@ -64,7 +64,7 @@ def test_other_variables_are_ignored() -> None:
     assert settings(HOME="/home/me", PATH="/bin", SQLITE_HOME="/x") == settings()
 
 
-def test_a_value_may_come_from_a_file(tmp_path: Path) -> None:
+def test_a_value_can_be_read_from_a_file(tmp_path: Path) -> None:
     program, password = tmp_path / "program.sql", tmp_path / "password"
     program.write_text(SQL + "\n")
     password.write_text("s3cret\n")
@@ -76,7 +76,7 @@ def test_a_value_may_come_from_a_file(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
-    error = refused(SASL_JAAS_CONFIG_FILE=str(tmp_path / "gone"))
+    error = refused(SASL_JAAS_CONFIG_FILE=str(tmp_path / "missing"))
 
     assert error.code == "FILE_UNREADABLE"
 
@@ -88,7 +88,7 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     assert refused(SASL_JAAS_CONFIG_FILE=str(binary)).code == "FILE_NOT_UTF8"
 
 
-def test_client_keys_are_named_as_kafka_does() -> None:
+def test_client_keys_have_the_names_of_kafka() -> None:
     found = settings(SASL_MECHANISM="PLAIN", SSL_TRUSTSTORE_LOCATION="/trust.jks", SECURITY_PROTOCOL="SASL_SSL")
 
     assert dict(found.connection.security) == {
@@ -99,7 +99,7 @@ def test_client_keys_are_named_as_kafka_does() -> None:
 
 
 @pytest.mark.parametrize("name", ["SSL_CERT_FILE", "SSL_CERT_DIR"])
-def test_variables_of_openssl_are_no_client_keys(name: str) -> None:
+def test_variables_of_openssl_are_not_client_keys(name: str) -> None:
     assert settings(**{name: "/etc/ssl/cert.pem"}).client_keys == ()
 
 
@@ -113,7 +113,7 @@ def test_variables_of_openssl_are_no_client_keys(name: str) -> None:
         ("sasl_ssl://a:1", "a:1", "SASL_SSL"),
     ],
 )
-def test_addresses_may_name_the_protocol(servers: str, addresses: str, protocol: str) -> None:
+def test_addresses_can_have_the_protocol(servers: str, addresses: str, protocol: str) -> None:
     found = settings(SQL_BOOTSTRAP_SERVERS=servers).connection
 
     assert found == KafkaConnection(addresses, (("security.protocol", protocol),))
@@ -132,7 +132,7 @@ def test_two_protocols_are_refused() -> None:
     assert error.params["expected"] == "the same protocol for all brokers instead of PLAINTEXT, SSL"
 
 
-def test_addresses_and_the_variable_must_name_the_same_protocol() -> None:
+def test_addresses_and_the_variable_must_have_the_same_protocol() -> None:
     assert refused(SQL_BOOTSTRAP_SERVERS="SSL://a:1", SECURITY_PROTOCOL="SASL_SSL").code == "ENV_INVALID"
 
 
@@ -151,7 +151,7 @@ def test_addresses_and_the_variable_must_name_the_same_protocol() -> None:
         ("SQL_METRIC_FREQUENCY", "1"),
     ],
 )
-def test_a_value_out_of_range_is_refused_by_name(name: str, value: str) -> None:
+def test_an_invalid_value_is_refused_with_the_name_of_its_variable(name: str, value: str) -> None:
     error = refused(**{name: value})
 
     assert (error.code, error.params["name"]) == ("ENV_INVALID", name)
@@ -159,11 +159,11 @@ def test_a_value_out_of_range_is_refused_by_name(name: str, value: str) -> None:
     assert error.exit_code == 1
 
 
-def test_log_levels_may_have_any_case() -> None:
+def test_log_levels_are_not_case_sensitive() -> None:
     assert settings(ROOT_LOG_LEVEL="debug").log_level == "DEBUG"
 
 
-def test_a_refusal_never_shows_a_secret() -> None:
+def test_an_error_never_shows_a_secret() -> None:
     environment = {"SASL_JAAS_CONFIG": 'login required password="hush-hush";', "SSL_KEY_PASSWORD": "hush-hush"}
 
     assert "hush-hush" not in str(refused(SQL_PORT="0", **environment))
@@ -188,7 +188,7 @@ def test_invalid_topics_are_refused(topics: str) -> None:
         (None, "orders.value: a type as text"),
     ],
 )
-def test_an_invalid_schema_is_refused_with_its_place(schema: object, expected: str) -> None:
+def test_an_invalid_schema_is_refused_with_the_path_of_the_error(schema: object, expected: str) -> None:
     topics = {"orders": {"value": {"format": "JSON", "schema": schema}}}
 
     with pytest.raises(LsqlError) as caught:
@@ -209,7 +209,7 @@ def test_without_an_address_there_is_no_registry() -> None:
     assert settings(SQL_SCHEMA_REGISTRY_URL=" ", LSQL_SCHEMA_REGISTRY_USER="app").registry is None
 
 
-def test_the_registry_has_hosts_credentials_and_certificates_by_value_or_file(tmp_path: Path) -> None:
+def test_addresses_credentials_and_certificates_of_the_registry_are_values_or_files(tmp_path: Path) -> None:
     password, key = tmp_path / "password", tmp_path / "tls.key"
     password.write_text("s3cret\n")
     key.write_text("KEY\n")
@@ -239,13 +239,13 @@ def test_topics_are_declared_as_json() -> None:
     assert found["orders"].origin == "declared"
 
 
-def test_a_heap_is_zero_or_as_large_as_spark_requires() -> None:
+def test_the_heap_is_zero_or_at_least_the_minimum_of_spark() -> None:
     assert settings().heap_mib == 0
     assert settings(LSQL_HEAP_MIB="320").heap_mib == 320
     assert refused(LSQL_HEAP_MIB="319").params["name"] == "LSQL_HEAP_MIB"
 
 
-def test_files_that_values_came_from_are_known(tmp_path: Path) -> None:
+def test_the_files_with_values_are_listed(tmp_path: Path) -> None:
     secret = tmp_path / "password"
     secret.write_text("s3cret\n")
 
@@ -258,7 +258,7 @@ def test_files_that_values_came_from_are_known(tmp_path: Path) -> None:
 # --- sinks ---
 
 
-def test_a_sink_is_a_set_of_variables(tmp_path: Path) -> None:
+def test_the_variables_of_a_sink_give_its_connection(tmp_path: Path) -> None:
     secret = tmp_path / "password"
     secret.write_text("s3cret\n")
 
@@ -292,7 +292,7 @@ def test_a_sink_is_a_set_of_variables(tmp_path: Path) -> None:
         "redis://cache/zero",
     ],
 )
-def test_an_invalid_address_or_one_with_credentials_is_refused(url: str) -> None:
+def test_an_invalid_address_and_an_address_with_credentials_are_refused(url: str) -> None:
     error = refused(LSQL_SINK_SHOP_URL=url)
 
     assert error.code == ("URL_WITH_CREDENTIALS" if "s3cret" in url else "ENV_INVALID" if url else "ENV_MISSING")

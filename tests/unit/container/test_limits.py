@@ -53,7 +53,7 @@ def test_the_memory_limit_is_read_from_either_version(tmp_path: Path, files: dic
         ({}, 4),
     ],
 )
-def test_cores_are_the_quota_rounded_up_and_no_more_than_there_are(
+def test_cores_are_the_cpu_quota_rounded_up_and_at_most_those_of_the_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], expected: int
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
@@ -69,11 +69,11 @@ def test_cores_are_the_quota_rounded_up_and_no_more_than_there_are(
         ({}, 0),
     ],
 )
-def test_the_kernels_kills_are_counted(tmp_path: Path, files: dict[str, str], kills: int) -> None:
+def test_processes_that_the_kernel_killed_are_counted(tmp_path: Path, files: dict[str, str], kills: int) -> None:
     assert memory_kills(groups(tmp_path, **files)) == kills
 
 
-def test_a_larger_limit_gives_a_larger_heap_and_more_memory_beside_it() -> None:
+def test_a_larger_limit_gives_a_larger_heap_and_more_memory_outside_it() -> None:
     limits = [limit * MIB for limit in (512, 768, 1024, 2048, 8192)]
     heaps = [heap_mib(limit) for limit in limits]
 
@@ -88,5 +88,5 @@ def test_other_programs_make_the_heap_smaller_down_to_its_minimum() -> None:
     assert heap_mib(None, BROKERS_JVM_MIB) == heap_mib(None)
 
 
-def test_the_heap_is_moderate_where_nothing_limits_it() -> None:
+def test_without_a_memory_limit_the_heap_has_512_mib() -> None:
     assert heap_mib(None) == 512

@@ -20,9 +20,9 @@ def test_a_child_with_a_raised_score_is_killed_before_its_parent() -> None:
 
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
         raise_oom_score(child.pid)
-        offered = int(Path(f"/proc/{child.pid}/oom_score_adj").read_text())
+        raised = int(Path(f"/proc/{child.pid}/oom_score_adj").read_text())
 
-    assert offered == min(1000, own + 100)
+    assert raised == min(1000, own + 100)
 
 
 def test_raising_the_score_of_an_ended_process_is_no_error() -> None:
@@ -41,7 +41,9 @@ def test_raising_the_score_of_an_ended_process_is_no_error() -> None:
         (7, 1, "it exited with code 7"),
     ],
 )
-def test_a_kill_by_the_kernel_differs_from_others(tmp_path: Path, code: int, kills: int, expected: str) -> None:
+def test_a_kill_for_lack_of_memory_is_reported_with_the_limit(
+    tmp_path: Path, code: int, kills: int, expected: str
+) -> None:
     reasons = ExitReasons(groups(tmp_path, kills=4, limit_mib=640))
 
     groups(tmp_path, kills=4 + kills, limit_mib=640)

@@ -1,4 +1,4 @@
-"""Why a query ended, from an exception of the JVM and its causes."""
+"""The failure that an exception of the JVM and its causes report."""
 
 import json
 
@@ -30,7 +30,7 @@ JOB = JavaError("", {}, "Job aborted due to stage failure: Task 0 in stage 1.0 f
         ("", "passing"),
     ],
 )
-def test_the_innermost_condition_decides(condition: str, kind: str) -> None:
+def test_the_innermost_condition_determines_the_failure(condition: str, kind: str) -> None:
     cause = JavaError(condition, {"reason": "x"}, "a reason", "SomeException")
 
     found = classify_errors((STREAM, WRITER, JOB, cause))
@@ -38,19 +38,19 @@ def test_the_innermost_condition_decides(condition: str, kind: str) -> None:
     assert (found.kind, found.reason, found.error) == (kind, "a reason", cause)
 
 
-def test_a_malformed_record_outweighs_the_cast_inside_it() -> None:
+def test_a_malformed_record_takes_precedence_over_the_cast_inside_it() -> None:
     malformed = JavaError("MALFORMED_RECORD_IN_PARSING", {}, "x")
 
     assert classify_errors((STREAM, malformed, JavaError("CAST_INVALID_INPUT", {}, "y"))).error is malformed
 
 
-def test_a_registry_that_is_away_outweighs_what_became_of_the_record() -> None:
-    away = JavaError("LSQL_REGISTRY_UNREACHABLE", {}, "away")
+def test_an_unreachable_registry_takes_precedence_over_a_malformed_record() -> None:
+    unreachable = JavaError("LSQL_REGISTRY_UNREACHABLE", {}, "no answer")
 
-    assert classify_errors((JavaError("MALFORMED_RECORD_IN_PARSING", {}, "x"), away)).kind == "passing"
+    assert classify_errors((JavaError("MALFORMED_RECORD_IN_PARSING", {}, "x"), unreachable)).kind == "passing"
 
 
-def test_offsets_that_kafka_has_no_more_are_lost_data() -> None:
+def test_offsets_that_the_broker_has_deleted_are_lost_data() -> None:
     gone = JavaError("", {}, "", "OffsetOutOfRangeException")
 
     found = classify_errors((STREAM, gone))
@@ -67,9 +67,7 @@ def test_offsets_that_kafka_has_no_more_are_lost_data() -> None:
         ((JavaError(),), "no reason was given"),
     ],
 )
-def test_without_a_condition_that_is_known_the_innermost_reason_is_given(
-    errors: tuple[JavaError, ...], reason: str
-) -> None:
+def test_without_a_known_condition_the_innermost_reason_is_reported(errors: tuple[JavaError, ...], reason: str) -> None:
     assert (classify_errors(errors).kind, classify_errors(errors).reason) == ("passing", reason)
 
 
@@ -83,20 +81,20 @@ def test_without_a_condition_that_is_known_the_innermost_reason_is_given(
         ("y" * 5000, "y" * 300),
     ],
 )
-def test_an_exception_of_python_may_pass_and_has_one_short_line(text: str, reason: str) -> None:
+def test_a_python_exception_is_temporary_and_has_one_short_line(text: str, reason: str) -> None:
     found = classify(ValueError(text))
 
     assert (found.kind, found.reason) == ("passing", reason)
 
 
-def test_a_chain_is_read_as_java_writes_it() -> None:
+def test_a_chain_of_errors_is_parsed_from_json() -> None:
     link = {"type": "T", "condition": "C", "parameters": {"a": "1"}, "reason": "r"}
 
     assert read_chain(json.dumps([link])) == (JavaError("C", {"a": "1"}, "r", "T"),)
 
 
 @pytest.mark.parametrize(
-    ("read", "write", "all_are", "side_and_code"),
+    ("read", "write", "only_side", "side_and_code"),
     [
         (True, False, None, {"CAST_OVERFLOW": ["read", "RECORD_REFUSED"]}),
         (True, True, None, {"MALFORMED_RECORD_IN_PARSING": ["read", "RECORD_MALFORMED"]}),
@@ -106,10 +104,10 @@ def test_a_chain_is_read_as_java_writes_it() -> None:
         (True, False, None, {"LSQL_VALUE_DOES_NOT_FIT_SCHEMA": None, "LSQL_RECORD_TOO_LARGE": None}),
     ],
 )
-def test_the_rules_of_an_attempt_give_a_condition_its_side_and_code(
-    read: bool, write: bool, all_are: str | None, side_and_code: dict[str, list[str] | None]
+def test_rules_give_each_condition_a_side_and_an_error_code(
+    read: bool, write: bool, only_side: str | None, side_and_code: dict[str, list[str] | None]
 ) -> None:
-    found = json.loads(rules(read, write, all_are))
+    found = json.loads(rules(read, write, only_side))
 
     assert {name: found["conditions"].get(name) for name in side_and_code} == side_and_code
     assert "LSQL_GROUP_TOO_LARGE" in found["never"]

@@ -1,4 +1,4 @@
-"""Java's packages and classes are asked for once."""
+"""Java packages and classes are looked up once."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from lsql_runner.engine.java_names import remember_java_names
 
 
 class Client:
-    """A JVM that knows some classes by the names that py4j asks for. `asked` holds all names."""
+    """A connection to a JVM with some classes, by the names that py4j requests. `requested` has all names."""
 
     def __init__(self, **classes: str) -> None:
         self.classes = classes
         self.converters: list[object] = []
         self.gateway_property = SimpleNamespace(pool=None)
-        self.asked: list[str] = []
+        self.requested: list[str] = []
 
     def send_command(self, command: str) -> str:
         name = command.split("\n")[2]
-        self.asked.append(name)
+        self.requested.append(name)
         found = self.classes.get(name.replace(".", "_"))
         return str(SUCCESS_PACKAGE if found is None else SUCCESS_CLASS + found)
 
@@ -32,14 +32,14 @@ def jvm_of(client: Client) -> JVMView:
     return JVMView(client, "default", id="rj")
 
 
-def test_each_part_of_a_name_is_asked_for_once() -> None:
+def test_each_part_of_a_name_is_requested_once() -> None:
     client = Client(org_example_Thing="org.example.Thing")
     jvm = jvm_of(client)
 
-    found = [jvm.org.example.Thing for _ in range(3)]
+    classes = [jvm.org.example.Thing for _ in range(3)]
 
-    assert client.asked == ["org", "org.example", "org.example.Thing"]
-    assert all(isinstance(one, JavaClass) for one in found)
+    assert client.requested == ["org", "org.example", "org.example.Thing"]
+    assert all(isinstance(found, JavaClass) for found in classes)
 
 
 def test_a_class_that_is_imported_later_is_found_by_its_simple_name() -> None:
@@ -51,12 +51,12 @@ def test_a_class_that_is_imported_later_is_found_by_its_simple_name() -> None:
 
     assert isinstance(jvm.Thing, JavaClass)
     assert isinstance(jvm.Thing, JavaClass)
-    assert client.asked == ["Thing", "Thing"]
+    assert client.requested == ["Thing", "Thing"]
 
 
-def test_another_jvm_is_asked_again() -> None:
+def test_names_are_requested_again_from_another_jvm() -> None:
     first, second = Client(), Client()
 
     assert [jvm_of(client).org._fqn for client in (first, second)] == ["org", "org"]
 
-    assert (first.asked, second.asked) == (["org"], ["org"])
+    assert (first.requested, second.requested) == (["org"], ["org"])

@@ -1,4 +1,4 @@
-"""Spark's progress reports become events, whatever the source."""
+"""Spark's progress reports become events, for all kinds of sources."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lsql_runner.engine.progress import batch_ended
-from lsql_runner.events.batches import Partition, StoreReport
+from lsql_runner.events.batches import FailureCount, Partition, StoreReport
 
 _AT_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 _STORE = {"numRowsTotal": 7, "memoryUsedBytes": 1024, "numRowsUpdated": 3, "numRowsDroppedByWatermark": 2}
@@ -33,7 +33,7 @@ def _source(end: Any, rows: int = 5, description: str = "KafkaV2[Subscribe[a]]")
     return {"description": description, "endOffset": end, "numInputRows": rows}
 
 
-def test_a_report_of_a_batch_is_told_whole() -> None:
+def test_a_report_of_a_batch_becomes_an_event_with_all_its_values() -> None:
     ended = batch_ended(_report(), ("counts-by-name",))
     assert ended is not None
     assert (ended.query, ended.batch_id, ended.at_ms) == ("counts", 4, _AT_MS + 250)
@@ -48,7 +48,7 @@ def test_a_report_without_a_batch_is_no_event() -> None:
     assert batch_ended(_report(durationMs={"triggerExecution": 3}), ()) is None
 
 
-def test_before_the_first_record_there_is_no_watermark() -> None:
+def test_an_event_before_the_first_record_has_no_watermark() -> None:
     ended = batch_ended(_report(eventTime={"watermark": "1970-01-01T00:00:00.000Z"}, stateOperators=[]), ())
     assert ended is not None
     assert (ended.watermark_ms, ended.event_time_max_ms) == (None, None)
@@ -64,19 +64,31 @@ def test_before_the_first_record_there_is_no_watermark() -> None:
         pytest.param(json.dumps({"a": {"0": 2}}), {Partition("a", 0): 2}, id="Kafka, as text"),
     ],
 )
-def test_positions_are_told_of_partitions_only(end: object, positions: dict[Partition, int]) -> None:
+def test_only_kafka_partitions_have_positions(end: object, positions: dict[Partition, int]) -> None:
     ended = batch_ended(_report(sources=[_source(end)]), ())
     assert ended is not None
     assert ended.positions == positions
 
 
-def test_ticks_of_a_clock_are_no_records() -> None:
+def test_ticks_are_not_counted_as_records() -> None:
     ended = batch_ended(_report(sources=[_source(None, 8), _source("1700000000000", 2, "ticks of aggregate-0")]), ())
     assert ended is not None
     assert (ended.records_in, ended.positions) == (8, {})
 
 
-def test_late_records_that_our_operators_counted_are_told() -> None:
+def test_an_event_has_the_late_records_that_our_operators_counted() -> None:
     ended = batch_ended(_report(observedMetrics={"output": {"records": 1}, "late-aggregate-0": {"records": 3}}), ())
     assert ended is not None
     assert (ended.records_out, ended.late_records) == (1, 3)
+
+
+def test_an_event_has_the_failed_records_whose_number_is_not_zero() -> None:
+    counts = {"skipped/RECORD_MALFORMED/a/b": 2, "dead_letter/RECORD_REFUSED/a": 1, "skipped/RECORD_REFUSED/a": 0}
+
+    ended = batch_ended(_report(observedMetrics={"errors-0": counts, "errors-1": None}), ())
+
+    assert ended is not None
+    assert ended.failed_records == (
+        FailureCount("skipped", "a/b", "RECORD_MALFORMED", 2),
+        FailureCount("dead_letter", "a", "RECORD_REFUSED", 1),
+    )

@@ -1,4 +1,4 @@
-"""What the log says, at which level, in which form, and what it never says."""
+"""The lines of the log: levels, format, masked secrets, and the lines of events."""
 
 import io
 import json
@@ -25,7 +25,7 @@ class Terminal(io.StringIO):
 
 
 @pytest.fixture(autouse=True)
-def _logging_as_before() -> Iterator[None]:
+def _restore_logging() -> Iterator[None]:
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     yield
@@ -39,8 +39,8 @@ def lines(stream: io.StringIO) -> list[dict[str, Any]]:
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
-def logged(processor: FakeProcessor, level: str = "INFO") -> io.StringIO:
-    """The stream that the processor's events are logged to from now on."""
+def log_of(processor: FakeProcessor, level: str = "INFO") -> io.StringIO:
+    """The stream to which the processor's later events are logged."""
     stream = io.StringIO()
     configure(level, stream)
     processor.listeners.append(EventLog("fast-vehicles"))
@@ -58,10 +58,10 @@ class TestLevels:
             ("INFO", logging.INFO),
         ],
     )
-    def test_names_of_log4j_are_understood_in_any_case(self, name: str, level: int) -> None:
+    def test_levels_have_the_names_of_log4j_in_upper_or_lower_case(self, name: str, level: int) -> None:
         assert level_of(name) == level
 
-    def test_another_name_is_an_error_that_lists_all(self) -> None:
+    def test_an_unknown_level_is_refused_with_the_known_ones(self) -> None:
         with pytest.raises(LsqlError) as caught:
             configure("LOUD")
 
@@ -80,18 +80,18 @@ class TestLevels:
 
         assert stream.getvalue() == ""
 
-    @pytest.mark.parametrize(("level", "heard"), [("DEBUG", 0), ("TRACE", 1)])
-    def test_chatter_of_libraries_is_heard_only_at_trace(self, level: str, heard: int) -> None:
+    @pytest.mark.parametrize(("level", "count"), [("DEBUG", 0), ("TRACE", 1)])
+    def test_calls_of_libraries_are_logged_only_at_trace(self, level: str, count: int) -> None:
         stream = io.StringIO()
         configure(level, stream)
 
         logging.getLogger("py4j.clientserver").debug("Command to send: ...")
 
-        assert len(lines(stream)) == heard
+        assert len(lines(stream)) == count
 
 
 class TestForm:
-    def test_json_lines_from_structlog_and_from_the_standard_library_look_alike(self) -> None:
+    def test_lines_of_structlog_and_of_the_standard_library_have_the_same_fields(self) -> None:
         stream = io.StringIO()
         configure("INFO", stream, {"app_id": "x"})
 
@@ -122,7 +122,7 @@ class TestForm:
         (line,) = lines(stream)
         assert line["exception"].endswith("ValueError: boom")
 
-    def test_a_terminal_gets_text(self) -> None:
+    def test_lines_on_a_terminal_are_text(self) -> None:
         stream = Terminal()
         configure("INFO", stream)
 
@@ -185,7 +185,7 @@ class TestSecrets:
 
         assert "hunter22" not in stream.getvalue()
 
-    def test_ordinary_text_is_left_alone(self) -> None:
+    def test_texts_without_secrets_are_not_changed(self) -> None:
         stream = io.StringIO()
         configure("INFO", stream)
         text = "topic passwords-changed at kafka:9092, partition 3: tokens are fine, http://host:8083/stream"
@@ -196,9 +196,9 @@ class TestSecrets:
 
 
 class TestEvents:
-    def test_a_move_is_logged_with_both_states_and_the_reason(self) -> None:
+    def test_a_transition_is_logged_with_both_states_and_the_reason(self) -> None:
         processor = SCENARIOS["starting"]()
-        stream = logged(processor)
+        stream = log_of(processor)
 
         processor.transition(Trigger.WAIT, LsqlError("TOPIC_EMPTY", topic="cars"))
 
@@ -208,7 +208,7 @@ class TestEvents:
 
     def test_a_failure_is_an_error_with_the_way_out_and_the_place(self) -> None:
         processor = SCENARIOS["running"]()
-        stream = logged(processor)
+        stream = log_of(processor)
 
         processor.transition(Trigger.REFUSE, LsqlError("QUERY_FAILED", reason="boom"))
 
@@ -216,9 +216,9 @@ class TestEvents:
         assert (line["level"], line["new"]) == ("error", "failed")
         assert line["way_out"] == "The processor restarts it. The log has the details."
 
-    def test_batches_are_heard_at_debug_only(self) -> None:
+    def test_batches_are_logged_only_at_debug(self) -> None:
         processor = SCENARIOS["running"]()
-        quiet = logged(processor)
+        quiet = log_of(processor)
         processor.batch()
         assert quiet.getvalue() == ""
 
@@ -228,7 +228,7 @@ class TestEvents:
 
     def test_plan_and_warnings_are_logged(self) -> None:
         processor = SCENARIOS["starting"]()
-        stream = logged(processor)
+        stream = log_of(processor)
 
         processor.plan()
 
@@ -239,9 +239,9 @@ class TestEvents:
         )
         assert (warning["level"], warning["text"]) == ("warning", WARNING)
 
-    def test_late_records_are_summed_up_and_reported_once_a_minute(self) -> None:
+    def test_late_records_are_summed_up_and_logged_once_a_minute(self) -> None:
         processor = SCENARIOS["running"]()
-        stream = logged(processor)
+        stream = log_of(processor)
 
         for at_ms in (0, 1_000, 2_000, LATE_EVERY_MS):
             processor.emit(LateRecordsDropped(at_ms, "a", 5))
@@ -249,12 +249,12 @@ class TestEvents:
 
         assert [(line["query"], line["count"]) for line in lines(stream)] == [("a", 5), ("a", 15), ("b", 7)]
 
-    def test_a_wait_is_reported_once_however_often_it_is_tried(self) -> None:
+    def test_repeated_waits_with_the_same_reason_are_logged_once(self) -> None:
         processor = SCENARIOS["starting"]()
-        stream = logged(processor)
-        away = LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", reason="refused")
+        stream = log_of(processor)
+        unreachable = LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", reason="refused")
 
-        for error in (away, away, LsqlError("TOPIC_EMPTY", topic="cars")):
+        for error in (unreachable, unreachable, LsqlError("TOPIC_EMPTY", topic="cars")):
             processor.transition(Trigger.WAIT, error)
             processor.transition(Trigger.RETRY)
         processor.transition(Trigger.RUN)
@@ -265,21 +265,21 @@ class TestEvents:
             ("running", None),
         ]
 
-    def test_lost_brokers_are_reported_once_until_they_are_found(self) -> None:
+    def test_repeated_losses_of_the_brokers_are_logged_once(self) -> None:
         processor = SCENARIOS["running"]()
-        stream = logged(processor)
-        away = report(LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", reason="refused"))
+        stream = log_of(processor)
+        error = report(LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", reason="refused"))
 
-        for event in (BrokerLost(0, away), BrokerLost(1, away), BrokerFound(2), BrokerLost(3, away)):
+        for event in (BrokerLost(0, error), BrokerLost(1, error), BrokerFound(2), BrokerLost(3, error)):
             processor.emit(event)
 
         assert [line["message"] for line in lines(stream)] == ["broker lost", "broker found", "broker lost"]
 
-    @pytest.mark.parametrize(("trouble", "level"), [("BrokerLost", "warning"), ("JvmGone", "critical")])
-    def test_failures_are_logged_at_their_level(self, trouble: str, level: str) -> None:
+    @pytest.mark.parametrize(("event", "level"), [("BrokerLost", "warning"), ("JvmGone", "critical")])
+    def test_failures_are_logged_at_their_level(self, event: str, level: str) -> None:
         processor = SCENARIOS["running"]()
-        stream = logged(processor)
+        stream = log_of(processor)
 
-        processor.emit(getattr(events, trouble)(0, report(LsqlError("JVM_GONE", reason="r"))))
+        processor.emit(getattr(events, event)(0, report(LsqlError("JVM_GONE", reason="r"))))
 
         assert [line["level"] for line in lines(stream)] == [level]

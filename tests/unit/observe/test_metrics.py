@@ -1,4 +1,4 @@
-"""Each metric of the table: what makes it move, and that nothing else is exposed."""
+"""The metrics of the table: the events and the status that change them; no other metrics are exposed."""
 
 import subprocess
 import sys
@@ -18,7 +18,7 @@ from lsql_runner.runtime.lifecycle import Trigger
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 
-def metered(scenario: str = "starting") -> tuple[FakeProcessor, Metrics]:
+def metrics_of(scenario: str = "starting") -> tuple[FakeProcessor, Metrics]:
     processor = SCENARIOS[scenario]()
     metrics = Metrics(processor.identity, processor.status, lambda: processor.now_ms)
     processor.listeners.append(metrics)
@@ -39,7 +39,7 @@ def value(metrics: Metrics, name: str, **labels: str) -> float:
 
 
 def run_two_batches() -> tuple[FakeProcessor, Metrics]:
-    processor, metrics = metered()
+    processor, metrics = metrics_of()
     processor.plan()
     processor.transition(Trigger.RUN)
     processor.batch()
@@ -47,7 +47,7 @@ def run_two_batches() -> tuple[FakeProcessor, Metrics]:
     return processor, metrics
 
 
-def test_all_that_is_exposed_is_in_the_table_and_the_other_way_round() -> None:
+def test_the_metrics_of_the_table_and_no_others_are_exposed() -> None:
     processor, metrics = run_two_batches()
     processor.emit(BrokerLost(0, report(LsqlError("BROKER_UNREACHABLE", servers="k", reason="w"))))
 
@@ -112,8 +112,8 @@ def test_stores_report_rows_and_memory() -> None:
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_exactly_the_present_state_is_1(scenario: str) -> None:
-    processor, metrics = metered(scenario)
+def test_only_the_current_state_is_1(scenario: str) -> None:
+    processor, metrics = metrics_of(scenario)
     states = {s.value: value(metrics, "lsql_processor_state", state=s.value) for s in State}
 
     assert [name for name, v in states.items() if v == 1] == [processor.status().state.value]
@@ -121,7 +121,7 @@ def test_exactly_the_present_state_is_1(scenario: str) -> None:
 
 
 def test_broker_and_jvm_are_up_until_they_are_lost_and_errors_are_counted_by_code() -> None:
-    processor, metrics = metered("running")
+    processor, metrics = metrics_of("running")
     assert value(metrics, "lsql_broker_up") == value(metrics, "lsql_jvm_up") == 1
 
     processor.emit(BrokerLost(0, report(LsqlError("BROKER_UNREACHABLE", servers="k", reason="w"))))
@@ -134,15 +134,15 @@ def test_broker_and_jvm_are_up_until_they_are_lost_and_errors_are_counted_by_cod
 
 
 def test_restarts_and_build_are_reported() -> None:
-    processor, metrics = metered("restarting")
+    processor, metrics = metrics_of("restarting")
     processor.transition(Trigger.RETRY)
 
     assert value(metrics, "lsql_restarts_total") == 1
     assert value(metrics, "lsql_build_info", version="0.1.0", app_id="fast-vehicles", guarantee="at_least_once") == 1
 
 
-def test_process_metrics_are_there() -> None:
-    _, metrics = metered()
+def test_metrics_of_the_process_are_exposed() -> None:
+    _, metrics = metrics_of()
 
     assert value(metrics, "process_resident_memory_bytes") > 0
 
@@ -175,12 +175,12 @@ def test_accept_chooses_the_format(accept: str, content_type: str) -> None:
     assert "_created" not in text
 
 
-def test_two_processors_in_one_process_do_not_meet() -> None:
+def test_two_processors_in_one_process_have_separate_metrics() -> None:
     first, metrics = run_two_batches()
-    _, others = metered("running")
+    _, other = metrics_of("running")
 
     assert value(metrics, "lsql_batches_total", query="fast-vehicles") == 2
-    assert ("lsql_batches_total", frozenset({("query", "fast-vehicles")})) not in scrape(others)
+    assert ("lsql_batches_total", frozenset({("query", "fast-vehicles")})) not in scrape(other)
     assert first.status().batches == 2
 
 

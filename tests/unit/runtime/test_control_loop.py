@@ -1,5 +1,4 @@
-"""The control loop on fakes, with a clock that only moves when a test says so: no JVM, no broker,
-no thread."""
+"""The control loop on fakes, with a clock that the tests advance: no JVM, no broker, no thread."""
 
 from __future__ import annotations
 
@@ -19,44 +18,45 @@ from lsql_runner.runtime.lifecycle import Trigger
 
 FILTER = "INSERT INTO o SELECT STREAM * FROM t"
 COUNT = "SET emit='final'; INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t WINDOW BY TUMBLE 10s GROUP BY g"
-PLACE = Partition("t", 0)
-DIED = LsqlError("QUERY_FAILED", reason="a target refused a record")
+P0 = Partition("t", 0)
+TEMPORARY = LsqlError("QUERY_FAILED", reason="a target refused a record")
 RECORD = (b"k", b'{"g": "x", "a": 3}')
 
 
 @pytest.fixture
 def runtime(tmp_path: Path) -> FakeRuntime:
-    made = FakeRuntime(tmp_path, FILTER)
-    made.brokers.add_topic("t")
-    made.brokers.add_topic("o")
-    made.brokers.produce("t", RECORD)
-    return made
+    """A filter with a source that has a record, and a target."""
+    runtime = FakeRuntime(tmp_path, FILTER)
+    runtime.brokers.add_topic("t")
+    runtime.brokers.add_topic("o")
+    runtime.brokers.produce("t", RECORD)
+    return runtime
 
 
-def of_kind(running: FakeProcess, kind: type[Event]) -> list[Event]:
+def events_of(running: FakeProcess, kind: type[Event]) -> list[Event]:
     return [event for event in running.events if isinstance(event, kind)]
 
 
-def delays(running: FakeProcess) -> list[float | None]:
-    return [cast(QueryDied, event).retry_in_s for event in of_kind(running, QueryDied)]
+def restart_delays(running: FakeProcess) -> list[float | None]:
+    return [cast(QueryDied, event).retry_in_s for event in events_of(running, QueryDied)]
 
 
 class TestRunning:
-    def test_a_batch_moves_status_and_group(self, runtime: FakeRuntime) -> None:
+    def test_a_batch_updates_the_status_and_the_position_of_the_group(self, runtime: FakeRuntime) -> None:
         with runtime.process() as running:
             running.run()
-            assert (running.status.records_in, running.status.committed, running.health()) == (1, {PLACE: 1}, [])
+            assert (running.status.records_in, running.status.committed, running.health()) == (1, {P0: 1}, [])
 
-        assert runtime.brokers.group_positions(APP_ID, [PLACE]) == {PLACE: 1}
+        assert runtime.brokers.group_positions(APP_ID, [P0]) == {P0: 1}
 
-    def test_before_its_first_batch_the_position_is_known(self, runtime: FakeRuntime) -> None:
-        runtime.brokers.commit(APP_ID, {PLACE: 1})
+    def test_the_position_is_known_before_the_first_batch(self, runtime: FakeRuntime) -> None:
+        runtime.brokers.commit(APP_ID, {P0: 1})
 
         with runtime.process() as running:
             running.turn()
-            assert running.status.committed == {PLACE: 1}
+            assert running.status.committed == {P0: 1}
 
-    def test_a_wrong_program_is_an_error_of_the_caller(self, runtime: FakeRuntime) -> None:
+    def test_an_invalid_program_is_refused_before_it_runs(self, runtime: FakeRuntime) -> None:
         runtime.sql = "INSERT INTO o SELECT STREAM * FROM nowhere"
 
         with pytest.raises(LsqlError) as caught, runtime.process():
@@ -65,15 +65,15 @@ class TestRunning:
         assert caught.value.code == "TOPIC_UNKNOWN"
         assert runtime.engine.jobs == []
 
-    def test_late_records_are_counted_when_the_engine_reports_some(self, runtime: FakeRuntime) -> None:
+    def test_late_records_of_a_batch_are_an_event(self, runtime: FakeRuntime) -> None:
         runtime.sql, runtime.engine.late = COUNT, 4
 
         with runtime.process() as running:
             running.run()
 
-        assert [cast(LateRecordsDropped, event).count for event in of_kind(running, LateRecordsDropped)] == [4]
+        assert [cast(LateRecordsDropped, event).count for event in events_of(running, LateRecordsDropped)] == [4]
 
-    def test_the_time_of_an_idle_topic_advances(self, runtime: FakeRuntime) -> None:
+    def test_the_event_time_of_an_idle_topic_advances(self, runtime: FakeRuntime) -> None:
         runtime.sql = COUNT
         with runtime.process() as running:
             running.run()
@@ -84,7 +84,7 @@ class TestRunning:
             [(_, time_ms)] = runtime.engine.advanced
             assert time_ms == before + 2000
 
-    def test_without_batches_while_the_lag_grows_it_is_stuck(self, runtime: FakeRuntime) -> None:
+    def test_a_query_without_batches_is_stuck_while_the_lag_grows(self, runtime: FakeRuntime) -> None:
         with runtime.process() as running:
             running.run()
             runtime.brokers.produce("t", *[RECORD] * 5)
@@ -98,7 +98,7 @@ class TestRunning:
 
 
 class TestWaiting:
-    def test_an_unreachable_broker_is_waited_for(self, runtime: FakeRuntime) -> None:
+    def test_it_waits_for_an_unreachable_broker(self, runtime: FakeRuntime) -> None:
         runtime.brokers.lost()
         with runtime.process() as running:
             assert (running.state, running.reason, running.health()) == (
@@ -113,7 +113,7 @@ class TestWaiting:
             runtime.brokers.outage = None
             running.until(lambda: running.state is State.RUNNING)
 
-            assert (running.health(), len(of_kind(running, BrokerFound))) == ([], 1)
+            assert (running.health(), len(events_of(running, BrokerFound))) == ([], 1)
 
     def test_the_next_attempt_is_a_second_later(self, runtime: FakeRuntime) -> None:
         runtime.brokers.lost()
@@ -133,7 +133,7 @@ class TestWaiting:
             runtime.brokers.produce("t", RECORD)
             running.until(lambda: running.state is State.RUNNING)
 
-    def test_a_broker_and_then_a_first_record_are_waited_for(self, runtime: FakeRuntime) -> None:
+    def test_it_waits_for_a_broker_and_then_for_a_first_record(self, runtime: FakeRuntime) -> None:
         runtime.brokers.add_topic("t")
         runtime.brokers.lost()
         with runtime.process() as running:
@@ -142,22 +142,22 @@ class TestWaiting:
 
             assert running.health() == []
 
-    def test_a_broker_lost_while_running_is_reported_and_found_again(self, runtime: FakeRuntime) -> None:
+    def test_a_broker_that_is_unreachable_for_a_time_is_reported_and_the_query_runs(self, runtime: FakeRuntime) -> None:
         with runtime.process() as running:
             running.run()
-            running.until(lambda: running.status.ends == {PLACE: 1})
+            running.until(lambda: running.status.ends == {P0: 1})
             runtime.brokers.lost()
             runtime.brokers.produce("t", RECORD)
             runtime.engine.run_batches()
             running.until(lambda: "broker-unreachable" in running.health())
             assert running.state is State.RUNNING
-            assert len(of_kind(running, BrokerLost)) >= 1
+            assert len(events_of(running, BrokerLost)) >= 1
 
             runtime.brokers.outage = None
             runtime.brokers.produce("t", RECORD)
             runtime.engine.run_batches()
             running.until(lambda: running.health() == [])
-        assert runtime.brokers.group_positions(APP_ID, [PLACE]) == {PLACE: 3}
+        assert runtime.brokers.group_positions(APP_ID, [P0]) == {P0: 3}
 
     def test_waiting_for_a_sink_is_not_healthy(self, runtime: FakeRuntime) -> None:
         runtime.engine.start_error = LsqlError("SINK_UNREACHABLE", sink="s", url="u", reason="no answer")
@@ -170,7 +170,7 @@ class TestWaiting:
 
 
 class TestRestarting:
-    def test_missing_rights_are_retried_until_they_are_granted(self, runtime: FakeRuntime) -> None:
+    def test_a_start_without_rights_is_repeated_until_they_are_granted(self, runtime: FakeRuntime) -> None:
         runtime.brokers.refused()
         with runtime.process() as running:
             assert (running.state, running.reason, running.health()) == (
@@ -187,7 +187,7 @@ class TestRestarting:
         with runtime.process() as running:
             running.run()
             runtime.brokers.produce("t", RECORD)
-            runtime.engine.error = DIED
+            runtime.engine.error = TEMPORARY
             running.turn()
             assert (running.state, running.reason, running.health()) == (
                 State.RESTARTING,
@@ -199,27 +199,27 @@ class TestRestarting:
             assert runtime.engine.run_batches() == 1
             assert (running.status.restarts, running.health()) == (1, [])
 
-    def test_each_delay_is_longer_up_to_a_minute(self, runtime: FakeRuntime) -> None:
-        runtime.engine.start_error = DIED
+    def test_each_restart_delay_is_longer_up_to_a_minute(self, runtime: FakeRuntime) -> None:
+        runtime.engine.start_error = TEMPORARY
         with runtime.process() as running:
             for _ in range(9):
                 running.until(lambda: running.state is State.STARTING, turns=70)
                 running.turn()
 
-        assert delays(running) == [1, 2, 4, 8, 15, 30, 60, 60, 60]
+        assert restart_delays(running) == [1, 2, 4, 8, 15, 30, 60, 60, 60]
 
-    def test_after_a_batch_the_delay_is_the_first_again(self, runtime: FakeRuntime) -> None:
+    def test_after_a_batch_the_restart_delay_is_the_shortest(self, runtime: FakeRuntime) -> None:
         with runtime.process() as running:
             for _ in range(2):
                 running.until(lambda: running.state is State.RUNNING)
-                runtime.engine.error = DIED
+                runtime.engine.error = TEMPORARY
                 running.turn()
             running.until(lambda: running.state is State.RUNNING)
             runtime.engine.run_batches()
-            runtime.engine.error = DIED
+            runtime.engine.error = TEMPORARY
             running.turn()
 
-        assert delays(running) == [1, 2, 1]
+        assert restart_delays(running) == [1, 2, 1]
 
     def test_an_internal_error_restarts_the_plan(self, runtime: FakeRuntime) -> None:
         runtime.engine.start_error = ZeroDivisionError("internal")
@@ -241,7 +241,7 @@ class TestFailing:
         ],
         ids=lambda error: error.code,
     )
-    def test_a_final_error_waits_for_a_person(self, runtime: FakeRuntime, error: LsqlError) -> None:
+    def test_a_final_error_is_not_retried(self, runtime: FakeRuntime, error: LsqlError) -> None:
         with runtime.process() as running:
             running.run()
             runtime.engine.error = error
@@ -249,7 +249,7 @@ class TestFailing:
             running.advance_s(3600)
 
             assert (running.state, running.reason, running.health()) == (State.FAILED, error.code, ["failed"])
-            assert delays(running) == [None]
+            assert restart_delays(running) == [None]
             assert runtime.engine.running is None
 
     def test_a_person_can_start_it_again_and_it_can_fail_again(self, runtime: FakeRuntime) -> None:
@@ -262,7 +262,7 @@ class TestFailing:
                 assert running.state is State.FAILED
                 running.turn(Trigger.START)
                 running.until(lambda: running.state is State.RUNNING)
-        assert delays(running) == [None, None]
+        assert restart_delays(running) == [None, None]
 
     def test_a_malformed_json_value_is_reported_with_the_reason(self, runtime: FakeRuntime) -> None:
         runtime.brokers.produce("t", (b"k", b'{"g": '))
@@ -278,11 +278,11 @@ class TestFailing:
             assert (running.reason, running.status.reason.params["offset"]) == ("RECORD_MALFORMED", 1)
             assert "character" in str(running.status.reason.params["reason"])
 
-    def test_an_error_of_the_program_at_a_restart_is_final(self, runtime: FakeRuntime) -> None:
+    def test_an_invalid_program_at_a_restart_is_a_final_error(self, runtime: FakeRuntime) -> None:
         with runtime.process() as running:
             running.run()
             runtime.brokers.delete_topic("o")
-            runtime.engine.error = DIED
+            runtime.engine.error = TEMPORARY
             running.turn()
             running.until(lambda: running.state is State.FAILED)
 
@@ -290,7 +290,7 @@ class TestFailing:
 
 
 class TestCommands:
-    def test_a_stop_holds_over_processes_until_a_start(self, runtime: FakeRuntime) -> None:
+    def test_a_stopped_processor_stays_stopped_in_the_next_process_until_a_start(self, runtime: FakeRuntime) -> None:
         with runtime.process() as running:
             running.run()
             running.saved.set_stopped(True, "ada", 0)
@@ -305,7 +305,7 @@ class TestCommands:
             again.until(lambda: again.state is State.RUNNING)
             assert runtime.engine.run_batches() == 1
 
-    def test_waiting_and_restarting_can_be_stopped(self, runtime: FakeRuntime) -> None:
+    def test_a_waiting_or_restarting_processor_can_be_stopped(self, runtime: FakeRuntime) -> None:
         runtime.brokers.lost()
         with runtime.process() as waiting:
             waiting.turn(Trigger.STOP)
@@ -315,25 +315,25 @@ class TestCommands:
             restarting.turn(Trigger.STOP)
             assert restarting.state is State.STOPPED
 
-    def test_a_start_while_it_runs_changes_nothing(self, runtime: FakeRuntime) -> None:
+    def test_a_start_of_a_running_processor_changes_nothing(self, runtime: FakeRuntime) -> None:
         with runtime.process() as running:
             running.run().turn(Trigger.START)
 
             assert (running.state, len(runtime.engine.jobs)) == (State.RUNNING, 1)
 
-    def test_an_end_stops_the_plan_and_commits(self, runtime: FakeRuntime) -> None:
+    def test_an_end_stops_the_plan_and_commits_the_position(self, runtime: FakeRuntime) -> None:
         with runtime.process() as running:
             running.run()
 
             assert not running.turn(Trigger.END)
 
             assert (running.state, runtime.engine.running) == (State.ENDED, None)
-            assert runtime.brokers.group_positions(APP_ID, [PLACE]) == {PLACE: 1}
+            assert runtime.brokers.group_positions(APP_ID, [P0]) == {P0: 1}
 
 
 class TestJvm:
     @pytest.mark.parametrize("is_running", [True, False])
-    def test_its_end_is_reported_once(self, runtime: FakeRuntime, *, is_running: bool) -> None:
+    def test_the_end_of_the_jvm_is_reported_once(self, runtime: FakeRuntime, *, is_running: bool) -> None:
         with runtime.process() as running:
             if is_running:
                 running.run()
@@ -346,9 +346,9 @@ class TestJvm:
                 "JVM_GONE",
                 ["jvm-gone", "failed"],
             )
-            assert (len(of_kind(running, JvmGone)), runtime.jvm_gone) == (1, 1)
+            assert (len(events_of(running, JvmGone)), runtime.jvm_gone) == (1, 1)
 
-    def test_a_call_that_fails_because_it_has_ended_is_no_internal_error(self, runtime: FakeRuntime) -> None:
+    def test_a_call_of_an_ended_jvm_is_not_an_internal_error(self, runtime: FakeRuntime) -> None:
         class DyingError(Exception):
             pass
 
@@ -363,15 +363,15 @@ class TestJvm:
 
             assert not running.turn()
 
-            assert (running.reason, delays(running)) == ("JVM_GONE", [])
+            assert (running.reason, restart_delays(running)) == ("JVM_GONE", [])
 
 
 class TestState:
-    """What a lost state, or the state of another program, does: refused, given up, or rebuilt."""
+    """Lost state, and state of another program: refused, reset, or rebuilt."""
 
     @pytest.fixture
     def counted(self, runtime: FakeRuntime) -> FakeRuntime:
-        """A count that has read two records and ended in order."""
+        """A program with a COUNT that has read two records and has ended."""
         runtime.sql = "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t GROUP BY g"
         runtime.brokers.produce("t", RECORD)
         with runtime.process() as running:
@@ -387,32 +387,32 @@ class TestState:
             pass
         return caught.value
 
-    def test_a_lost_state_is_refused(self, counted: FakeRuntime) -> None:
+    def test_lost_state_is_refused(self, counted: FakeRuntime) -> None:
         self.lose(counted)
 
         error = self.refusal(counted)
 
         assert (error.code, error.params["group"]) == ("STATE_LOST", APP_ID)
 
-    def test_a_lost_state_is_reset_to_begin_at_the_position(self, counted: FakeRuntime) -> None:
+    def test_lost_state_with_reset_begins_empty_at_the_position(self, counted: FakeRuntime) -> None:
         self.lose(counted)
         counted.brokers.produce("t", RECORD)
 
         with counted.process(LSQL_STATE_ON_LOSS="reset") as running:
             assert running.run().status.records_in == 1
 
-    def test_a_lost_state_is_rebuilt_from_the_first_record(self, counted: FakeRuntime) -> None:
+    def test_lost_state_with_rebuild_reads_from_the_first_record(self, counted: FakeRuntime) -> None:
         self.lose(counted)
         counted.brokers.produce("t", RECORD)
 
         with counted.process(LSQL_STATE_ON_LOSS="rebuild") as running:
             running.turn()
-            assert running.status.committed == {PLACE: 0}
+            assert running.status.committed == {P0: 0}
             counted.engine.run_batches()
             assert running.status.records_in == 3
-        assert counted.brokers.group_positions(APP_ID, [PLACE]) == {PLACE: 3}
+        assert counted.brokers.group_positions(APP_ID, [P0]) == {P0: 3}
 
-    def test_the_state_of_another_program_is_refused_and_stays(self, counted: FakeRuntime) -> None:
+    def test_state_of_another_program_is_refused_and_kept(self, counted: FakeRuntime) -> None:
         count, counted.sql = counted.sql, counted.sql.replace("COUNT(*)", "SUM(a)")
 
         error = self.refusal(counted)
@@ -424,7 +424,7 @@ class TestState:
         with counted.process() as running:
             assert (running.run().status.records_in, running.status.generation) == (1, 1)
 
-    def test_the_state_of_another_program_is_dropped_with_reset(self, counted: FakeRuntime) -> None:
+    def test_state_of_another_program_is_deleted_with_reset(self, counted: FakeRuntime) -> None:
         counted.sql = counted.sql.replace("COUNT(*)", "SUM(a)")
         counted.brokers.produce("t", RECORD)
 
@@ -475,7 +475,7 @@ def test_the_runtime_needs_no_spark() -> None:
     assert not {"pyspark", "py4j"} & set(json.loads(found.stdout))
 
 
-def test_brokers_of_the_fake_runtime_are_named_in_errors(runtime: FakeRuntime) -> None:
+def test_an_error_of_the_brokers_names_their_addresses(runtime: FakeRuntime) -> None:
     runtime.brokers.lost()
 
     with runtime.process() as running:

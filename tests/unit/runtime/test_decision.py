@@ -1,4 +1,4 @@
-"""What a start does in which situation: situations in, actions out."""
+"""The decision about a start: situations in, actions out."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OTHER_FILTER = f"{CREATES} INSERT INTO o SELECT STREAM a FROM t"
 COUNT = f"{CREATES} INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t GROUP BY g"
 SUM = f"{CREATES} INSERT INTO o SELECT STREAM SUM(a) AS n FROM t GROUP BY g"
 AVRO = f"{CREATES} INSERT INTO o STORE VALUE AS AVRO SELECT STREAM a FROM t"
-LETTERS = "SET dead.letter.queue='dead'; SET error.policy.read='dlq';"
+DEAD_LETTERS = "SET dead.letter.queue='dead'; SET error.policy.read='dlq';"
 
 PIN = "write program.json for generation 1"
 CREATE = "create topic o"
@@ -40,11 +40,11 @@ CREATE = "create topic o"
 
 @dataclass(frozen=True)
 class Case:
-    """A program, and what there was before it."""
+    """A program, and the situation in which it starts."""
 
     sql: str
     old: str | None = None
-    """The program that the directory belongs to."""
+    """The program that the state directory belongs to."""
     topics: tuple[str, ...] = ("o", "dead")
     generation: int = 1
     generations: frozenset[int] = frozenset()
@@ -62,14 +62,14 @@ def pinned(case: Case) -> Pinned | None:
     return Pinned(case.old, fingerprint(plan_text(case.old, CATALOG).plan), {"t": SOURCE}, case.generation, {})
 
 
-def decided(case: Case) -> StartDecision:
+def decision_of(case: Case) -> StartDecision:
     planned = plan_text(case.sql, CATALOG)
     schemas = tuple(
         replace(schema, id=7 if case.registered else None, incompatibility=case.incompatibility)
         for schema in unregistered_schemas(planned.plan)
     )
     saved = SavedState(STATE, pinned(case), case.checkpoints, case.generations or frozenset({case.generation}))
-    found = Situation(
+    situation = Situation(
         planned=planned,
         topics=frozenset(case.topics),
         schemas=schemas,
@@ -78,7 +78,7 @@ def decided(case: Case) -> StartDecision:
         versions={},
     )
     settings = {"SQL": case.sql, "LSQL_STATE_ON_CHANGE": case.on_change, "LSQL_STATE_ON_LOSS": case.on_loss}
-    return decide(found, read_settings(settings))
+    return decide(situation, read_settings(settings))
 
 
 HAD_STATE = Case(COUNT, old=COUNT, checkpoints=frozenset({(1, "stateful-0")}), committed={P0: 5})
@@ -100,7 +100,9 @@ HAD_STATE = Case(COUNT, old=COUNT, checkpoints=frozenset({(1, "stateful-0")}), c
             id="schema not registered",
         ),
         pytest.param(Case(AVRO, registered=True), [PIN], id="schema registered"),
-        pytest.param(Case(f"{LETTERS} {FILTER}", topics=()), [CREATE, "create topic dead", PIN], id="dead letters"),
+        pytest.param(
+            Case(f"{DEAD_LETTERS} {FILTER}", topics=()), [CREATE, "create topic dead", PIN], id="dead letters"
+        ),
         pytest.param(HAD_STATE, [PIN], id="restart"),
         pytest.param(
             Case(OTHER_FILTER, old=FILTER, generation=3), ["write program.json for generation 3"], id="stateless change"
@@ -116,20 +118,20 @@ HAD_STATE = Case(COUNT, old=COUNT, checkpoints=frozenset({(1, "stateful-0")}), c
             id="old generations left by a crash",
         ),
         pytest.param(
-            Case(f"{LETTERS} {COUNT}", old=f"{LETTERS} {COUNT}"),
+            Case(f"{DEAD_LETTERS} {COUNT}", old=f"{DEAD_LETTERS} {COUNT}"),
             [PIN],
             id="same dead letters",
         ),
         pytest.param(
-            Case(COUNT, old=f"{LETTERS} {COUNT}"),
+            Case(COUNT, old=f"{DEAD_LETTERS} {COUNT}"),
             ["delete the checkpoint of query dead-letters in generation 1", PIN],
             id="dead letters no longer written",
         ),
         pytest.param(replace(HAD_STATE, checkpoints=frozenset(), committed={}), [PIN], id="no state and no position"),
     ],
 )
-def test_a_situation_leads_to_actions(case: Case, actions: list[str]) -> None:
-    assert [describe(action) for action in decided(case).actions] == actions
+def test_a_situation_determines_the_actions(case: Case, actions: list[str]) -> None:
+    assert [describe(action) for action in decision_of(case).actions] == actions
 
 
 @pytest.mark.parametrize(
@@ -148,12 +150,12 @@ def test_a_situation_leads_to_actions(case: Case, actions: list[str]) -> None:
         pytest.param(replace(HAD_STATE, sql=SUM, on_change="reset"), 2, {P0: 5}, id="a new generation lost nothing"),
     ],
 )
-def test_a_situation_leads_to_a_generation_and_a_position(
+def test_a_situation_determines_the_generation_and_the_position(
     case: Case, generation: int, starts: dict[Partition, int]
 ) -> None:
-    found = decided(case)
+    decision = decision_of(case)
 
-    assert (found.generation, found.starts) == (generation, starts)
+    assert (decision.generation, decision.starts) == (generation, starts)
 
 
 @pytest.mark.parametrize(
@@ -166,32 +168,32 @@ def test_a_situation_leads_to_a_generation_and_a_position(
         pytest.param(Case(AVRO, incompatibility="no default"), "SCHEMA_INCOMPATIBLE", id="schema"),
     ],
 )
-def test_a_situation_leads_to_a_refusal(case: Case, code: str) -> None:
+def test_a_start_is_refused_in_these_situations(case: Case, code: str) -> None:
     with pytest.raises(LsqlError) as caught:
-        decided(case)
+        decision_of(case)
 
     assert caught.value.code == code
 
 
 def test_a_refusal_names_group_and_path() -> None:
     with pytest.raises(LsqlError) as lost:
-        decided(replace(HAD_STATE, checkpoints=frozenset()))
+        decision_of(replace(HAD_STATE, checkpoints=frozenset()))
     with pytest.raises(LsqlError) as other:
-        decided(replace(HAD_STATE, sql=SUM))
+        decision_of(replace(HAD_STATE, sql=SUM))
 
     assert lost.value.params == {"group": "lsql-processor", "path": str(STATE / "1")}
     assert other.value.params["path"] == str(STATE)
 
 
 def test_a_changed_program_gives_a_warning() -> None:
-    [warning] = decided(replace(HAD_STATE, sql=SUM, on_change="reset")).warnings
+    [warning] = decision_of(replace(HAD_STATE, sql=SUM, on_change="reset")).warnings
 
     assert "The program changed" in warning
-    assert decided(HAD_STATE).warnings == ()
+    assert decision_of(HAD_STATE).warnings == ()
 
 
 def test_a_schema_is_registered_with_its_kind_and_text() -> None:
-    action = decided(Case(AVRO)).actions[0]
+    action = decision_of(Case(AVRO)).actions[0]
 
     assert isinstance(action, RegisterSchema)
     assert (action.schema.kind, action.schema.subject, '"a"' in action.schema.text) == ("AVRO", "o-value", True)

@@ -1,4 +1,4 @@
-"""The explanation of a bad record for whoever repairs it."""
+"""The explanation of a malformed JSON record."""
 
 import pytest
 
@@ -9,7 +9,7 @@ KIND = parse_type("struct<id: long, small: int, name: string, who: struct<age: d
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "reason"),
     [
         (b"", "it is empty"),
         (b'{"id": 1', "expecting ',' delimiter at character 8 of 8"),
@@ -24,9 +24,9 @@ KIND = parse_type("struct<id: long, small: int, name: string, who: struct<age: d
         (b"[" * 100_000, "it is nested too deeply"),
     ],
 )
-def test_a_bad_record_is_explained_with_its_place(data: bytes, said: str) -> None:
-    assert diagnose_json(data, KIND) == said
+def test_a_malformed_record_is_explained_with_the_path_of_the_error(data: bytes, reason: str) -> None:
+    assert diagnose_json(data, KIND) == reason
 
 
-def test_nothing_is_wrong_with_a_good_record() -> None:
+def test_a_valid_record_has_no_explanation() -> None:
     assert diagnose_json(b'{"id": 1, "name": {"any": 1}, "who": null, "new": 1}', KIND) is None

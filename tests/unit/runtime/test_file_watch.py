@@ -11,12 +11,12 @@ DEADLINE_S = 10
 
 
 def test_a_changed_file_is_reported_once(tmp_path: Path) -> None:
-    kept, changed = tmp_path / "kept", tmp_path / "changed"
-    kept.write_text("a")
+    unchanged, changed = tmp_path / "unchanged", tmp_path / "changed"
+    unchanged.write_text("a")
     changed.write_text("b")
     changes: Queue[Path] = Queue()
 
-    watch = FileWatch([kept, changed], changes.put, period_s=0.01)
+    watch = FileWatch([unchanged, changed], changes.put, period_s=0.01)
     changed.write_text("c")
 
     assert changes.get(timeout=DEADLINE_S) == changed
@@ -26,7 +26,7 @@ def test_a_changed_file_is_reported_once(tmp_path: Path) -> None:
     watch.close()
 
 
-def test_a_file_that_is_missing_for_a_moment_has_not_changed(tmp_path: Path) -> None:
+def test_a_file_that_is_missing_for_a_moment_is_not_reported(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("a")
     changes: Queue[Path] = Queue()

@@ -1,4 +1,4 @@
-"""When a processor is healthy, and the code for each way it is not."""
+"""When a processor is healthy, and the code of each reason why it is not."""
 
 from dataclasses import replace
 
@@ -12,15 +12,15 @@ from lsql_runner.runtime.status import Status
 
 STUCK_AFTER_MS = 60_000
 P0 = Partition("cars", 0)
-NO = report(LsqlError("BROKER_REFUSED", servers="kafka:9092", reason="no rights"))
-LOST = report(LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", reason="refused"))
-AWAY = report(LsqlError("SINK_UNREACHABLE", sink="shop", url="jdbc:postgresql://db/shop", reason="refused"))
-GONE = report(LsqlError("JVM_GONE", reason="killed"))
-DIED = report(LsqlError("QUERY_FAILED", reason="boom"))
+NO_RIGHTS = report(LsqlError("BROKER_REFUSED", servers="kafka:9092", reason="no rights"))
+NO_BROKER = report(LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", reason="refused"))
+NO_SINK = report(LsqlError("SINK_UNREACHABLE", sink="shop", url="jdbc:postgresql://db/shop", reason="refused"))
+JVM_GONE = report(LsqlError("JVM_GONE", reason="killed"))
+QUERY_FAILED = report(LsqlError("QUERY_FAILED", reason="boom"))
 
 
 def running(position: int = 10, end: int = 10, lag_at_progress: int = 0) -> Status:
-    """Runs; the last batch ended at time 0."""
+    """A running processor whose last batch ended at time 0."""
     return Status(state=State.RUNNING, positions={"a": {P0: position}}, ends={P0: end}, lag_at_progress=lag_at_progress)
 
 
@@ -38,14 +38,14 @@ def test_these_states_are_healthy_however_long_they_last(state: State) -> None:
 @pytest.mark.parametrize(
     ("status", "code", "text"),
     [
-        (Status(jvm_error=GONE), "jvm-gone", "The Spark JVM ended: killed."),
-        (Status(broker_error=LOST), "broker-unreachable", "The brokers at kafka:9092 are unreachable: refused."),
-        (Status(broker_error=NO), "broker-refused", "The brokers at kafka:9092 refused the client: no rights."),
-        (Status(state=State.WAITING, reason=AWAY), "sink-unreachable", AWAY.message),
-        (Status(state=State.FAILED, reason=DIED), "failed", "The query failed: boom."),
+        (Status(jvm_error=JVM_GONE), "jvm-gone", "The Spark JVM ended: killed."),
+        (Status(broker_error=NO_BROKER), "broker-unreachable", "The brokers at kafka:9092 are unreachable: refused."),
+        (Status(broker_error=NO_RIGHTS), "broker-refused", "The brokers at kafka:9092 refused the client: no rights."),
+        (Status(state=State.WAITING, reason=NO_SINK), "sink-unreachable", NO_SINK.message),
+        (Status(state=State.FAILED, reason=QUERY_FAILED), "failed", "The query failed: boom."),
         (Status(state=State.FAILED), "failed", "the processor failed"),
-        (Status(state=State.RESTARTING, last_error=DIED), "query-died", "The query failed: boom."),
-        (Status(state=State.RESTARTING), "query-died", "the query died"),
+        (Status(state=State.RESTARTING, last_error=QUERY_FAILED), "query-died", "The query failed: boom."),
+        (Status(state=State.RESTARTING), "query-died", "the query failed"),
     ],
 )
 def test_an_unhealthy_status_has_a_code_and_a_sentence(status: Status, code: str, text: str) -> None:
@@ -55,7 +55,7 @@ def test_an_unhealthy_status_has_a_code_and_a_sentence(status: Status, code: str
 
 
 def test_all_reasons_are_reported() -> None:
-    assert codes(Status(state=State.FAILED, jvm_error=GONE, broker_error=LOST)) == [
+    assert codes(Status(state=State.FAILED, jvm_error=JVM_GONE, broker_error=NO_BROKER)) == [
         "jvm-gone",
         "broker-unreachable",
         "failed",
@@ -63,13 +63,13 @@ def test_all_reasons_are_reported() -> None:
 
 
 class TestStuck:
-    def test_no_batch_for_long_while_the_lag_grew(self) -> None:
+    def test_a_query_without_a_batch_is_stuck_if_the_lag_grew(self) -> None:
         (reason,) = assess(running(end=25), STUCK_AFTER_MS + 1, STUCK_AFTER_MS).reasons
 
         assert reason.code == "query-stuck"
         assert reason.text == "no batch ended for 60 s while the lag grew to 15 records"
 
-    def test_before_the_limit_it_is_not_stuck(self) -> None:
+    def test_a_query_is_not_stuck_before_the_limit(self) -> None:
         assert codes(running(end=25), STUCK_AFTER_MS) == []
 
     def test_an_idle_topic_is_not_stuck(self) -> None:
@@ -85,5 +85,5 @@ class TestStuck:
         assert is_stuck(stuck, 10**12, STUCK_AFTER_MS)
         assert "query-stuck" not in codes(stuck, 10**12)
 
-    def test_with_a_lost_broker_it_is_not_also_stuck(self) -> None:
-        assert codes(replace(running(end=25), broker_error=LOST), 10**12) == ["broker-unreachable"]
+    def test_a_query_is_not_stuck_while_the_broker_is_unreachable(self) -> None:
+        assert codes(replace(running(end=25), broker_error=NO_BROKER), 10**12) == ["broker-unreachable"]

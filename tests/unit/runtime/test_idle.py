@@ -1,4 +1,4 @@
-"""The event time of idle topics: pure, the wall clock is a number."""
+"""The event time of idle topics. The wall clock is a number."""
 
 from lsql_runner.events.batches import BatchEnded, StoreReport
 from lsql_runner.pipeline import plan_text
@@ -22,11 +22,11 @@ def batch(at_ms: int, newest_ms: int | None, rows: int = 1) -> BatchEnded:
     return BatchEnded(at_ms, "stateful-0", 0, 1, 0, 10, {}, {}, (store,), None, newest_ms)
 
 
-def test_time_stands_still_before_the_first_record() -> None:
+def test_time_does_not_advance_before_the_first_record() -> None:
     assert clocks().due(1_000_000) == ()
 
 
-def test_time_advances_from_the_newest_record_with_the_clock() -> None:
+def test_time_advances_from_the_newest_record_with_the_wall_clock() -> None:
     idle = clocks()
     idle.batch_ended(batch(at_ms=50_000, newest_ms=7_000))
 
@@ -53,7 +53,7 @@ def test_older_records_do_not_move_time_back() -> None:
     assert idle.due(61_000) == (Step("aggregate-0", 19_000),)
 
 
-def test_without_an_open_window_there_is_nothing_to_do() -> None:
+def test_time_does_not_advance_without_an_open_window() -> None:
     idle = clocks()
     idle.batch_ended(batch(at_ms=50_000, newest_ms=9_000, rows=0))
 

@@ -1,4 +1,4 @@
-"""The transitions of a processor, against a model that is not a table."""
+"""The transitions of a processor, compared with a model that is not a table."""
 
 import pytest
 from hypothesis import settings
@@ -14,7 +14,7 @@ WITH_QUERY = {State.STARTING, State.RUNNING, State.STOPPING}
 
 
 def model(state: State, trigger: Trigger) -> State | None:
-    """The state that people expect, by trigger instead of by state; None where it must be refused."""
+    """The expected state, by trigger instead of by state; None if the trigger must be refused."""
     if state is State.ENDED:
         return State.ENDED if trigger is Trigger.END else None
     query = state in WITH_QUERY
@@ -44,7 +44,7 @@ def model(state: State, trigger: Trigger) -> State | None:
 
 
 def moved(state: State, trigger: Trigger) -> State | None:
-    """The new state; None where the move is refused, and refused as it should be."""
+    """The new state; None if the trigger is refused, with TRANSITION_REFUSED."""
     try:
         return move(state, trigger)
     except LsqlError as error:
@@ -56,11 +56,11 @@ def moved(state: State, trigger: Trigger) -> State | None:
 
 @pytest.mark.parametrize("trigger", Trigger, ids=lambda t: t.value)
 @pytest.mark.parametrize("state", State, ids=lambda s: s.value)
-def test_move_is_what_the_model_expects(state: State, trigger: Trigger) -> None:
+def test_a_trigger_leads_to_the_state_of_the_model(state: State, trigger: Trigger) -> None:
     assert moved(state, trigger) is model(state, trigger)
 
 
-def test_idempotent_requests_are_no_transitions() -> None:
+def test_idempotent_requests_are_not_transitions() -> None:
     assert not IDEMPOTENT & TRANSITIONS.keys()
 
 
@@ -69,7 +69,7 @@ def test_every_state_can_be_reached_from_the_start() -> None:
 
 
 @pytest.mark.parametrize("state", [s for s in State if s is not State.ENDED], ids=lambda s: s.value)
-def test_from_every_state_but_ended_it_can_run_again(state: State) -> None:
+def test_running_can_be_reached_from_every_state_except_ended(state: State) -> None:
     assert State.RUNNING in reachable(state)
 
 
@@ -82,43 +82,43 @@ def reachable(state: State) -> set[State]:
 
 
 class Lifecycle(RuleBasedStateMachine):
-    """Any sequence of triggers. The model here is what people want and whether the process is going."""
+    """Any sequence of triggers. The model: whether a person has stopped the processor, whether the process ended."""
 
     def __init__(self) -> None:
         super().__init__()
         self.state = State.STARTING
-        self.wanted = True
-        """The last word of a person was not `stop`."""
+        self.is_stopped = False
+        """The last command of a person was `stop`."""
         self.ended = False
-        self.refused_for_good = False
+        self.failed = False
 
     @rule(trigger=sampled_from([Trigger.WAIT, Trigger.RETRY, Trigger.RUN, Trigger.DIE, Trigger.HALTED]))
-    def something_happens(self, trigger: Trigger) -> None:
+    def query_changes(self, trigger: Trigger) -> None:
         self.state = moved(self.state, trigger) or self.state
 
     @rule()
-    def program_cannot_go_on(self) -> None:
+    def query_fails_with_a_final_error(self) -> None:
         new = moved(self.state, Trigger.REFUSE)
-        self.refused_for_good |= new is State.FAILED
+        self.failed |= new is State.FAILED
         self.state = new or self.state
 
     @rule()
     def person_stops(self) -> None:
         new = moved(self.state, Trigger.STOP)
-        assert (new is None) == self.ended, "a stop is always possible, unless the process is going"
+        assert (new is None) == self.ended, "a stop is possible until the process ends"
         self.state = new or self.state
-        self.wanted, self.refused_for_good = False, False
+        self.is_stopped, self.failed = True, False
 
     @rule()
     def person_starts(self) -> None:
         new = moved(self.state, Trigger.START)
         assert (new is None) == (self.ended or self.state is State.STOPPING)
         if new is not None:
-            self.state, self.wanted, self.refused_for_good = new, True, False
+            self.state, self.is_stopped, self.failed = new, False, False
 
     @precondition(lambda self: not self.ended)
     @rule()
-    def asking_twice_is_asking_once(self) -> None:
+    def a_repeated_request_changes_nothing(self) -> None:
         for trigger in (Trigger.STOP, Trigger.START):
             once = moved(self.state, trigger)
             if once is not None:
@@ -130,18 +130,18 @@ class Lifecycle(RuleBasedStateMachine):
         self.ended = True
 
     @invariant()
-    def ended_is_for_ever(self) -> None:
+    def ended_is_final(self) -> None:
         assert (self.state is State.ENDED) == self.ended
 
     @invariant()
-    def it_rests_only_because_a_person_wanted_it(self) -> None:
+    def it_is_stopped_only_by_a_person(self) -> None:
         if not self.ended:
-            assert (self.state in (State.STOPPING, State.STOPPED)) == (not self.wanted)
+            assert (self.state in (State.STOPPING, State.STOPPED)) == self.is_stopped
 
     @invariant()
-    def it_has_failed_only_until_a_person_acts(self) -> None:
+    def it_is_failed_until_a_command_of_a_person(self) -> None:
         if not self.ended:
-            assert (self.state is State.FAILED) == self.refused_for_good
+            assert (self.state is State.FAILED) == self.failed
 
 
 TestLifecycle = Lifecycle.TestCase

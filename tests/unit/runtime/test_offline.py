@@ -1,4 +1,4 @@
-"""`lsql validate` on fakes: it refuses and lists what a start would refuse and change, and changes nothing."""
+"""`lsql validate` on fakes: it reports the error or the changes of a start, and changes nothing."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ FIRST = [
 
 @pytest.fixture
 def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeRuntime:
-    made = FakeRuntime(tmp_path, COUNT)
-    made.brokers.add_topic("t")
-    made.brokers.produce("t", (b"k", b'{"g": "x"}'))
+    runtime = FakeRuntime(tmp_path, COUNT)
+    runtime.brokers.add_topic("t")
+    runtime.brokers.produce("t", (b"k", b'{"g": "x"}'))
 
     @contextmanager
     def fakes(_: object) -> Iterator[tuple[FakeBrokers, FakeRegistry]]:
-        yield made.brokers, made.registry
+        yield runtime.brokers, runtime.registry
 
     monkeypatch.setattr(offline, "connections", fakes)
-    return made
+    return runtime
 
 
 def validated(runtime: FakeRuntime, sql: str = COUNT) -> list[str]:
-    """What a start would do, in words."""
+    """The changes of a start, as text."""
     environment = {
         "SQL": sql,
         "SQL_APP_ID": APP_ID,
@@ -57,7 +57,7 @@ def test_a_first_start_is_listed_and_changes_nothing(runtime: FakeRuntime) -> No
     assert (runtime.brokers.changes, runtime.registry.texts(), list(runtime.folder.iterdir())) == ([], {}, [])
 
 
-def test_the_list_is_what_a_start_then_does(runtime: FakeRuntime) -> None:
+def test_a_start_makes_the_listed_changes(runtime: FakeRuntime) -> None:
     validated(runtime)
 
     with runtime.process() as running:
@@ -67,7 +67,7 @@ def test_the_list_is_what_a_start_then_does(runtime: FakeRuntime) -> None:
     assert validated(runtime) == ["write program.json for generation 1"]
 
 
-def test_the_state_of_another_program_is_refused_where_its_directory_is(runtime: FakeRuntime) -> None:
+def test_state_of_another_program_is_refused_if_its_directory_exists(runtime: FakeRuntime) -> None:
     with runtime.process() as running:
         running.run()
 
@@ -77,7 +77,7 @@ def test_the_state_of_another_program_is_refused_where_its_directory_is(runtime:
     assert caught.value.code == "STATE_INCOMPATIBLE"
 
 
-def test_without_a_state_directory_a_position_is_no_lost_state(runtime: FakeRuntime) -> None:
+def test_a_position_without_a_state_directory_is_not_lost_state(runtime: FakeRuntime) -> None:
     runtime.brokers.commit(APP_ID, {Partition("t", 0): 1})
 
     assert validated(runtime) == FIRST

@@ -1,4 +1,4 @@
-"""The schemas that a program writes with: what a registry is asked, and which text and id the plan gets."""
+"""Output schemas: the requests to the registry, and the texts and ids in the plan."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_schema_of_an_older_version_has_its_id_and_is_not_checked() -> None:
     assert (again.id, again.incompatibility) == (first, None)
 
 
-def test_inserts_with_one_schema_share_it_and_others_have_their_own() -> None:
+def test_inserts_with_equal_schemas_share_one_id() -> None:
     registry = FakeRegistry()
     three = plan("AVRO", "a", "a", "g")
 
@@ -69,7 +69,7 @@ def test_the_second_of_two_protobuf_schemas_has_the_numbers_of_the_first() -> No
     assert "a = 2;" in second.text
 
 
-def test_without_a_registry_schemas_are_refused_unless_none_is_needed() -> None:
+def test_a_program_with_output_schemas_needs_a_registry() -> None:
     with pytest.raises(LsqlError) as caught:
         output_schemas(plan("AVRO", "a"), None)
 

@@ -139,14 +139,14 @@ def test_a_pinned_schema_without_a_declaration_stays() -> None:
 
 
 @pytest.mark.parametrize("records", [[], [(b"k", None)]])
-def test_a_topic_without_values_is_waited_for(records: list[tuple[bytes | None, bytes | None]]) -> None:
+def test_a_topic_without_values_is_empty(records: list[tuple[bytes | None, bytes | None]]) -> None:
     with pytest.raises(LsqlError) as caught:
         resolved(brokers_with(*records))
 
     assert (caught.value.code, caught.value.params) == ("TOPIC_EMPTY", {"topic": "orders"})
 
 
-def test_keys_that_are_all_null_pass_through() -> None:
+def test_keys_that_are_all_null_have_the_format_string() -> None:
     assert resolved(brokers_with((None, b'{"id": 1}'))).key == Serde(STRING_FORMAT, STRING)
 
 
@@ -205,17 +205,17 @@ class TestRegistry:
         assert (str(schema.value.format), describe(schema.value.type)) == ("AVRO", "struct<id: long not null>")
 
     @pytest.mark.parametrize("record", [with_id(99), b"\0\0\0", b"\0"])
-    def test_bytes_that_only_look_like_a_schema_id_are_bytes(self, record: bytes) -> None:
+    def test_records_with_an_unknown_schema_id_are_bytes(self, record: bytes) -> None:
         schema = resolved(brokers_with((b"k", record)), registry=FakeRegistry())
 
         assert schema.value.format == BYTES_FORMAT
 
-    def test_json_with_a_registry_beside_it_is_json(self) -> None:
+    def test_json_without_a_registered_schema_is_sampled(self) -> None:
         schema = resolved(brokers_with((b"k", b'{"id": 1}')), registry=FakeRegistry())
 
         assert (schema.value.format, schema.origin) == (JSON_FORMAT, "sampled")
 
-    def test_the_program_names_another_format_than_the_registry(self) -> None:
+    def test_a_format_in_the_program_takes_precedence_over_the_registry(self) -> None:
         registry = FakeRegistry()
         registry.register("orders-value", "AVRO", avro(ID))
 
@@ -239,7 +239,7 @@ class TestRegistry:
         assert caught.value.code == "REGISTRY_MISSING"
         assert resolved(brokers_with(), declared=declared, registry=FakeRegistry()).value == value
 
-    def test_avro_without_subject_and_records_is_waited_for(self) -> None:
+    def test_avro_without_subject_and_records_is_an_empty_topic(self) -> None:
         with pytest.raises(LsqlError) as caught:
             resolved(brokers_with(), f"{PROGRAM} WHERE _vtype = AVRO", registry=FakeRegistry())
 
@@ -281,9 +281,9 @@ class TestRegistry:
             ([b'{"id": 1}', with_id(1)], True),
             ([None], True),
         ],
-        ids=["none has an id", "one has an id", "nothing is known"],
+        ids=["no record has an id", "one record has an id", "there is no record"],
     )
-    def test_the_records_show_whether_json_has_the_id_of_its_schema(
+    def test_json_has_a_schema_id_if_a_record_of_the_sample_has_one(
         self, records: list[bytes | None], has_schema_id: bool
     ) -> None:
         registry = FakeRegistry()
@@ -395,7 +395,7 @@ class TestRegistry:
             (avro(COLOR), "struct<id: long not null>"),
             (avro({"name": "id", "type": "string"}), "struct<id: long not null>"),
         ],
-        ids=["a new field is there", "a field that went stays", "a type that changed stays"],
+        ids=["a new field is added", "a removed field stays", "a changed type stays"],
     )
     def test_a_newer_schema_with_all_pinned_fields_is_used(self, newer: str, kind: str) -> None:
         value = avro_serde(AVRO_FORMAT, avro(ID))

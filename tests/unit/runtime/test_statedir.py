@@ -43,7 +43,7 @@ HOLD = "import sys; from pathlib import Path; from lsql_runner.runtime.statedir 
 HOLD += "held = StateDir(Path(sys.argv[1]), 'app'); print('held', flush=True); sys.stdin.read()"
 
 
-def test_another_process_that_holds_the_directory_is_named(tmp_path: Path) -> None:
+def test_a_locked_directory_is_refused_with_the_process_that_holds_the_lock(tmp_path: Path) -> None:
     command = [sys.executable, "-c", HOLD, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
@@ -54,10 +54,10 @@ def test_another_process_that_holds_the_directory_is_named(tmp_path: Path) -> No
         holder.kill()
 
     assert (caught.value.code, caught.value.params["pid"]) == ("STATE_DIR_IN_USE", str(holder.pid))
-    StateDir(tmp_path, "app").close()  # the lock of a dead process is no lock
+    StateDir(tmp_path, "app").close()  # the lock ended with its process
 
 
-def test_two_processors_share_a_root(tmp_path: Path) -> None:
+def test_two_processors_can_share_the_state_directory(tmp_path: Path) -> None:
     one, other = StateDir(tmp_path, "one"), StateDir(tmp_path, "other")
 
     assert one.path != other.path
@@ -65,7 +65,7 @@ def test_two_processors_share_a_root(tmp_path: Path) -> None:
     other.close()
 
 
-def test_a_file_in_its_place_is_refused(tmp_path: Path) -> None:
+def test_a_file_instead_of_the_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "root").write_text("")
 
     with pytest.raises(LsqlError) as caught:
@@ -74,7 +74,7 @@ def test_a_file_in_its_place_is_refused(tmp_path: Path) -> None:
     assert (caught.value.code, caught.value.params["reason"]) == ("STATE_DIR_UNWRITABLE", "Not a directory")
 
 
-def test_what_was_pinned_comes_back(tmp_path: Path) -> None:
+def test_a_pinned_program_is_read_back(tmp_path: Path) -> None:
     state = StateDir(tmp_path, "app")
     assert state.saved().pinned is None
 
@@ -96,7 +96,7 @@ def test_an_unreadable_program_json_is_refused(tmp_path: Path, text: str) -> Non
     state.close()
 
 
-def test_a_fingerprint_of_before_the_versions_is_named(tmp_path: Path) -> None:
+def test_a_fingerprint_without_a_version_is_refused(tmp_path: Path) -> None:
     state = StateDir(tmp_path, "app")
     state.pin(PINNED)
     file = state.path / "program.json"
@@ -110,7 +110,7 @@ def test_a_fingerprint_of_before_the_versions_is_named(tmp_path: Path) -> None:
     state.close()
 
 
-def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     state = StateDir(tmp_path, "app")
     state.set_stopped(True, "me", 1)
 
@@ -126,7 +126,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pyt
     state.close()
 
 
-def test_a_stop_holds_for_the_next_process(tmp_path: Path) -> None:
+def test_a_stop_is_saved_for_the_next_process(tmp_path: Path) -> None:
     first = StateDir(tmp_path, "app")
     assert first.stopped_by() is None
     first.set_stopped(True, "anna", 1)
@@ -139,7 +139,7 @@ def test_a_stop_holds_for_the_next_process(tmp_path: Path) -> None:
     second.close()
 
 
-def test_a_checkpoint_counts_once_a_batch_was_planned(tmp_path: Path) -> None:
+def test_a_checkpoint_exists_once_a_batch_was_planned(tmp_path: Path) -> None:
     state = StateDir(tmp_path, "app")
     offsets = state.checkpoints(1) / "query" / "offsets"
     offsets.mkdir(parents=True)
@@ -153,7 +153,7 @@ def test_a_checkpoint_counts_once_a_batch_was_planned(tmp_path: Path) -> None:
     state.close()
 
 
-def test_older_generations_are_dropped_and_nothing_else(tmp_path: Path) -> None:
+def test_only_older_generations_are_deleted(tmp_path: Path) -> None:
     state = StateDir(tmp_path, "app")
     for name in ("1", "2", "9", "10", "kept"):
         (state.path / name).mkdir()

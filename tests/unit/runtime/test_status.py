@@ -1,4 +1,4 @@
-"""The Status: what each event changes."""
+"""The changes of the Status by each event."""
 
 from threading import Thread
 
@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis.strategies import dictionaries, integers
 
 from lsql_runner.errors import LsqlError, report
+from lsql_runner.events.batches import FailureCount
 from lsql_runner.events.processor import (
     BatchEnded,
     BrokerFound,
@@ -26,8 +27,8 @@ from lsql_runner.events.state import State
 from lsql_runner.runtime.status import IDLE_AFTER_MS, Status, StatusBoard, advance
 
 P0, P1 = Partition("cars", 0), Partition("cars", 1)
-DIED = report(LsqlError("QUERY_FAILED", reason="boom"))
-LOST = report(LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", reason="refused"))
+QUERY_FAILED = report(LsqlError("QUERY_FAILED", reason="boom"))
+UNREACHABLE = report(LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", reason="refused"))
 
 
 def fold(*events: Event, status: Status | None = None) -> Status:
@@ -51,47 +52,51 @@ def batch(at_ms: int, query: str = "a", **changes: object) -> BatchEnded:
     return BatchEnded(**{**values, **changes})  # type: ignore[arg-type]  # the values above, one by one
 
 
-def to(new: State, old: State = State.STARTING, at_ms: int = 0) -> StateChanged:
+def changed_to(new: State, old: State = State.STARTING, at_ms: int = 0) -> StateChanged:
     return StateChanged(at_ms, old, new)
 
 
 class TestState:
-    def test_a_move_sets_state_time_and_reason(self) -> None:
-        status = fold(StateChanged(7, State.STARTING, State.FAILED, DIED))
+    def test_a_transition_sets_state_time_and_reason(self) -> None:
+        status = fold(StateChanged(7, State.STARTING, State.FAILED, QUERY_FAILED))
 
-        assert (status.state, status.since_ms, status.reason) == (State.FAILED, 7, DIED)
+        assert (status.state, status.since_ms, status.reason) == (State.FAILED, 7, QUERY_FAILED)
 
-    def test_the_next_move_clears_the_reason(self) -> None:
-        status = fold(StateChanged(7, State.STARTING, State.FAILED, DIED), to(State.STARTING, State.FAILED))
+    def test_the_next_transition_clears_the_reason(self) -> None:
+        status = fold(
+            StateChanged(7, State.STARTING, State.FAILED, QUERY_FAILED), changed_to(State.STARTING, State.FAILED)
+        )
 
         assert status.reason is None
 
-    def test_only_a_start_out_of_restarting_is_a_restart(self) -> None:
+    def test_only_a_start_from_restarting_is_a_restart(self) -> None:
         status = fold(
-            to(State.RUNNING),
-            to(State.RESTARTING, State.RUNNING),
-            to(State.STARTING, State.RESTARTING),
-            to(State.WAITING),
-            to(State.STARTING, State.WAITING),
+            changed_to(State.RUNNING),
+            changed_to(State.RESTARTING, State.RUNNING),
+            changed_to(State.STARTING, State.RESTARTING),
+            changed_to(State.WAITING),
+            changed_to(State.STARTING, State.WAITING),
         )
 
         assert status.restarts == 1
 
-    def test_time_of_the_next_try_is_known_while_it_restarts_and_no_longer(self) -> None:
-        restarting = fold(QueryDied(1_000, DIED, retry_in_s=2.5), to(State.RESTARTING, State.RUNNING))
+    def test_the_time_of_the_restart_is_known_only_while_it_restarts(self) -> None:
+        restarting = fold(QueryDied(1_000, QUERY_FAILED, retry_in_s=2.5), changed_to(State.RESTARTING, State.RUNNING))
 
         assert restarting.restart_at_ms == 3_500
-        assert fold(to(State.STARTING, State.RESTARTING), status=restarting).restart_at_ms is None
+        assert fold(changed_to(State.STARTING, State.RESTARTING), status=restarting).restart_at_ms is None
 
-    def test_a_final_error_has_no_next_try(self) -> None:
-        status = fold(QueryDied(1_000, DIED, retry_in_s=None))
+    def test_a_final_error_has_no_time_of_a_restart(self) -> None:
+        status = fold(QueryDied(1_000, QUERY_FAILED, retry_in_s=None))
 
-        assert (status.restart_at_ms, status.last_error, status.last_error_at_ms) == (None, DIED, 1_000)
+        assert (status.restart_at_ms, status.last_error, status.last_error_at_ms) == (None, QUERY_FAILED, 1_000)
 
     def test_the_last_error_is_kept_after_a_restart(self) -> None:
-        status = fold(QueryDied(1_000, DIED, 1.0), to(State.STARTING, State.RESTARTING), to(State.RUNNING))
+        status = fold(
+            QueryDied(1_000, QUERY_FAILED, 1.0), changed_to(State.STARTING, State.RESTARTING), changed_to(State.RUNNING)
+        )
 
-        assert status.last_error == DIED
+        assert status.last_error == QUERY_FAILED
 
 
 class TestOffsets:
@@ -117,10 +122,10 @@ class TestOffsets:
         behind, ahead = Partition("t", 0), Partition("t", 1)
         measured = LagMeasured(1, {behind: 100, ahead: 100})
 
-        read_on = fold(measured, batch(2, positions={behind: 90, ahead: 130}))
-        measured_late = fold(batch(1, positions={behind: 90, ahead: 130}), measured)
+        measured_before = fold(measured, batch(2, positions={behind: 90, ahead: 130}))
+        measured_after = fold(batch(1, positions={behind: 90, ahead: 130}), measured)
 
-        for status in (read_on, measured_late):
+        for status in (measured_before, measured_after):
             assert status.ends == {behind: 100, ahead: 130}
             assert status.lags == {behind: 10, ahead: 0}
 
@@ -143,15 +148,15 @@ class TestOffsets:
 
 
 class TestRates:
-    def test_the_first_batch_counts_over_its_own_time(self) -> None:
+    def test_the_rate_of_the_first_batch_is_over_its_duration(self) -> None:
         assert fold(batch(1_000)).records_in_per_s == 200
 
-    def test_the_next_counts_over_the_time_since_the_one_before(self) -> None:
+    def test_the_rate_of_a_later_batch_is_over_the_time_since_the_previous_one(self) -> None:
         status = fold(batch(1_000), batch(5_000))
 
         assert (status.records_in_per_s, status.records_out_per_s) == (25, 2.5)
 
-    def test_rates_are_per_query_and_added_up(self) -> None:
+    def test_the_rate_is_the_sum_over_the_queries(self) -> None:
         status = fold(batch(1_000, "a"), batch(1_000, "b"), batch(3_000, "a"), batch(3_001, "b"))
 
         assert status.records_in_per_s == pytest.approx(100, rel=0.01)
@@ -161,7 +166,7 @@ class TestRates:
 
         assert status.records_in_per_s == 200
 
-    def test_rate_is_zero_after_a_while_without_lag(self) -> None:
+    def test_the_rate_is_zero_after_ten_seconds_without_lag(self) -> None:
         status = fold(batch(1_000, positions={P0: 10}), LagMeasured(1_000 + IDLE_AFTER_MS, {P0: 10}))
 
         assert (status.records_in_per_s, status.records_out_per_s) == (0, 0)
@@ -171,8 +176,8 @@ class TestRates:
 
         assert status.records_in_per_s == 200
 
-    def test_rate_is_zero_when_it_does_not_run(self) -> None:
-        status = fold(batch(1_000), to(State.STOPPING, State.RUNNING))
+    def test_the_rate_of_a_stopped_processor_is_zero(self) -> None:
+        status = fold(batch(1_000), changed_to(State.STOPPING, State.RUNNING))
 
         assert status.records_in_per_s == 0
 
@@ -192,14 +197,26 @@ class TestTotals:
         assert status.watermarks_ms == {"a": 5}
 
 
-class TestTroubles:
-    def test_a_broker_that_is_found_again_is_no_error(self) -> None:
-        assert fold(BrokerLost(1, LOST)).broker_error == LOST
-        assert fold(BrokerLost(1, LOST), BrokerFound(2)).broker_error is None
+class TestErrors:
+    def test_the_error_of_the_broker_is_cleared_when_it_is_found_again(self) -> None:
+        assert fold(BrokerLost(1, UNREACHABLE)).broker_error == UNREACHABLE
+        assert fold(BrokerLost(1, UNREACHABLE), BrokerFound(2)).broker_error is None
 
-    def test_a_jvm_that_is_gone_stays_gone(self) -> None:
+    def test_failed_records_add_up_by_action_topic_and_code(self) -> None:
+        malformed = FailureCount("dead_letter", "cars", "RECORD_MALFORMED", 2)
+        refused = FailureCount("skipped", "cars", "RECORD_REFUSED", 3)
+
+        status = fold(batch(1, failed_records=(malformed, refused)), batch(2, failed_records=(malformed,)))
+
+        assert status.failed_records == {
+            ("dead_letter", "cars", "RECORD_MALFORMED"): 4,
+            ("skipped", "cars", "RECORD_REFUSED"): 3,
+        }
+        assert (status.dead_letters, status.skipped_records) == (4, 3)
+
+    def test_the_error_of_an_ended_jvm_is_kept(self) -> None:
         gone = report(LsqlError("JVM_GONE", reason="killed"))
-        status = fold(JvmGone(1, gone), BrokerFound(2), to(State.STARTING))
+        status = fold(JvmGone(1, gone), BrokerFound(2), changed_to(State.STARTING))
 
         assert (status.jvm_error, status.last_error) == (gone, gone)
 
@@ -223,30 +240,30 @@ class TestProgress:
 
         assert (status.progress_at_ms, status.lag_at_progress) == (9, 0)
 
-    def test_a_growing_lag_is_no_progress(self) -> None:
+    def test_a_growing_lag_is_not_progress(self) -> None:
         status = fold(batch(2, positions={P0: 10}), LagMeasured(9, {P0: 11}))
 
         assert (status.progress_at_ms, status.lag_at_progress) == (2, 0)
 
-    def test_time_without_progress_starts_when_it_runs(self) -> None:
+    def test_the_time_without_progress_begins_when_the_query_runs(self) -> None:
         status = fold(
             batch(2, positions={P0: 10}),
             LagMeasured(3, {P0: 500}),
-            to(State.STOPPING, State.RUNNING, 4),
-            to(State.RUNNING, State.STARTING, at_ms=100_000),
+            changed_to(State.STOPPING, State.RUNNING, 4),
+            changed_to(State.RUNNING, State.STARTING, at_ms=100_000),
         )
 
         assert (status.progress_at_ms, status.lag_at_progress) == (100_000, 490)
 
 
-def test_the_board_keeps_every_event_of_several_threads() -> None:
+def test_the_board_is_thread_safe() -> None:
     board = StatusBoard(Status())
 
-    def tell() -> None:
+    def emit() -> None:
         for _ in range(500):
             board(LateRecordsDropped(1, "a", 1))
 
-    threads = [Thread(target=tell) for _ in range(4)]
+    threads = [Thread(target=emit) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

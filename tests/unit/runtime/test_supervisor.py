@@ -1,4 +1,4 @@
-"""The supervisor's thread on fakes: it does by itself what the tests of the control loop do turn by turn."""
+"""The supervisor's thread on fakes. The tests of the control loop run its turns one by one."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from lsql_runner.runtime.supervisor import Supervisor
 from lsql_runner.sql.parser import parse
 
 FILTER = "INSERT INTO o SELECT STREAM * FROM t"
-PLACE = Partition("t", 0)
+P0 = Partition("t", 0)
 DEADLINE_S = 20.0
 
 
-class Running:
+class RunningSupervisor:
     """A launched supervisor on fakes, its state directory and its events."""
 
     def __init__(self, runtime: FakeRuntime) -> None:
@@ -64,21 +64,21 @@ def wait_until(done: Callable[[], bool]) -> None:
 
 @pytest.fixture
 def runtime(tmp_path: Path) -> FakeRuntime:
-    made = FakeRuntime(tmp_path, FILTER)
-    made.brokers.add_topic("t")
-    made.brokers.add_topic("o")
-    made.brokers.produce("t", (b"k", b'{"a": 3}'))
-    return made
+    runtime = FakeRuntime(tmp_path, FILTER)
+    runtime.brokers.add_topic("t")
+    runtime.brokers.add_topic("o")
+    runtime.brokers.produce("t", (b"k", b'{"a": 3}'))
+    return runtime
 
 
 @pytest.fixture
-def running(runtime: FakeRuntime) -> Iterator[Running]:
-    with closing(Running(runtime)) as made:
-        made.reach(State.RUNNING)
-        yield made
+def running(runtime: FakeRuntime) -> Iterator[RunningSupervisor]:
+    with closing(RunningSupervisor(runtime)) as running:
+        running.reach(State.RUNNING)
+        yield running
 
 
-def test_it_runs_stops_and_starts(running: Running) -> None:
+def test_it_runs_stops_and_starts(running: RunningSupervisor) -> None:
     running.supervisor.stop("ada")
     running.reach(State.STOPPED)
     assert running.state.stopped_by() == "ada"
@@ -91,23 +91,23 @@ def test_it_runs_stops_and_starts(running: Running) -> None:
     assert running.state.stopped_by() is None
 
 
-def test_the_position_and_the_lag_are_reported_by_a_thread_beside_it(running: Running) -> None:
+def test_another_thread_commits_the_position_and_measures_the_lag(running: RunningSupervisor) -> None:
     running.runtime.engine.run_batches()
 
-    wait_until(lambda: running.runtime.brokers.group_positions(APP_ID, [PLACE]) == {PLACE: 1})
-    wait_until(lambda: running.supervisor.status().lags == {PLACE: 0})
+    wait_until(lambda: running.runtime.brokers.group_positions(APP_ID, [P0]) == {P0: 1})
+    wait_until(lambda: running.supervisor.status().lags == {P0: 0})
 
 
-def test_close_ends_it_and_commits(running: Running) -> None:
+def test_close_ends_the_supervisor_and_commits_the_position(running: RunningSupervisor) -> None:
     running.runtime.engine.run_batches()
 
     running.supervisor.close()
 
     assert running.supervisor.status().state is State.ENDED
-    assert running.runtime.brokers.group_positions(APP_ID, [PLACE]) == {PLACE: 1}
+    assert running.runtime.brokers.group_positions(APP_ID, [P0]) == {P0: 1}
 
 
-def test_a_command_that_the_state_does_not_allow_is_refused(running: Running) -> None:
+def test_a_command_that_the_state_does_not_allow_is_refused(running: RunningSupervisor) -> None:
     running.supervisor.close()
 
     with pytest.raises(LsqlError) as caught:
@@ -117,7 +117,7 @@ def test_a_command_that_the_state_does_not_allow_is_refused(running: Running) ->
     assert running.state.stopped_by() is None
 
 
-def test_it_describes_its_program(running: Running) -> None:
+def test_it_describes_its_program(running: RunningSupervisor) -> None:
     assert "read t" in running.supervisor.description.plan
     assert {"nodes", "edges"} <= running.supervisor.description.topology.keys()
     assert running.supervisor.health().ok

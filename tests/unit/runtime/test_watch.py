@@ -1,4 +1,4 @@
-"""The reports to the brokers beside the queries: positions when they are new, the lag when it is due."""
+"""Positions are committed if they are new, and the lag is measured when it is due."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from lsql_runner.events.processor import BrokerFound, BrokerLost, Event, LagMeas
 from lsql_runner.runtime.state_machine import StateMachine
 from lsql_runner.runtime.watch import PositionReporter
 
-PLACE = Partition("t", 0)
+P0 = Partition("t", 0)
 FILTER = "INSERT INTO o SELECT STREAM * FROM t"
 
 
-class Reporting:
-    """A reporter whose position and clock a test moves."""
+class ReporterFixture:
+    """A PositionReporter whose position and clock a test sets."""
 
     def __init__(self, folder: Path) -> None:
         self.runtime = FakeRuntime(folder, FILTER, SQL_METRIC_FREQUENCY="500")
@@ -32,7 +32,7 @@ class Reporting:
         self.machine.listen(self.events.append)
 
     def move_to(self, offset: int) -> None:
-        self.machine.emit(BatchEnded(BEGIN_MS, "q", offset, 1, 1, 1, {}, {PLACE: offset}))
+        self.machine.emit(BatchEnded(BEGIN_MS, "q", offset, 1, 1, 1, {}, {P0: offset}))
         self.events.clear()
 
     def kinds(self) -> list[type]:
@@ -40,32 +40,32 @@ class Reporting:
 
 
 @pytest.fixture
-def reporting(tmp_path: Path) -> Reporting:
-    made = Reporting(tmp_path)
-    made.move_to(3)
-    return made
+def reporting(tmp_path: Path) -> ReporterFixture:
+    reporting = ReporterFixture(tmp_path)
+    reporting.move_to(3)
+    return reporting
 
 
-def test_a_position_is_committed_and_the_lag_measured(reporting: Reporting) -> None:
+def test_a_position_is_committed_and_the_lag_measured(reporting: ReporterFixture) -> None:
     reporting.reporter.report()
 
-    assert reporting.brokers.group_positions(APP_ID, [PLACE]) == {PLACE: 3}
-    assert reporting.events == [LagMeasured(BEGIN_MS, {PLACE: 9})]
+    assert reporting.brokers.group_positions(APP_ID, [P0]) == {P0: 3}
+    assert reporting.events == [LagMeasured(BEGIN_MS, {P0: 9})]
 
 
-def test_a_position_that_is_not_new_is_not_committed_again(reporting: Reporting) -> None:
+def test_an_unchanged_position_is_not_committed_again(reporting: ReporterFixture) -> None:
     reporting.reporter.report()
     reporting.brokers.delete_group(APP_ID)
 
     reporting.reporter.report()
-    assert reporting.brokers.group_positions(APP_ID, [PLACE]) == {}
+    assert reporting.brokers.group_positions(APP_ID, [P0]) == {}
 
     reporting.move_to(4)
     reporting.reporter.report()
-    assert reporting.brokers.group_positions(APP_ID, [PLACE]) == {PLACE: 4}
+    assert reporting.brokers.group_positions(APP_ID, [P0]) == {P0: 4}
 
 
-def test_the_lag_is_measured_once_a_period(reporting: Reporting) -> None:
+def test_the_lag_is_measured_once_in_a_period(reporting: ReporterFixture) -> None:
     for later_ms in (0, 499, 1, 100):
         reporting.runtime.now_ms += later_ms
         reporting.reporter.report()
@@ -74,14 +74,14 @@ def test_the_lag_is_measured_once_a_period(reporting: Reporting) -> None:
     assert reporting.reporter.due_in_s() == pytest.approx(0.4)
 
 
-def test_at_the_end_only_the_position_is_committed(reporting: Reporting) -> None:
+def test_without_measure_only_the_position_is_committed(reporting: ReporterFixture) -> None:
     reporting.reporter.report(measure=False)
 
     assert reporting.events == []
-    assert reporting.brokers.group_positions(APP_ID, [PLACE]) == {PLACE: 3}
+    assert reporting.brokers.group_positions(APP_ID, [P0]) == {P0: 3}
 
 
-def test_brokers_that_are_lost_are_found_once(reporting: Reporting) -> None:
+def test_each_failed_request_and_the_first_success_after_it_are_events(reporting: ReporterFixture) -> None:
     reporting.brokers.lost()
     reporting.reporter.report()
     reporting.reporter.report()
@@ -90,10 +90,10 @@ def test_brokers_that_are_lost_are_found_once(reporting: Reporting) -> None:
     reporting.reporter.report()
 
     assert reporting.kinds() == [BrokerLost, BrokerLost, BrokerFound]
-    assert reporting.brokers.group_positions(APP_ID, [PLACE]) == {PLACE: 3}
+    assert reporting.brokers.group_positions(APP_ID, [P0]) == {P0: 3}
 
 
-def test_after_a_failure_the_next_measurement_is_a_period_later(reporting: Reporting) -> None:
+def test_after_a_failure_the_next_measurement_is_a_period_later(reporting: ReporterFixture) -> None:
     reporting.brokers.lost()
     reporting.reporter.report()
 

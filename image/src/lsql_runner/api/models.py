@@ -131,12 +131,14 @@ class Batch(Model):
     phases_ms: dict[str, int]
 
 
-class CaughtRecords(Model):
-    """Records of one topic that had one error, since the process began. `code` is a key of the error catalogue."""
+class FailedRecords(Model):
+    """Failed records of one topic with one error code, since the process began."""
 
-    fate: Literal["dead", "skipped"] = Field(description="Whether they went to the dead letter queue or were skipped.")
+    action: Literal["dead_letter", "skipped"] = Field(
+        description="Whether the records were written to the dead letter topic or skipped."
+    )
     topic: str
-    code: str
+    code: str = Field(description="A key of the error catalogue.")
     records: Count
 
 
@@ -177,7 +179,7 @@ class StreamReport(Model):
     skipped_records: Count = Field(
         description="Records that were skipped: they had an error, or were rows of a table without a key."
     )
-    caught: list[CaughtRecords] = Field(description="The same by topic and error code.")
+    failed_records: list[FailedRecords] = Field(description="Dead letters and skipped records by topic and error code.")
 
 
 class HistorySample(Model):

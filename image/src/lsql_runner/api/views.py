@@ -7,9 +7,9 @@ from typing import Any, NoReturn, cast
 
 from lsql_runner.api.models import (
     Batch,
-    CaughtRecords,
     DatedError,
     Error,
+    FailedRecords,
     HealthReason,
     HealthReport,
     HistoryReport,
@@ -73,11 +73,11 @@ def stream(processor: Processor, now_ms: int) -> StreamReport:
         last_batch=_batch(status),
         watermark=_maybe(min(status.watermarks_ms.values(), default=None)),
         late_records_dropped=status.late_records_dropped,
-        dead_letters=status.records_caught("dead"),
-        skipped_records=status.records_caught("skipped"),
-        caught=[
-            CaughtRecords(fate=cast(Any, fate), topic=topic, code=code, records=records)
-            for (fate, topic, code), records in sorted(status.caught.items())
+        dead_letters=status.dead_letters,
+        skipped_records=status.skipped_records,
+        failed_records=[
+            FailedRecords(action=action, topic=topic, code=code, records=records)
+            for (action, topic, code), records in sorted(status.failed_records.items())
         ],
     )
 

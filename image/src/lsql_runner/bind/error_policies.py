@@ -35,7 +35,7 @@ class ErrorPolicies:
     queue_span: Span | None = field(default=None, compare=False)
 
     @property
-    def catches(self) -> bool:
+    def handles_errors(self) -> bool:
         """Whether some errors do not stop the processor."""
         return (self.read, self.write) != ("fail", "fail")
 

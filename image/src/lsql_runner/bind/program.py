@@ -118,7 +118,7 @@ def _bind_insert(
     sink = sink_of(insert, context.catalog)
     select = context.bind(insert.select, tables, inside_insert=bool(insert.tables))
     if sink is not None:
-        if context.settings.errors.catches:
+        if context.settings.errors.handles_errors:
             raise unsupported("error policy of sink", insert.target.span)
         return bind_sink_insert(insert, sink, select, context.settings)
     span = insert.select.projections[0].span.to(insert.select.projections[-1].span)

@@ -20,8 +20,8 @@ class MemoryCases:
     def run(self, case: Case, prepared: PreparedCase) -> CaseRun:
         schemas = prepared.registry.texts()
         batches = [topic_records(batch) for batch in prepared.batches]
-        keyed = compacted_targets(prepared.planned)
-        run = self._engine.run(prepared.plan, batches, schemas, idle_ms=case.idle_ms, keyed=keyed)
+        compacted = compacted_targets(prepared.planned)
+        run = self._engine.run(prepared.plan, batches, schemas, idle_ms=case.idle_ms, compacted=compacted)
         records = (ActualRecord(r.topic, r.key, r.value, r.timestamp_ms, r.headers) for r in run.records)
         return CaseRun(tuple(records), run.error, schemas)
 

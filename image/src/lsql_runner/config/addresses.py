@@ -1,4 +1,4 @@
-"""The brokers' addresses in SQL_BOOTSTRAP_SERVERS: `[PROTO://]host:port`, several with commas."""
+"""The brokers' addresses in SQL_BOOTSTRAP_SERVERS: `[PROTO://]host:port`, separated by commas."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _SERVER = re.compile(r"(?:(?P<protocol>[A-Za-z_]+)://)?(?P<address>[^\s,/:]+:\d{
 
 
 def broker_addresses(servers: str, protocol: str) -> tuple[str, str]:
-    """The addresses as `host:port,...`, and the one security protocol of all brokers.
+    """The addresses as `host:port,...`, and the security protocol of all brokers.
 
     Args:
-        servers: the variable's value.
-        protocol: SECURITY_PROTOCOL; empty where the addresses, or the default, say it.
+        servers: the value of SQL_BOOTSTRAP_SERVERS.
+        protocol: the value of SECURITY_PROTOCOL; if it is empty, the protocol of the addresses, or PLAINTEXT, is used.
 
     Raises:
         LsqlError: ENV_MISSING, ENV_INVALID.
@@ -32,12 +32,12 @@ def broker_addresses(servers: str, protocol: str) -> tuple[str, str]:
     addresses: list[str] = []
     protocols: set[str] = {*protocol.split()}
     for server in servers.split(","):
-        found = _SERVER.match(server.strip())
-        named = (found["protocol"] or "").upper() if found else ""
-        if not found or (named and named not in PROTOCOLS):
+        match = _SERVER.match(server.strip())
+        named = (match["protocol"] or "").upper() if match else ""
+        if not match or (named and named not in PROTOCOLS):
             expected = _EXPECTED("SERVERS", protocols=", ".join(PROTOCOLS))
             raise LsqlError("ENV_INVALID", name=_VARIABLE, value=servers, expected=expected)
-        addresses.append(found["address"])
+        addresses.append(match["address"])
         protocols |= {named} - {""}
     if len(protocols) > 1:
         expected = _EXPECTED("ONE_PROTOCOL", found=", ".join(sorted(protocols)))

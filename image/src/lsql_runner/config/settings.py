@@ -1,4 +1,4 @@
-"""The settings in the environment. The fields of Settings give names, defaults, checks and the reference page."""
+"""The settings in the environment. The fields of Settings define names, defaults, checks and the reference page."""
 
 from __future__ import annotations
 
@@ -60,36 +60,36 @@ class Settings(BaseModel):
     bootstrap_servers: str = Field(
         "",
         alias="SQL_BOOTSTRAP_SERVERS",
-        description="Brokers: `[PROTO://]host:port`, several with commas; PROTO is a security protocol.",
+        description="Brokers: `[PROTO://]host:port`, separated by commas; PROTO is a security protocol.",
     )
     schema_registry_url: str = Field(
         "",
         alias="SQL_SCHEMA_REGISTRY_URL",
         description=(
-            "Schema registry: `http[s]://host[:port][/path]`, several hosts with commas. "
+            "Schema registry: `http[s]://host[:port][/path]`, several addresses separated by commas. "
             f"For {', '.join(REGISTRY_KINDS)}."
         ),
     )
-    registry_user: str = Field("", alias="LSQL_SCHEMA_REGISTRY_USER", description="User at the schema registry.")
+    registry_user: str = Field("", alias="LSQL_SCHEMA_REGISTRY_USER", description="User name for the schema registry.")
     registry_password: str = Field(
-        "", alias="LSQL_SCHEMA_REGISTRY_PASSWORD", description="Password at the schema registry."
+        "", alias="LSQL_SCHEMA_REGISTRY_PASSWORD", description="Password for the schema registry."
     )
     registry_ca: str = Field(
         "",
         alias="LSQL_SCHEMA_REGISTRY_CA",
-        description="Authorities that may have issued the registry's certificate, as PEM; empty: those that the "
-        "system trusts.",
+        description="CA certificates with which the registry's certificate is verified, as PEM; empty for those of the "
+        "system.",
     )
     registry_certificate: str = Field(
         "",
         alias="LSQL_SCHEMA_REGISTRY_CERTIFICATE",
-        description="Certificate to show to the registry, with its chain, as PEM.",
+        description="Client certificate for the registry, with its chain, as PEM.",
     )
     registry_key: str = Field(
-        "", alias="LSQL_SCHEMA_REGISTRY_KEY", description="Private key of that certificate, as PEM."
+        "", alias="LSQL_SCHEMA_REGISTRY_KEY", description="Private key of the client certificate, as PEM."
     )
     registry_key_password: str = Field(
-        "", alias="LSQL_SCHEMA_REGISTRY_KEY_PASSWORD", description="Password of that key, if it has one."
+        "", alias="LSQL_SCHEMA_REGISTRY_KEY_PASSWORD", description="Password of the private key, if it has one."
     )
     registry_provider: str = Field(
         "", alias="SQL_REGISTRY_PROVIDER", description="Kind of schema registry. Not used in this version."
@@ -109,7 +109,7 @@ class Settings(BaseModel):
         5000,
         alias="SQL_METRIC_FREQUENCY",
         ge=100,
-        description="Milliseconds between two measurements of the lag at the brokers.",
+        description="Milliseconds between two measurements of the lag on the brokers.",
     )
     log_level: Annotated[str, AfterValidator(_level)] = Field(
         "INFO", alias="ROOT_LOG_LEVEL", description="Least severe level that is logged."
@@ -117,82 +117,82 @@ class Settings(BaseModel):
     java_options: str = Field(
         "",
         alias="JAVA_OPTS",
-        description="More options for the JVM, separated by blanks. The second one that Kerberos and Java key stores "
-        "need takes those that begin with `-D`.",
+        description="More options for the JVM, separated by blanks. The second JVM, for Kerberos and Java key stores, "
+        "gets those that begin with `-D`.",
     )
     security_protocol: Literal["", "PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
         "",
         alias="SECURITY_PROTOCOL",
-        description="How to speak to the brokers; SASL_* and SSL_* variables become Kafka client keys.",
+        description="Security protocol of the brokers; SASL_* and SSL_* variables become Kafka client keys.",
     )
     topics: str = Field(
         "",
         alias="LSQL_TOPICS",
         description="Formats and schemas of topics, as JSON; see docs/reference/topics.md.",
     )
-    user: str = Field("", alias="LSQL_USER", description="Who the processor belongs to; shown on /stream.")
+    user: str = Field("", alias="LSQL_USER", description="Owner of the processor; shown on /stream.")
     jars_dir: Path = Field(
         JARS_DIR,
         alias="LSQL_JARS_DIR",
-        description="The Kafka connector's jars and the runner's own.",
+        description="Folder with the jars of the Kafka connector and of the runner.",
     )
     class_archive: Path = Field(
         CLASS_ARCHIVE,
         alias="LSQL_CLASS_ARCHIVE",
-        description="Archive of the JVM's classes, made by set-up; without the file the JVM starts slower.",
+        description="Class archive of the JVM, created by set-up; without the file the JVM starts slower.",
     )
     heap_mib: Annotated[int, AfterValidator(_heap)] = Field(
         0,
         alias="LSQL_HEAP_MIB",
-        description="The JVM's heap in MiB, at least 320 (Spark refuses less); 0 takes what the container's memory "
-        "limit leaves for it, or 512 where there is none.",
+        description="Heap of the JVM in MiB, at least 320 (Spark refuses less); 0 derives it from the container's "
+        "memory limit, or is 512 without a limit.",
     )
     threads: int = Field(
         0,
         alias="LSQL_THREADS",
         ge=0,
         le=1024,
-        description="Tasks at once; 0 takes the cores that the process, or its container, may use.",
+        description="Tasks that run at the same time; 0 for the cores that the process, or its container, may use.",
     )
     state_on_loss: Literal["fail", "reset", "rebuild"] = Field(
         "fail",
         alias="LSQL_STATE_ON_LOSS",
-        description="What to do when the group has a position but the state is gone: `fail`, `reset` (start empty "
-        "at the position), `rebuild` (read everything again).",
+        description="What to do if the consumer group has a position but the state is lost: `fail`, `reset` (start "
+        "with empty state at the position), `rebuild` (read all records again).",
     )
     state_on_change: Literal["fail", "reset"] = Field(
         "fail",
         alias="LSQL_STATE_ON_CHANGE",
-        description="What to do when the state was made by another program: `fail`, or `reset` (start empty at the "
-        "group's position).",
+        description="What to do if the state belongs to another program: `fail`, or `reset` (start with empty state at "
+        "the position of the consumer group).",
     )
     on_data_loss: Literal["fail", "continue"] = Field(
         "fail",
         alias="LSQL_ON_DATA_LOSS",
-        description="What to do when unread records are gone from the brokers: `fail`, or `continue` behind the gap.",
+        description="What to do if the brokers have deleted unread records: `fail`, or `continue` after the gap.",
     )
     stuck_after_s: float = Field(
         60.0,
         alias="LSQL_STUCK_AFTER_S",
         gt=0,
-        description="Seconds without a finished batch, while the lag grows, after which /health says 503.",
+        description="Seconds without a finished batch, while the lag grows, after which /health returns 503.",
     )
     max_records_per_batch: int = Field(
         1_000_000,
         alias="LSQL_MAX_RECORDS_PER_BATCH",
         ge=1,
-        description="Most records that one batch reads from one topic.",
+        description="Maximum number of records that a batch reads from one topic.",
     )
     sample_records: int = Field(
         1000,
         alias="LSQL_SAMPLE_RECORDS",
         ge=1,
         le=100_000,
-        description="Most records of a topic that are looked at to find its schema.",
+        description="Maximum number of records of a topic from which its schema is inferred.",
     )
-    sinks: tuple[SinkConnection, ...] = Field((), description="LSQL_SINK_<NAME>_URL and its companions.")
+    sinks: tuple[SinkConnection, ...] = Field((), description="LSQL_SINK_<NAME>_URL, _USER and _PASSWORD.")
     client_keys: tuple[tuple[str, str], ...] = Field((), description="SASL_* and SSL_* as Kafka client keys.")
-    files: tuple[Path, ...] = Field((), description="The files that values were read from.")
+    files: tuple[Path, ...] = Field((), description="The files from which values were read.")
 
     @property
     def connection(self) -> KafkaConnection:
@@ -207,7 +207,7 @@ class Settings(BaseModel):
 
     @property
     def registry(self) -> RegistryConnection | None:
-        """The schema registry; None where no address is given.
+        """The schema registry; None if there is no address.
 
         Raises:
             LsqlError: ENV_INVALID.
@@ -239,11 +239,11 @@ class Settings(BaseModel):
 
 
 NAMES = {field.alias: name for name, field in Settings.model_fields.items() if field.alias}
-"""Environment names and the fields that they fill."""
+"""Names of variables, and the fields with their values."""
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
-    """Read the environment. A name with `_FILE` behind it names a file that holds the value, for secrets.
+    """Read the environment. A variable with the suffix `_FILE` has the path of a file with the value, for secrets.
 
     Raises:
         LsqlError: ENV_UNKNOWN, ENV_INVALID, ENV_MISSING, URL_WITH_CREDENTIALS, FILE_UNREADABLE, FILE_NOT_UTF8.

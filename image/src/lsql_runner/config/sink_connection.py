@@ -1,4 +1,4 @@
-"""How a sink's server is reached. Settings read it, the engine hands it to the JVM; no other stage sees it."""
+"""The connection of a sink. Settings define it, and the engine passes it to the JVM; no other stage uses it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class SinkConnection:
-    """One configured sink. Its address never holds credentials."""
+    """One configured sink. Its URL has no credentials."""
 
     name: str
     kind: str

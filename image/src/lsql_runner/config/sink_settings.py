@@ -1,4 +1,4 @@
-"""Sinks in the environment: `LSQL_SINK_<NAME>_URL`, `_USER`, `_PASSWORD`, one set of them for each sink."""
+"""Sinks in the environment: `LSQL_SINK_<NAME>_URL`, `_USER` and `_PASSWORD` for each sink."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from lsql_runner.errors import LsqlError
 
 SINK_VARIABLE = re.compile(r"LSQL_SINK_(?P<name>[A-Z][A-Z0-9_]*?)_(?P<part>URL|USER|PASSWORD)(?:_FILE)?")
 SINK_PARTS = {
-    "URL": "Where the server of the sink `<name>` is, without credentials: "
+    "URL": "Address of the sink `<name>`, without credentials: "
     + ", ".join(f"`{kind.example}` ({kind.name})" for kind in KINDS.values())
-    + ". `<NAME>` is the target's name in capitals, `-` as `_`.",
-    "USER": "User at that server.",
-    "PASSWORD": "Password of that user.",
+    + ". `<NAME>` is the sink's name in capitals, with `_` for `-`.",
+    "USER": "User name for the sink.",
+    "PASSWORD": "Password of the user.",
 }
-"""What the variables of a sink mean, for the reference page."""
+"""Descriptions of a sink's variables, for the reference page."""
 
 _ADDRESS = {
     "postgresql": re.compile(r"jdbc:postgresql://[^/?#@\s]+/[^/?#\s]+(\?[^#\s]*)?"),
@@ -27,10 +27,10 @@ _CREDENTIALS = re.compile(r"[?&](user|[^=&]*password)=|//[^/]*@", re.IGNORECASE)
 
 
 def read_sinks(variables: Mapping[str, str]) -> tuple[SinkConnection, ...]:
-    """The sinks that variables name, in order of their names.
+    """The sinks in variables, ordered by name.
 
     Raises:
-        LsqlError: ENV_MISSING, ENV_INVALID, URL_WITH_CREDENTIALS. No message holds a password.
+        LsqlError: ENV_MISSING, ENV_INVALID, URL_WITH_CREDENTIALS. No message has a password.
     """
     found: dict[str, dict[str, str]] = {}
     for variable, value in variables.items():

@@ -1,4 +1,4 @@
-"""The variables of the environment that are the runner's, sorted by kind, with values from files read."""
+"""The runner's variables in the environment, by kind. Values in files are read."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ from lsql_runner.config.sink_settings import SINK_VARIABLE
 from lsql_runner.errors import LsqlError, file_error
 
 _FILE = "_FILE"
-"""Behind a name: its value is the path of a file that holds the value, for secrets."""
+"""Suffix of a variable with the path of a file, which has the value, for secrets."""
 _CLIENT_PREFIXES = ("SASL_", "SSL_")
 _OPENSSL = ("SSL_CERT_FILE", "SSL_CERT_DIR")
-"""Variables of OpenSSL itself that many images set; they are no Kafka client keys."""
+"""Variables of OpenSSL that many images set; they are not Kafka client keys."""
 _RUNNER_PREFIXES = ("SQL_", "LSQL_")
 
 
 @dataclass(slots=True)
 class Variables:
-    """Values by name, each in the kind that its name belongs to."""
+    """Values by name, for each kind of variable."""
 
     settings: dict[str, str] = field(default_factory=dict)
-    """Variables with a name of the settings table."""
+    """Variables of the settings table."""
     client_keys: dict[str, str] = field(default_factory=dict)
     """SASL_* and SSL_*, by the key of Kafka's client."""
     sinks: dict[str, str] = field(default_factory=dict)
     """LSQL_SINK_*, by name without `_FILE`."""
     files: list[Path] = field(default_factory=list)
-    """The files that values were read from."""
+    """The files from which values were read."""
 
 
 def sort_variables(environment: Mapping[str, str], names: Collection[str]) -> Variables:
-    """Sort the runner's variables, and leave out those of others.
+    """The runner's variables by kind. Other variables are ignored.
 
     Args:
         environment: all variables.
         names: the names of the settings table.
 
     Raises:
-        LsqlError: ENV_UNKNOWN for a name like the runner's that it does not know; FILE_UNREADABLE, FILE_NOT_UTF8.
+        LsqlError: ENV_UNKNOWN for an unknown name with a prefix of the runner; FILE_UNREADABLE, FILE_NOT_UTF8.
     """
     found = Variables()
     for variable, given in environment.items():
@@ -50,7 +50,7 @@ def sort_variables(environment: Mapping[str, str], names: Collection[str]) -> Va
         base = name.removesuffix(_FILE)
         if base != name and name not in names and _kind(found, base, names) is not None:
             found.files.append(Path(given))
-            # A program that is not UTF-8 is read as it comes in a variable: the parser names the wrong byte.
+            # A program that is not UTF-8 is read as Python reads variables: the parser reports the invalid byte.
             name, value = base, _read(given, "surrogateescape" if base == "SQL" else "strict")
         kind = _kind(found, name, names)
         if kind is not None:
@@ -62,7 +62,7 @@ def sort_variables(environment: Mapping[str, str], names: Collection[str]) -> Va
 
 
 def _kind(found: Variables, name: str, names: Collection[str]) -> dict[str, str] | None:
-    """Where a variable's value belongs; None where the name is not the runner's."""
+    """The dictionary for a variable's value; None if the variable is not one of the runner's."""
     if name in names:
         return found.settings
     if name.startswith(_CLIENT_PREFIXES):

@@ -14,12 +14,13 @@ GROUPS = Path("/sys/fs/cgroup")
 SMALLEST_HEAP_MIB = 320
 """Spark's minimum: one and a half times what it reserves, plus what a collector keeps free."""
 UNLIMITED_HEAP_MIB = 512
-"""Where nothing limits the memory: enough for stateless programs, and for small state."""
+"""The heap without a memory limit: enough for stateless programs and small state."""
 
 _OUTSIDE_MIB = 288
-"""Beside the heap, measured in the image: Python 95, classes and compiled code 130, buffers, threads, the collector."""
-_SHARE_OF_THE_REST = 0.75
-"""The heap's part of the memory above the smallest limit. The rest is for the state stores."""
+"""Memory outside the heap, measured in the image: Python 95, classes and compiled code 130; buffers, threads, garbage
+collector."""
+_HEAP_SHARE = 0.75
+"""The heap's share of the memory above the smallest limit. The rest is for the state stores."""
 _SMALLEST_LIMIT_MIB = SMALLEST_HEAP_MIB + _OUTSIDE_MIB
 _MIB = 1 << 20
 
@@ -28,17 +29,17 @@ BROKERS_JVM_MIB = 128
 
 
 def memory_limit_bytes(groups: Path = GROUPS) -> int | None:
-    """The most that the container may use; None where there is no limit."""
+    """The memory limit of the container; None if there is no limit."""
     for name in ("memory.max", "memory/memory.limit_in_bytes"):
         text = _read(groups / name)
         if text.isdigit():
             limit = int(text)
-            return limit if limit < 1 << 62 else None  # version 1 says "unlimited" by a very large number
+            return limit if limit < 1 << 62 else None  # version 1 has a very large number if there is no limit
     return None
 
 
 def cores(groups: Path = GROUPS) -> int:
-    """How many tasks can run at once: the cores of the quota, rounded up, and never more than the process may use."""
+    """The number of tasks that can run at the same time: the CPU quota rounded up, at most the cores of the process."""
     usable = len(os.sched_getaffinity(0))
     quota, period = [*_read(groups / "cpu.max").split(), "", ""][:2]
     if not quota:
@@ -59,14 +60,16 @@ def memory_kills(groups: Path = GROUPS) -> int:
 
 
 def heap_mib(limit_bytes: int | None, others_mib: int = 0) -> int:
-    """The JVM's heap in MiB for a container that may use `limit_bytes`, so that everything else fits beside it.
+    """The JVM's heap in MiB for a container with a memory limit.
 
-    `others_mib` is the memory of further programs in the container.
+    Args:
+        limit_bytes: the limit; None if there is none.
+        others_mib: the memory of other programs in the container.
     """
     if limit_bytes is None:
         return UNLIMITED_HEAP_MIB
     more = limit_bytes // _MIB - others_mib - _SMALLEST_LIMIT_MIB
-    return SMALLEST_HEAP_MIB + max(0, int(more * _SHARE_OF_THE_REST))
+    return SMALLEST_HEAP_MIB + max(0, int(more * _HEAP_SHARE))
 
 
 def _read(path: Path) -> str:

@@ -1,10 +1,10 @@
 """When the container runs out of memory: which process the kernel kills first, and how that exit is reported.
 
 The kernel kills the process with the highest score: one point for each thousandth of the limit that the process uses,
-plus its `oom_score_adj`. The JVM has to go first, then gunicorn's worker that started it, last gunicorn's master: so
-there is always a process left that reports what happened. The kernel may kill two of them at once: while a killed JVM
-still releases its memory, the kernel no longer counts it, and kills the next process that asks for a page. The master
-asks for none until the worker and its JVM have ended.
+plus its `oom_score_adj`. The JVM must be killed first, then gunicorn's worker that started it, last gunicorn's master:
+so there is always a process left that reports the cause. The kernel may kill two of them at once: while a killed JVM
+still releases its memory, the kernel no longer counts it, and kills the next process that allocates a page. The master
+allocates none until the worker and its JVM have ended.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from lsql_runner.container.limits import GROUPS, memory_kills, memory_limit_byte
 from lsql_runner.errors import Detail, DetailTable
 
 SCORE_ABOVE_PARENT = 100
-"""In thousandths of the container's memory, as all of `oom_score_adj`."""
-_MOST = 1000
+"""In thousandths of the container's memory, the unit of `oom_score_adj`."""
+_MAX_SCORE = 1000
 
 
 def raise_oom_score(pid: int) -> None:
     """Make the kernel kill this process before its parent, whose `oom_score_adj` it has inherited."""
     score = Path(f"/proc/{pid}/oom_score_adj")
-    with suppress(OSError):  # without it the order of kills is only less helpful
-        score.write_text(str(min(_MOST, int(score.read_text()) + SCORE_ABOVE_PARENT)))
+    with suppress(OSError):  # the process runs without it; only the order of kills may differ
+        score.write_text(str(min(_MAX_SCORE, int(score.read_text()) + SCORE_ABOVE_PARENT)))
 
 
 _EXITS = DetailTable(
@@ -38,14 +38,14 @@ _EXITS = DetailTable(
 
 
 class ExitReasons:
-    """Explains how processes ended that run from now on."""
+    """Explains how processes ended that were running when this object was created, or later."""
 
     def __init__(self, groups: Path = GROUPS) -> None:
         self._groups = groups
         self._kills_before = memory_kills(groups)
 
     def describe(self, code: int) -> Detail:
-        """How a process with this exit code ended, in words; a code below zero is the number of a signal."""
+        """How a process with this exit code ended. A negative code is the number of a signal."""
         if code == -signal.SIGKILL and memory_kills(self._groups) > self._kills_before:
             limit_mib = (memory_limit_bytes(self._groups) or 0) >> 20
             return _EXITS("MEMORY_LIMIT", limit_mib=limit_mib)

@@ -1,5 +1,5 @@
-"""Aggregates of the language: Spark's, or our own in the JVM where Spark has none that goes by the order of records
-or keeps a bounded number of values."""
+"""Aggregates of the language. Some are our own, in the JVM: Spark has none that use the order of the records or keep a
+limited number of values."""
 
 from __future__ import annotations
 
@@ -24,35 +24,37 @@ _NATIVE: dict[str, Callable[[Column], Column]] = {
 }
 
 
-_ROOM_FOR_SUMS = 28
-"""Digits of a decimal whose sums have ten more: it takes that many records that a group does not have."""
+_SAFE_SUM_PRECISION = 28
+"""Sums of decimals have ten more digits than their values. With up to 28 digits, a sum of at most 38 digits overflows
+only after ten thousand million records of one group."""
 
 
-def can_overflow(wanted: AggregateCall, of_table: bool) -> bool:
-    """Whether Spark's own sum of a group may fail by the values of few records. Then it fails where nothing catches it.
+def can_overflow(aggregate: AggregateCall, of_table: bool) -> bool:
+    """Whether few values can make Spark's own SUM or AVG fail. It fails inside the operator, where an error cannot be
+    handled.
 
-    A sum of INTs takes four thousand million records for that; those of DOUBLEs have an infinity. Over a table the
-    signed values may overflow as well.
+    A sum of INTs needs four thousand million records to overflow; sums of DOUBLEs have an infinity. Over a table, the
+    signed values can overflow as well.
     """
-    if wanted.function not in ("SUM", "AVG") or wanted.arg is None:
+    if aggregate.function not in ("SUM", "AVG") or aggregate.arg is None:
         return False
-    kind = wanted.arg.type
+    kind = aggregate.arg.type
     if of_table:
         return is_integer(kind) or isinstance(kind, Decimal)
     if isinstance(kind, Decimal):
-        return kind.precision > _ROOM_FOR_SUMS
-    return wanted.function == "SUM" and kind == LONG  # a mean of whole numbers is added up in doubles
+        return kind.precision > _SAFE_SUM_PRECISION
+    return aggregate.function == "SUM" and kind == LONG  # Spark computes AVG of integers in doubles
 
 
-def exact(wanted: AggregateCall, value: Column, sign: Column | None = None) -> Column:
-    """A SUM or AVG that no value makes fail, as text for `result`.
+def exact_sum(aggregate: AggregateCall, value: Column, sign: Column | None = None) -> Column:
+    """A SUM or AVG of unlimited size, which never fails: a text for `exact_sum_result`.
 
     Args:
-        wanted: the aggregate.
-        value: its argument, in each row.
+        aggregate: the call.
+        value: its argument in each row.
         sign: as for `retracted`, over the rows of a table.
     """
-    digits = _SUM if wanted.function == "SUM" else _digits_of_mean(wanted.type)
+    digits = _SUM if aggregate.function == "SUM" else _digits_of_mean(aggregate.type)
     return call(EXACT_SUM, F.lit(digits), value, *([] if sign is None else [sign]))
 
 
@@ -63,68 +65,68 @@ def _digits_of_mean(kind: DataType) -> int:
     return kind.scale if isinstance(kind, Decimal) else _AS_DOUBLE
 
 
-def result(wanted: AggregateCall, text: Column) -> Column:
-    """What `exact` gave, in the aggregate's type. It fails where that type cannot hold it."""
-    kind = spark_type(wanted.type)
-    return text.cast("decimal(38,0)").cast(kind) if wanted.type == LONG else text.cast(kind)
+def exact_sum_result(aggregate: AggregateCall, text: Column) -> Column:
+    """The result of `exact_sum` in the type of the aggregate. It fails if the result is out of range."""
+    kind = spark_type(aggregate.type)
+    return text.cast("decimal(38,0)").cast(kind) if aggregate.type == LONG else text.cast(kind)
 
 
-def aggregated(wanted: AggregateCall, value: Column, place: Sequence[Column]) -> Column:
-    """The result of an aggregate over the rows of a group, in the type that it comes in.
+def aggregated(aggregate: AggregateCall, value: Column, order: Sequence[Column]) -> Column:
+    """The result of an aggregate over the rows of a group, in Spark's type.
 
     Args:
-        wanted: the aggregate.
-        value: its argument, in each row.
-        place: what orders the rows: LONGs that are never null, the first of them the event time.
+        aggregate: the call.
+        value: its argument in each row.
+        order: the order of the rows: LONGs that are never null, the event time first.
     """
-    if wanted.function in _NATIVE:
-        return _NATIVE[wanted.function](value)
-    return call(KEEP_VALUES, F.lit(wanted.function), F.lit(wanted.limit or 1), value, *place)
+    if aggregate.function in _NATIVE:
+        return _NATIVE[aggregate.function](value)
+    return call(KEEP_VALUES, F.lit(aggregate.function), F.lit(aggregate.limit or 1), value, *order)
 
 
 @dataclass(frozen=True, slots=True)
 class Retracted:
-    """An aggregate over rows that come and go, by aggregates that rows can be taken out of."""
+    """An aggregate from which rows can be removed."""
 
-    sums: tuple[Column, ...]
-    """Each an aggregate by itself."""
+    parts: tuple[Column, ...]
+    """Aggregates that Spark computes."""
     result: Callable[..., Column]
-    """The result, of a column for each of these."""
+    """The result, from one column for each part."""
 
 
-def retracted(wanted: AggregateCall, value: Column | None, place: Sequence[Column], sign: Column) -> Retracted:
+def retracted(aggregate: AggregateCall, value: Column | None, order: Sequence[Column], sign: Column) -> Retracted:
     """An aggregate over the rows of a group of a table.
 
     Args:
-        wanted: the aggregate.
-        value: its argument, in each row; None for COUNT(*).
-        place: as for `aggregated`; that of a row that goes is the one it came with.
-        sign: INT, 1 for a row that comes, -1 for one that goes.
+        aggregate: the call.
+        value: its argument in each row; None for COUNT(*).
+        order: as for `aggregated`; a removed row has the values with which it was added.
+        sign: INT, 1 for an added row, -1 for a removed row.
     """
-    kind = spark_type(wanted.type)
-    if wanted.function == "COUNT":
-        return Retracted((_counted(value, sign),), lambda count: count.cast(kind))
+    kind = spark_type(aggregate.type)
+    if aggregate.function == "COUNT":
+        return Retracted((_signed_count(value, sign),), lambda count: count.cast(kind))
     assert value is not None
-    if wanted.function not in ("SUM", "AVG"):
-        kept = call(RETRACT_VALUES, F.lit(wanted.function), F.lit(wanted.limit or 1), value, *place, sign)
+    if aggregate.function not in ("SUM", "AVG"):
+        kept = call(RETRACT_VALUES, F.lit(aggregate.function), F.lit(aggregate.limit or 1), value, *order, sign)
         return Retracted((kept,), lambda values: values.cast(kind))
-    count = _counted(value, sign)
-    if wanted.function == "AVG":
-        total = _added_up(value, sign)
+    count = _signed_count(value, sign)
+    if aggregate.function == "AVG":
+        total = _signed_sum(value, sign)
         return Retracted((count, total), lambda count, total: F.when(count > 0, total / count).cast(kind))
-    total = _added_up(value.cast(kind), sign)
+    total = _signed_sum(value.cast(kind), sign)
     return Retracted((count, total), lambda count, total: F.when(count > 0, total).cast(kind))
 
 
-def exactly_retracted(wanted: AggregateCall, value: Column, sign: Column) -> Retracted:
-    """The same of a SUM or AVG that no value makes fail; its result may, see `exact`."""
-    return Retracted((exact(wanted, value, sign),), lambda text: result(wanted, text))
+def exactly_retracted(aggregate: AggregateCall, value: Column, sign: Column) -> Retracted:
+    """As `retracted`, for a SUM or AVG that never fails; its result may, see `exact_sum_result`."""
+    return Retracted((exact_sum(aggregate, value, sign),), lambda text: exact_sum_result(aggregate, text))
 
 
-def _added_up(value: Column, sign: Column) -> Column:
-    # Not multiplied by the sign: the product of decimals has fewer digits behind the point.
+def _signed_sum(value: Column, sign: Column) -> Column:
+    # Not a product with the sign: Spark gives products of decimals fewer digits after the decimal point.
     return F.sum(F.when(sign < 0, -value).otherwise(value))
 
 
-def _counted(value: Column | None, sign: Column) -> Column:
+def _signed_count(value: Column | None, sign: Column) -> Column:
     return F.sum(sign if value is None else F.when(value.isNotNull(), sign).otherwise(F.lit(0)))

@@ -18,15 +18,15 @@ from lsql_runner.engine.call import call
 from lsql_runner.engine.schema import STRING
 from lsql_runner.jvm.java_entries import ATTEMPT, FIRST_OF_RECORD, LIMIT_RECORD_SIZE, NOT_NULL, RECORD_TOO_LARGE
 
-FAULT = spark.StructType([spark.StructField(name, STRING) for name in ("side", "code", "message")])
-"""The error of a record: the side (`read` or `write`), an error code, and a one-line message."""
+RECORD_ERROR = spark.StructType([spark.StructField(name, STRING) for name in ("side", "code", "message")])
+"""The error of a record: `side` is `read` or `write`, `code` an error code, `message` one line."""
 
 MALFORMED, REFUSED, TOO_LARGE = "RECORD_MALFORMED", "RECORD_REFUSED", "RECORD_TOO_LARGE"
 READ_CODES = (MALFORMED, REFUSED)
 WRITE_CODES = (REFUSED, TOO_LARGE)
 
 ORIGIN = ("key", "value", "topic", "partition", "offset", "ts", "headers")
-"""The columns of an origin."""
+"""The columns of `Origin.record`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +34,19 @@ class Origin:
     """The record from which a row was computed, and the error of a failed row."""
 
     record: Mapping[str, Column]
-    """ORIGIN, over the frame: `key` and `value` as bytes, `ts` in milliseconds since 1970 UTC. Empty for a row of a
-    stateful operator: a group or a joined pair."""
+    """By name in ORIGIN: `key` and `value` as bytes, `ts` in milliseconds since 1970 UTC. Empty for a row of a stateful
+    operator: a group or a joined pair."""
     rules: str
+    """The errors that are handled: the result of `rules`."""
     error: Column | None = None
-    """A FAULT, null for valid rows; None before the first attempt."""
+    """A RECORD_ERROR, null for valid rows; None before the first attempt."""
     attempts: int = 0
+    """The number of attempts so far."""
     unnested: bool = False
     """A record may have several rows, which are adjacent."""
 
     def after(self, attempt: str) -> Origin:
-        """With the error of the attempt in the column of this name."""
+        """The origin after an attempt, whose result is in the column with this name."""
         return replace(self, error=F.col(attempt)["error"], attempts=self.attempts + 1)
 
     @property
@@ -53,17 +55,17 @@ class Origin:
         return not self.record
 
 
-def rules(read: bool, write: bool, all_are: str | None = None) -> str:
-    """The errors that `attempt` catches.
+def rules(read: bool, write: bool, only_side: str | None = None) -> str:
+    """The errors that `attempt` returns instead of throwing them.
 
     Args:
-        read: whether errors of reading are caught.
-        write: whether errors of writing are caught.
-        all_are: `write` if there is no input record, so that every error is one of writing.
+        read: whether read errors are returned.
+        write: whether write errors are returned.
+        only_side: the side of all errors: `write` for groups and joined pairs, which have no input record.
     """
     conditions: dict[str, tuple[str, str]] = {}
     if read:
-        side = all_are or "read"
+        side = only_side or "read"
         conditions |= {name: (side, REFUSED) for name in failures.REFUSED if name not in failures.WRITE}
         conditions |= dict.fromkeys(failures.MALFORMED, (side, MALFORMED))
     if write:
@@ -72,39 +74,39 @@ def rules(read: bool, write: bool, all_are: str | None = None) -> str:
 
 
 def attempt(value: Column, earlier: Column | None, by: str) -> Column:
-    """A struct of `value` and `error`, a FAULT; one of the two is null.
+    """A struct of `value` and `error`, a RECORD_ERROR. If there is an error, the value is null.
 
     Args:
         value: not computed if there is an earlier error.
         earlier: the error of an earlier attempt.
         by: the result of `rules`.
     """
-    return call(ATTEMPT, value, F.lit(None).cast(FAULT) if earlier is None else earlier, F.lit(by))
+    return call(ATTEMPT, value, F.lit(None).cast(RECORD_ERROR) if earlier is None else earlier, F.lit(by))
 
 
 def is_first(identity: Column) -> Column:
-    """Whether a BINARY differs from the one of the previous row in the task for which this was evaluated."""
+    """Whether a BINARY differs from its value in the last row of the task for which this column was evaluated."""
     return call(FIRST_OF_RECORD, identity)
 
 
-def limit_size(record: Column, limits: str | None, shortens: bool = False) -> Column:
+def limit_size(record: Column, limits: str | None, shorten: bool = False) -> Column:
     """A struct of key, value and headers within the size limits of its topic.
 
     Args:
         limits: the result of `size_limits`; None if the limits are not known.
-        shortens: whether a record that is too large loses its value, or all but our headers; otherwise it fails.
+        shorten: whether a record that is too large loses its value, or everything except our headers; else it fails.
     """
-    return record if limits is None else call(LIMIT_RECORD_SIZE, record, F.lit(limits), F.lit(shortens))
+    return record if limits is None else call(LIMIT_RECORD_SIZE, record, F.lit(limits), F.lit(shorten))
 
 
 def size_limits(batch_bytes: int | None, request_bytes: int, header_bytes: int, compression: str) -> str:
     """The size limits of a topic's records, for `limit_size`.
 
     Args:
-        batch_bytes: of the topic, after compression.
-        request_bytes: of the producer, before it.
-        header_bytes: of the headers that are added to every record.
-        compression: of the producer.
+        batch_bytes: the topic's limit, after compression; None if it is not known.
+        request_bytes: the producer's limit, before compression.
+        header_bytes: the size of the headers that are added to every record.
+        compression: the producer's compression type.
     """
     limits = {"request_bytes": request_bytes, "header_bytes": header_bytes, "compression": compression}
     return json.dumps(limits | {"batch_bytes": 2**31 - 1 if batch_bytes is None else batch_bytes})

@@ -1,4 +1,4 @@
-"""Calls of functions by name, Spark's and ours, and of Java classes of ours."""
+"""Calls of functions by name, Spark's and ours, and of our Java classes."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pyspark.sql.classic.column import _to_java_column, _to_seq
 
 
 def call(name: str, *args: Column) -> Column:
-    """The column of a function that the session knows by `name`, operators among them.
+    """The column of a function, or operator, that is registered in the session under `name`.
 
-    `F.call_function` would read the name as SQL, and wake a parser that nothing else here needs: a fifth of a second of
-    a start on one core.
+    `F.call_function` would parse the name as SQL. Nothing else here needs that parser; loading it takes a fifth of a
+    second of a start on one core.
     """
     companion = getattr(_jvm().org.apache.spark.sql, "Column$")
     return Column(getattr(companion, "MODULE$").fn(name, _to_seq(_context(), args, _to_java_column)))
 
 
 def java_class(name: str) -> Any:
-    """The Java class of a name in `jvm.java_entries`, to call or to make objects of."""
+    """The Java class with a name of `jvm.java_entries`, to call its methods or create objects."""
     return reduce(getattr, name.split("."), _jvm())
 
 

@@ -7,17 +7,17 @@ from dataclasses import replace
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from lsql_runner.engine.attempts import FAULT
+from lsql_runner.engine.attempts import RECORD_ERROR
 from lsql_runner.engine.relation import Relation
 
 
 def where(relation: Relation, condition: Column, of_table: bool) -> Relation:
-    """The rows for which a condition is true and, if errors are caught, those for which it fails, with the error.
+    """The rows for which a condition is true and, if errors are handled, those for which it fails, with the error.
 
     Args:
         relation: the input.
         condition: a BOOLEAN over its frame.
-        of_table: the rows are those of a table: a row for which the condition is false is deleted.
+        of_table: whether the rows are those of a table: then a row for which the condition is false is deleted.
     """
     if of_table:
         return _of_table(relation, condition)
@@ -36,9 +36,8 @@ def failed(relation: Relation) -> Column:
 
 def _of_table(relation: Relation, condition: Column) -> Relation:
     assert relation.upsert is not None
-    if (
-        relation.origin is None or not relation.origin.of_operator
-    ):  # attempted at the next stateful operator, or when it is written
+    if relation.origin is None or not relation.origin.of_operator:
+        # The next stateful operator, or the encoding, attempts the condition.
         present = relation.upsert.present & F.coalesce(condition, F.lit(False))
         return replace(relation, upsert=replace(relation.upsert, present=present))
     # A deleted row has its previous columns; the condition does not apply to it.
@@ -47,14 +46,14 @@ def _of_table(relation: Relation, condition: Column) -> Relation:
 
 
 def _split_failed(attempted: Relation, earlier: Column | None, holds: Column) -> Relation:
-    """Turns a row for which the condition fails into two: a deletion, and a row with the error."""
+    """Replaces a row for which the condition fails by two rows: a deletion, and a row with the error."""
     assert attempted.origin is not None
     assert attempted.origin.error is not None
     assert attempted.upsert is not None
     error = attempted.origin.error
     is_new = error.isNotNull() if earlier is None else error.isNotNull() & earlier.isNull()
-    none = F.lit(None).cast(FAULT)
-    name = f"told_{attempted.origin.attempts}"
+    none = F.lit(None).cast(RECORD_ERROR)
+    name = f"error_{attempted.origin.attempts}"
     frame = attempted.frame.select(
         "*", F.explode(F.when(is_new, F.array(none, error)).otherwise(F.array(error))).alias(name)
     )

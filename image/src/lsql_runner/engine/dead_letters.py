@@ -1,7 +1,7 @@
 """Dead letters, skipped records, and their counts.
 
-Output rows have the columns of `compile_query` and three more: `fate`, which is null for a valid record, `dead` or
-`skipped`; `error_topic` and `error_code`.
+If errors are handled, output rows have three more columns than those of `compile_query`: `error_action`
+(`dead_letter` or `skipped`; null for a valid record), `error_topic` and `error_code`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from lsql_runner.bind.error_policies import ErrorPolicies, Policy
 from lsql_runner.engine.attempts import MALFORMED, READ_CODES, WRITE_CODES, Origin, attempt, is_first, limit_size, rules
 from lsql_runner.engine.codecs.table import encode
 from lsql_runner.engine.packed import packed
-from lsql_runner.engine.progress import ERRORS_METRIC, caught_as
+from lsql_runner.engine.progress import ERRORS_METRIC, failure_count_name
 from lsql_runner.engine.relation import FailedRowFilter, Relation
 from lsql_runner.engine.schema import HEADERS, STRING
+from lsql_runner.events.batches import FailureAction
 from lsql_runner.formats.catalog import JSON_FORMAT
 from lsql_runner.plan.nodes import ReadTopic
 from lsql_runner.plan.queries import Query, WriteTopic
@@ -27,92 +28,96 @@ from lsql_runner.plan.tree import nodes
 HEADER = "lsql.error."
 """Prefix of the headers of a dead letter."""
 
-_FATES: dict[Policy, str] = {"continue": "skipped", "dlq": "dead"}
-_AGAIN = "again"
-"""Another row of a failed record that was already counted."""
-_OUTCOME = ("fate", "error_topic", "error_code")
+_ACTIONS: dict[Policy, FailureAction] = {"continue": "skipped", "dlq": "dead_letter"}
+_DUPLICATE = "duplicate"
+"""The action for another row of a failed record that is already counted."""
+ERROR_ACTION, _ERROR_TOPIC, _ERROR_CODE = _ERROR_COLUMNS = ("error_action", "error_topic", "error_code")
 
 
 @dataclass(frozen=True, slots=True)
-class Outlet:
-    """Properties of the processor and its targets on which output records depend."""
+class OutputContext:
+    """Properties of the processor and its target topics that determine output records."""
 
     processor: str = ""
     """The application id."""
     size_limits: Mapping[str, str] = field(default_factory=dict)
     """By topic, the result of `size_limits`."""
-    keyed: frozenset[str] = frozenset()
-    """Topics that accept no record without a key."""
+    compacted: frozenset[str] = frozenset()
+    """Compacted topics: they accept no record without a key."""
 
 
-def fates(policies: ErrorPolicies, origin: Origin) -> Column:
-    """`dead` or `skipped` for each failed row by the policy; null for valid rows."""
+def _action(policies: ErrorPolicies, origin: Origin) -> Column:
+    """`dead_letter` or `skipped` for each failed row, by the policy; null for valid rows."""
     assert origin.error is not None
     side = origin.error["side"]
-    found = F.when(side == "read", F.lit(_FATES.get(policies.read))).when(
-        side == "write", F.lit(_FATES.get(policies.write))
+    action = F.when(side == "read", F.lit(_ACTIONS.get(policies.read))).when(
+        side == "write", F.lit(_ACTIONS.get(policies.write))
     )
     if not origin.unnested:
-        return found
-    place = packed({name: origin.record[name] for name in ("topic", "partition", "offset")})
-    return F.when(side.isNotNull(), F.when(is_first(place), found).otherwise(F.lit(_AGAIN)))
+        return action
+    position = packed({name: origin.record[name] for name in ("topic", "partition", "offset")})
+    return F.when(side.isNotNull(), F.when(is_first(position), action).otherwise(F.lit(_DUPLICATE)))
 
 
-def with_fates(frame: DataFrame, policies: ErrorPolicies, origin: Origin) -> DataFrame:
-    """The frame with the columns `fate`, `error_topic` and `error_code`; one row for each failed record."""
+def _with_error_columns(frame: DataFrame, policies: ErrorPolicies, origin: Origin) -> DataFrame:
+    """The rows with `error_action`, `error_topic` and `error_code`; one row for each failed record."""
     assert origin.error is not None
-    found = frame.select(
+    rows = frame.select(
         "*",
-        fates(policies, origin).alias("fate"),
-        F.when(origin.error.isNotNull(), origin.record["topic"]).alias("error_topic"),
-        origin.error["code"].alias("error_code"),
+        _action(policies, origin).alias(ERROR_ACTION),
+        F.when(origin.error.isNotNull(), origin.record["topic"]).alias(_ERROR_TOPIC),
+        origin.error["code"].alias(_ERROR_CODE),
     )
-    return found.where(F.col("fate").isNull() | (F.col("fate") != _AGAIN)) if origin.unnested else found
+    action = F.col(ERROR_ACTION)
+    return rows.where(action.isNull() | (action != _DUPLICATE)) if origin.unnested else rows
 
 
-def dead_letters(frame: DataFrame, policies: ErrorPolicies, origin: Origin, outlet: Outlet) -> DataFrame:
-    """The dead letters of rows with a fate."""
-    dead = frame.where(F.col("fate") == _FATES["dlq"])
-    dead_letter = _dead_letter(policies, origin, outlet)
-    return dead.select(
+def _is_dead_letter() -> Column:
+    return F.col(ERROR_ACTION) == _ACTIONS["dlq"]
+
+
+def _dead_letters(frame: DataFrame, policies: ErrorPolicies, origin: Origin, context: OutputContext) -> DataFrame:
+    """The dead letters of failed rows. Takes rows with error columns."""
+    dead_letter = _dead_letter(policies, origin, context)
+    return frame.where(_is_dead_letter()).select(
         F.lit(policies.queue).alias("topic"),
         *(dead_letter[name].alias(name) for name in ("key", "value")),
         origin.record["ts"].alias("ts"),
         dead_letter["headers"].alias("headers"),
-        *_OUTCOME,
+        *_ERROR_COLUMNS,
     )
 
 
-def outcome(
-    frame: DataFrame, policies: ErrorPolicies, origin: Origin, outlet: Outlet, topic: str, record: Column
+def records_and_dead_letters(
+    frame: DataFrame, policies: ErrorPolicies, origin: Origin, context: OutputContext, topic: str, record: Column
 ) -> DataFrame:
-    """Records and dead letters, in their order.
+    """Records and dead letters in the order of the rows, with error columns.
 
     Args:
         topic: the target.
         record: a struct of `ts` and `record`, a struct of key, value and headers; for valid rows.
     """
-    rows = with_fates(frame, policies, origin)
-    is_dead, queue = F.col("fate") == _FATES["dlq"], policies.queue
-    dead_letter = None if queue is None else _dead_letter(policies, origin, outlet)
+    rows = _with_error_columns(frame, policies, origin)
+    queue = policies.queue
+    dead_letter = None if queue is None else _dead_letter(policies, origin, context)
 
-    def either(good: Column, dead: Column | None) -> Column:
-        return good if dead is None else F.when(is_dead, dead).otherwise(good)
+    def choose(valid: Column, failed: Column | None) -> Column:
+        return valid if failed is None else F.when(_is_dead_letter(), failed).otherwise(valid)
 
-    def part(name: str) -> Column:
-        return either(record["record"][name], None if dead_letter is None else dead_letter[name])
+    def field_of_record(name: str) -> Column:
+        return choose(record["record"][name], None if dead_letter is None else dead_letter[name]).alias(name)
 
     return rows.select(
-        either(F.lit(topic), None if queue is None else F.lit(queue)).alias("topic"),
-        part("key").alias("key"),
-        part("value").alias("value"),
-        either(record["ts"], origin.record["ts"]).alias("ts"),
-        part("headers").alias("headers"),
-        *_OUTCOME,
+        choose(F.lit(topic), None if queue is None else F.lit(queue)).alias("topic"),
+        field_of_record("key"),
+        field_of_record("value"),
+        choose(record["ts"], origin.record["ts"]).alias("ts"),
+        field_of_record("headers"),
+        *_ERROR_COLUMNS,
     )
 
 
-def _dead_letter(policies: ErrorPolicies, origin: Origin, outlet: Outlet) -> Column:
+def _dead_letter(policies: ErrorPolicies, origin: Origin, context: OutputContext) -> Column:
     """A struct of key, value and headers: the record as bytes, with headers that describe the error."""
     assert origin.error is not None
     described = {
@@ -121,7 +126,7 @@ def _dead_letter(policies: ErrorPolicies, origin: Origin, outlet: Outlet) -> Col
         "offset": origin.record["offset"].cast(STRING),
         "code": origin.error["code"],
         "message": origin.error["message"],
-        "processor": F.lit(outlet.processor),
+        "processor": F.lit(context.processor),
         "time": F.date_format(F.current_timestamp(), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'"),
     }
     headers = F.array(
@@ -130,45 +135,45 @@ def _dead_letter(policies: ErrorPolicies, origin: Origin, outlet: Outlet) -> Col
             for name, text in described.items()
         )
     )
-    known = F.filter(headers, lambda header: header["value"].isNotNull())
-    before = F.coalesce(origin.record["headers"], F.array().cast(HEADERS))
-    whole = F.struct(
+    error_headers = F.filter(headers, lambda header: header["value"].isNotNull())
+    record_headers = F.coalesce(origin.record["headers"], F.array().cast(HEADERS))
+    dead_letter = F.struct(
         origin.record["key"].alias("key"),
         origin.record["value"].alias("value"),
-        F.concat(before, known).alias("headers"),
+        F.concat(record_headers, error_headers).alias("headers"),
     )
-    return limit_size(whole, outlet.size_limits.get(str(policies.queue)), shortens=True)
+    return limit_size(dead_letter, context.size_limits.get(str(policies.queue)), shorten=True)
 
 
-def rules_of_rows() -> str:
-    """The errors of groups and pairs that `attempt` catches: all are errors of writing."""
-    return rules(read=True, write=True, all_are="write")
+def group_rules() -> str:
+    """The `rules` for groups and joined pairs: every error is a write error."""
+    return rules(read=True, write=True, only_side="write")
 
 
-def origin_of_row(sink: WriteTopic, relation: Relation, key: Column) -> Origin:
-    """The origin of a group or pair: the row itself, with its key encoded and its value as JSON."""
-    by = rules_of_rows()
+def origin_of_group(sink: WriteTopic, relation: Relation, key: Column) -> Origin:
+    """The origin of a group or joined pair: the row itself, with its key encoded and its value as JSON."""
+    group = group_rules()
     value = encode(relation.whole("value"), JSON_FORMAT, sink.input.value_type)
     record = {
-        "key": attempt(key, None, by)["value"],
-        "value": attempt(value, None, by)["value"],
+        "key": attempt(key, None, group)["value"],
+        "value": attempt(value, None, group)["value"],
         "topic": F.lit(sink.topic),
         "partition": F.lit(None).cast(STRING),
         "offset": F.lit(None).cast(STRING),
         "ts": relation.ready["ts"],
         "headers": F.lit(None).cast(HEADERS),
     }
-    row = Origin(record, by)
-    known = relation.origin  # of the attempts since the operator produced the row
-    return row if known is None else replace(row, error=known.error, attempts=known.attempts)
+    origin = Origin(record, group)
+    attempted = relation.origin  # has the errors since the operator returned the row
+    return origin if attempted is None else replace(origin, error=attempted.error, attempts=attempted.attempts)
 
 
 # --- counts ---
 
 
-def counts(sinks: Iterable[WriteTopic]) -> Iterator[Column]:
-    """The number of failed records by fate, error code and topic."""
-    kinds: dict[tuple[str, str, str], None] = {}
+def _failure_counts(sinks: Iterable[WriteTopic]) -> Iterator[Column]:
+    """The number of failed records by action, error code and topic."""
+    keys: dict[tuple[FailureAction, str, str], None] = {}
     for sink in sinks:
         topics = (sink.topic,) if sink.stateful else tuple(_sources(sink))
         sides: tuple[tuple[Policy, tuple[str, ...]], ...] = (
@@ -176,46 +181,51 @@ def counts(sinks: Iterable[WriteTopic]) -> Iterator[Column]:
             (sink.errors.write, WRITE_CODES),
         )
         if sink.stateful:
-            sides = ((sink.errors.write, (MALFORMED, *WRITE_CODES)),)  # of what it writes; see `failed_row_filter`
-        kinds |= dict.fromkeys(
-            (_FATES[policy], code, topic)
+            # `failed_row_filter` counts the read errors.
+            sides = ((sink.errors.write, (MALFORMED, *WRITE_CODES)),)
+        keys |= dict.fromkeys(
+            (_ACTIONS[policy], code, topic)
             for policy, codes in sides
-            if policy in _FATES
+            if policy in _ACTIONS
             for code in codes
             for topic in topics
         )
-    return (_count(*kind) for kind in kinds)
+    return (_failure_count(*key) for key in keys)
 
 
-def _count(fate: str, code: str, topic: str) -> Column:
-    same = (F.col("fate") == fate) & (F.col("error_code") == code) & (F.col("error_topic") == topic)
-    return F.count(F.when(same, F.lit(1))).alias(caught_as(fate, code, topic))
+def _failure_count(action: FailureAction, code: str, topic: str) -> Column:
+    same = (F.col(ERROR_ACTION) == action) & (F.col(_ERROR_CODE) == code) & (F.col(_ERROR_TOPIC) == topic)
+    return F.count(F.when(same, F.lit(1))).alias(failure_count_name(action, code, topic))
 
 
 def _sources(sink: WriteTopic) -> dict[str, None]:
     return {node.schema.topic: None for node in nodes(sink.input) if isinstance(node, ReadTopic)}
 
 
-def counted(rows: DataFrame, query: Query) -> DataFrame:
-    """The records and dead letters to write, from rows with a fate; failed records are counted."""
-    found = list(counts(sink for sink in query.sinks if isinstance(sink, WriteTopic))) or list(
+def count_failed_records(rows: DataFrame, query: Query) -> DataFrame:
+    """The records and dead letters to write, without error columns. Failed records are counted.
+
+    Args:
+        rows: with error columns.
+        query: which writes them.
+    """
+    counts = list(_failure_counts(sink for sink in query.sinks if isinstance(sink, WriteTopic))) or list(
         _dead_letter_counts(query)
     )
-    watched = rows.observe(f"{ERRORS_METRIC}0", *found) if found else rows
-    written = watched.where(F.col("fate").isNull() | (F.col("fate") == _FATES["dlq"]))
-    return written.drop(*_OUTCOME)
+    observed = rows.observe(f"{ERRORS_METRIC}0", *counts) if counts else rows
+    return observed.where(F.col(ERROR_ACTION).isNull() | _is_dead_letter()).drop(*_ERROR_COLUMNS)
 
 
 def _dead_letter_counts(query: Query) -> Iterator[Column]:
     topics = dict.fromkeys(topic for sink in query.dead_letters_of for topic in _sources(sink))
-    return (_count(_FATES["dlq"], code, topic) for code in READ_CODES for topic in topics)
+    return (_failure_count(_ACTIONS["dlq"], code, topic) for code in READ_CODES for topic in topics)
 
 
 # --- inputs of stateful operators ---
 
 
 def failed_row_filter(sink: WriteTopic) -> FailedRowFilter:
-    """Removes failed rows from the input of a stateful operator, and counts them with `continue`."""
+    """Removes failed rows from the input of a stateful operator. Under the policy `continue` it counts them."""
     number = 0
 
     def drop_failed_rows(frame: DataFrame, origin: Origin) -> DataFrame:
@@ -223,35 +233,38 @@ def failed_row_filter(sink: WriteTopic) -> FailedRowFilter:
         assert origin.error is not None
         if sink.errors.read == "continue":
             number += 1
-            codes = [_count("skipped", code, topic) for code in READ_CODES for topic in _sources(sink)]
-            frame = with_fates(frame, sink.errors, origin).observe(f"{ERRORS_METRIC}{number}", *codes)
+            counts = [_failure_count("skipped", code, topic) for code in READ_CODES for topic in _sources(sink)]
+            frame = _with_error_columns(frame, sink.errors, origin).observe(f"{ERRORS_METRIC}{number}", *counts)
         return frame.where(origin.error.isNull())
 
     return drop_failed_rows
 
 
 def failed_group_filter(sink: WriteTopic) -> FailedRowFilter:
-    """Removes failed groups and pairs from the input of the next operator, and counts them."""
+    """Removes failed groups and joined pairs from the input of the next operator, and counts them."""
     number = 0
 
     def drop_failed_rows(frame: DataFrame, origin: Origin) -> DataFrame:
         nonlocal number
         assert origin.error is not None
         number += 1
-        codes = [
-            F.count(F.when(origin.error["code"] == code, F.lit(1))).alias(f"{_FATES['continue']}/{code}/{sink.topic}")
+        counts = [
+            F.count(F.when(origin.error["code"] == code, F.lit(1))).alias(
+                failure_count_name("skipped", code, sink.topic)
+            )
             for code in READ_CODES
         ]
-        return frame.observe(f"{ERRORS_METRIC}of-rows-{number}", *codes).where(origin.error.isNull())
+        return frame.observe(f"{ERRORS_METRIC}of-rows-{number}", *counts).where(origin.error.isNull())
 
     return drop_failed_rows
 
 
-def collect_dead_letters(sink: WriteTopic, outlet: Outlet, found: list[DataFrame]) -> FailedRowFilter:
-    """Adds the dead letters of failed rows to `found`."""
+def dead_letter_collector(sink: WriteTopic, context: OutputContext, collected: list[DataFrame]) -> FailedRowFilter:
+    """Appends the dead letters of failed rows to `collected`, and keeps the rows."""
 
     def drop_failed_rows(frame: DataFrame, origin: Origin) -> DataFrame:
-        found.append(dead_letters(with_fates(frame, sink.errors, origin), sink.errors, origin, outlet))
+        rows = _with_error_columns(frame, sink.errors, origin)
+        collected.append(_dead_letters(rows, sink.errors, origin, context))
         return frame
 
     return drop_failed_rows

@@ -1,4 +1,4 @@
-"""When results go out: with each change, or once, when time has gone on far enough."""
+"""When a query emits results: with each change, or once, when its watermark has passed them."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ _NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
 
 
 def output_mode(query: Query) -> str:
-    """What Spark is to call the output of a query: it knows outer joins of streams in append mode only.
+    """Spark's output mode for a query. Spark supports outer joins of streams in append mode only.
 
-    In that mode its aggregates give final results, so that binding refuses such a join and any other aggregate of a
-    stream in one query.
+    In append mode Spark's aggregates emit final results. So binding refuses a query with such a join and an aggregate
+    that emits with each change.
     """
-    return "append" if _gives_once(query) else "update"
+    return "append" if _emits_once(query) else "update"
 
 
 def tune_emission(session: SparkSession, query: Query) -> None:
-    """Set, for the next query that starts, whether a batch without records follows one that moved the time.
+    """Set for the next query that starts: whether a batch without records follows a batch that advanced the watermark.
 
-    Only results that wait for time need it; for all others it would be a batch of nothing.
+    Only results that wait for the watermark need such a batch; for all others it would be empty.
     """
-    session.conf.set(_NO_DATA, "true" if _gives_once(query) else "false")
+    session.conf.set(_NO_DATA, "true" if _emits_once(query) else "false")
 
 
-def _gives_once(query: Query) -> bool:
-    return any(_waits(store) for store in query.stores)
+def _emits_once(query: Query) -> bool:
+    return any(_waits_for_watermark(store) for store in query.stores)
 
 
-def _waits(store: Stateful) -> bool:
+def _waits_for_watermark(store: Stateful) -> bool:
     match store:
         case Join():
             return store.emits_unmatched

@@ -1,4 +1,4 @@
-"""Times that windows and joins can be computed of."""
+"""Event times of windows and joins, and their watermarks."""
 
 from __future__ import annotations
 
@@ -10,41 +10,40 @@ from lsql_runner.engine.ticks import with_ticks, without_ticks
 from lsql_runner.plan.nodes import PlanNode
 from lsql_runner.plan.tree import is_timed
 
-_FARTHEST_MS = 9_000_000_000_000_000
-"""Spark counts microseconds in a LONG: it ends 223 million million milliseconds further: more than windows take."""
+_LATEST_MS = 9_000_000_000_000_000
+"""Spark stores microseconds in a LONG, whose maximum is 223 * 10^12 ms later: more than any window needs."""
 
-_UNDER_WATERMARK = "spark.watermarkDelayMs"
-"""What Spark writes beside a column that a watermark is of."""
+_WATERMARK_METADATA = "spark.watermarkDelayMs"
+"""Spark's key in the metadata of a column with a watermark."""
 
 
-def under_watermark(
-    rows: DataFrame, column: str, delay_ms: int, below: PlanNode, clock: str | None = None
-) -> DataFrame:
-    """The rows, late by a TIMESTAMP column: once a time that is `delay_ms` larger has been seen.
+def with_watermark(rows: DataFrame, column: str, delay_ms: int, below: PlanNode, clock: str | None = None) -> DataFrame:
+    """The rows with a watermark: a row is late once a time that is `delay_ms` later has been read.
 
-    Spark has watermarks of sources. Rows that come of operators which know the time already, joins of streams, are late
-    when these can give no more of that time; Spark counts on for itself when that is.
+    Spark has watermarks of sources only. Rows of a join of streams are late when the join can return no more rows with
+    that time. Spark derives that time itself; the column only has to be marked.
 
     Args:
-        below: what the rows are of.
-        clock: what lets their time go on while there are none.
+        column: the name of a TIMESTAMP column.
+        below: the plan node that returns the rows.
+        clock: the name of a clock that advances the watermark while there are no rows.
     """
     if is_timed(below):
-        return rows.withMetadata(column, {_UNDER_WATERMARK: delay_ms})
+        return rows.withMetadata(column, {_WATERMARK_METADATA: delay_ms})
     if clock is None or not rows.isStreaming:
         return rows.withWatermark(column, f"{delay_ms} milliseconds")
     ticking = with_ticks(rows, column, clock).withWatermark(column, f"{delay_ms} milliseconds")
     return without_ticks(ticking, column)
 
 
-def since_1970(time: Column) -> Column:
-    """A LONG in milliseconds, an error for one before 1970: no record of Kafka can have it."""
-    before = F.concat(F.lit("the event time "), time.cast("string"), F.lit(" is before 1970"))
-    return F.when((time >= F.lit(0)) | time.isNull(), time).otherwise(F.raise_error(before).cast(LONG))
+def require_since_1970(time: Column) -> Column:
+    """The same time, a LONG in milliseconds. It fails before 1970: a Kafka record cannot have such a timestamp."""
+    message = F.concat(F.lit("the event time "), time.cast("string"), F.lit(" is before 1970"))
+    return F.when((time >= F.lit(0)) | time.isNull(), time).otherwise(F.raise_error(message).cast(LONG))
 
 
-def within_reach(time: Column) -> Column:
-    """The same, and an error for one so far from 1970 that the bounds of its window would overflow."""
-    far = F.concat(F.lit("the event time "), time.cast("string"), F.lit(" is too far from 1970"))
-    near = (time <= F.lit(_FARTHEST_MS)) | time.isNull()
-    return since_1970(F.when(near, time).otherwise(F.raise_error(far).cast(LONG)))
+def require_window_range(time: Column) -> Column:
+    """As `require_since_1970`. It also fails for a time so late that the bounds of its window would overflow."""
+    message = F.concat(F.lit("the event time "), time.cast("string"), F.lit(" is too far from 1970"))
+    in_range = (time <= F.lit(_LATEST_MS)) | time.isNull()
+    return require_since_1970(F.when(in_range, time).otherwise(F.raise_error(message).cast(LONG)))

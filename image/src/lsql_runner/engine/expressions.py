@@ -1,4 +1,4 @@
-"""Typed expressions to Spark columns. Everything here runs in the JVM, generated into one loop with its neighbours."""
+"""Typed expressions to Spark columns. They run in the JVM only, most of them as generated code."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lsql_runner.engine.schema import spark_type
 from lsql_runner.types import BYTES, DATE, INT, LONG, STRING, TIMESTAMP, DataType, Decimal
 
 Columns = Mapping[str, Column]
-"""The columns of the relation below, by the names of the plan."""
+"""The columns of the input, by their names in the plan."""
 
 
 @singledispatch
@@ -38,7 +38,7 @@ def column(expr: Expr, columns: Columns) -> Column:
 def _(expr: ColumnRef, columns: Columns) -> Column:
     found = columns[expr.name]
     for step in expr.path:
-        # `get` gives null outside the array, where [] would stop the query.
+        # `get` returns null for an index outside the array; [] would stop the query.
         found = F.get(found, F.lit(step)) if isinstance(step, int) else found.getField(step)
     return found
 
@@ -91,7 +91,7 @@ def _(expr: OperatorCall, columns: Columns) -> Column:
 
 
 def _exact(result: Column, kind: DataType) -> Column:
-    """Spark widens decimals with each operation; the plan's type is the one that was promised."""
+    """The result in the type of the plan: Spark gives decimals more digits with each operation."""
     return result.cast(spark_type(kind)) if isinstance(kind, Decimal) else result
 
 
@@ -117,7 +117,7 @@ def _(expr: Record, columns: Columns) -> Column:
 @column.register
 def _(expr: HeaderValue, columns: Columns) -> Column:
     same = F.filter(columns["headers"], lambda header: header["key"] == F.lit(expr.name))
-    return F.try_element_at(same, F.lit(-1))["value"]  # Kafka's own rule: of several with one name the last counts
+    return F.try_element_at(same, F.lit(-1))["value"]  # as `Headers.lastHeader` of Kafka's client
 
 
 @column.register
@@ -129,11 +129,11 @@ _TIME_TEXT: dict[DataType, tuple[str, str]] = {
     DATE: (r"^\s*\d{4}-\d{2}-\d{2}\s*$", "date (as 2026-01-31)"),
     TIMESTAMP: (r"^\s*\d{4}-\d{2}-\d{2}([ T].*)?$", "timestamp (as 2026-01-31T12:00:00Z)"),
 }
-"""Spark also takes `12:30` for today and `2016` for a day; here text is what it looks like or it is refused."""
+"""By type: the accepted texts and their description. Spark would also accept `12:30` (today) and `2016` (January 1)."""
 
 
 def convert(value: Column, source: DataType, target: DataType) -> Column:
-    """A value of one type as another. A long that stands for a time counts milliseconds."""
+    """A value of one type as another. A LONG that is a time counts milliseconds since 1970 UTC."""
     match source, target:
         case (s, t) if s == LONG and t == TIMESTAMP:
             return F.timestamp_millis(value)

@@ -1,4 +1,4 @@
-"""Why a query ended: a record that it cannot take, records that are gone, or something that may pass."""
+"""Why a query failed: a record that it cannot process, records that are no longer there, or a temporary error."""
 
 from __future__ import annotations
 
@@ -51,16 +51,13 @@ REFUSED = (
     VALUE_DOES_NOT_FIT_SCHEMA,
 )
 REGISTRY = (REGISTRY_UNREACHABLE, REGISTRY_REFUSED)
-"""Nobody could judge the record: the schema registry does not help."""
+"""The schema registry did not return a schema: not an error of the record."""
 
 TOO_LARGE = (GROUP_TOO_LARGE,)
-"""A group that our own aggregates refuse to keep."""
-
-READ = (*MALFORMED, *REFUSED)
-"""What a record is at fault for where it is read and computed with."""
+"""A group whose values exceed the limit of our own aggregates."""
 
 WRITE = (VALUE_DOES_NOT_FIT_SCHEMA, RECORD_TOO_LARGE)
-"""What a record is at fault for where it is written."""
+"""Errors of a record when it is written."""
 
 _DATA_LOSS = ("KAFKA_DATA_LOSS",)
 _DATA_LOSS_TYPES = ("OffsetOutOfRangeException",)
@@ -69,21 +66,22 @@ _WRAPPERS = ("STREAM_FAILED", "FOREACH_BATCH_USER_FUNCTION_ERROR", "WRITING_JOB_
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """`reason` is one line for people: no class names, no trace."""
+    """The cause of a failed query."""
 
     kind: Kind
     reason: str
+    """One line for people: no class names, no trace."""
     error: JavaError = JavaError()
-    """The exception that decides."""
+    """The exception that determines the kind."""
 
 
 def classify(error: BaseException | JavaObject) -> Failure:
-    """What an exception says of why a query ended."""
+    """The failure that an exception of Spark or Python reports."""
     return classify_errors(errors_of(error))
 
 
 def classify_errors(errors: JavaErrors) -> Failure:
-    """The same of an exception and its causes, which have been read already."""
+    """The failure that an exception and its causes report."""
     kinds: tuple[tuple[Kind, Collection[str]], ...] = (
         ("data-loss", _DATA_LOSS),
         ("passing", REGISTRY),
@@ -98,12 +96,12 @@ def classify_errors(errors: JavaErrors) -> Failure:
     lost = next((error for error in errors if error.type in _DATA_LOSS_TYPES), None)
     if lost is not None:
         return Failure("data-loss", lost.reason or "the offsets to read next are no longer there", lost)
-    speaking = [error for error in errors if error.condition not in _WRAPPERS and (error.reason or error.condition)]
-    return _failure("passing", (speaking or [*errors])[-1])
+    informative = [error for error in errors if error.condition not in _WRAPPERS and (error.reason or error.condition)]
+    return _failure("passing", (informative or [*errors])[-1])
 
 
 def innermost(errors: JavaErrors, conditions: Collection[str]) -> JavaError | None:
-    """The innermost exception that has one of some conditions."""
+    """The innermost exception with one of the conditions; None if there is none."""
     return next((error for error in reversed(errors) if error.condition in conditions), None)
 
 

@@ -1,4 +1,4 @@
-"""Groups of a stream's records, with or without windows."""
+"""Aggregates over streams, with or without windows."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pyspark.sql import types as spark
 
 from lsql_runner.bind.expr import AggregateCall
 from lsql_runner.bind.grouping import group_column
-from lsql_runner.engine.aggregates import aggregated, can_overflow, exact, result
+from lsql_runner.engine.aggregates import aggregated, can_overflow, exact_sum, exact_sum_result
 from lsql_runner.engine.call import java_class
-from lsql_runner.engine.event_time import since_1970, under_watermark, within_reach
+from lsql_runner.engine.event_time import require_since_1970, require_window_range, with_watermark
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.packed import packed, unpacked
 from lsql_runner.engine.progress import LATE_METRIC
@@ -26,27 +26,30 @@ from lsql_runner.plan.tree import key_serde
 from lsql_runner.plan.usage import node_exprs
 
 
-def compile_stream_aggregate(node: Aggregate, below: Relation, catches: bool = False) -> Relation:
-    """One row for each group, and window, that a batch changed.
+def compile_stream_aggregate(node: Aggregate, below: Relation, handles_errors: bool = False) -> Relation:
+    """One row for each group, or group and window, that a batch changed.
 
     Args:
-        catches: what fails of a group is caught above: then nothing fails here.
+        handles_errors: whether errors of a group are handled after this operator; then the operator itself never fails.
     """
     if _is_session(node):
-        return _sessions(node, below, catches)
+        return _sessions(node, below, handles_errors)
     rows, keys = aggregate_input(node, below)
-    found = _results(node, catches)
+    aggregates = _aggregates(node, handles_errors)
     groups = [F.col(f"`{name}`") for name in keys]
     if node.window is not None:
         groups.append(window_of(node))
-    # Packed, so that the state has all of them in this order. Spark leaves out what is not read above, and lays out the
-    # rest as it is read there: a state would be taken for another when a SELECT list changes.
-    results = {"ts": F.max("ts"), **{slot: one.value.cast(one.kind) for slot, one in found.items()}}
-    kinds = {"ts": LONG, **{slot: one.kind for slot, one in found.items()}}
+    # Packed, so that the state has all results, in this order. Spark drops results that no later step reads and orders
+    # the others as they are read: after a change of the SELECT list, it would read the state in another layout.
+    results = {
+        "ts": F.max("ts"),
+        **{slot: aggregate.value.cast(aggregate.kind) for slot, aggregate in aggregates.items()},
+    }
+    kinds = {"ts": LONG, **{slot: aggregate.kind for slot, aggregate in aggregates.items()}}
     grouped = rows.groupBy(*groups).agg(packed(results).alias("stored"))
     result = unpacked(F.col("stored"), spark.StructType([spark.StructField(*kind) for kind in kinds.items()]))
     ready = {name: F.col(f"`{name}`") for name in keys} | {"ts": result["ts"]}
-    ready |= {slot: one.of(result[slot]) for slot, one in found.items()}
+    ready |= {slot: aggregate.result(result[slot]) for slot, aggregate in aggregates.items()}
     if node.window is not None:
         ready["window_start"] = F.unix_millis(F.col("window.start"))
     group = [ready[name] for name in (*keys, *(["window_start"] if node.window is not None else []))]
@@ -62,15 +65,15 @@ def window_of(node: Aggregate) -> Column:
 
 
 def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[str, spark.DataType]]:
-    """The rows that an aggregate takes in, and its group columns with their types.
+    """The input rows of an aggregate, and its group columns with their types.
 
-    Columns: one for each group, `arg_<slot>` for each argument, `ts`, those of the node's place (LONG), and with a
-    window `event_time` under a watermark.
+    Columns: the group columns, `arg_<slot>` for each argument, `ts`, those of `node.order_columns` (LONG), and with a
+    window `event_time`, which has a watermark.
     """
     columns = below.columns_for(node_exprs(node))
     time = column(node.event_time, columns)
     time = F.coalesce(time, F.raise_error(F.lit("the event time is null")).cast(LONG))
-    time = since_1970(time) if node.window is None else within_reach(time)
+    time = require_since_1970(time) if node.window is None else require_window_range(time)
     keys, types = group_columns(node, columns)
     arguments = {f"arg_{slot}": column(call.arg, columns) for slot, call in node.calls if call.arg is not None}
     place = {name: below.ready[name].cast(LONG) for name in node.order_columns}
@@ -84,13 +87,13 @@ def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[s
     if node.window is None:
         return rows, types
     clock = node.store if node.final else None
-    return under_watermark(rows, "event_time", node.grace_ms, node.input, clock), types
+    return with_watermark(rows, "event_time", node.grace_ms, node.input, clock), types
 
 
 def group_columns(
     node: Aggregate, columns: Mapping[str, Column]
 ) -> tuple[dict[str, Column], dict[str, spark.DataType]]:
-    """What rows are grouped by, over the columns below: by name the value and its type."""
+    """The group columns over the columns of the input: by name, the value, and its type."""
     if not node.keys:
         return {"raw_key": columns["raw_key"]}, {"raw_key": BINARY}
     keys = {group_column(name): column(expr, columns) for name, expr in node.keys}
@@ -102,44 +105,46 @@ def _is_session(node: Aggregate) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Result:
-    """An aggregate over the rows of `aggregate_input`, and the type in which it leaves the operator."""
+class _Aggregate:
+    """An aggregate over the rows of `aggregate_input`."""
 
     call: AggregateCall
     value: Column
     kind: spark.DataType
+    """The type of `value`."""
     is_exact: bool
+    """Whether `value` is the text of an exact sum."""
 
-    def of(self, left: Column) -> Column:
-        """The result, of the column in which it left."""
-        return result(self.call, left) if self.is_exact else left
+    def result(self, stored: Column) -> Column:
+        """The result in the type of the language, from the value that the operator stored."""
+        return exact_sum_result(self.call, stored) if self.is_exact else stored
 
 
-def _results(node: Aggregate, catches: bool) -> dict[str, _Result]:
-    """Each aggregate by the column that it goes to."""
-    place = [F.col("ts"), *(F.col(name) for name in node.order_columns)]
-    found = {}
+def _aggregates(node: Aggregate, handles_errors: bool) -> dict[str, _Aggregate]:
+    """The aggregates by the names of their columns."""
+    order = [F.col("ts"), *(F.col(name) for name in node.order_columns)]
+    aggregates = {}
     for slot, call in node.calls:
         value = F.lit(1) if call.arg is None else F.col(f"arg_{slot}")
-        if catches and can_overflow(call, of_table=False):
-            found[slot] = _Result(call, exact(call, value), STRING, is_exact=True)
+        if handles_errors and can_overflow(call, of_table=False):
+            aggregates[slot] = _Aggregate(call, exact_sum(call, value), STRING, is_exact=True)
         else:
-            found[slot] = _Result(call, aggregated(call, value, place), spark_type(call.type), is_exact=False)
-    return found
+            aggregates[slot] = _Aggregate(call, aggregated(call, value, order), spark_type(call.type), is_exact=False)
+    return aggregates
 
 
 def raw_key_part(node: Aggregate, raw: Column) -> dict[str, Undecoded]:
-    """The key of groups that are the records' own keys: `raw` has its bytes."""
+    """The encoded key, if the records are grouped by their keys; else empty. `raw` has the bytes of the key."""
     return {} if node.keys else {"key": Undecoded(raw, key_serde(node))}
 
 
-def _sessions(node: Aggregate, below: Relation, catches: bool) -> Relation:
-    """Sessions of our own: Spark's neither tell of a session that grew nor take away what it was before."""
+def _sessions(node: Aggregate, below: Relation, handles_errors: bool) -> Relation:
+    """Session windows by our own operator: Spark's does not emit extended sessions, nor remove their old bounds."""
     assert node.window is not None
     rows, keys = aggregate_input(node, below)
     arguments = [name for name in rows.columns if name.startswith("arg_") or name in node.order_columns]
-    found = _results(node, catches)
-    calls = [one.value.alias(slot) for slot, one in found.items()]
+    aggregates = _aggregates(node, handles_errors)
+    calls = [aggregate.value.alias(slot) for slot, aggregate in aggregates.items()]
     reduced = rows.select(F.col("ts"), *(F.col(name) for name in arguments)).groupBy().agg(*calls)
     records = rows.select(
         packed({name: F.col(f"`{name}`") for name in keys}).alias("id"),
@@ -161,7 +166,7 @@ def _sessions(node: Aggregate, below: Relation, catches: bool) -> Relation:
         results.alias("r"),
     )
     ready = {name: F.col(f"key_of.`{name}`") for name in keys}
-    ready |= {slot: one.of(F.col(f"r.{slot}").cast(one.kind)) for slot, one in found.items()}
+    ready |= {slot: aggregate.result(F.col(f"r.{slot}").cast(aggregate.kind)) for slot, aggregate in aggregates.items()}
     ready |= {name: F.col(name) for name in ("ts", "window_start", "window_end")}
     identity = identity_of([F.col("id"), F.col("window_start"), F.col("window_end")])
     present = F.col("result").isNotNull()
@@ -170,7 +175,7 @@ def _sessions(node: Aggregate, below: Relation, catches: bool) -> Relation:
 
 def _session_operator(records: DataFrame, reduced: DataFrame, arguments: int, node: Aggregate) -> DataFrame:
     assert node.window is not None
-    found = java_class(SESSIONS).of(records._jdf, reduced._jdf, arguments, node.window.size_ms, node.final)
-    frame = DataFrame(found, records.sparkSession)
+    sessions = java_class(SESSIONS).of(records._jdf, reduced._jdf, arguments, node.window.size_ms, node.final)
+    frame = DataFrame(sessions, records.sparkSession)
     late = F.count(F.when(F.col("is_late"), F.lit(1))).alias("records")
     return frame.observe(f"{LATE_METRIC}{node.store}", late).where(~F.col("is_late"))

@@ -16,17 +16,17 @@ _LONGEST = 300
 
 
 def errors_of(error: BaseException | JavaObject) -> JavaErrors:
-    """An exception and its causes, at least one.
+    """An exception and its causes; never empty.
 
     Args:
-        error: an exception of pyspark or py4j, a Throwable, or any other exception, which then has no condition.
+        error: an exception of pyspark or py4j, a Java Throwable, or another exception, which has no condition.
     """
     thrown = _throwable(error)
     if thrown is not None and SparkContext._active_spark_context is not None:
         try:
             return read_chain(java_class(ERROR_CHAIN).json(thrown))
         except (Py4JError, OSError):
-            pass  # the JVM has ended; what Python knows of the error is all there is
+            pass  # the JVM has ended: only the text of the exception in Python is left
     return (JavaError(reason=_first_line(str(error)), type=type(error).__name__),)
 
 

@@ -1,4 +1,4 @@
-"""Java's packages and classes by their names, each found once for a JVM."""
+"""Java packages and classes by name, looked up once per JVM."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from py4j.java_gateway import JavaClass, JavaPackage, JVMView  # type: ignore[im
 
 
 def remember_java_names() -> None:
-    """Let py4j keep the packages and classes that it has found. A second call changes nothing.
+    """Make py4j keep the packages and classes that it has looked up. A second call changes nothing.
 
-    py4j asks the JVM for each part of `jvm.org.apache.spark.X` whenever it is written. A package is a name for which
-    there is no class, and to know that, the JVM searches all jars, for the first part once for each imported package.
-    Measured on short queries: an eighth of the JVM's time.
+    py4j asks the JVM for each part of `jvm.org.apache.spark.X` at every use. A package is a name without a class: to
+    know that, the JVM searches all jars, for the first part once for each imported package. Measured on short queries:
+    an eighth of the JVM's time.
     """
     for owner in (JVMView, JavaPackage):
         if not hasattr(owner.__getattr__, "remembers"):
@@ -22,7 +22,7 @@ def remember_java_names() -> None:
 def _remembering(find: Any) -> Any:
     def find_once(self: Any, name: str) -> Any:
         found = find(self, name)
-        # A later import may give a meaning to a class's simple name that is not found yet.
+        # A name with capitals that is not a class yet may become one with a later import.
         if isinstance(found, JavaClass) or (isinstance(found, JavaPackage) and name.islower()):
             vars(self)[name] = found
         return found

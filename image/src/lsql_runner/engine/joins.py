@@ -1,4 +1,4 @@
-"""Joins: two relations to one. Each side is packed, only what is read of it, and shuffled by what it is joined by."""
+"""Joins. Each side is reduced to the columns that later steps read, packed, and shuffled by its join keys."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pyspark.sql import types as spark
 
 from lsql_runner.bind.expr import source_column
 from lsql_runner.engine.codecs.table import decode
-from lsql_runner.engine.event_time import under_watermark, within_reach
+from lsql_runner.engine.event_time import require_window_range, with_watermark
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.packed import packed, unpacked
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
@@ -32,18 +32,21 @@ from lsql_runner.plan.tree import key_serde
 from lsql_runner.types import DOUBLE, FLOAT, DataType
 
 _AT = "at"
-"""The time of a record, beside what is carried of it."""
+"""The field of a packed row with the time of its record."""
 _ALONE = "without a key"
+"""Marks the identity of a row that matches no other row."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """A side of a join over its input's frame. `identity` is null where something that it is joined by is null."""
+    """One input of a join."""
 
     side: JoinSide
     relation: Relation
     identity: Column
+    """BINARY: the join keys; null if a join key is null."""
     row: Column
+    """BINARY: the packed row, with `schema`."""
 
     @property
     def schema(self) -> spark.StructType:
@@ -52,7 +55,7 @@ class _Side:
 
 
 def compile_join(node: Join, left: Relation, right: Relation) -> Relation:
-    """The joined rows, with the columns that the node names; `residual` says which of them are to stay."""
+    """The joined rows with the columns of the node, before its residual condition."""
     sides = _side(node.left, left), _side(node.right, right)
     if node.is_table:
         return _tables(node, *sides)
@@ -65,17 +68,17 @@ def _side(side: JoinSide, relation: Relation) -> _Side:
     named = relation if side.number is None else relation.renamed(source_column("", side.number))
     keys = named.columns_for(side.keys)
     values = [column(key, keys) for key in side.keys]
-    has_all = values[0].isNotNull()
+    has_all_keys = values[0].isNotNull()
     for value in values[1:]:
-        has_all &= value.isNotNull()
+        has_all_keys &= value.isNotNull()
     carried = {name: _carried(named, side, name) for name, _ in side.carried}
     row = packed({**carried, _AT: relation.ready["ts"]})
-    same = [_same(value, key.type) for value, key in zip(values, side.keys, strict=True)]
-    return _Side(side, relation, F.when(has_all, identity_of(same)), row)
+    comparable = [_without_negative_zero(value, key.type) for value, key in zip(values, side.keys, strict=True)]
+    return _Side(side, relation, F.when(has_all_keys, identity_of(comparable)), row)
 
 
-def _same(value: Column, kind: DataType) -> Column:
-    """Numbers that are equal have the same bytes: there are two zeros."""
+def _without_negative_zero(value: Column, kind: DataType) -> Column:
+    """The value with bytes that are equal if the values are: 0.0 and -0.0 are equal, their bytes differ."""
     return F.when(value == F.lit(0), F.abs(value)).otherwise(value) if kind in (FLOAT, DOUBLE) else value
 
 
@@ -84,7 +87,7 @@ def _carried(named: Relation, side: JoinSide, name: str) -> Column:
     if name in named.undecoded:
         part = named.undecoded[name]
         return decode(part.raw, part.serde, kind)
-    if name not in named.ready:  # the bytes of a part that a projection below has passed on
+    if name not in named.ready:  # `raw_key` or `raw_value` of a key or value that a projection left encoded
         return named.undecoded[name.removeprefix("raw_")].raw
     return narrowed_column(named.ready[name], side.columns[name], kind)
 
@@ -107,18 +110,18 @@ def _streams(node: Join, left: _Side, right: _Side) -> Relation:
     assert node.delay_ms is not None
     frames = []
     for side, name in ((left, "l"), (right, "r")):
-        time = F.timestamp_millis(within_reach(side.relation.ready["ts"]))
-        # In a full join Spark takes null for equal to null; in the others it leaves null out first.
+        time = F.timestamp_millis(require_window_range(side.relation.ready["ts"]))
+        # Spark matches null with null in full joins; in other joins it removes nulls before.
         alone = identity_of([F.lit(_ALONE), F.lit(name), *arrival(side.relation)])
         identity = F.coalesce(side.identity, alone) if node.kind == "FULL" else side.identity
         frame = side.relation.stateful_input(
             identity.alias(f"{name}_id"), time.alias(f"{name}_time"), side.row.alias(f"{name}_row")
         )
-        # A record's own window ends `within` after it; so long and the grace it may come.
-        frames.append(under_watermark(frame, f"{name}_time", node.delay_ms, side.side.input, node.clock))
-    apart = F.make_dt_interval(secs=F.lit(node.within_ms / 1000))
+        # `delay_ms` is the join window plus the grace: until then a record may match later ones.
+        frames.append(with_watermark(frame, f"{name}_time", node.delay_ms, side.side.input, node.clock))
+    within = F.make_dt_interval(secs=F.lit(node.within_ms / 1000))
     condition = (F.col("l_id") == F.col("r_id")) & F.col("l_time").between(
-        F.col("r_time") - apart, F.col("r_time") + apart
+        F.col("r_time") - within, F.col("r_time") + within
     )
     joined = frames[0].join(frames[1], condition, node.kind.lower())
     return _unpacked(node, joined, left, right, "l_row", "r_row", None)
@@ -133,7 +136,7 @@ def _unpacked(
 
 
 def residual(node: Join, joined: Relation) -> Column | None:
-    """What else is asked of the joined rows: a BOOLEAN over them; None for nothing."""
+    """The rest of the join condition, beside the join keys: a BOOLEAN over the joined rows; None if there is none."""
     return None if node.residual is None else column(node.residual, joined.columns_for([node.residual]))
 
 
@@ -149,30 +152,34 @@ def _stream_and_table(node: Join, left: _Side, right: _Side) -> Relation:
         F.lit(None).cast("binary").alias("part"),
         stream.row.alias("row"),
     ).where(F.col("id").isNotNull())
-    rows_of_table = _table_rows(table, _store(node, table), "is_table", True, False, is_every=True)
-    # In the order of the sides: so the engine numbers its operators.
+    rows_of_table = _table_rows(table, _store(node, table), "is_table", True, False, every_change=True)
+    # In the order of the sides: Spark numbers stateful operators in this order.
     both = rows_of_table.unionByName(records) if node.left.is_table else records.unionByName(rows_of_table)
     rows = "found", "streamed"
     names = rows if node.left.is_table else rows[::-1]
     joined = _unpacked(node, lookup(both, is_outer), left, right, *names, None)
-    # The row of the table may be newer: it is read ahead of a stream that is far behind.
+    # The joined row has the time of the stream's record: the table may be ahead of the stream.
     time = unpacked(F.col("streamed"), stream.schema).getField(_AT)
     place = {name: F.col(name) for name in ("partition", "offset")}
     return replace(joined, ready={**joined.ready, **place, "ts": time})
 
 
 def _store(node: Join, side: _Side) -> str:
-    """The name of what is kept of a side."""
+    """The name of the operator that stores the rows of a side."""
     return f"{node.store}-{'left' if side.side is node.left else 'right'}"
 
 
-def _table_rows(side: _Side, store: str, flag: str, value: bool, is_kept: bool, is_every: bool = False) -> DataFrame:
-    """A table's upserts by what it is joined by: `id`, `ts`, `partition`, `offset`, the flag, `part`, `row`.
+def _table_rows(
+    side: _Side, store: str, flag: str, value: bool, keep_unmatched: bool, every_change: bool = False
+) -> DataFrame:
+    """The upserts of a table: `id` (the join keys), `ts`, `partition`, `offset`, the flag, `part` (the row's identity
+    in its table), `row`.
 
     Args:
-        store: the name of what is kept of the side.
-        is_kept: a row that has nothing to be joined by is there as well, by itself.
-        is_every: a row that changes several times in a batch does so here as well; else once.
+        store: the name of the operator that stores the rows of the side.
+        flag: the name of a column that has `value` in every row.
+        keep_unmatched: whether rows with a null join key are kept, with an identity that matches no other row.
+        every_change: whether a row that changes several times in a batch has several upserts; else it has one.
     """
     relation = side.relation
     assert relation.upsert is not None
@@ -186,14 +193,14 @@ def _table_rows(side: _Side, store: str, flag: str, value: bool, is_kept: bool, 
             F.when(relation.upsert.present, side.row).alias("row"),
         )
         return with_identity(rows, "part", relation.upsert, store).where(F.col("id").isNotNull())
-    identity = F.coalesce(side.identity, identity_of([F.lit(_ALONE), part])) if is_kept else side.identity
-    changes = track(relation, store, {"id": identity, "row": side.row}, is_every=is_every)
+    identity = F.coalesce(side.identity, identity_of([F.lit(_ALONE), part])) if keep_unmatched else side.identity
+    changes = track(relation, store, {"id": identity, "row": side.row}, every_change=every_change)
     schema = spark.StructType(
         [spark.StructField("id", spark.BinaryType()), spark.StructField("row", spark.BinaryType())]
     )
     before, after = unpacked(F.col("before"), schema), unpacked(F.col("after"), schema)
     moves = F.array(
-        # Where it was, unless it is there still: the row of the other place replaces it.
+        # Deletes the row under its previous join keys if they have changed.
         F.when(
             before["id"].isNotNull() & ~before["id"].eqNullSafe(after["id"]),
             F.struct(before["id"].alias("id"), F.lit(None).cast("binary").alias("row")),

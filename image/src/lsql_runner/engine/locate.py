@@ -1,7 +1,7 @@
-"""Finding the record that a batch died of.
+"""Finds the record at which a batch failed (decision 0004).
 
-The hot path does not carry places along: it would cost every record to help the one. Instead the range
-that the batch read is run again, halved until one record is left.
+Rows do not carry their offset: that would cost time for every record. Instead the range of the failed batch is computed
+again and halved until one record is left.
 """
 
 from __future__ import annotations
@@ -18,44 +18,43 @@ from lsql_runner.events.batches import Partition
 
 
 @dataclass(frozen=True, slots=True)
-class Culprit:
+class BadRecord:
+    """A record that a query cannot process."""
+
     partition: Partition
     offset: int
     failure: Failure
 
 
 Span = tuple[int, int]
-Attempt = Callable[[Mapping[Partition, Span]], DataFrame]
-"""What the query computes for each record in some ranges, before anything is kept or written."""
+"""Offsets: the first, and the one after the last."""
+Compute = Callable[[Mapping[Partition, Span]], DataFrame]
+"""Returns what the query computes for the records in some ranges, before state is updated or records are written."""
 
 
-def locate(attempt: Attempt, ranges: Mapping[Partition, Span]) -> Culprit | None:
-    """The first record, by partition and offset, on which the attempt fails; None if it fails on none."""
+def locate(compute: Compute, ranges: Mapping[Partition, Span]) -> BadRecord | None:
+    """The first record, by partition and offset, for which the computation fails; None if it fails for none."""
     for partition, (start, end) in sorted(ranges.items(), key=lambda item: (item[0].topic, item[0].partition)):
-        failure = _try(attempt, {partition: (start, end)}) if start < end else None
+        failure = failure_of(compute({partition: (start, end)})) if start < end else None
         if failure is not None:
-            return _narrow(attempt, partition, start, end, failure)
+            return _bisect(compute, partition, start, end, failure)
     return None
 
 
-def _narrow(attempt: Attempt, partition: Partition, start: int, end: int, failure: Failure) -> Culprit:
+def _bisect(compute: Compute, partition: Partition, start: int, end: int, failure: Failure) -> BadRecord:
     while end - start > 1:
         middle = (start + end) // 2
-        lower = _try(attempt, {partition: (start, middle)})
+        lower = failure_of(compute({partition: (start, middle)}))
         if lower is not None:
             end, failure = middle, lower
         else:
             start = middle
-            failure = _try(attempt, {partition: (start, end)}) or failure
-    return Culprit(partition, start, failure)
-
-
-def _try(attempt: Attempt, ranges: Mapping[Partition, Span]) -> Failure | None:
-    return failure_of(attempt(ranges))
+            failure = failure_of(compute({partition: (start, end)})) or failure
+    return BadRecord(partition, start, failure)
 
 
 def failure_of(frame: DataFrame) -> Failure | None:
-    """Why some row of a frame cannot be computed; None if all can, or if it fails for another reason than a record."""
+    """Why a row of a frame cannot be computed; None if all rows can, or if the error is not that of a record."""
     try:
         frame.write.format("noop").mode("overwrite").save()
     except (PySparkException, Py4JJavaError) as error:

@@ -1,5 +1,4 @@
-"""A lowering, which is data, becomes a column: the last step from a function's row to what the engine
-runs."""
+"""Lowerings to columns: how a function of the language is computed by functions of Spark."""
 
 from __future__ import annotations
 
@@ -20,10 +19,10 @@ HIGHER_ORDER: dict[str, Callable[..., Column]] = {
     "transform": F.transform,
     "zip_with": F.zip_with,
 }
-"""Built-ins that take a function: `call` has no place for one."""
+"""Built-in functions that take a function as an argument, which `call` cannot pass."""
 
 OWN: dict[str, Callable[[Column], Column]] = {"be_int": be_int, "be_long": be_long, "be_double": be_double}
-"""Names of our own expressions, which Spark does not know."""
+"""Functions that are composed of Spark's functions in Python, not registered in Spark."""
 
 _Names = Mapping[str, Column]
 
@@ -34,21 +33,25 @@ def to_column(lowering: Lowering, args: Sequence[Column]) -> Column:
 
 
 class _Call:
-    """One call on its way. What a row names once and uses often is made once: each costs trips to the JVM."""
+    """One call of a function. A node that is used several times is built once: each column costs calls of the JVM."""
 
     def __init__(self, args: Sequence[Column]) -> None:
         self._args = args
-        self._made: dict[int, Column] = {}
+        self._columns: dict[int, Column] = {}
 
     def column(self, node: Lowering, names: _Names) -> Column:
-        """The column of a part of the tree, inside a Lambda whose parameters are `names`."""
-        if names or not isinstance(node, Native):
-            return self._make(node, names)
-        if id(node) not in self._made:
-            self._made[id(node)] = self._make(node, names)
-        return self._made[id(node)]
+        """The column of a node of the lowering.
 
-    def _make(self, node: Lowering, names: _Names) -> Column:
+        Args:
+            names: the parameters of the Lambdas around it.
+        """
+        if names or not isinstance(node, Native):
+            return self._build(node, names)
+        if id(node) not in self._columns:
+            self._columns[id(node)] = self._build(node, names)
+        return self._columns[id(node)]
+
+    def _build(self, node: Lowering, names: _Names) -> Column:
         match node:
             case Arg(index):
                 return self._args[index]
@@ -59,12 +62,12 @@ class _Call:
             case To(operand, target):
                 return self.column(operand, names).cast(spark_type(target))
             case Native(name, parts):
-                return self._native(name, self._in_place(parts), names)
+                return self._native(name, self._with_rest(parts), names)
             case Lambda():
-                raise TypeError("a Lambda stands only among the arguments of a higher-order function")
+                raise TypeError("a Lambda can only be an argument of a higher-order function")
 
-    def _in_place(self, parts: tuple[Lowering | Rest, ...]) -> Iterator[Lowering]:
-        """The parts with every Rest replaced by the arguments it stands for."""
+    def _with_rest(self, parts: tuple[Lowering | Rest, ...]) -> Iterator[Lowering]:
+        """The parts with every Rest replaced by the remaining arguments."""
         for part in parts:
             if isinstance(part, Rest):
                 yield from (Arg(index) for index in range(part.start, len(self._args)))
@@ -79,11 +82,8 @@ class _Call:
             return OWN[name](*(self.column(part, names) for part in parts))
         return call(name, *(self.column(part, names) for part in parts))
 
-    def _operand(self, part: Lowering, names: _Names) -> Column | Callable[..., Column]:
-        return self._function(part, names) if isinstance(part, Lambda) else self.column(part, names)
-
     def _function(self, node: Lambda, names: _Names) -> Callable[..., Column]:
-        """A Python function of as many parameters as the Lambda has: the engine counts them."""
+        """A Python function with as many parameters as the Lambda: pyspark counts them."""
 
         def one(first: Column) -> Column:
             return self.column(node.body, {**names, node.params[0]: first})

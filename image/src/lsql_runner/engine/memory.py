@@ -1,8 +1,7 @@
-"""A plan on rows in memory: the same queries as on Kafka, one micro-batch at a time, without brokers.
+"""Runs a plan on records in memory: the same queries as on Kafka, one micro-batch at a time, without brokers.
 
-Each query reads one memory stream that holds the records of all topics, so that a batch reaches all of
-its sources at once. Everything behind the source is what runs in production: compiled plan, state
-stores, watermarks, checkpoints.
+Each query reads one memory stream with the records of all topics, so that all its sources read a batch at once.
+Everything except the source is the same as in production: compiled plan, state stores, watermarks, checkpoints.
 """
 
 from __future__ import annotations
@@ -22,14 +21,15 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
-from lsql_runner.engine.codecs.avro import REGISTRY, give_schemas
-from lsql_runner.engine.compile import Reader, compile_query, shared
-from lsql_runner.engine.culprit import RangeReader, record_error
-from lsql_runner.engine.dead_letters import Outlet
+from lsql_runner.engine.codecs.avro import REGISTRY, register_schemas
+from lsql_runner.engine.compile import compile_query, shared
+from lsql_runner.engine.dead_letters import OutputContext
 from lsql_runner.engine.emission import output_mode, tune_emission
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.locate import Span
+from lsql_runner.engine.nodes import Reader
 from lsql_runner.engine.progress import event_time_ms
+from lsql_runner.engine.record_error import RangeReader, record_error
 from lsql_runner.engine.rows import Headers, Rows, TopicRecord, as_bytes, headers_of
 from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
 from lsql_runner.engine.sink_rows import row_records
@@ -41,12 +41,12 @@ from lsql_runner.jvm.spark_jvm import SparkJvm
 from lsql_runner.plan.queries import Plan, Query
 
 _POLLING_MS = 5
-"""A stream in memory is asked at no cost, and every batch waits for it."""
+"""Every batch waits for this interval; polling a stream in memory costs nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutputRecord:
-    """A record that a plan wrote. `batch` counts from 0."""
+    """A record that a plan wrote."""
 
     topic: str
     key: bytes | None
@@ -54,22 +54,25 @@ class OutputRecord:
     timestamp_ms: int
     headers: Headers
     batch: int
+    """The number of the batch, from 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryRun:
-    """What a plan wrote: batch by batch, in each the queries in the plan's order. `error` is what it died of."""
+    """The result of a run."""
 
     records: tuple[OutputRecord, ...]
+    """By batch, then by query in the plan's order."""
     error: LsqlError | None = None
+    """The error that ended the run."""
 
 
 class MemoryEngine:
-    """One session for any number of runs, one at a time, in a JVM that is its own from now on.
+    """Runs plans, one at a time, in one session.
 
     Args:
-        jvm: ends when the engine is closed.
-        on_executed: is called with the physical plan of each query of a run, as Spark prints it, when the query stops.
+        jvm: the engine uses it alone, and ends it when the engine is closed.
+        on_executed: called when a query stops, with its physical plan as Spark prints it.
 
     Raises:
         LsqlError: JVM_GONE when the session is first used.
@@ -90,7 +93,7 @@ class MemoryEngine:
 
     @property
     def session(self) -> SparkSession:
-        """The session, opened now if it is not yet."""
+        """The session. It is opened at the first use."""
         if self._session is None:
             self._jvm.connect()
             self._session = open_session(SessionOptions("memory", self._jvm.scratch, threads=1, polling_ms=_POLLING_MS))
@@ -103,41 +106,40 @@ class MemoryEngine:
         schemas: Mapping[int, str] | None = None,
         restarts: Collection[int] = (),
         idle_ms: Mapping[int, int] | None = None,
-        keyed: Collection[str] = (),
+        compacted: Collection[str] = (),
         checkpoints: Path | None = None,
         already_read: Sequence[Sequence[TopicRecord]] = (),
     ) -> MemoryRun:
-        """Run a plan over micro-batches, each read as a whole before the next.
+        """Run a plan over micro-batches. All queries finish a batch before the next one is added.
 
-        A record that the program fails on ends the run: `error` is RECORD_MALFORMED, RECORD_REFUSED, GROUP_TOO_LARGE
-        or QUERY_FAILED.
+        A record that the program cannot process ends the run: `error` is RECORD_MALFORMED, RECORD_REFUSED,
+        GROUP_TOO_LARGE or QUERY_FAILED.
 
         Args:
-            plan: with the ids of the schemas that it writes in AVRO.
-            batches: each in the order of its records.
-            schemas: by id, those that records in AVRO may name, in place of a schema registry.
-            restarts: behind these batches, counted from 0, all queries end and go on from their checkpoints.
-            idle_ms: behind these batches no record comes for so long.
-            keyed: targets that take no record without a key.
-            checkpoints: where the queries keep their checkpoints, each in a folder with its name; None for a folder
-                that goes with the run.
-            already_read: the batches that the checkpoints there have read.
+            plan: with the ids of its output schemas.
+            batches: the records in their order.
+            schemas: schemas by id, in place of a schema registry: JSON of Avro, or the text of a `.proto` file.
+            restarts: the numbers of batches, from 0, after which all queries restart from their checkpoints.
+            idle_ms: by the number of a batch: how long no record arrives after it.
+            compacted: target topics that accept no record without a key.
+            checkpoints: the folder with one checkpoint per query; by default a temporary folder.
+            already_read: the batches that the existing checkpoints have read.
         """
         with tempfile.TemporaryDirectory(dir=self._jvm.scratch) as scratch:
             folder = checkpoints or Path(scratch)
-            outlet, pauses = Outlet(keyed=frozenset(keyed)), idle_ms or {}
-            running = _Running(self.session, outlet, self._on_executed)
-            give_schemas(REGISTRY, schemas or {})
+            context, pauses = OutputContext(compacted=frozenset(compacted)), idle_ms or {}
+            running = _RunningQueries(self.session, context, self._on_executed)
+            register_schemas(REGISTRY, schemas or {})
             reset(self.session)
             try:
                 running.start(plan, folder, already_read)
                 for number, batch in enumerate(batches):
-                    cause = running.feed(number, batch)
+                    cause = running.read(number, batch)
                     if cause is None and number in pauses:
-                        cause = running.pass_time(number, pauses[number])
+                        cause = running.advance_time(number, pauses[number])
                     if cause is not None:
                         read = [record for earlier in batches[: number + 1] for record in earlier]
-                        return MemoryRun(running.written(), self._death(plan, cause, read, outlet))
+                        return MemoryRun(running.written(), self._error(plan, cause, read, context))
                     if number in restarts:
                         running.restart(plan, folder)
                 return MemoryRun(running.written())
@@ -147,15 +149,15 @@ class MemoryEngine:
                 running.stop()
 
     def reader(self, records: Sequence[TopicRecord]) -> Reader:
-        """Reads the records as one batch."""
+        """A reader of the records as one batch."""
         return _of_topic(Rows(self.session).frame(records))
 
-    def _death(self, plan: Plan, cause: Exception, records: Sequence[TopicRecord], outlet: Outlet) -> LsqlError:
-        """What production says of the same death: the record, found by running ranges again."""
+    def _error(self, plan: Plan, cause: Exception, records: Sequence[TopicRecord], context: OutputContext) -> LsqlError:
+        """The error that `SparkEngine.death` reports for the same cause."""
         failure = classify(cause)
         if failure.kind == "too-large":
             return LsqlError("GROUP_TOO_LARGE", reason=failure.reason)
-        error = record_error(plan, _ranges(records), _range_reader(self.session, records), outlet)
+        error = record_error(plan, _ranges(records), _range_reader(self.session, records), context)
         if failure.kind == "passing" or error is None:
             return LsqlError("QUERY_FAILED", reason=failure.reason)
         return error
@@ -163,18 +165,20 @@ class MemoryEngine:
     def close(self) -> None:
         """End session, JVM and temporary files."""
         if self._session is not None:
-            with suppress(Exception):  # a JVM that died has nothing left to end
+            with suppress(Exception):  # the JVM may have ended
                 self._session.stop()
             forget_jvm()
-        self._jvm.kill()  # what it would tidy up goes with its scratch folder
+        self._jvm.kill()  # an orderly end would only delete files that are in its scratch folder
 
 
-class _Running:
-    """The queries of a plan, each over a stream of its own."""
+class _RunningQueries:
+    """The queries of a plan, with one memory stream for each query."""
 
-    def __init__(self, session: SparkSession, outlet: Outlet, on_executed: Callable[[str], None] | None) -> None:
+    def __init__(
+        self, session: SparkSession, context: OutputContext, on_executed: Callable[[str], None] | None
+    ) -> None:
         self._session = session
-        self._outlet = outlet
+        self._context = context
         self._on_executed = on_executed
         self._rows = Rows(session)
         self._queries: list[_RunningQuery] = []
@@ -183,7 +187,7 @@ class _Running:
     def start(self, plan: Plan, checkpoints: Path, already_read: Sequence[Sequence[TopicRecord]] = ()) -> None:
         for query in plan.queries:
             stream = self._rows.stream()
-            for batch in already_read:  # the stream counts its batches: these are the offsets in a checkpoint
+            for batch in already_read:  # the offsets in a checkpoint are numbers of batches
                 stream.addData(self._rows.sequence(batch))
             self._queries.append(self._start(query, stream, checkpoints / query.name))
 
@@ -202,34 +206,34 @@ class _Running:
             try:
                 collected.extend(frame.collect())
             except Exception as error:
-                failed.append(error)  # on its way through the JVM it would become a text
+                failed.append(error)  # the JVM passes only its text on
                 raise
 
         tune_emission(self._session, query)
         read = shared(_of_topic(self._rows.streamed(stream)))
         sink = query.row_sink
-        records = compile_query(query, read, self._outlet) if sink is None else row_records(sink, read)
+        records = compile_query(query, read, self._context) if sink is None else row_records(sink, read)
         writer = records.writeStream.queryName(query.name).outputMode(output_mode(query))
         streaming = writer.option("checkpointLocation", str(checkpoint)).foreachBatch(collect).start()
         clocks = tuple(node.store for node in query.final_groups)
         return _RunningQuery(stream, streaming, collected, failed, clocks)
 
-    def feed(self, number: int, batch: Sequence[TopicRecord]) -> Exception | None:
-        """Let every query read a batch; what the first that died of it says."""
+    def read(self, number: int, batch: Sequence[TopicRecord]) -> Exception | None:
+        """Let every query read a batch; the exception of the first query that fails."""
         rows = self._rows.sequence(batch)
         for query in self._queries:
             query.stream.addData(rows)
-        return self._read(number)
+        return self._process(number)
 
-    def pass_time(self, number: int, idle_ms: int) -> Exception | None:
-        """Let every query see that time goes on behind a batch; what the first that died of it says."""
+    def advance_time(self, number: int, idle_ms: int) -> Exception | None:
+        """Advance the event time after a batch; the exception of the first query that fails."""
         for query in self._queries:
             newest = query.newest_ms()
             for clock in query.clocks:
                 advance(self._session, clock, newest + idle_ms)
-        return self._read(number)
+        return self._process(number)
 
-    def _read(self, number: int) -> Exception | None:
+    def _process(self, number: int) -> Exception | None:
         cause: Exception | None = None
         for query in self._queries:
             try:
@@ -257,9 +261,9 @@ class _RunningQuery:
     streaming: StreamingQuery
     collected: list[Any] = field(default_factory=list)
     failed: list[Exception] = field(default_factory=list)
-    """Why a batch could not be collected."""
+    """Exceptions of collecting a batch."""
     clocks: tuple[str, ...] = ()
-    """Of stores with final results."""
+    """The clocks of stores with final results."""
 
     def newest_ms(self) -> int:
         """The newest event time so far, in milliseconds since 1970 UTC."""

@@ -1,4 +1,4 @@
-"""Rows as bytes: what state is kept in, and what keys are compared by."""
+"""Rows as bytes. State stores hold packed rows, and keys are compared as packed rows."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from lsql_runner.jvm.java_entries import PACK_ROW, UNPACK_ROW
 
 
 def packed(columns: Mapping[str, Column]) -> Column:
-    """The columns as one BINARY, never null; the same for the same values."""
+    """The columns as one BINARY, never null. Equal values give equal bytes."""
     return call(PACK_ROW, F.struct(*(value.alias(name) for name, value in columns.items())))
 
 
 def unpacked(row: Column, schema: spark.StructType) -> Column:
-    """The struct that `packed` made `row` of; null for null."""
+    """The struct in the result of `packed`; null for null."""
     return call(UNPACK_ROW, row, F.lit(schema.json()))

@@ -1,4 +1,4 @@
-"""The engine as the runtime uses it: a job to run, and the protocol of what runs it. Imports no Spark.
+"""The engine as the runtime uses it: a job, and the protocol of an engine that runs it. Imports no Spark.
 
 `processor.SparkEngine` runs jobs on Spark; devkit/fake_engine.py runs them in memory for tests of the runtime.
 tests/contract runs one suite on both.
@@ -22,17 +22,21 @@ from lsql_runner.plan.queries import Plan
 
 @dataclass(frozen=True, slots=True)
 class SourceOptions:
-    """How streams read. `starts` is used for an empty checkpoint only; partitions that it lacks begin at `reset`."""
+    """How topics are read."""
 
     kafka: KafkaConnection
     app_id: str
     reset: str = "earliest"
+    """Where a partition without a position begins: `earliest` or `latest`."""
     starts: Mapping[Partition, int] = field(default_factory=dict)
+    """The first offset by partition, for an empty checkpoint; other partitions begin at `reset`."""
     partitions: Mapping[str, int] = field(default_factory=dict)
-    """By topic: how many partitions there are at the start."""
+    """By topic: the number of partitions at the start."""
     max_records_per_batch: int = 1_000_000
+    """Of one topic."""
     continue_on_data_loss: bool = False
     consumer: tuple[tuple[str, str], ...] = ()
+    """Keys and values of Kafka's consumer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,70 +46,72 @@ class SinkOptions:
     kafka: KafkaConnection
     app_id: str
     producer: tuple[tuple[str, str], ...] = ()
-    queue: str | None = None
-    """The topic of dead letters."""
+    """Keys and values of Kafka's producer."""
+    dead_letter_topic: str | None = None
     limits: Mapping[str, TopicLimits] = field(default_factory=dict)
-    """Which records the targets accept, where the brokers say so."""
+    """By target topic: which records it accepts, if the brokers report it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowSinks:
-    """The sinks of a processor. `jars` holds their clients, which are opened with the first sink in use."""
+    """The sinks of a processor."""
 
     connections: Mapping[str, SinkConnection] = field(default_factory=dict)
+    """By the name of the sink."""
     jars: Path = Path()
+    """The folder with the jars of the sinks' clients. They are loaded when a sink is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A plan with all that it needs to run on Kafka."""
+    """A plan with everything that it needs to run on Kafka."""
 
     plan: Plan
     source: SourceOptions
     sink: SinkOptions
     checkpoints: Path
-    """Each query keeps its checkpoint in a folder of its name."""
+    """The folder with one checkpoint per query, in a folder with the query's name."""
     on_batch: Callable[[BatchEnded], None]
     """Called after each batch, from a thread of the engine."""
     registry: RegistryConnection | None = None
-    """The schema registry whose schemas decode the records."""
+    """The schema registry with the schemas of the records."""
     rocksdb: tuple[tuple[str, int], ...] = ()
     """Settings of the state stores: keys of ROCKSDB_KEYS."""
     row_sinks: RowSinks = RowSinks()
 
 
 class Engine(Protocol):
-    """Runs at most one job at a time, again and again."""
+    """Runs one job at a time."""
 
     def jvm_death(self, within_s: float = 0.0) -> str | None:
-        """How the JVM ended; None while it lives. Waits up to `within_s` for an end that its sockets reported first."""
+        """How the JVM ended; None if it runs. Waits up to `within_s` for the process, whose sockets close first."""
 
     def reason_of(self, error: BaseException) -> str:
-        """One line for people about an exception that a method raised without a code: no class of Java, no trace."""
+        """One line for people about an exception without an error code: no Java class, no trace."""
 
     def start(self, job: Job) -> None:
-        """Run a job. Each query continues from its checkpoint, or begins where `job.source` says.
+        """Start a job. Each query continues from its checkpoint, or begins at the offsets of `job.source`.
 
         Raises:
-            LsqlError: JVM_GONE, QUERY_FAILED; SINK_UNREACHABLE, SINK_REFUSED, SINK_TABLE_MISMATCH. Nothing runs then.
+            LsqlError: JVM_GONE, QUERY_FAILED; SINK_UNREACHABLE, SINK_REFUSED, SINK_TABLE_MISMATCH. Then no query runs.
         """
 
     def death(self, positions: Mapping[Partition, int], ends: Mapping[Partition, int]) -> LsqlError | None:
-        """Why the job ended by itself; None while it runs, and where none was started.
+        """Why the job ended without a stop; None if it runs or there is no job.
 
         Args:
-            positions: next offset to read, for each source partition.
-            ends: the end of each.
+            positions: by source partition, the next offset to read.
+            ends: by source partition, the end on the brokers.
         """
 
     def count_late(self, event: BatchEnded) -> int:
-        """How many records of a batch of the running job came after the grace of a window or of a join."""
+        """The number of records in a batch of the running job that arrived after the grace of a window or join."""
 
     def newest_ms(self) -> dict[str, int]:
         """By query with final results: the newest event time in its checkpoint, milliseconds since 1970 UTC."""
 
     def advance(self, clock: str, time_ms: int) -> None:
-        """Advance the time of a store's topic without records, to milliseconds since 1970 UTC."""
+        """Advance a clock, the event time of a store's topic, to milliseconds since 1970 UTC."""
 
     def stop(self) -> None:
-        """Let running batches end, then stop the job. Without a job it does nothing."""
+        """Let running batches end, then stop the job. Does nothing if there is no job."""

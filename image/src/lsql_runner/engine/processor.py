@@ -1,4 +1,4 @@
-"""Spark as the runtime sees it: start a plan, watch it, stop it, say what it died of."""
+"""The engine of the runtime on Spark: starts and stops plans, and reports why one failed."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from lsql_runner.engine.codecs.avro import REGISTRY, register_registry
-from lsql_runner.engine.compile import Source, compile_node, source_of
-from lsql_runner.engine.culprit import record_error
 from lsql_runner.engine.failures import classify, classify_errors
 from lsql_runner.engine.groups import aggregate_input, window_of
+from lsql_runner.engine.nodes import Source, compile_node, source_of
 from lsql_runner.engine.offset_log import newest_batch, planned_batch
 from lsql_runner.engine.port import Job
-from lsql_runner.engine.query import Launch, RunningPlan
+from lsql_runner.engine.query import PlanOptions, RunningPlan
+from lsql_runner.engine.record_error import record_error
 from lsql_runner.engine.session import SessionOptions, activate, forget_jvm, open_session
-from lsql_runner.engine.sink import outlet_of
+from lsql_runner.engine.sink import output_context
 from lsql_runner.engine.source import range_reader, stream_reader
 from lsql_runner.engine.state_options import tune_state
 from lsql_runner.engine.ticks import advance
@@ -36,11 +36,14 @@ from lsql_runner.plan.tree import keeps_state, nodes, watermark_delay_ms
 LOG = logging.getLogger("lsql_runner.engine")
 
 _OPENER_ENDS_S = 10.0
-"""How long the opening of a session takes to fail once its JVM was killed."""
+"""The deadline for the thread that opens the session to end after the JVM was killed."""
 
 
 class SparkEngine:
-    """One JVM, one session, at most one running plan. Both start with the object, while the program is planned."""
+    """One JVM with one session and at most one running plan. See `port.Engine` for the methods.
+
+    The JVM starts, and a thread opens the session, when the object is created: the program is planned at the same time.
+    """
 
     def __init__(self, app_id: str, jvm: JvmOptions, threads: int = 0) -> None:
         self._jvm = SparkJvm(jvm)
@@ -53,7 +56,7 @@ class SparkEngine:
 
     @property
     def session(self) -> SparkSession:
-        """The session, as soon as it is open.
+        """The session. Waits until it is open.
 
         Raises:
             LsqlError: JVM_GONE, JAVA_MISSING, JARS_MISSING.
@@ -68,19 +71,12 @@ class SparkEngine:
             self._opened.set_exception(error)
 
     def jvm_death(self, within_s: float = 0.0) -> str | None:
-        """How the JVM ended; None while it lives. `within_s` waits for the process to end after its sockets closed."""
         return None if self._jvm.is_alive(within_s) else self._jvm.death()
 
     def reason_of(self, error: BaseException) -> str:
-        """One line for people about an exception of Spark or of Python."""
         return classify(error).reason
 
     def start(self, job: Job) -> None:
-        """Run a plan.
-
-        Raises:
-            LsqlError: JVM_GONE, QUERY_FAILED; SINK_UNREACHABLE, SINK_REFUSED, SINK_TABLE_MISMATCH.
-        """
         session = self.session
         activate(session)
         if job.registry is not None:
@@ -90,16 +86,10 @@ class SparkEngine:
         reset_ticks(session)
 
         self._job = job
-        launch = Launch(job.plan, reader, job.sink, job.checkpoints, job.on_batch, job.row_sinks)
-        self._running = RunningPlan(session, launch)
+        options = PlanOptions(job.plan, reader, job.sink, job.checkpoints, job.on_batch, job.row_sinks)
+        self._running = RunningPlan(session, options)
 
     def death(self, positions: Mapping[Partition, int], ends: Mapping[Partition, int]) -> LsqlError | None:
-        """What the plan died of; None while it runs.
-
-        Args:
-            positions: next offset to read, for each source partition.
-            ends: the end of each.
-        """
         cause = None if self._running is None else self._running.death()
         if cause is None or isinstance(cause, LsqlError):
             return cause
@@ -113,17 +103,16 @@ class SparkEngine:
         assert self._job is not None
         kafka, limit = self._job.source.kafka, self._job.source.max_records_per_batch
         spans = {p: (at, min(ends[p], at + limit)) for p, at in positions.items() if p in ends}
-        outlet = outlet_of(self._job.sink)
-        error = record_error(self._job.plan, spans, lambda ranges: range_reader(self.session, kafka, ranges), outlet)
+        context = output_context(self._job.sink)
+        error = record_error(self._job.plan, spans, lambda ranges: range_reader(self.session, kafka, ranges), context)
         return error or LsqlError("QUERY_FAILED", reason=failure.reason)
 
     def count_late(self, event: BatchEnded) -> int:
-        """Records of a batch that came after the grace of a window, one for each such window, or of a join of streams.
+        """The number of late records in a batch: once for each window that a record is late for, once for a join.
 
-        Of windows over records Spark's own count is of groups, after records of one group were added up; this reads the
-        batch again to be exact, which happens only for batches that have late records. What Spark drops is late by the
-        watermark of the batch before (its own only ends windows), and the offset log knows that one also for the first
-        batch of a process. Of a join, and of what is over one, Spark's count is taken.
+        For windows over records, Spark counts dropped groups, not records. So the batch is read again, only if it has
+        late records. Spark drops records that are late by the watermark of the previous batch, which is in the offset
+        log. For joins, and windows over joins, Spark's count is used.
         """
         assert self._job is not None
         dropped = {store.name: store.late_rows_dropped for store in event.stores}
@@ -136,11 +125,10 @@ class SparkEngine:
                     total += dropped.get(node.store, 0)
                 elif _drops_groups(node) and before is not None:
                     source = source_of(sink, range_reader(self.session, self._job.source.kafka, ranges))
-                    total += _late(node, source, before.watermark_ms)
+                    total += _late_windows(node, source, before.watermark_ms)
         return total
 
     def newest_ms(self) -> dict[str, int]:
-        """By query with final results the newest event time that its checkpoint knows: milliseconds since 1970 UTC."""
         assert self._job is not None
         found: dict[str, int] = {}
         for query in self._job.plan.queries:
@@ -151,22 +139,21 @@ class SparkEngine:
         return found
 
     def advance(self, clock: str, time_ms: int) -> None:
-        """Let the time of a store's topic go on without records, to milliseconds since 1970 UTC."""
         advance(self.session, clock, time_ms)
 
     def stop(self) -> None:
-        """Let the batches under way end and stop the plan; the session stays."""
+        """Let running batches end, then stop the plan. The session stays open."""
         if self._running is not None:
             self._running.stop()
         self._running = None
 
     def close(self) -> None:
-        """End everything: plan, session, JVM, temporary files."""
+        """End plan, session and JVM, and delete the temporary files."""
         if not self._opened.done():
-            self._jvm.kill()  # it is still starting; there is nothing in it to end in order
+            self._jvm.kill()  # the session is not open yet
             self._opener.join(_OPENER_ENDS_S)
         else:
-            with suppress(Exception):  # a JVM that dies meanwhile has nothing left to end
+            with suppress(Exception):  # the JVM may have ended
                 self.stop()
                 self.session.stop()
             self._jvm.close()
@@ -174,12 +161,12 @@ class SparkEngine:
 
 
 def _drops_groups(node: PlanNode) -> TypeGuard[Aggregate]:
-    """Whether late records are Spark's matter: sessions count their own."""
+    """Whether Spark drops late groups of this node. Our operator for sessions counts late records itself."""
     return isinstance(node, Aggregate) and node.window is not None and not node.window.is_session
 
 
-def _late(node: Aggregate, source: Source, watermark_ms: int) -> int:
-    """The windows of a source's records that were over, as often as there are such records."""
+def _late_windows(node: Aggregate, source: Source, watermark_ms: int) -> int:
+    """The number of pairs of a record and a window that had ended before the watermark."""
     plain = replace(node, grace_ms=0)
     rows = aggregate_input(plain, compile_node(plain.input, source))[0].select(window_of(node))
     return rows.where(F.unix_millis(F.col("window.end")) <= F.lit(watermark_ms)).count()

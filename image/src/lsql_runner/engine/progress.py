@@ -1,29 +1,29 @@
-"""Spark's progress reports to the processor's own events. Pure: JSON in, frozen data out."""
+"""Spark's progress reports as the processor's events. Pure: JSON in, frozen data out."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from lsql_runner.engine.ticks import TICKS
-from lsql_runner.events.batches import BatchEnded, Caught, Partition, StoreReport
+from lsql_runner.events.batches import BatchEnded, FailureAction, FailureCount, Partition, StoreReport
 
 OUTPUT_METRIC = "output"
 LATE_METRIC = "late-"
-"""Before a store's name: how many records a batch had that came too late for it."""
+"""Prefix of a store's name: the metric has the number of records in a batch that were late for the store."""
 ERRORS_METRIC = "errors-"
-"""Before a number or a store's name: how many records were caught; each count has the name that `caught_as` gives."""
+"""Prefix of a number or a store's name: the metric has numbers of failed records, named by `failure_count_name`."""
 
 
-def caught_as(fate: str, code: str, topic: str) -> str:
-    """The name of a count of records of a topic: what became of them, and why."""
-    return f"{fate}/{code}/{topic}"
+def failure_count_name(action: FailureAction, code: str, topic: str) -> str:
+    """The name of the number of failed records of a topic with an error code."""
+    return f"{action}/{code}/{topic}"
 
 
 def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded | None:
-    """The event for one of Spark's progress reports; None for a report that no batch stands behind.
+    """The event for one of Spark's progress reports; None for a report without a batch.
 
     Args:
         progress: the JSON of a StreamingQueryProgress.
@@ -50,7 +50,7 @@ def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded
         watermark_ms=event_time_ms(times.get("watermark")),
         event_time_max_ms=event_time_ms(times.get("max")),
         late_records=_late(metrics),
-        caught=tuple(_caught(metrics)),
+        failed_records=tuple(_failed_records(metrics)),
     )
 
 
@@ -59,21 +59,21 @@ def _late(observed: dict[str, Any]) -> int:
 
 
 def _ticks(sources: list[dict[str, Any]]) -> int:
-    """Rows that are no records."""
+    """The number of rows that are ticks and not records."""
     return sum(int(source["numInputRows"]) for source in sources if TICKS in source["description"])
 
 
-def _caught(metrics: dict[str, Any]) -> Iterator[Caught]:
+def _failed_records(metrics: dict[str, Any]) -> Iterator[FailureCount]:
     """The counts that are not zero."""
-    for name, found in metrics.items():
-        for kind, records in (found or {}).items() if name.startswith(ERRORS_METRIC) else ():
-            fate, code, topic = kind.split("/", 2)
+    for metric, counts in metrics.items():
+        for name, records in (counts or {}).items() if metric.startswith(ERRORS_METRIC) else ():
+            action, code, topic = name.split("/", 2)
             if int(records):
-                yield Caught(fate, topic, code, int(records))
+                yield FailureCount(cast(FailureAction, action), topic, code, int(records))
 
 
 def _positions(sources: list[dict[str, Any]]) -> dict[Partition, int]:
-    """Where each Kafka partition was read to. Sources without partitions (rate, memory) count their records instead."""
+    """The next offset of each Kafka partition. Sources without partitions (rate, memory) report a number instead."""
     found: dict[Partition, int] = {}
     for source in sources:
         end = source["endOffset"]
@@ -95,7 +95,7 @@ def _store(name: str, report: dict[str, Any]) -> StoreReport:
 
 
 def event_time_ms(text: str | None) -> int | None:
-    """Milliseconds since 1970 UTC; None before the first record, when Spark says 1970 itself."""
+    """Milliseconds since 1970 UTC; None before the first record, for which Spark reports 1970-01-01T00:00:00Z."""
     at = None if text is None else _epoch_ms(text)
     return at or None
 

@@ -1,4 +1,4 @@
-"""A plan that runs: its streaming queries, their batches, and a stop that lets the batch end."""
+"""A running plan: its streaming queries, the events of their batches, and an orderly stop."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
-from lsql_runner.engine.compile import Reader, compile_query, shared
+from lsql_runner.engine.compile import compile_query, shared
 from lsql_runner.engine.emission import output_mode, tune_emission
 from lsql_runner.engine.java_errors import errors_of
+from lsql_runner.engine.nodes import Reader
 from lsql_runner.engine.port import RowSinks, SinkOptions
 from lsql_runner.engine.progress import OUTPUT_METRIC, batch_ended
 from lsql_runner.engine.row_sink import row_writer
-from lsql_runner.engine.sink import batch_writer, outlet_of, sink_records
+from lsql_runner.engine.sink import batch_writer, output_context, sink_records
 from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.engine.sink_rows import sink_rows
 from lsql_runner.errors import LsqlError
@@ -37,64 +38,67 @@ _STOP_DEADLINE_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
-    """What a plan needs to run. Each query keeps its checkpoint in `checkpoints / <name>`."""
+class PlanOptions:
+    """A plan, and everything that it needs to run."""
 
     plan: Plan
     read: Reader
     sink: SinkOptions
     checkpoints: Path | str
+    """The folder with one checkpoint per query, in a folder with the query's name."""
     on_batch: Callable[[BatchEnded], None]
     row_sinks: RowSinks = RowSinks()
 
 
 class RunningPlan:
-    """All queries of a plan. They live and die together: a program has one lifecycle.
+    """The queries of a plan. They are started and stopped together.
 
     Raises:
-        LsqlError: as `row_writer`; nothing runs then.
+        LsqlError: as `row_writer`; then no query runs.
     """
 
-    def __init__(self, spark: SparkSession, launch: Launch) -> None:
+    def __init__(self, spark: SparkSession, options: PlanOptions) -> None:
         self._spark = spark
-        self._connections = launch.row_sinks.connections
-        # All targets are looked at before the first batch of any of them.
+        self._connections = options.row_sinks.connections
+        # All targets are checked before the first batch is written to any of them.
         row_writers = {
-            query.name: row_writer(spark, launch.sink.app_id, query.name, query.row_sink, launch.row_sinks)
-            for query in launch.plan.queries
+            query.name: row_writer(spark, options.sink.app_id, query.name, query.row_sink, options.row_sinks)
+            for query in options.plan.queries
             if query.row_sink is not None
         }
         self._progress = _Progress(
-            {q.name: tuple(s.name for s in query_stores(q)) for q in launch.plan.queries}, launch.on_batch
+            {q.name: tuple(s.name for s in query_stores(q)) for q in options.plan.queries}, options.on_batch
         )
-        self._listener = _listening(spark, self._progress)
+        self._listener = _add_listener(spark, self._progress)
         self._queries: list[_Running] = []
         try:
-            for query in launch.plan.queries:
-                self._queries.append(self._start(query, launch, row_writers.get(query.name)))
+            for query in options.plan.queries:
+                self._queries.append(self._start(query, options, row_writers.get(query.name)))
         except BaseException:
             self.abandon()
             raise
 
-    def _start(self, query: Query, launch: Launch, rows: JavaObject | None) -> _Running:
+    def _start(self, query: Query, options: PlanOptions, rows: JavaObject | None) -> _Running:
         tune_emission(self._spark, query)
         sink = query.row_sink
         if sink is not None:
-            records = sink_rows(sink, shared(launch.read))
+            records = sink_rows(sink, shared(options.read))
         else:
-            records = sink_records(compile_query(query, launch.read, outlet_of(launch.sink)), launch.sink.queue)
+            records = sink_records(
+                compile_query(query, options.read, output_context(options.sink)), options.sink.dead_letter_topic
+            )
         writer = (
             records.observe(OUTPUT_METRIC, F.count(F.lit(1)).alias("records"))
             .writeStream.queryName(query.name)
             .outputMode(output_mode(query))
-            .option("checkpointLocation", f"{launch.checkpoints}/{query.name}")
+            .option("checkpointLocation", f"{options.checkpoints}/{query.name}")
         )
-        batches = rows or batch_writer(self._spark, query.name, launch.sink)
-        writer._jwrite.foreachBatch(batches)  # pyspark's own takes a function of Python's
+        batches = rows or batch_writer(self._spark, query.name, options.sink)
+        writer._jwrite.foreachBatch(batches)  # pyspark's `foreachBatch` takes a Python function
         return _Running(writer.start(), batches, sink)
 
     def death(self) -> JavaErrors | LsqlError | None:
-        """Why a query ended by itself: an exception and its causes, or a sink's error; None while all run."""
+        """Why a query ended without a stop: an exception and its causes, or a sink's error; None if all queries run."""
         for query in self._queries:
             if not query.streaming.isActive:
                 errors = _last_errors(self._spark, query.streaming)
@@ -103,7 +107,7 @@ class RunningPlan:
         return None
 
     def stop(self) -> None:
-        """Let the batches under way end, then stop. Nothing that was written is left uncommitted."""
+        """Let running batches end, so that written records are committed, then stop."""
         deadline = time.monotonic() + _STOP_DEADLINE_S
         for query in self._queries:
             query.batches.stop()
@@ -119,18 +123,21 @@ class RunningPlan:
         for query in self._queries:
             query.batches.stop()
             query.streaming.stop()
-            for report in query.streaming._jsq.recentProgress():  # the listener's travel on a bus, and may be late
+            # The listener's reports come through Spark's asynchronous event bus: the last ones may be missing.
+            for report in query.streaming._jsq.recentProgress():
                 self._progress.take(report)
         self._spark._jsparkSession.streams().removeListener(self._listener)
 
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    """A query at work, what writes its batches in the JVM (a BatchWriter or SinkWriter), and the sink that it has."""
+    """A running query."""
 
     streaming: StreamingQuery
     batches: JavaObject
+    """The writer of its batches in the JVM: a BatchWriter or SinkWriter."""
     sink: WriteSink | None = None
+    """The sink that it writes to; None for topics."""
 
 
 def _last_errors(spark: SparkSession, query: StreamingQuery) -> JavaErrors:
@@ -141,12 +148,12 @@ def _last_errors(spark: SparkSession, query: StreamingQuery) -> JavaErrors:
     if LOG.isEnabledFor(logging.DEBUG):
         jvm = spark._jvm
         assert jvm is not None
-        LOG.debug("the engine's own words: %s", jvm.org.apache.spark.util.Utils.exceptionString(failed.get()))
+        LOG.debug("the query failed with: %s", jvm.org.apache.spark.util.Utils.exceptionString(failed.get()))
     return errors_of(failed.get())
 
 
-def _listening(spark: SparkSession, progress: _Progress) -> JavaObject:
-    """A listener that Spark has begun to tell of its batches."""
+def _add_listener(spark: SparkSession, progress: _Progress) -> JavaObject:
+    """Register a listener of Spark's streaming queries; the Java object."""
     jvm, gateway = spark._jvm, spark.sparkContext._gateway
     assert jvm is not None
     assert gateway is not None
@@ -157,10 +164,10 @@ def _listening(spark: SparkSession, progress: _Progress) -> JavaObject:
 
 
 class _Progress:
-    """Turns Spark's reports of this plan's queries into events.
+    """Turns Spark's progress reports of this plan's queries into events.
 
-    A listener in Python's terms, whose names are Java's. pyspark's own asks for each part of a report by itself:
-    hundreds of questions after every batch.
+    A Python implementation of a Java interface. pyspark's listener is not used: it makes hundreds of py4j calls for
+    each report.
     """
 
     def __init__(self, stores: dict[str, tuple[str, ...]], on_batch: Callable[[BatchEnded], None]) -> None:
@@ -170,28 +177,28 @@ class _Progress:
         self._lock = Lock()
 
     def take(self, report: JavaObject) -> None:
-        """Tell of a batch, once. Takes a StreamingQueryProgress."""
+        """Emit the event of a batch, unless it was emitted before. Takes a StreamingQueryProgress."""
         progress = json.loads(report.json())
         ended = batch_ended(progress, self._stores.get(progress["name"], ()))
         if ended is None:
             return
-        # Held during the callback: it may read the batch again, and stopping the plan must wait for that.
+        # The lock is held during the callback, which may read the batch again: a stop waits for it.
         with self._lock:
             if ended.batch_id > self._seen.get(ended.query, -1):
                 self._seen[ended.query] = ended.batch_id
                 self._on_batch(ended)
 
     def onQueryStarted(self, event: JavaObject) -> None:
-        """Nothing to tell: a query has started when `start` returns."""
+        """No event: a query has started when `start` returns."""
 
     def onQueryProgress(self, event: JavaObject) -> None:
         self.take(event.progress())
 
     def onQueryIdle(self, event: JavaObject) -> None:
-        """Nothing to tell: no batch stands behind it."""
+        """No event: there is no batch."""
 
     def onQueryTerminated(self, event: JavaObject) -> None:
-        """Nothing to tell: the runtime watches for the end of a query."""
+        """No event: the runtime calls `death`."""
 
     class Java:
         implements = ("org.apache.spark.sql.streaming.PythonStreamingQueryListener",)

@@ -1,4 +1,4 @@
-"""Whole records to topics and back, by Spark's own sink and source: whatever a processor can speak, they can."""
+"""Writes and reads records of topics with Spark's sink and source: they support every setting that a processor does."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.client import KafkaConnection
 
-_IMPATIENT = {
+_SHORT_TIMEOUTS = {
     "kafka.max.block.ms": "30000",
     "kafka.request.timeout.ms": "10000",
     "kafka.delivery.timeout.ms": "30000",
@@ -26,17 +26,17 @@ _REFUSALS = ("AuthorizationException", "AuthenticationException")
 
 
 def write_records(spark: SparkSession, kafka: KafkaConnection, records: Sequence[TopicRecord]) -> None:
-    """Write records to their partitions, in their order and with their timestamps; the brokers have them all then.
+    """Write records to their partitions, in their order and with their timestamps. Returns when all are acknowledged.
 
     Raises:
         LsqlError: BROKER_REFUSED, QUERY_FAILED.
     """
-    # One task, since several would write at the same time.
+    # Several tasks would write at the same time, and not keep the order.
     rows = Rows(spark).frame(records).coalesce(1)
     headers = with_time(F.col("headers"), F.unix_millis("timestamp"))
     columns = rows.select("topic", "partition", "key", "value", headers.alias("headers"))
     try:
-        columns.write.format("kafka").options(**_IMPATIENT, **kafka.spark(), **FIXED).save()
+        columns.write.format("kafka").options(**_SHORT_TIMEOUTS, **kafka.spark(), **FIXED).save()
     except (PySparkException, Py4JError) as error:
         raise _failed(kafka, error) from None
 

@@ -1,8 +1,8 @@
 """A plan node in Spark: a DataFrame, and an expression over it for each column of the node.
 
-Columns stay expressions until a node needs them as data. The key and value of a source are decoded separately in each
-place that reads them, with only the fields that are read there: decoding a few fields for a filter, and the rest for
-the records that pass it, costs less than decoding everything once.
+Columns stay expressions until a node needs their values. Each node decodes the key and value of a source itself, and
+only the fields that it reads: decoding a few fields for a filter, and the other fields for the records that pass it,
+costs less than decoding everything once.
 """
 
 from __future__ import annotations
@@ -46,27 +46,30 @@ FailedRowFilter = Callable[[DataFrame, Origin], DataFrame]
 
 @dataclass(frozen=True, slots=True)
 class Relation:
+    """The rows of a plan node."""
+
     frame: DataFrame
     ready: dict[str, Column]
+    """Columns of the node over the frame, by name."""
     undecoded: dict[str, Undecoded]
-    """`key`, `value`: decoded where an expression reads them."""
+    """`key`, `value`: decoded if an expression reads them."""
     upsert: Upsert | None = None
     """The effect of the rows on a table; None for rows of a stream."""
     origin: Origin | None = None
-    """If errors of records are caught: the record of each row. Failed rows are then among the others, and every
+    """If errors of records are handled: the record of each row. Then the frame contains failed rows too, and every
     computation is attempted."""
     drop_failed_rows: FailedRowFilter | None = None
     """Removes failed rows before a stateful operator; not None if there is an origin."""
 
     def columns_for(self, exprs: Iterable[Expr]) -> dict[str, Column]:
         """The columns that the expressions read, with only the necessary fields decoded."""
-        wanted = list(exprs)
-        found = dict(self.ready)
+        expressions = list(exprs)
+        columns = dict(self.ready)
         for name, part in self.undecoded.items():
-            paths = paths_into(name, wanted)
+            paths = paths_into(name, expressions)
             if paths:
-                found[name] = decode(part.raw, part.serde, narrowed(part.serde.type, paths))
-        return found
+                columns[name] = decode(part.raw, part.serde, narrowed(part.serde.type, paths))
+        return columns
 
     def whole(self, name: str) -> Column:
         """All of `key` or `value`, decoded."""
@@ -103,15 +106,16 @@ class Relation:
             return plain
         attempted, values = self.attempt(F.struct(*columns))
         assert attempted.origin is not None
-        good = self.drop_failed_rows(attempted.frame, attempted.origin)
-        never = {f.name for f in plain.schema.fields if not f.nullable}  # part of the state's schema
+        valid = self.drop_failed_rows(attempted.frame, attempted.origin)
+        # The state's schema contains the nullability of its columns: it must not depend on the error policy.
+        never_null = {f.name for f in plain.schema.fields if not f.nullable}
         fields = ((name, values.getField(name)) for name in plain.columns)
-        return good.select(*((not_null(value) if name in never else value).alias(name) for name, value in fields))
+        return valid.select(*((not_null(value) if name in never_null else value).alias(name) for name, value in fields))
 
     def unnested(self, generator: Column, names: tuple[str, ...]) -> Relation:
-        """The same columns and those of a generator; they are computed, and attempted, where they are read."""
-        made = tuple(f"{name}_{len(self.frame.columns)}" for name in names)  # names below may be equal
-        frame = self.frame.select("*", generator.alias(*made))
-        ready = self.ready | {name: F.col(f"`{own}`") for name, own in zip(names, made, strict=True)}
+        """The rows that a generator (`posexplode`) makes of each row, with its columns under `names`."""
+        unique = tuple(f"{name}_{len(self.frame.columns)}" for name in names)  # the frame may have columns named so
+        frame = self.frame.select("*", generator.alias(*unique))
+        ready = self.ready | {name: F.col(f"`{column}`") for name, column in zip(names, unique, strict=True)}
         origin = None if self.origin is None else replace(self.origin, unnested=True)
         return replace(self, frame=frame, ready=ready, upsert=None, origin=origin)

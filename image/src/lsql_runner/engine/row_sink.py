@@ -1,4 +1,4 @@
-"""Batches to sinks: the writer in the JVM, and what it says before anything runs."""
+"""The writer of batches to sinks, in the JVM, and the check of its target before a start."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lsql_runner.plan.queries import WriteSink
 
 
 def row_writer(spark: SparkSession, app_id: str, query: str, sink: WriteSink, sinks: RowSinks) -> JavaObject:
-    """A Java SINK_WRITER for the batches of a query, whose target is there and takes its rows.
+    """A Java SINK_WRITER for the batches of a query. Its target exists, or was created, and accepts the rows.
 
     Raises:
         LsqlError: SINK_UNREACHABLE, SINK_REFUSED, SINK_TABLE_MISMATCH, QUERY_FAILED.
@@ -43,6 +43,5 @@ def row_writer(spark: SparkSession, app_id: str, query: str, sink: WriteSink, si
     try:
         writer.prepare()
     except Py4JJavaError as error:
-        said = sink_error(errors_of(error), sink, sinks.connections)
-        raise said or error from None
+        raise sink_error(errors_of(error), sink, sinks.connections) or error from None
     return writer

@@ -1,4 +1,4 @@
-"""Records that stand in this process as rows of Spark, and back."""
+"""Records of this process to rows of Spark, and back."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _COLUMNS = StructType(
 
 @dataclass(frozen=True, slots=True)
 class TopicRecord:
-    """A record as a topic holds it."""
+    """A record of a topic."""
 
     topic: str
     key: bytes | None
@@ -47,9 +47,9 @@ class TopicRecord:
 
 
 class Rows:
-    """Records as Spark's rows. They come into the JVM as JSON, one text of bytes for each.
+    """Records as rows of Spark. Each record is sent to the JVM as JSON.
 
-    Spark's own way, an encoder for rows, generates code by Scala's reflection, which takes half a second to load.
+    Spark's encoder for rows generates code by Scala's reflection, which takes half a second to load.
     """
 
     def __init__(self, session: SparkSession) -> None:
@@ -59,14 +59,14 @@ class Rows:
         self._encoder: Any = jvm.org.apache.spark.sql.Encoders.BINARY()
 
     def stream(self) -> JavaObject:
-        """An empty Spark MemoryStream, for `sequence` to be added to."""
+        """An empty Spark MemoryStream. Its `addData` takes the results of `sequence`."""
         module = "org.apache.spark.sql.execution.streaming.runtime.MemoryStream$"
         loader = self._jvm.java.lang.Thread.currentThread().getContextClassLoader()
         companion = self._jvm.java.lang.Class.forName(module, True, loader).getField("MODULE$").get(None)
         return companion.apply(self._encoder, self._session._jsparkSession)
 
     def streamed(self, stream: JavaObject) -> DataFrame:
-        """The records of a stream that is one of `stream`."""
+        """The records of a MemoryStream as a streaming DataFrame."""
         return self._unpacked(stream.toDF())
 
     def sequence(self, records: Iterable[TopicRecord]) -> JavaObject:
@@ -74,14 +74,14 @@ class Rows:
         return self._jvm.scala.jdk.javaapi.CollectionConverters.asScala(self._packed(records)).toSeq()
 
     def frame(self, records: Iterable[TopicRecord]) -> DataFrame:
-        """The records as a batch."""
+        """The records as a DataFrame that is not streaming."""
         return self._unpacked(self._session._jsparkSession.createDataset(self._packed(records), self._encoder).toDF())
 
     def _packed(self, records: Iterable[TopicRecord]) -> JavaObject:
-        found = self._jvm.java.util.ArrayList()
+        packed = self._jvm.java.util.ArrayList()
         for record in records:
-            found.add(_json(record))
-        return found
+            packed.add(_json(record))
+        return packed
 
     def _unpacked(self, packed: JavaObject) -> DataFrame:
         record = call(DECODE_JSON, F.col("value"), F.lit(_COLUMNS.json()))
@@ -109,10 +109,10 @@ def _base64(value: bytes | None) -> str | None:
 
 
 def as_bytes(value: bytes | bytearray | None) -> bytes | None:
-    """What Spark gives for binary, as Python's bytes."""
+    """Spark's value of a BINARY as bytes."""
     return None if value is None else bytes(value)
 
 
 def headers_of(row: Any) -> Headers:
-    """The headers of a row whose column `headers` is Spark's for Kafka."""
+    """The headers of a row with the column `headers` of Spark's Kafka source."""
     return tuple((header["key"], as_bytes(header["value"])) for header in row["headers"] or ())

@@ -1,4 +1,4 @@
-"""LSQL types to Spark's."""
+"""LSQL types to Spark types."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lsql_runner.types import Array, DataType, Decimal, Map, Struct
 INT, LONG, DOUBLE = spark.IntegerType(), spark.LongType(), spark.DoubleType()
 STRING, BINARY = spark.StringType(), spark.BinaryType()
 HEADERS = spark.ArrayType(spark.StructType([spark.StructField("key", STRING), spark.StructField("value", BINARY)]))
-"""The types of columns, for casts. Their names in SQL would wake a parser: see `call`."""
+"""The types of columns, for casts. Their SQL names would need a parser: see `call`."""
 
 _SCALARS: dict[DataType, spark.DataType] = {
     lsql.INT: INT,
@@ -27,7 +27,7 @@ _SCALARS: dict[DataType, spark.DataType] = {
 
 
 def spark_type(kind: DataType) -> spark.DataType:
-    """The Spark type for a type of the language. Fields are nullable: what a topic holds is not Spark's to promise."""
+    """The Spark type for a type of the language. All fields are nullable: records may lack them."""
     match kind:
         case Decimal(precision, scale):
             return spark.DecimalType(precision, scale)
@@ -41,7 +41,7 @@ def spark_type(kind: DataType) -> spark.DataType:
 
 
 def declared_type(kind: DataType) -> spark.DataType:
-    """The Spark type with what may not be null, for decoding, which looks after it."""
+    """As `spark_type`, but with fields that are not nullable. Decoding checks them."""
     match kind:
         case Array(element):
             return spark.ArrayType(declared_type(element))

@@ -17,41 +17,41 @@ from lsql_runner.engine.java_names import remember_java_names
 from lsql_runner.jvm.java_entries import ABSTRACT_FILE_SYSTEM, EXTENSIONS, FILE_SYSTEM
 
 _FIXED = {
-    "spark.sql.extensions": EXTENSIONS,  # every function of ours
-    # The language: names are case-sensitive, nothing wraps or turns into null unasked, time is UTC.
+    "spark.sql.extensions": EXTENSIONS,  # registers our functions
+    # The language: names are case-sensitive; overflows and invalid casts are errors; times are UTC.
     "spark.sql.caseSensitive": "true",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
-    # The JVM's own tables for upper and lower case: the others take a tenth of the time to the first record to load.
+    # The JVM's own case mappings: loading ICU's takes a tenth of the time to the first record.
     "spark.sql.icu.caseMappings.enabled": "false",
-    # State: these cannot be switched on later for a checkpoint that was made without them.
+    # State stores: these settings cannot be changed for an existing checkpoint.
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "true",
-    # Joins of streams find the records of a key by time; the format before reads all that the key has.
+    # Joins of streams look up the records of a key by time; older formats read all records of the key.
     "spark.sql.streaming.join.stateFormatVersion": "4",
     "spark.sql.streaming.join.stateFormatV4.enabled": "true",
-    # Chains of stateful operators in update mode: the planner refuses what Spark's own check would have to.
+    # Spark's check refuses several stateful operators in update mode. Our planner refuses what Spark cannot run.
     "spark.sql.streaming.unsupportedOperationCheck": "false",
-    # Checkpoints without a child process for each file, and on the disk before anything counts on them.
+    # Checkpoint files without a child process for each file, and synced to disk before the batch continues.
     "spark.hadoop.fs.file.impl": FILE_SYSTEM,
     "spark.hadoop.fs.AbstractFileSystem.file.impl": ABSTRACT_FILE_SYSTEM,
-    # A processor has one kind of work; the pages and listeners of a shared cluster only cost memory.
+    # Spark's pages and histories are for shared clusters; here they only cost memory.
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.streaming.numRecentProgressUpdates": "5",
     "spark.sql.ui.retainedExecutions": "1",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.adaptive.enabled": "false",  # micro-batches are too small to plan them twice
-    "spark.sql.streaming.noDataMicroBatches.enabled": "false",  # but see engine.emission
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",  # see engine.emission
     "spark.sql.streaming.metricsEnabled": "false",
     "spark.sql.streaming.stopTimeout": "30s",
-    "spark.python.sql.dataFrameDebugging.enabled": "false",  # call sites of columns: a trip to the JVM for each
+    "spark.python.sql.dataFrameDebugging.enabled": "false",  # a py4j call for the call site of each column
     "spark.cleaner.periodicGC.interval": "10min",
-    # What Spark takes for itself in the heap before it shares the rest: 300 MiB by default, of which it uses a third.
+    # The heap that Spark reserves for itself: 300 MiB by default, of which it uses a third.
     "spark.testing.reservedMemory": str(200 << 20),
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -59,22 +59,23 @@ _FIXED = {
 
 
 POLLING_MS = 100
-"""Measured on 4 partitions: asking every 20 ms costs 15 % of a core here and 11 % at the broker, every 100 ms 6 % and
-5.5 %."""
+"""Measured with 4 partitions: polling every 20 ms takes 15 % of a core here and 11 % at the broker, every 100 ms 6 %
+and 5.5 %."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionOptions:
-    """What differs between processors. `scratch` is a directory for Spark's temporary files."""
+    """Options of the session that differ between processors."""
 
     app_id: str
     scratch: Path
+    """A directory for Spark's temporary files."""
     threads: int | None = None
-    """Task slots; None takes the cores that the process, or its container, may use."""
+    """Task slots; None for the cores that the process, or its container, may use."""
     partitions: int = 0
-    """Partitions of state, fixed with the first checkpoint; 0 takes the number of threads."""
+    """Partitions of state, which the first checkpoint fixes; 0 for the number of threads."""
     polling_ms: int = POLLING_MS
-    """How often an idle query asks for new records."""
+    """How often an idle query polls for new records."""
 
 
 def open_session(options: SessionOptions) -> SparkSession:
@@ -82,7 +83,7 @@ def open_session(options: SessionOptions) -> SparkSession:
     remember_java_names()
     threads = options.threads or cores()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    # It prints a stack trace for each failed record; what failed is reported from here, once and readably.
+    # It prints a stack trace for each failed record. We report the failure once, without a trace.
     PySparkLogger.getLogger("DataFrameQueryContextLogger").disabled = True
     builder = SparkSession.builder.master(f"local[{threads}]").appName(options.app_id)
     settings = _FIXED | {
@@ -97,11 +98,12 @@ def open_session(options: SessionOptions) -> SparkSession:
 
 
 def activate(session: SparkSession) -> None:
-    """Make it the session of this thread in the JVM, as it is of the thread that opened it: settings depend on it."""
+    """Make it the active session of this thread in the JVM, which determines settings. `open_session` does so for its
+    own thread."""
     jvm: Any = session._jvm
     SparkSession._get_j_spark_session_class(jvm).setActiveSession(session._jsparkSession)
 
 
 def forget_jvm() -> None:
-    """Let pyspark connect to another JVM: it would go on with the one that has ended."""
+    """Make pyspark forget a JVM that has ended, so that it connects to another one."""
     SparkContext._gateway = SparkContext._jvm = None

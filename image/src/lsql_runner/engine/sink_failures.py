@@ -1,4 +1,4 @@
-"""What a sink's writer in the JVM says of a failure, as an error for people."""
+"""Errors of a sink's writer in the JVM, as errors for people."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ _OF_SINKS = (SINK_UNREACHABLE, SINK_REFUSED, SINK_TABLE_MISMATCH, SINK_ROW_REFUS
 
 
 def sink_error(errors: JavaErrors, sink: WriteSink, connections: Mapping[str, SinkConnection]) -> LsqlError | None:
-    """The error of a sink that is among some exceptions; None if none is."""
-    found = innermost(errors, _OF_SINKS)
-    if found is None:
+    """The innermost error of a sink among an exception and its causes; None if there is none."""
+    error = innermost(errors, _OF_SINKS)
+    if error is None:
         return None
-    target, said = sink.target, found.parameters
-    reason = said.get("reason", found.reason).rstrip(".") or found.condition
+    target, parameters = sink.target, error.parameters
+    reason = parameters.get("reason", error.reason).rstrip(".") or error.condition
     url = connections[target.sink].url
-    match found.condition:
+    match error.condition:
         case "LSQL_SINK_UNREACHABLE":
             return LsqlError("SINK_UNREACHABLE", sink=target.sink, url=url, reason=reason)
         case "LSQL_SINK_REFUSED":
             return LsqlError("SINK_REFUSED", sink=target.sink, url=url, reason=reason)
         case "LSQL_SINK_TABLE_MISMATCH":
             return LsqlError("SINK_TABLE_MISMATCH", sink=target.sink, table=target.table, reason=reason)
-        case "LSQL_SINK_ROW_REFUSED" if "topic" in said:
+        case "LSQL_SINK_ROW_REFUSED" if "topic" in parameters:
             place: dict[str, Any] = {
-                "topic": said["topic"],
-                "partition": int(said["partition"]),
-                "offset": int(said["offset"]),
+                "topic": parameters["topic"],
+                "partition": int(parameters["partition"]),
+                "offset": int(parameters["offset"]),
             }
             return LsqlError("SINK_RECORD_REFUSED", sink=target.sink, reason=reason, **place)
-        case "LSQL_SINK_ROW_REFUSED" if "row" in said:
-            return LsqlError("SINK_ROW_REFUSED", sink=target.sink, row=said["row"], reason=reason)
+        case "LSQL_SINK_ROW_REFUSED" if "row" in parameters:
+            return LsqlError("SINK_ROW_REFUSED", sink=target.sink, row=parameters["row"], reason=reason)
         case "LSQL_SINK_ROW_REFUSED":
             return LsqlError("SINK_ROWS_REFUSED", sink=target.sink, reason=reason)
     return LsqlError("SINK_FAILED", sink=target.sink, reason=reason)

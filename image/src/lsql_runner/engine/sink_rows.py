@@ -1,4 +1,4 @@
-"""Rows for sinks: the columns that a SELECT gives, each by itself, in the form that the sink's client takes."""
+"""Rows for sinks: one column for each column of the table, in the types that the sink's client accepts."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pyspark.sql import functions as F
 
 from lsql_runner.bind.bound import Fields
 from lsql_runner.engine.codecs.table import encode
-from lsql_runner.engine.compile import Reader, compile_node, compile_project, source_of
 from lsql_runner.engine.expressions import column
+from lsql_runner.engine.nodes import Reader, compile_node, compile_project, source_of
 from lsql_runner.engine.relation import Relation
 from lsql_runner.engine.schema import HEADERS, INT, LONG, STRING
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT
@@ -31,25 +31,26 @@ from lsql_runner.types import INT as LSQL_INT
 from lsql_runner.types import LONG as LSQL_LONG
 from lsql_runner.types import STRING as LSQL_STRING
 
-_BY_NAME = (LSQL_INT, LSQL_LONG, FLOAT, DOUBLE, LSQL_STRING, BOOLEAN, BYTES)
+_SAME_TYPE = (LSQL_INT, LSQL_LONG, FLOAT, DOUBLE, LSQL_STRING, BOOLEAN, BYTES)
+"""Types whose values the writer in the JVM accepts without a conversion."""
 
-Named = tuple[str, str, Column]
-"""A column of a row: its name, its type as com.lsqlrunner.sink.SinkTable calls it, its value."""
+TableColumn = tuple[str, str, Column]
+"""A column of a table: its name, its type in com.lsqlrunner.sink.SinkTable, its value."""
 
 
 def sink_rows(sink: WriteSink, read: Reader) -> DataFrame:
     """The rows of a sink: topic, partition, offset (null for results of an aggregate), deleted, then `row_columns`."""
     relation, values, deleted = _evaluated(sink, read)
-    place = [
+    position = [
         relation.ready.get(name, F.lit(None).cast(kind)).alias(name)
         for name, kind in (("topic", STRING), ("partition", INT), ("offset", LONG))
     ]
-    named = [value.alias(f"c{number}") for number, (_, _, value) in enumerate(_columns(sink, values))]
-    return relation.frame.select(*place, deleted.alias("deleted"), *named)
+    columns = [value.alias(f"c{number}") for number, (_, _, value) in enumerate(_columns(sink, values))]
+    return relation.frame.select(*position, deleted.alias("deleted"), *columns)
 
 
 def row_columns(sink: WriteSink) -> tuple[list[str], list[str]]:
-    """Names and types of the columns of `sink_rows` that are the table's."""
+    """Names and types of the table's columns."""
     target = sink.target
     if target.kind == "redis":
         rest = ["value"] if target.store == "STRING" else [name for name, _ in target.columns]
@@ -59,14 +60,14 @@ def row_columns(sink: WriteSink) -> tuple[list[str], list[str]]:
 
 
 def row_records(sink: WriteSink, read: Reader) -> DataFrame:
-    """The rows as records of `compile_query`: key and value in JSON; a row that goes has no value. For cases."""
+    """The rows as records of `compile_query`, for cases: key and value in JSON; a deleted row has a null value."""
     relation, values, deleted = _evaluated(sink, read)
     target = sink.target
-    keyed = F.struct(*(values[name].alias(name) for name in target.key))
+    key_struct = F.struct(*(values[name].alias(name) for name in target.key))
     key_type = Struct(tuple(f for f in _struct(sink).fields if f.name in target.key))
-    key = encode(keyed, JSON_FORMAT, key_type) if target.key else F.lit(None).cast("binary")
-    whole = F.struct(*(values[name].alias(name) for name, _ in target.columns))
-    value = F.when(~deleted, encode(whole, JSON_FORMAT, _struct(sink)))
+    key = encode(key_struct, JSON_FORMAT, key_type) if target.key else F.lit(None).cast("binary")
+    row = F.struct(*(values[name].alias(name) for name, _ in target.columns))
+    value = F.when(~deleted, encode(row, JSON_FORMAT, _struct(sink)))
     return relation.frame.select(
         F.lit(target.name).alias("topic"),
         key.alias("key"),
@@ -83,10 +84,10 @@ def _struct(sink: WriteSink) -> Struct:
 
 
 def _evaluated(sink: WriteSink, read: Reader) -> tuple[Relation, dict[str, Column], Column]:
-    """The relation of the projection, its columns by name, and whether the row goes.
+    """The relation of the projection, its columns by name, and whether the row is deleted.
 
-    Columns are computed by themselves and not taken out of the record's new value: of a tombstone there is none, but
-    its key is known. So is the key of a table's row that is there no more, and of a group's.
+    The columns are computed one by one, not read from the projected value: that is null for a tombstone, a deleted row
+    and a deleted group, but the columns of the table's key are still needed.
     """
     project = sink.input
     below = compile_node(project.input, source_of(sink, read))
@@ -109,39 +110,40 @@ def _evaluated(sink: WriteSink, read: Reader) -> tuple[Relation, dict[str, Colum
     return relation, values, F.lit(False) if raw is None else raw.isNull()
 
 
-def _columns(sink: WriteSink, values: dict[str, Column]) -> list[Named]:
+def _columns(sink: WriteSink, values: dict[str, Column]) -> list[TableColumn]:
     target = sink.target
     kinds = dict(target.columns)
     names, types = row_columns(sink)
     if target.kind != "redis":
-        return [(name, kind, _plain(values[name], kinds[name])) for name, kind in zip(names, types, strict=True)]
-    key: list[Named] = [(name, "string", _text(values[name], kinds[name])) for name in target.key]
+        return [(name, kind, _sql_value(values[name], kinds[name])) for name, kind in zip(names, types, strict=True)]
+    key: list[TableColumn] = [(name, "string", _text(values[name], kinds[name])) for name in target.key]
     if target.store == "STRING":
-        whole = F.struct(*(values[name].alias(name) for name, _ in target.columns))
-        return [*key, ("value", "bytes", encode(whole, JSON_FORMAT, _struct(sink)))]
+        row = F.struct(*(values[name].alias(name) for name, _ in target.columns))
+        return [*key, ("value", "bytes", encode(row, JSON_FORMAT, _struct(sink)))]
     return [*key, *((name, "string", _text(values[name], kind)) for name, kind in target.columns)]
 
 
 def _type_name(kind: DataType) -> str:
-    if kind in _BY_NAME or kind in (DATE, TIMESTAMP):
+    if kind in _SAME_TYPE or kind in (DATE, TIMESTAMP):
         assert isinstance(kind, Scalar)
         return kind.name
     return describe(kind) if isinstance(kind, Decimal) else "json"
 
 
-def _plain(value: Column, kind: DataType) -> Column:
-    """A value as the JVM's writer takes it: moments as numbers, so that no time zone has a say; structures as JSON."""
+def _sql_value(value: Column, kind: DataType) -> Column:
+    """A value for the writer in the JVM: dates and timestamps are numbers, independent of time zones; structures are
+    JSON."""
     if kind == DATE:
         return F.unix_date(value)
     if kind == TIMESTAMP:
         return F.unix_micros(value)
-    if kind in _BY_NAME or isinstance(kind, Decimal):
+    if kind in _SAME_TYPE or isinstance(kind, Decimal):
         return value
     return F.decode(encode(value, JSON_FORMAT, kind), "UTF-8")
 
 
 def _text(value: Column, kind: DataType) -> Column:
-    """A value as text: as in a record of format STRING, structures as JSON, bytes in base64."""
+    """A value as text: as in a record with the format STRING; structures are JSON, bytes are base64."""
     if kind == BYTES:
         return F.base64(value)
     form = STRING_FORMAT if isinstance(kind, Scalar | Decimal) else JSON_FORMAT

@@ -1,4 +1,4 @@
-"""Topics as DataFrames: as streams, as ranges of offsets, and as rows in memory."""
+"""Topics as DataFrames: streams, and ranges of offsets."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from collections.abc import Mapping
 
 from pyspark.sql import DataFrame, SparkSession
 
-from lsql_runner.engine.compile import Reader
+from lsql_runner.engine.nodes import Reader
 from lsql_runner.engine.port import SourceOptions
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.kafka.client import KafkaConnection
 
 _TUNED = {
-    # Measured: more records for each poll and larger fetches are what helped most.
+    # Measured: more records in a poll and larger fetches had the largest effect.
     "kafka.max.poll.records": "5000",
     "kafka.max.partition.fetch.bytes": str(8 * 1024 * 1024),
     "kafka.fetch.max.bytes": str(64 * 1024 * 1024),
-    # After each poll Spark's reader asks for the partition's bounds, on the connection on which the consumer has
-    # already sent its next fetch: at the end of a partition the brokers hold that for so long, and the question behind
-    # it. With Kafka's default of 500 ms that was half a second for each micro-batch. Nobody polls between batches.
+    # After each poll Spark's reader requests the partition's bounds, on a connection on which the consumer has already
+    # sent its next fetch. At the end of a partition the broker holds that fetch, and the request behind it, for this
+    # time: with Kafka's default of 500 ms, half a second for each micro-batch. There are no polls between batches.
     "kafka.fetch.max.wait.ms": "5",
 }
 
 
 def stream_reader(spark: SparkSession, options: SourceOptions) -> Reader:
-    """Topics as endless streams."""
+    """A reader of topics as streams."""
 
     def read(schema: TopicSchema) -> DataFrame:
         settings = _TUNED | options.kafka.spark() | {f"kafka.{key}": value for key, value in options.consumer}
@@ -47,13 +47,13 @@ _EARLIEST, _LATEST = -2, -1
 
 
 def _starting_offsets(topic: str, options: SourceOptions) -> str:
-    """Spark wants every partition named as soon as one is."""
-    known = {p.partition: offset for p, offset in options.starts.items() if p.topic == topic}
-    if not known:
+    """The value of `startingOffsets`. Spark needs an offset for every partition if it gets one for any."""
+    starts = {p.partition: offset for p, offset in options.starts.items() if p.topic == topic}
+    if not starts:
         return options.reset
-    fallback = _LATEST if options.reset == "latest" else _EARLIEST
-    count = max(options.partitions.get(topic, 0), max(known) + 1)
-    return json.dumps({topic: {str(number): known.get(number, fallback) for number in range(count)}})
+    reset = _LATEST if options.reset == "latest" else _EARLIEST
+    count = max(options.partitions.get(topic, 0), max(starts) + 1)
+    return json.dumps({topic: {str(number): starts.get(number, reset) for number in range(count)}})
 
 
 def range_reader(
@@ -62,7 +62,7 @@ def range_reader(
     ranges: Mapping[Partition, tuple[int, int]],
     consumer: tuple[tuple[str, str], ...] = (),
 ) -> Reader:
-    """Topics as batches of the records in `[start, end)` of each partition; other partitions give none."""
+    """A reader of the records in `[start, end)` of each partition; other partitions have no records."""
     return lambda schema: read_range(spark, kafka, schema.topic, ranges, consumer)
 
 
@@ -73,16 +73,16 @@ def read_range(
     ranges: Mapping[Partition, tuple[int, int]],
     consumer: tuple[tuple[str, str], ...] = (),
 ) -> DataFrame:
-    """The records in `[start, end)` of each partition of a topic, as Spark's Kafka source has them."""
-    mine = {str(p.partition): span for p, span in ranges.items() if p.topic == topic}
+    """The records in `[start, end)` of each partition of a topic, with the columns of Spark's Kafka source."""
+    spans = {str(p.partition): span for p, span in ranges.items() if p.topic == topic}
     settings = _TUNED | kafka.spark() | {f"kafka.{key}": value for key, value in consumer}
     settings |= {"includeHeaders": "true", "failOnDataLoss": "false"}
-    if not mine:
+    if not spans:
         settings |= {"subscribe": topic, "startingOffsets": "earliest", "endingOffsets": "latest"}
         return spark.read.format("kafka").options(**settings).load().limit(0)
     settings |= {
-        "assign": json.dumps({topic: [int(number) for number in mine]}),
-        "startingOffsets": json.dumps({topic: {number: start for number, (start, _) in mine.items()}}),
-        "endingOffsets": json.dumps({topic: {number: end for number, (_, end) in mine.items()}}),
+        "assign": json.dumps({topic: [int(number) for number in spans]}),
+        "startingOffsets": json.dumps({topic: {number: start for number, (start, _) in spans.items()}}),
+        "endingOffsets": json.dumps({topic: {number: end for number, (_, end) in spans.items()}}),
     }
     return spark.read.format("kafka").options(**settings).load()

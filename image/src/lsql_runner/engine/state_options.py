@@ -1,4 +1,4 @@
-"""What a program sets of its state stores, as settings of Spark."""
+"""The program's settings of state stores (SET `rocksdb.*`) as settings of Spark."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ SPARK_OPTIONS: dict[str, tuple[str, int]] = {
     "rocksdb.max.write.buffer": ("maxWriteBufferNumber", 1),
     "rocksdb.files.opened.max": ("maxOpenFiles", 1),
 }
-"""By key of the language: Spark's name, and how many of our units are one of Spark's."""
+"""By key of the language: Spark's name, and the number of our units in one of Spark's."""
 
 
-def tune_state(session: SparkSession, wanted: Iterable[tuple[str, int]]) -> None:
-    """Give queries that start from now on state stores with these settings, and Spark's defaults for the others."""
-    values = dict(wanted)
+def tune_state(session: SparkSession, settings: Iterable[tuple[str, int]]) -> None:
+    """Set the options of state stores for queries that start later. Keys that are not set get Spark's defaults."""
+    values = dict(settings)
     for key, (name, unit) in SPARK_OPTIONS.items():
         if key in values:
             session.conf.set(_PREFIX + name, str(values[key] // unit))

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from lsql_runner.engine.aggregates import can_overflow, exactly_retracted, retracted
-from lsql_runner.engine.attempts import FAULT, attempt
+from lsql_runner.engine.attempts import RECORD_ERROR, attempt
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.groups import group_columns, raw_key_part
 from lsql_runner.engine.packed import unpacked
@@ -21,11 +21,11 @@ from lsql_runner.plan.nodes import Aggregate, Having
 from lsql_runner.plan.usage import node_exprs
 
 
-def compile_table_aggregate(node: Aggregate, below: Relation, catches: bool = False) -> Relation:
+def compile_table_aggregate(node: Aggregate, below: Relation, handles_errors: bool = False) -> Relation:
     """Groups from which a row is retracted when it changes or is deleted. A group without rows does not exist.
 
     Args:
-        catches: whether errors of a group are caught above; then nothing fails here.
+        handles_errors: as for `compile_stream_aggregate`.
     """
     assert below.upsert is not None
     columns = below.columns_for(node_exprs(node))
@@ -35,27 +35,27 @@ def compile_table_aggregate(node: Aggregate, below: Relation, catches: bool = Fa
         if call.arg is not None:
             row[f"arg_{slot}"] = column(call.arg, columns)
             types[f"arg_{slot}"] = spark_type(call.arg.type)
-    place = place_of(node, below)
-    row |= place
-    types |= dict.fromkeys(place, LONG)
+    order = _order_columns(node, below)
+    row |= order
+    types |= dict.fromkeys(order, LONG)
     changes = track(below, f"{node.store}-rows", row)
     sums = [F.max("ts").alias("ts"), F.sum("sign").alias("rows")]
     results: dict[str, Column] = {}
     for slot, call in node.calls:
         value = None if call.arg is None else F.col(f"arg_{slot}")
-        if catches and value is not None and can_overflow(call, of_table=True):
-            wanted = exactly_retracted(call, value, F.col("sign"))
+        if handles_errors and value is not None and can_overflow(call, of_table=True):
+            aggregate = exactly_retracted(call, value, F.col("sign"))
         else:
-            wanted = retracted(call, value, [F.col(name) for name in place], F.col("sign"))
-        names = [f"{slot}_{number}" for number in range(len(wanted.sums))]
-        sums += [part.alias(name) for part, name in zip(wanted.sums, names, strict=True)]
-        results[slot] = wanted.result(*(F.col(f"sums.`{name}`") for name in names))
-    added_up = signed(changes, _schema(types)).groupBy().agg(*sums)
+            aggregate = retracted(call, value, [F.col(name) for name in order], F.col("sign"))
+        names = [f"{slot}_{number}" for number in range(len(aggregate.parts))]
+        sums += [part.alias(name) for part, name in zip(aggregate.parts, names, strict=True)]
+        results[slot] = aggregate.result(*(F.col(f"sums.`{name}`") for name in names))
+    aggregates = signed(changes, _schema(types)).groupBy().agg(*sums)
     group = _schema({name: types[name] for name in keys})
-    frame = groups(changes, group, added_up).select(
+    frame = groups(changes, group, aggregates).select(
         "id",
         unpacked(F.col("id"), group).alias("key_of"),
-        unpacked(F.col("result"), added_up.schema).alias("sums"),
+        unpacked(F.col("result"), aggregates.schema).alias("sums"),
     )
     ready = {name: F.col(f"key_of.`{name}`") for name in keys} | results | {"ts": F.col("sums.ts")}
     upsert = Upsert(F.col("id"), F.col("sums.rows") > 0)
@@ -66,8 +66,8 @@ def _schema(types: Mapping[str, spark.DataType]) -> spark.StructType:
     return spark.StructType([spark.StructField(name, kind) for name, kind in types.items()])
 
 
-def place_of(node: Aggregate, below: Relation) -> dict[str, Column]:
-    """The order of the rows in a group, if its aggregates use it: LONGs, the time first."""
+def _order_columns(node: Aggregate, below: Relation) -> dict[str, Column]:
+    """The columns that order the rows of a group, if its aggregates use the order: LONGs, the time first."""
     if not node.order_columns:
         return {}
     return {
@@ -90,7 +90,7 @@ def compile_having(node: Having, below: Relation) -> Relation:
 
 
 def _attempted_having(node: Having, below: Relation, condition: Column, schema: spark.StructType) -> Relation:
-    """The same if errors are caught. A group for which the condition fails, or whose results cannot be computed, counts
+    """HAVING if errors are handled. A group for which the condition fails, or whose results cannot be computed, counts
     as deleted; its row is written with the error, once for each change."""
     assert below.origin is not None
     assert below.upsert is not None
@@ -103,11 +103,11 @@ def _attempted_having(node: Having, below: Relation, condition: Column, schema: 
     frame = attempted.frame.select("*", results.alias("results"))
     error = F.coalesce(attempted.origin.error, F.col("results.error"))
     row = {name: F.col(f"results.value.{name}") if name in slots else below.ready[name] for name in schema.names}
-    judged = replace(attempted, frame=frame, origin=None, drop_failed_rows=None)
-    wanted = attempted.origin.error.isNotNull() | F.coalesce(holds, F.lit(False))
-    changes = track(judged, node.store, {**row, _ERROR: error}, wanted)
-    known = spark.StructType([*schema.fields, spark.StructField(_ERROR, FAULT)])
-    emitted = changes.select("id", "ts", F.explode(_output_rows(known)).alias("emitted"))
+    unfiltered = replace(attempted, frame=frame, origin=None, drop_failed_rows=None)
+    is_stored = attempted.origin.error.isNotNull() | F.coalesce(holds, F.lit(False))
+    changes = track(unfiltered, node.store, {**row, _ERROR: error}, is_stored)
+    stored = spark.StructType([*schema.fields, spark.StructField(_ERROR, RECORD_ERROR)])
+    emitted = changes.select("id", "ts", F.explode(_output_rows(stored)).alias("emitted"))
     columns = {name: F.col(f"emitted.row.`{name}`") for name in schema.names}
     undecoded = {name: Undecoded(columns["raw_key"], part.serde) for name, part in below.undecoded.items()}
     origin = replace(attempted.origin, error=F.col(f"emitted.row.{_ERROR}"))
@@ -122,8 +122,8 @@ def _output_rows(schema: spark.StructType) -> Column:
     """The output for a change of a group, as an array of `row` and `present`: the deletion of the previous row, and the
     new row, valid or with an error."""
     before, after = (unpacked(F.col(image), schema) for image in ("before", "after"))
-    was_there = F.col("before").isNotNull() & before[_ERROR].isNull()
-    is_there = F.col("after").isNotNull() & after[_ERROR].isNull()
-    gone = F.when(was_there & ~is_there, F.struct(before.alias("row"), F.lit(False).alias("present")))
-    now = F.when(F.col("after").isNotNull(), F.struct(after.alias("row"), F.lit(True).alias("present")))
-    return F.filter(F.array(gone, now), lambda one: one.isNotNull())
+    was_valid = F.col("before").isNotNull() & before[_ERROR].isNull()
+    is_valid = F.col("after").isNotNull() & after[_ERROR].isNull()
+    deletion = F.when(was_valid & ~is_valid, F.struct(before.alias("row"), F.lit(False).alias("present")))
+    new_row = F.when(F.col("after").isNotNull(), F.struct(after.alias("row"), F.lit(True).alias("present")))
+    return F.filter(F.array(deletion, new_row), lambda row: row.isNotNull())

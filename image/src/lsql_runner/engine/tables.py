@@ -1,4 +1,4 @@
-"""What keeps rows of tables: aggregates over tables, HAVING, and the joins. The state is kept in the JVM.
+"""Operators that store rows of tables: for aggregates over tables, HAVING, and joins. They run in the JVM.
 
 Source: docs/decisions/0011-tables-and-joins.md.
 """
@@ -14,7 +14,7 @@ from pyspark.sql import types as spark
 
 from lsql_runner.engine.call import java_class
 from lsql_runner.engine.packed import packed, unpacked
-from lsql_runner.engine.progress import ERRORS_METRIC, caught_as
+from lsql_runner.engine.progress import ERRORS_METRIC, failure_count_name
 from lsql_runner.engine.relation import Relation, Upsert
 from lsql_runner.jvm.java_entries import CONSOLIDATE_CHANGES, LOOKUP, TABLE_GROUPS, TABLE_JOIN, TRACK_CHANGES
 from lsql_runner.types import Array, DataType, Struct
@@ -28,46 +28,47 @@ def track(
     relation: Relation,
     store: str,
     row: Mapping[str, Column],
-    wanted: Column | None = None,
-    is_every: bool = False,
+    condition: Column | None = None,
+    every_change: bool = False,
 ) -> DataFrame:
     """The changes of a table: columns `id`, `ts`, `partition`, `offset`, `before`, `after` (packed rows of `row`; null
-    where there is none).
+    if the row does not exist).
 
     Args:
-        store: the name of what is remembered.
-        row: what is remembered of each row.
-        wanted: a row for which this does not hold is none.
-        is_every: each upsert that changes a row is a change; else a row has one for each batch.
+        store: the name of the state store.
+        row: the columns of a row that are stored.
+        condition: a BOOLEAN; a row for which it is not true does not exist.
+        every_change: every upsert that changes a row is a change; else a row has one change in a batch.
     """
     assert relation.upsert is not None
-    present = relation.upsert.present if wanted is None else relation.upsert.present & F.coalesce(wanted, F.lit(False))
+    present = relation.upsert.present
+    if condition is not None:
+        present &= F.coalesce(condition, F.lit(False))
     upserts = relation.stateful_input(
         relation.upsert.identity.alias("id"),
         *arrival(relation),
         F.when(present, packed(row)).alias(_ROW),
     )
-    return _operator(with_identity(upserts, "id", relation.upsert, store), TRACK_CHANGES, is_every)
+    return _operator(with_identity(upserts, "id", relation.upsert, store), TRACK_CHANGES, every_change)
 
 
 def with_identity(rows: DataFrame, column: str, upsert: Upsert, store: str) -> DataFrame:
-    """The rows that are some row of a table. Records without a key are none: they are left out, and counted.
+    """The rows with an identity. Records without a key cannot be rows of a table: they are skipped and counted.
 
     Args:
-        column: has the identity of `upsert`.
-        store: the name of what takes the rows in, another one for each place in a query where this is asked.
+        column: the name of the column with the identity of `upsert`.
+        store: the name of the operator that reads the rows, unique in its query.
     """
     identity = F.col(column)
     return rows.where(identity.isNotNull()) if upsert.topic is None else _keyed(rows, identity, upsert.topic, store)
 
 
 def with_keys(relation: Relation, topic: str, name: str) -> Relation:
-    """The rows that have a key, for a topic that takes no others. A row without one is none of a table: it is left out,
-    and counted.
+    """The rows with a key, for a topic that accepts no others. Rows without a key are skipped and counted.
 
     Args:
-        topic: where the rows go.
-        name: of the count, another one for each place in a query where this is asked.
+        topic: the target topic.
+        name: the name of the count, unique in its query.
     """
     part = relation.undecoded.get("key")
     key = relation.ready["key"] if part is None else part.raw
@@ -76,13 +77,13 @@ def with_keys(relation: Relation, topic: str, name: str) -> Relation:
 
 def _keyed(rows: DataFrame, key: Column, topic: str, name: str) -> DataFrame:
     """The rows whose key is not null; the others are counted."""
-    count = F.count(F.when(key.isNull(), F.lit(1))).alias(caught_as("skipped", WITHOUT_KEY, topic))
+    count = F.count(F.when(key.isNull(), F.lit(1))).alias(failure_count_name("skipped", WITHOUT_KEY, topic))
     return rows.observe(f"{ERRORS_METRIC}{name}", count).where(key.isNotNull())
 
 
 def arrival(relation: Relation) -> list[Column]:
-    """`ts`, and `partition` and `offset` by which records of a key are in order. Rows that are no records are in the
-    order of their time."""
+    """The columns `ts`, `partition` and `offset`, by which records with the same key are in order. Rows of a stateful
+    operator have no offset: they are in the order of their time."""
     ts = relation.ready["ts"]
     return [
         ts.alias("ts"),
@@ -92,19 +93,19 @@ def arrival(relation: Relation) -> list[Column]:
 
 
 def signed(changes: DataFrame, schema: spark.StructType) -> DataFrame:
-    """What the aggregates of `groups` are over: `ts`, `sign` (1 for a row that comes, -1 for one that goes), and the
-    columns of `schema`. To say what is to be computed, not to be run."""
+    """The input of the aggregates of `groups`: `ts`, `sign` (1 for an added row, -1 for a removed row), and the columns
+    of `schema`. This frame only defines the aggregates; it is not run."""
     rows = changes.select("ts", F.lit(1).alias("sign"), unpacked(F.col("after"), schema).alias(_ROW))
     return rows.select("ts", "sign", *(F.col(f"{_ROW}.`{name}`").alias(name) for name in schema.names))
 
 
 def groups(changes: DataFrame, keys: spark.StructType, aggregated: DataFrame) -> DataFrame:
-    """The groups that changes of rows are in: `id` and `result`, the columns of `keys` and of `aggregated`, packed. One
-    without rows is among them in the batch in which it lost the last, and is not remembered.
+    """The changed groups: `id` has the packed columns of `keys`, `result` those of `aggregated`. A group without rows
+    is returned once, in the batch that removed its last row, and is not stored.
 
     Args:
-        keys: what rows are grouped by, the first columns of each.
-        aggregated: `agg` of what `signed` gave; the second result is the sum of the signs.
+        keys: the group keys, which are the first columns of each row.
+        aggregated: the aggregates over the result of `signed`; the second one is the sum of the signs.
     """
     session = changes.sparkSession
     kind = session._jsparkSession.parseDataType(keys.json())
@@ -112,24 +113,27 @@ def groups(changes: DataFrame, keys: spark.StructType, aggregated: DataFrame) ->
 
 
 def newest(changes: DataFrame, schema: spark.StructType) -> tuple[DataFrame, dict[str, Column], Column]:
-    """The rows after their changes, those that are gone as they were: a frame, its columns, whether each is there."""
+    """The rows after their changes: a frame, its columns, and whether a row exists. A deleted row has its previous
+    columns."""
     row = unpacked(F.coalesce("after", "before"), schema)
     frame = changes.select("id", "ts", row.alias(_ROW), F.col("after").isNotNull().alias("present"))
     return frame, {name: F.col(f"{_ROW}.`{name}`") for name in schema.names}, F.col("present")
 
 
 def lookup(both: DataFrame, is_outer: bool) -> DataFrame:
-    """Records of a stream with rows of a table: `id`, `partition`, `offset`, and `streamed`, `found` (packed)."""
+    """Records of a stream joined with rows of a table: `id`, `partition`, `offset`; packed `streamed` (the record) and
+    `found` (the row)."""
     return _operator(both, LOOKUP, is_outer)
 
 
 def join_tables(both: DataFrame, keeps_left: bool, keeps_right: bool) -> DataFrame:
-    """Pairs of rows of two tables: `left_part`, `right_part`, `ts`, and packed `had_left`, `had_right`, `has_...`."""
+    """Changes of joined pairs of two tables: `left_part`, `right_part` (the identities), `ts`; packed rows before
+    (`had_left`, `had_right`) and after (`has_left`, `has_right`)."""
     return _operator(both, TABLE_JOIN, keeps_left, keeps_right)
 
 
 def consolidate(changes: DataFrame) -> DataFrame:
-    """Changes of the same row from several places, as one change."""
+    """The changes with one change for each row, where several partitions may have changed it."""
     return _operator(changes, CONSOLIDATE_CHANGES)
 
 
@@ -160,5 +164,5 @@ def _member(kind: Struct, name: str) -> DataType:
 
 
 def identity_of(columns: Sequence[Column]) -> Column:
-    """Values as one BINARY that rows are known by: floating point numbers that are equal are the same."""
-    return packed({f"k{place}": value for place, value in enumerate(columns)})
+    """Values as one BINARY that identifies a row. Equal floating-point numbers give equal bytes."""
+    return packed({f"k{number}": value for number, value in enumerate(columns)})

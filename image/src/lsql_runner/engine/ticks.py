@@ -1,7 +1,7 @@
-"""Time that goes on while a topic has no records: rows that only move the watermark.
+"""Event time of a topic without new records: ticks, rows that only advance the watermark.
 
-A clock in the JVM has the time of each stream of ticks (`com.lsqlrunner.tick.Ticks`). The time of a step is the offset
-of the stream, so that a batch that runs again sees the same.
+A clock in the JVM has the time of each stream of ticks (`com.lsqlrunner.tick.Ticks`). The time of a tick is its offset
+in the stream, so that a repeated batch reads the same ticks.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ from lsql_runner.jvm.java_entries import TICK_SOURCE
 _IS_TICK = "is_tick"
 _LONG_AGO = -(10**15)
 TICKS = "ticks of "
-"""Before the name of a clock, in the description of its source."""
+"""Prefix of a clock's name in the description of its source."""
 
 
 def with_ticks(rows: DataFrame, time: str, clock: str) -> DataFrame:
-    """The rows, and one for each step of a clock, which has its time in the column `time` (TIMESTAMP) and no other."""
+    """The rows and the ticks of a clock, whose time is in the column `time` (TIMESTAMP).
+
+    Other columns of a tick are null, or an empty BINARY: below a join, Spark removes rows with a null key before the
+    watermark.
+    """
     steps = rows.sparkSession.readStream.format(TICK_SOURCE).option("clock", clock).load()
-    # Of a join Spark leaves out what is joined by null, before the watermark.
     blanks = [
         F.lit(b"" if field.dataType == BINARY else None).cast(field.dataType).alias(field.name)
         for field in rows.schema
@@ -33,16 +36,16 @@ def with_ticks(rows: DataFrame, time: str, clock: str) -> DataFrame:
 
 
 def without_ticks(rows: DataFrame, time: str) -> DataFrame:
-    """The rows alone, once a watermark has seen the ticks."""
-    # Spark would put a condition that does not read the time before the watermark, which no tick would reach then.
+    """The rows without ticks, after a watermark."""
+    # The condition reads the time: Spark would move another one before the watermark, and ticks would not advance it.
     return rows.where(~F.col(_IS_TICK) | (F.col(time) < F.timestamp_millis(F.lit(_LONG_AGO)))).drop(_IS_TICK)
 
 
 def advance(session: SparkSession, clock: str, time_ms: int) -> None:
-    """Let a clock go on to a time, in milliseconds since 1970 UTC; it never goes back."""
+    """Advance a clock to milliseconds since 1970 UTC. A clock never goes back."""
     java_class(TICK_SOURCE).advance(clock, time_ms)
 
 
 def reset(session: SparkSession) -> None:
-    """All clocks stand at 1970 again."""
+    """Set all clocks to 1970."""
     java_class(TICK_SOURCE).reset()

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+FailureAction = Literal["dead_letter", "skipped"]
+"""What happened to a failed record: it was written to the dead letter topic, or left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +27,10 @@ class StoreReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Caught:
-    """Failed records of a topic in one batch by error code: dead letters (`dead`), or left out (`skipped`)."""
+class FailureCount:
+    """The number of failed records of one topic in one batch, with the same error code and the same action."""
 
-    fate: str
+    action: FailureAction
     topic: str
     code: str
     records: int
@@ -36,8 +40,8 @@ class Caught:
 class BatchEnded:
     """A micro-batch ended, and its position is in the checkpoint.
 
-    `positions` is the next offset to read for each source partition; `phases_ms` names the phases as the
-    engine does (`latestOffset`, `queryPlanning`, `addBatch`, `walCommit`, ...).
+    `positions` has the next offset to read for each source partition. `phases_ms` has Spark's names of the phases
+    (`latestOffset`, `queryPlanning`, `addBatch`, `walCommit`, ...).
     """
 
     at_ms: int
@@ -52,5 +56,6 @@ class BatchEnded:
     watermark_ms: int | None = None
     event_time_max_ms: int | None = None
     late_records: int = 0
-    """Late records as counted by the runner's own operators (sessions); Spark's are in `stores`."""
-    caught: tuple[Caught, ...] = ()
+    """Late records that the runner's own operators (sessions) counted; Spark's counts are in `stores`."""
+    failed_records: tuple[FailureCount, ...] = ()
+    """Records whose errors did not stop the query."""

@@ -1,4 +1,4 @@
-"""What happens to a processor, as frozen data. Status, metrics and log are computed from these events."""
+"""The events of a processor, as frozen data. Status, metrics and log are computed from them."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ from lsql_runner.events.batches import BatchEnded, Partition, StoreReport
 from lsql_runner.events.state import State
 
 __all__ = ["BatchEnded", "Partition", "StoreReport"]
-"""Defined elsewhere, but events like the others for listeners."""
+"""Defined in `events.batches`, and imported from here by listeners."""
 
 
 @dataclass(frozen=True, slots=True)
 class StateChanged:
-    """The processor changed its state. `reason` is the error behind it (waiting, restarting, failed)."""
+    """The state of the processor changed."""
 
     at_ms: int
     old: State
     new: State
     reason: ErrorReport | None = None
+    """The error, if the processor waits, restarts or has failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class LateRecordsDropped:
-    """Records of one batch that came after the grace of a window they belong to, one for each such window."""
+    """Late records of a batch: each is counted once for every window whose grace had ended, and once for a join."""
 
     at_ms: int
     query: str
@@ -34,7 +35,7 @@ class LateRecordsDropped:
 
 @dataclass(frozen=True, slots=True)
 class LagMeasured:
-    """The end of each source partition on the brokers."""
+    """The ends of the source partitions were read from the brokers."""
 
     at_ms: int
     ends: dict[Partition, int]
@@ -42,33 +43,40 @@ class LagMeasured:
 
 @dataclass(frozen=True, slots=True)
 class BrokerLost:
+    """A request to the brokers failed."""
+
     at_ms: int
     error: ErrorReport
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerFound:
+    """A request to the brokers succeeded after a failed one."""
+
     at_ms: int
 
 
 @dataclass(frozen=True, slots=True)
 class QueryDied:
-    """A query or a start failed. `retry_in_s` is None where only a person can start it again."""
+    """A query or a start failed."""
 
     at_ms: int
     error: ErrorReport
     retry_in_s: float | None
+    """The time until the restart; None if a person must start the processor again."""
 
 
 @dataclass(frozen=True, slots=True)
 class JvmGone:
+    """The JVM ended without a request."""
+
     at_ms: int
     error: ErrorReport
 
 
 @dataclass(frozen=True, slots=True)
 class TopicUse:
-    """One topic of the program with its formats and types."""
+    """A topic of the program with its formats and types."""
 
     topic: str
     role: str
@@ -78,13 +86,13 @@ class TopicUse:
     key_type: str
     value_type: str
     schema_origin: str
-    """Where formats and types come from: `declared`, `pinned`, `sampled`, or `program` for targets."""
+    """The source of formats and types: `declared`, `pinned`, `registry`, `sampled`; for targets `program`."""
     partitions: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SinkUse:
-    """One table of a sink that the program writes to."""
+    """A table of a sink to which the program writes."""
 
     sink: str
     kind: str
@@ -96,7 +104,7 @@ class SinkUse:
     columns: tuple[tuple[str, str], ...]
     """Names and types."""
     deletes: bool
-    """Whether rows are deleted, by tombstones or because a table no longer has them."""
+    """Whether rows are deleted: for tombstones and for deleted rows of a table."""
     delivery: str
     """`exactly_once` or `idempotent`."""
     url: str
@@ -104,7 +112,7 @@ class SinkUse:
 
 @dataclass(frozen=True, slots=True)
 class ProgramPlanned:
-    """The program was bound to its topics."""
+    """The program was planned for its topics."""
 
     at_ms: int
     topics: tuple[TopicUse, ...]
@@ -113,7 +121,7 @@ class ProgramPlanned:
     stateful: bool
     warnings: tuple[str, ...] = field(default=())
     starts: dict[str, dict[Partition, int]] = field(default_factory=dict)
-    """By query: the next offset to read, where no batch of this process has ended yet."""
+    """By query: the first offsets to read, for the status before its first batch."""
     sinks: tuple[SinkUse, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""The states of a processor, as /stream, the metrics and the log name them."""
+"""The states of a processor, with the names that /stream, the metrics and the log use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The java program, Spark's jars, and options of both JVMs: Spark's driver and the small one with Kafka's client."""
+"""The java program, Spark's jars, and options of both JVMs: Spark's driver, and the small JVM with Kafka's client."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from pathlib import Path
 from lsql_runner.errors import LsqlError
 
 OUT_OF_HEAP = 3
-"""The exit code of a JVM that ran out of heap, under ExitOnOutOfMemoryError."""
+"""The exit code of a JVM that ran out of heap, with -XX:+ExitOnOutOfMemoryError."""
 
 LOCALE = ("-Duser.language=en", "-Duser.country=US", "-Duser.variant=")
-"""Results must not depend on the machine's locale: in Turkish, the upper case of i is İ."""
+"""Results must not depend on the machine's locale: in Turkish, for example, the upper case of i is İ."""
 
 
 JARS_DIR = Path(sys.prefix, "share", "lsql-runner", "jars")
 CLASS_ARCHIVE = Path(sys.prefix, "share", "lsql-runner", "classes.jsa")
-"""Where set-up puts them."""
+"""The files that set-up creates."""
 
 
 def java() -> str:
-    """The path of the java program: in JAVA_HOME where that is set, else in PATH.
+    """The path of the java program: in JAVA_HOME if it is set, else in PATH.
 
     Raises:
         LsqlError: JAVA_MISSING, JAVA_HOME_INVALID.
@@ -46,7 +46,7 @@ def spark_home() -> Path:
     Raises:
         LsqlError: JARS_MISSING.
     """
-    spec = find_spec("pyspark")  # without importing it: that takes longer than the JVM's first steps
+    spec = find_spec("pyspark")  # importing pyspark would delay the start of the JVM
     if spec is None or spec.origin is None:
         raise LsqlError("JARS_MISSING", path="pyspark")
     return Path(spec.origin).parent

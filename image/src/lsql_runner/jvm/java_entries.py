@@ -1,9 +1,9 @@
-"""Every entry from Python into the Java module `image/jvm`: the one place where its names stand in Python.
+"""All names of the Java module `image/jvm` that Python uses.
 
-There are four ways in. Spark is given the class EXTENSIONS, which registers FUNCTIONS in each session;
-`engine.call.call` makes columns of them. The classes in CALLED are called through py4j (`engine.call.java_class`). The
-classes in NAMED are named in settings of Spark, Hadoop and Kafka, which load them. BROKER_QUESTIONS is a program of its
-own, started with `java`. In Java they are marked `@PythonEntry`; `tests/repo/test_java_entries.py` compares both sides.
+Python uses the module in four ways. The class EXTENSIONS registers FUNCTIONS in each session; `engine.call.call`
+returns columns of them. The classes in CALLED are called through py4j (`engine.call.java_class`). The classes in NAMED
+are values of settings of Spark, Hadoop and Kafka, which load them. BROKER_QUESTIONS is a program that is started with
+`java`. In Java these classes have the annotation `@PythonEntry`; `tests/repo/test_java_entries.py` compares both lists.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 PACKAGE: Final = "com.lsqlrunner"
 
-# --- functions of Spark SQL; com.lsqlrunner.extension.LsqlExtensions says what each takes ---
+# --- functions of Spark SQL; com.lsqlrunner.extension.LsqlExtensions describes their parameters ---
 
 EXTENSIONS: Final = f"{PACKAGE}.extension.LsqlExtensions"
 """The value of `spark.sql.extensions`."""
@@ -70,7 +70,7 @@ CALLED: Final = frozenset(
     }
 )
 
-# --- classes that settings name ---
+# --- classes that are values of settings ---
 
 FILE_SYSTEM: Final = f"{PACKAGE}.fs.DurableFileSystem"
 ABSTRACT_FILE_SYSTEM: Final = f"{PACKAGE}.fs.DurableFs"
@@ -83,7 +83,7 @@ NAMED: Final = frozenset({EXTENSIONS, FILE_SYSTEM, ABSTRACT_FILE_SYSTEM, TIMESTA
 
 BROKER_QUESTIONS: Final = f"{PACKAGE}.kafka.BrokerQuestions"
 
-# --- conditions of errors; com.lsqlrunner.errors.Condition says what each means, and its parameters ---
+# --- conditions of errors; com.lsqlrunner.errors.Condition describes them and their parameters ---
 
 CONDITION_ENUM: Final = f"{PACKAGE}.errors.Condition"
 

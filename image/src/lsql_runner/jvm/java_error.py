@@ -1,4 +1,4 @@
-"""An error of the JVM as data: a condition with parameters. All errors of Java arrive in this form."""
+"""An error of the JVM as data: a condition with parameters. All errors of Java reach Python in this form."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any
 class JavaError:
     """One exception.
 
-    Conditions of our own are listed in `jvm.java_entries`, all others are Spark's.
+    `jvm.java_entries` lists our conditions; all others are Spark's.
     """
 
     condition: str = ""
-    """Without a sub-condition; empty for an exception that has none."""
+    """Without a sub-condition; empty for an exception without a condition."""
     parameters: Mapping[str, str] = field(default_factory=dict)
     reason: str = ""
-    """One line for people: no class names, no trace. Empty where the exception says nothing."""
+    """One line for people: no class names, no trace. Empty for an exception without a message."""
     type: str = ""
     """The simple name of the exception's class."""
 
@@ -29,11 +29,11 @@ JavaErrors = tuple[JavaError, ...]
 
 
 def read_chain(text: str) -> JavaErrors:
-    """What `com.lsqlrunner.errors.ErrorChain.json` wrote."""
+    """Parse a result of `com.lsqlrunner.errors.ErrorChain.json`."""
     return tuple(JavaError(**link) for link in json.loads(text))
 
 
 def read_error(error: Mapping[str, Any]) -> JavaError:
-    """An error of the program that asks brokers: `{"condition": ..., "parameters": {...}}`."""
+    """An error of the program BROKER_QUESTIONS: `{"condition": ..., "parameters": {...}}`."""
     parameters = error["parameters"]
     return JavaError(error["condition"], parameters, parameters.get("reason", ""))

@@ -1,8 +1,8 @@
-"""The Spark driver's JVM, started directly instead of through Spark's shell scripts.
+"""Starts the Spark driver's JVM directly, not through Spark's shell scripts.
 
-Two reasons: the class path is explicit and sorted (a JVM's ahead-of-time cache is refused for any other
-order than it was made with), and the JVM is this process's own child, whose death can be seen.
-It ends by itself when its standard input closes, so it never outlives this process.
+There are two reasons. The class path is explicit and sorted: the JVM refuses an ahead-of-time cache that was created
+with another order. And the JVM is a child of this process, which sees its end. The JVM ends when its standard input
+closes, so it never outlives this process.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from lsql_runner.jvm.java import LOCALE, OUT_OF_HEAP, java, spark_home
 
 _START_DEADLINE_S = 60.0
 
-# What org.apache.spark.launcher.JavaModuleOptions of Spark 4.2 lists, without the incubating vector module:
-# only MLlib uses it, and the JVM warns of it at each start.
+# The options of org.apache.spark.launcher.JavaModuleOptions in Spark 4.2, without the incubating vector module: only
+# MLlib uses it, and the JVM would print a warning at each start.
 _MODULE_OPTIONS = (
     "-XX:+IgnoreUnrecognizedVMOptions",
     *(
@@ -45,41 +45,42 @@ _MODULE_OPTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class JvmOptions:
-    """How the JVM is started. `jars` holds the Kafka connector's jars and our own."""
+    """How the JVM is started."""
 
     jars: Path
+    """The folder with the jars of the Kafka connector and of the runner."""
     heap_mib: int
     java_options: tuple[str, ...] = ()
     class_archive: Path | None = None
-    """Classes already parsed, verified and linked (image/recipe/train.py); without it the JVM starts slower."""
+    """Parsed, verified and linked classes (image/recipe/train.py); without the file the JVM starts slower."""
     exit_s: float = 10.0
     """The deadline of an orderly end."""
     log_level: str = "OFF"
-    """Of Spark and Kafka in the JVM. Errors that end a processor are reported from Python, once and readably."""
+    """The log level of Spark and Kafka in the JVM. Python reports errors that end a processor."""
 
 
 def short_lived(jars: Path, class_archive: Path | None = None, heap_mib: int = 0) -> JvmOptions:
-    """Options for short runs: starting and compiling quickly is worth more than running fast in the long run."""
+    """Options for short runs, where a fast start matters more than optimized code."""
     return JvmOptions(jars, heap_mib or _SHORT_LIVED_HEAP_MIB, _QUICK, class_archive)
 
 
 _SHORT_LIVED_HEAP_MIB = 768
 _QUICK = (
     "-XX:TieredStopAtLevel=1",
-    # With this one compiler the JVM reserves 48 MiB for compiled code. A hundred programs fill that, and from there on
-    # it compiles nothing. 240 MiB is its default for both compilers; what is not used takes no memory.
+    # With one compiler the JVM reserves 48 MiB for compiled code. A hundred programs fill it, and then the JVM compiles
+    # nothing more. 240 MiB is the default with both compilers; reserved memory that is not used costs nothing.
     "-XX:ReservedCodeCacheSize=240m",
-    # Planning makes much garbage and keeps little: half of the heap for what is new, and no collection because classes
-    # are loaded. With the values of a processor, collections take a tenth of the time.
+    # Planning creates many short-lived objects: half of the heap is for new objects, and loading classes triggers no
+    # collection. With the options of a processor, garbage collections take a tenth of the time.
     "-XX:NewRatio=1",
     "-XX:MetaspaceSize=256m",
 )
 
 
 class SparkJvm:
-    """The running JVM. Making one starts it; `connect` waits until Python can talk to it.
+    """A running JVM. The constructor starts it; `connect` waits until pyspark can connect to it.
 
-    `scratch` is the one directory for temporary files of the JVM and of Spark; it goes with the JVM.
+    `scratch` is the directory for temporary files of the JVM and of Spark. It is deleted when the JVM ends.
     """
 
     def __init__(self, options: JvmOptions) -> None:
@@ -97,7 +98,7 @@ class SparkJvm:
             env=os.environ
             | {"_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._info), "SPARK_HOME": str(spark_home())}
             | _FIXED_ENV,
-            start_new_session=True,  # Ctrl-C must only reach this process, which stops the JVM in order
+            start_new_session=True,  # Ctrl-C must reach only this process, which stops the JVM
         )
         raise_oom_score(self.process.pid)
 
@@ -106,7 +107,7 @@ class SparkJvm:
         return self.process.pid
 
     def is_alive(self, within_s: float = 0.0) -> bool:
-        """Whether it still runs after `within_s` seconds at the most."""
+        """Whether the JVM runs. Waits up to `within_s` seconds for its end."""
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(within_s)
         return self.process.poll() is None
@@ -131,7 +132,7 @@ class SparkJvm:
         os.environ["PYSPARK_GATEWAY_SECRET"] = data[8 : 8 + length].decode()
 
     def death(self) -> Detail:
-        """How it ended, as a sentence."""
+        """How the JVM ended, as a clause for people."""
         code = self.process.poll()
         if code is None:
             return _DEATHS("RUNNING")
@@ -140,14 +141,14 @@ class SparkJvm:
         return self._exit_reasons.describe(code)
 
     def close(self) -> None:
-        """End it in order: close its input and wait; kill it after `exit_s`."""
+        """Close the JVM's input and wait for its end; kill it after `exit_s`."""
         self._close_input()
         if self.is_alive(self._exit_s):
             self.process.kill()
         self._tidy_up()
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the JVM."""
         self.process.kill()
         self._close_input()
         self._tidy_up()
@@ -171,20 +172,20 @@ _FIXED_ENV = {"SPARK_SCALA_VERSION": "2.13", "SPARK_CONNECT_MODE": "0", "SPARK_L
 
 
 def class_path(jars: Path) -> list[str]:
-    """All jars of Spark but one, and those of `jars`, sorted by name.
+    """The jars of Spark, except _EXCLUDED, and those of `jars`, sorted by name.
 
     Raises:
-        LsqlError: JARS_MISSING when the Kafka connector is not among them.
+        LsqlError: JARS_MISSING if the Kafka connector is not among them.
     """
-    of_both = [*spark_home().joinpath("jars").glob("*.jar"), *jars.glob("*.jar")]
-    found = sorted((path for path in of_both if not path.name.startswith(_LEFT_OUT)), key=lambda path: path.name)
-    if not any(path.name.startswith("spark-sql-kafka") for path in found):
+    all_jars = [*spark_home().joinpath("jars").glob("*.jar"), *jars.glob("*.jar")]
+    included = sorted((path for path in all_jars if not path.name.startswith(_EXCLUDED)), key=lambda path: path.name)
+    if not any(path.name.startswith("spark-sql-kafka") for path in included):
         raise LsqlError("JARS_MISSING", path=str(jars))
-    return [str(path) for path in found]
+    return [str(path) for path in included]
 
 
-_LEFT_OUT = "spark-mllib_"
-"""It gives each session functions, by way of Scala's reflection: 0.8 s of a start. The image has no such jar."""
+_EXCLUDED = "spark-mllib_"
+"""MLlib registers functions in each session by Scala's reflection: 0.8 s of a start. The image has no such jar."""
 
 
 def _command(options: JvmOptions, scratch: Path) -> list[str]:
@@ -194,12 +195,12 @@ def _command(options: JvmOptions, scratch: Path) -> list[str]:
         java(),
         *_MODULE_OPTIONS,
         f"-Xmx{options.heap_mib}m",
-        "-XX:+ExitOnOutOfMemoryError",  # a JVM that has failed to allocate may be in any state
+        "-XX:+ExitOnOutOfMemoryError",  # the JVM may be in any state after a failed allocation
         _collector(),
-        _YOUNG,
+        _YOUNG_GENERATION,
         f"-Dlog4j2.configurationFile={log_config}",
         f"-Djava.io.tmpdir={scratch}",
-        "-XX:+PerfDisableSharedMem",  # else a file in /tmp for jps, wherever the temporary files are
+        "-XX:+PerfDisableSharedMem",  # no file for jps, which would be in /tmp and not in `scratch`
         *_archive_options(options.class_archive),
         *options.java_options,
         *LOCALE,
@@ -210,17 +211,17 @@ def _command(options: JvmOptions, scratch: Path) -> list[str]:
 
 
 _GATEWAY = "org.apache.spark.api.python.PythonGatewayServer"
-"""The class that SparkSubmit would start, after settings for clusters that are not used here."""
+"""The class that SparkSubmit would start. SparkSubmit only adds settings for clusters."""
 
 
 def _collector() -> str:
-    """The parallel collector; on one core the serial one, since threads would only compete."""
+    """The parallel collector; the serial collector on one core, where threads would compete with each other."""
     return "-XX:+UseParallelGC" if cores() > 1 else "-XX:+UseSerialGC"
 
 
-_YOUNG = "-XX:NewRatio=4"
-"""A fifth of the heap for what is new, not a third: a stateless processor holds 50 MiB less after a million records,
-and takes no longer. What a batch reads is gone when the batch is; more room would only be filled."""
+_YOUNG_GENERATION = "-XX:NewRatio=4"
+"""A fifth of the heap for new objects instead of a third: a stateless processor needs 50 MiB less after a million
+records, and is as fast. Objects of a batch are garbage when it ends; a larger young generation only collects later."""
 
 
 _LATE_OPTIMIZING = (
@@ -231,21 +232,21 @@ _LATE_OPTIMIZING = (
     "-XX:Tier4CompileThreshold=600000",
     "-XX:Tier4BackEdgeThreshold=1600000",
 )
-"""The optimizing compiler takes up what was called forty times as often as by itself. Half of a start on one
-core was its work, most of it on code that runs once; what runs for each record gets there within a second,
-and three million records took a fifth less time."""
+"""The optimizing compiler (C2) compiles methods after forty times as many calls as by default. On one core, half of a
+start was the work of C2, most of it on code that runs once. Code that runs for each record reaches the threshold within
+a second; processing three million records took a fifth less time."""
 
 
-_IN_PLACE = "-XX:ArchiveRelocationMode=0"
-"""The cache stays at the address that it was made for. At a random one all of its pointers must be changed, and 85 MiB
-of it would be memory of the container's own, and not pages of a file that the kernel can drop."""
+_NO_RELOCATION = "-XX:ArchiveRelocationMode=0"
+"""The cache is mapped at the address for which it was created. At a random address all its pointers are changed: 85 MiB
+would become private memory of the container instead of pages of a file, which the kernel can drop."""
 
 
 def _archive_options(archive: Path | None) -> list[str]:
     if archive is None or not archive.exists():
         return []
     if archive.suffix == ".aot":
-        return [f"-XX:AOTCache={archive}", "-Xlog:aot=off", "-Xlog:cds=off", *_LATE_OPTIMIZING, _IN_PLACE]
+        return [f"-XX:AOTCache={archive}", "-Xlog:aot=off", "-Xlog:cds=off", *_LATE_OPTIMIZING, _NO_RELOCATION]
     return [f"-XX:SharedArchiveFile={archive}", "-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds+dynamic=off"]
 
 

@@ -1,4 +1,4 @@
-"""A listener that logs events: states, failures, waits and warnings; batches at debug."""
+"""A listener that logs events: states, failures, warnings; batches at the level DEBUG."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from lsql_runner.events.processor import (
 from lsql_runner.events.state import State
 
 LATE_EVERY_MS = 60_000
-"""Late records may come with every batch: they are logged at once, then summed up at most this often."""
+"""Every batch may have late records. The first are logged at once, later ones are summed up and logged this often."""
 
 
 class EventLog:
-    """Writes one line for an event, with `app_id`. Events of unknown kinds are passed over."""
+    """Writes one line for an event, with `app_id`. Other events are ignored."""
 
     def __init__(self, app_id: str) -> None:
         self._log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger("lsql_runner").bind(app_id=app_id)
         self._waiting_for: str | None = None
         self._lost: str | None = None
-        """Codes of the last wait and of the last broker error: repetitions are logged at debug."""
+        """Codes of the last wait and of the last error of the brokers: repetitions are logged at DEBUG."""
         self._late: Counter[str] = Counter()
         self._late_logged_at_ms: dict[str, int] = {}
 

@@ -1,6 +1,6 @@
-"""How the process logs: structlog over the standard library, so that the lines of all libraries have one format.
+"""The log of the process: structlog with the standard library, so that lines of all libraries have the same format.
 
-JSON lines on stderr, or aligned text when stderr is a terminal. Values of secrets never get that far.
+It writes JSON lines to stderr, or aligned text if stderr is a terminal. The values of secrets are masked.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ LEVELS: dict[str, int] = {
     "CRITICAL": logging.CRITICAL,
     "OFF": logging.CRITICAL + 1,
 }
-"""What ROOT_LOG_LEVEL may say: the names of log4j, which the public runner took, and Python's."""
+"""The values of ROOT_LOG_LEVEL: the names of log4j, as for the SQL runner of Lenses, and of Python."""
 
 NOISY = ("py4j", "urllib3", "httpx2", "httpcore2")
-"""Libraries whose debug lines repeat every call; they stay at INFO unless the level is TRACE or ALL."""
+"""Libraries that log every call at DEBUG. They are logged only if the level is TRACE or ALL."""
 
 MASK = "***"
 _SECRET_KEY = re.compile(
@@ -49,10 +49,10 @@ _EXPECTED = DetailTable({"ONE_OF": "one of {known}"})
 
 
 def level_of(name: str) -> int:
-    """The level that ROOT_LOG_LEVEL names, in any case.
+    """The level with a name of LEVELS, in upper or lower case.
 
     Raises:
-        LsqlError: ENV_INVALID for a name that is none.
+        LsqlError: ENV_INVALID for an unknown name.
     """
     try:
         return LEVELS[name.strip().upper()]
@@ -63,12 +63,12 @@ def level_of(name: str) -> int:
 
 
 def configure(level: str = "INFO", stream: TextIO | None = None, fields: Mapping[str, str] | None = None) -> None:
-    """Send every log line of the process to `stream` (stderr), each with `fields`.
+    """Write the log of the process to `stream` (stderr by default), with `fields` in every line.
 
-    May be called again, as after a fork; the last call counts.
+    A later call replaces the configuration, for example after a fork.
 
     Raises:
-        LsqlError: ENV_INVALID for a level that is none.
+        LsqlError: ENV_INVALID for an unknown level.
     """
     threshold = level_of(level)
     stream = stream if stream is not None else sys.stderr
@@ -93,7 +93,7 @@ def configure(level: str = "INFO", stream: TextIO | None = None, fields: Mapping
     for name in NOISY:
         logging.getLogger(name).setLevel(logging.NOTSET if everything else max(threshold, logging.CRITICAL))
     if not everything:
-        handler.addFilter(_is_not_py4js)
+        handler.addFilter(_is_not_from_py4j)
     logging.captureWarnings(True)
     structlog.configure(
         processors=[
@@ -108,13 +108,13 @@ def configure(level: str = "INFO", stream: TextIO | None = None, fields: Mapping
     )
 
 
-def _is_not_py4js(record: logging.LogRecord) -> bool:
-    """Not one of py4j's lines, which it also writes to the root logger: a trace for each call when the JVM is gone."""
+def _is_not_from_py4j(record: logging.LogRecord) -> bool:
+    """Whether a line is not py4j's, which also uses the root logger: a trace for each call after the JVM has ended."""
     return "/py4j/" not in record.pathname
 
 
 def mask_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """The event with the values of secrets replaced, by the name of their key or by their form in a text."""
+    """The event with masked secrets: values of keys with such a name, and secrets in texts."""
     return {
         key: MASK if _SECRET_KEY.search(key) and value is not None else _masked(value) for key, value in event.items()
     }
@@ -139,7 +139,7 @@ def _adder(fields: dict[str, str]) -> Processor:
     return add
 
 
-def _first_things_first(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+def _ordered(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     return {key: event[key] for key in ("timestamp", "level", "message", "logger") if key in event} | dict(event)
 
 
@@ -150,6 +150,6 @@ def _renderers(stream: TextIO) -> list[Processor]:
         structlog.processors.format_exc_info,
         mask_secrets,
         structlog.processors.EventRenamer("message"),
-        _first_things_first,
+        _ordered,
         structlog.processors.JSONRenderer(ensure_ascii=False, default=str),
     ]

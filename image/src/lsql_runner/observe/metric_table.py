@@ -1,4 +1,4 @@
-"""The one list of metrics: the code registers them from it, docs/reference/metrics.md is made from it."""
+"""The table of metrics. `metrics` registers them, and docs/reference/metrics.md is generated from it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class MetricSpec:
-    """One metric: counted as events come (`by_event`), or read from the Status at a scrape."""
+    """One metric, updated by events (`by_event`) or read from the Status at a scrape."""
 
     name: str
     type: Literal["counter", "gauge", "histogram"]
@@ -18,28 +18,30 @@ class MetricSpec:
 
     @property
     def family(self) -> str:
-        """The name without the suffix that exposition adds to counters."""
+        """The name without the suffix `_total`, which the exposition format adds to counters."""
         return self.name.removesuffix("_total") if self.type == "counter" else self.name
 
 
 METRICS: tuple[MetricSpec, ...] = (
-    MetricSpec("lsql_build_info", "gauge", "Always 1; the labels say what runs.", ("version", "app_id", "guarantee")),
-    MetricSpec("lsql_processor_state", "gauge", "1 for the state the processor is in, 0 for the others.", ("state",)),
+    MetricSpec(
+        "lsql_build_info", "gauge", "Always 1; the labels describe the processor.", ("version", "app_id", "guarantee")
+    ),
+    MetricSpec("lsql_processor_state", "gauge", "1 for the state of the processor, 0 for the others.", ("state",)),
     MetricSpec(
         "lsql_processor_state_since_timestamp_seconds",
         "gauge",
-        "When the processor came into its state, in Unix time.",
+        "When the processor entered its state, in Unix time.",
     ),
-    MetricSpec("lsql_restarts_total", "counter", "Starts after a query failed, since the process began."),
+    MetricSpec("lsql_restarts_total", "counter", "Restarts after a query failed, since the process started."),
     MetricSpec(
         "lsql_errors_total",
         "counter",
-        "Failures of queries and losses of broker or JVM, by error code.",
+        "Failed queries, failed requests to brokers, and ends of the JVM, by error code.",
         ("code",),
         by_event=True,
     ),
     MetricSpec("lsql_broker_up", "gauge", "1 while the brokers respond, else 0."),
-    MetricSpec("lsql_jvm_up", "gauge", "1 while the Spark JVM lives, else 0."),
+    MetricSpec("lsql_jvm_up", "gauge", "1 while the Spark JVM runs, else 0."),
     MetricSpec("lsql_records_in_total", "counter", "Records read from the source topics.", ("query",), by_event=True),
     MetricSpec(
         "lsql_records_out_total",
@@ -51,12 +53,12 @@ METRICS: tuple[MetricSpec, ...] = (
     MetricSpec(
         "lsql_records_in_per_second",
         "gauge",
-        "Records read per second in the last batch; 0 when there is none to read.",
+        "Records read per second in the last batch; 0 if there are none to read.",
     ),
     MetricSpec(
         "lsql_records_out_per_second",
         "gauge",
-        "Records written per second in the last batch; 0 when there is none to read.",
+        "Records written per second in the last batch; 0 if there are none to read.",
     ),
     MetricSpec(
         "lsql_batches_total",
@@ -68,14 +70,14 @@ METRICS: tuple[MetricSpec, ...] = (
     MetricSpec(
         "lsql_batch_duration_seconds",
         "histogram",
-        "Time from a batch's start to its commit.",
+        "Time from the start of a batch to its commit.",
         ("query",),
         by_event=True,
     ),
     MetricSpec(
         "lsql_batch_phase_duration_seconds",
         "histogram",
-        "Time of one phase of a batch, named as the engine does (addBatch, walCommit, ...).",
+        "Time of one phase of a batch, with Spark's name (addBatch, walCommit, ...).",
         ("query", "phase"),
         by_event=True,
     ),
@@ -93,7 +95,7 @@ METRICS: tuple[MetricSpec, ...] = (
     MetricSpec(
         "lsql_position_offset",
         "gauge",
-        "Next offset to read: the least of all queries.",
+        "Next offset to read: the lowest of all queries.",
         ("topic", "partition"),
     ),
     MetricSpec(
@@ -105,38 +107,38 @@ METRICS: tuple[MetricSpec, ...] = (
     MetricSpec(
         "lsql_event_time_delay_seconds",
         "gauge",
-        "From the newest event time of the last batch that had one to that batch's end: how fresh results "
-        "are. Stands still while no record comes.",
+        "Time from the newest event time in a batch to the end of the batch: how fresh results are. Does not change "
+        "while no record arrives.",
         ("query",),
         by_event=True,
     ),
     MetricSpec(
         "lsql_watermark_delay_seconds",
         "gauge",
-        "From the watermark to now: how long after its end a window closes. It holds the grace, and grows "
-        "while no record comes, because event time then stands still.",
+        "Time from the watermark to now: how long after its end a window closes. It includes the grace, and grows "
+        "while no record arrives, because event time does not advance then.",
         ("query",),
     ),
     MetricSpec(
         "lsql_late_records_dropped_total",
         "counter",
-        "Records that came after the grace, counted once for each window they belong to; of a join of streams once.",
+        "Records that arrived after the grace: counted once for each of their windows, and once for a join of streams.",
         ("query",),
         by_event=True,
     ),
     MetricSpec(
         "lsql_dead_letters_total",
         "counter",
-        "Records with an error that were written to the dead letter queue, by the topic they came from; of groups and "
-        "pairs, by their target.",
+        "Records with an error that were written to the dead letter topic, by their source topic; groups and joined "
+        "pairs by their target.",
         ("topic", "code"),
         by_event=True,
     ),
     MetricSpec(
         "lsql_skipped_records_total",
         "counter",
-        "Records that were skipped because of an error or as rows of a table without a key "
-        "(RECORD_WITHOUT_KEY), by the topic they came from; of groups and pairs, by their target.",
+        "Records that were skipped because of an error, or because a row of a table had no key "
+        "(RECORD_WITHOUT_KEY), by their source topic; groups and joined pairs by their target.",
         ("topic", "code"),
         by_event=True,
     ),

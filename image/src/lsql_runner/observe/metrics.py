@@ -1,7 +1,7 @@
-"""The metrics of a processor for Prometheus: one table, filled by events and by the Status.
+"""The metrics of a processor for Prometheus. `metric_table` lists them.
 
-What happens (batches, records, errors) is counted as its event comes; what is (lag, state, rates) is read
-from the Status at each scrape. `python -m lsql_runner.observe.metrics` prints the table as Markdown.
+Counters and histograms are updated by events; lag, state and rates are read from the Status at each scrape.
+`python -m lsql_runner.observe.metrics` prints the table as Markdown.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from prometheus_client.openmetrics import exposition as openmetrics
 from prometheus_client.registry import Collector
 
 from lsql_runner.errors import ErrorReport
+from lsql_runner.events.batches import FailureAction
 from lsql_runner.events.processor import BatchEnded, BrokerLost, Event, JvmGone, LateRecordsDropped, QueryDied
 from lsql_runner.events.state import State
 from lsql_runner.observe.metric_table import METRICS, MetricSpec, as_markdown
@@ -32,16 +33,19 @@ from lsql_runner.runtime.port import Identity
 from lsql_runner.runtime.status import Status
 
 BUCKETS_S = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-"""From a real-time batch to one that is far too slow."""
+"""Upper bounds in seconds."""
 
-_CAUGHT = {"dead": "lsql_dead_letters_total", "skipped": "lsql_skipped_records_total"}
+_FAILED_RECORDS: dict[FailureAction, str] = {
+    "dead_letter": "lsql_dead_letters_total",
+    "skipped": "lsql_skipped_records_total",
+}
 
 Sample = tuple[tuple[str, ...], float]
 """Label values in the order of the table, and the value."""
 
 
 class Metrics:
-    """The metrics of one processor. Call it with each event; `render` serves a scrape."""
+    """The metrics of one processor: a listener of events. `render` gives the response to a scrape."""
 
     def __init__(
         self,
@@ -61,7 +65,7 @@ class Metrics:
         self._count(event)
 
     def render(self, accept: str) -> tuple[bytes, str]:
-        """The body of a scrape and its content type: OpenMetrics where `accept` names it, else plain text."""
+        """The body of a scrape and its content type: OpenMetrics if `accept` names it, else Prometheus text."""
         media_types = {part.split(";")[0].strip().lower() for part in accept.split(",")}
         if "application/openmetrics-text" in media_types:
             body: bytes = openmetrics.generate_latest(self._registry)  # type: ignore[no-untyped-call]
@@ -78,8 +82,8 @@ class Metrics:
         self._counters["lsql_records_out_total"].labels(event.query).inc(event.records_out)
         self._counters["lsql_batches_total"].labels(event.query).inc()
         self._histograms["lsql_batch_duration_seconds"].labels(event.query).observe(event.duration_ms / 1000)
-        for one in event.caught:
-            self._counters[_CAUGHT[one.fate]].labels(one.topic, one.code).inc(one.records)
+        for failed in event.failed_records:
+            self._counters[_FAILED_RECORDS[failed.action]].labels(failed.topic, failed.code).inc(failed.records)
         phases = self._histograms["lsql_batch_phase_duration_seconds"]
         for phase, duration_ms in event.phases_ms.items():
             phases.labels(event.query, phase).observe(duration_ms / 1000)
@@ -128,7 +132,7 @@ class _StatusCollector(Collector):
 
 
 def read(identity: Identity, status: Status, now_ms: int) -> dict[str, Iterable[Sample]]:
-    """The samples of every metric that is not counted by events."""
+    """By name: the samples of every metric that events do not update."""
     stores = [(query, s) for query, reports in status.stores.items() for s in reports.values()]
     return {
         "lsql_build_info": [((identity.version, identity.app_id, identity.guarantee), 1)],

@@ -36,7 +36,7 @@ def _sink(query: Query, sink: Write) -> Iterator[str]:
         yield f"  write {sink.topic}"
         yield f"    key   {_serde(_written(sink.key_format, sink.input.key_type, sink.key_schema))}"
         yield f"    value {_serde(_written(sink.value_format, sink.input.value_type, sink.value_schema))}"
-        if sink.errors.catches:
+        if sink.errors.handles_errors:
             yield f"    errors {sink.errors}"
     yield from _tree(query, sink.input, 2)
 

@@ -1,7 +1,7 @@
-"""What a start changes, as data: at the schema registry, on the brokers, in the state directory.
+"""The changes of a start as data: in the schema registry, on the brokers, in the state directory.
 
-`decision.decide` makes the list, `carry_out` and `lsql validate` read it. An action holds all that it needs, so that it
-can also be carried out later, for example after a first batch.
+`decision.decide` returns the list; `preparation.carry_out` and `lsql validate` read it. An action has all data that it
+needs, so that it can also be carried out later, for example after a first batch.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class CreateTopic:
 
 @dataclass(frozen=True, slots=True)
 class DropCheckpoint:
-    """Delete a query's checkpoint, so that the query begins at the group's position."""
+    """Delete a query's checkpoint, so that the query begins at the position of the consumer group."""
 
     generation: int
     query: str
@@ -53,7 +53,7 @@ Action = RegisterSchema | CreateTopic | DropCheckpoint | PinProgram | DropOldGen
 
 
 def describe(action: Action) -> str:
-    """One line for people, as an order: `create topic fast with 3 partitions`."""
+    """One line for people, for example `create topic fast with 3 partitions`."""
     match action:
         case RegisterSchema(schema):
             return f"register the {schema.kind} schema of subject {schema.subject}"

@@ -14,11 +14,11 @@ from lsql_runner.kafka.registry import RestRegistry, SchemaRegistry
 
 @contextmanager
 def connections(settings: Settings, answer_s: float = 10.0) -> Iterator[tuple[Brokers, SchemaRegistry | None]]:
-    """Brokers and registry within the block; the registry is None where the settings name none.
+    """Brokers and registry; both are closed at the end of the block. The registry is None if the settings have none.
 
     Args:
-        settings: all of them.
-        answer_s: the deadline of each request to the brokers.
+        settings: the settings of the processor.
+        answer_s: the deadline of each request to the brokers, in seconds.
 
     Raises:
         LsqlError: KAFKA_SETTINGS_INVALID, JAVA_MISSING, JARS_MISSING, ENV_INVALID.
@@ -30,11 +30,11 @@ def connections(settings: Settings, answer_s: float = 10.0) -> Iterator[tuple[Br
 
 
 def brokers_of(settings: Settings, answer_s: float = 10.0) -> Brokers:
-    """The brokers of the settings, through the client that supports their settings. To be closed.
+    """The brokers, through a client that supports the connection's settings. The caller closes it.
 
     Args:
-        settings: all of them.
-        answer_s: the deadline of each request.
+        settings: the settings of the processor.
+        answer_s: the deadline of each request, in seconds.
 
     Raises:
         LsqlError: KAFKA_SETTINGS_INVALID, JAVA_MISSING, JARS_MISSING.
@@ -44,5 +44,5 @@ def brokers_of(settings: Settings, answer_s: float = 10.0) -> Brokers:
 
 
 def registry_of(settings: Settings) -> SchemaRegistry | None:
-    """The schema registry of the settings; None where they name none. To be closed."""
+    """The schema registry; None if the settings have none. The caller closes it."""
     return None if settings.registry is None else RestRegistry(settings.registry)

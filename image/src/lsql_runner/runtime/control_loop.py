@@ -1,6 +1,7 @@
-"""The work of a processor, one turn at a time: start the plan, watch it, restart it, carry out commands.
+"""The control loop of a processor: starts the plan, watches it, restarts it, carries out commands.
 
-Errors that may pass lead to waiting or to a restart after a delay; other errors lead to FAILED, where a person decides.
+After a temporary error the loop waits, or restarts the plan after a delay. After another error the processor is FAILED,
+until a person starts it again.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ LOG = logging.getLogger("lsql_runner.supervisor")
 
 
 class ControlLoop:
-    """Owns the run of the plan. `turn` is for one thread; it returns soon and never waits for its next turn.
+    """Owns the running plan. One thread calls `turn` repeatedly; a turn never waits for something to happen.
 
     Attributes:
         machine: the processor's state and status.
-        description: of the program; empty until it is prepared.
+        description: the program; empty until it is prepared.
     """
 
     def __init__(self, dependencies: RunDependencies) -> None:
@@ -44,12 +45,12 @@ class ControlLoop:
         self._retry_at_ms = 0
 
     def prepare_first(self) -> None:
-        """Prepare the program before the first turn, so that a wrong program is an error of the caller.
+        """Prepare the program before the first turn, so that the caller gets the error of an invalid program.
 
-        A processor that a person has stopped is not prepared; errors that may pass are left to the turns.
+        A processor that a person has stopped is not prepared. After a temporary error, the turns try again.
 
         Raises:
-            LsqlError: the program or the configuration is wrong.
+            LsqlError: the program or the configuration is invalid.
         """
         if self._dependencies.state.stopped_by() is not None:
             self.machine.move(Trigger.STOP)
@@ -63,10 +64,10 @@ class ControlLoop:
             self._start_failed(error)
 
     def turn(self, command: Trigger | None = None) -> bool:
-        """Carry out a command, then what the state asks for. False when there must be no further turn."""
+        """Carry out a command, then the work of the current state. False after the last turn."""
         try:
             return self._turn(command)
-        except Exception as error:  # the loop must survive an internal error: it is what restarts the plan
+        except Exception as error:  # an internal error must not end the loop, which restarts the plan
             self._unexpected(error)
             return self.machine.state is not State.ENDED
 
@@ -143,7 +144,7 @@ class ControlLoop:
             self._retry_after(error)
 
     def _halt(self) -> None:
-        """Stop the plan, if one runs, and commit its last position."""
+        """Stop the plan, if it runs, and commit its last position."""
         run, self._run, self._prepared = self._run, None, None
         if run is not None:
             run.halt()
@@ -179,10 +180,10 @@ class ControlLoop:
     def _unexpected(self, error: Exception) -> None:
         """Log an internal error, with its trace at DEBUG only, and restart the plan."""
         if self._dependencies.engine.jvm_death(within_s=1.0) is not None:
-            return  # calls into a JVM that has ended fail in many ways; the next turn reports it once
+            return  # calls of a JVM that has ended fail in many ways; the next turn reports its end once
         reason = f"{type(error).__name__}: {self._dependencies.engine.reason_of(error)}"
-        LOG.error("fault in the supervisor", extra={"reason": reason})
-        LOG.debug("its trace", exc_info=error)
+        LOG.error("internal error in the supervisor", extra={"reason": reason})
+        LOG.debug("trace of the internal error", exc_info=error)
         with suppress(Exception):
             self._halt()
         if self.machine.state in (State.STARTING, State.RUNNING):

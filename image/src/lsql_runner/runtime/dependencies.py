@@ -1,4 +1,4 @@
-"""What a supervised processor works with."""
+"""The objects that a supervised processor uses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lsql_runner.sql import ast
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDependencies:
-    """Made before the supervisor and closed after it, by whoever makes the supervisor."""
+    """The caller creates them before the supervisor, and closes them after it."""
 
     settings: Settings
     program: ast.Program
@@ -28,8 +28,8 @@ class RunDependencies:
     engine: Engine
     state: StateDir
     on_jvm_gone: Callable[[], None] = lambda: None
-    """Called once, after the JVM has ended by itself."""
+    """Called once, if the JVM ends without a request."""
     open_watch: Callable[[PositionReporter], Watch] = BrokerWatch
-    """Starts the reports to the brokers; they run beside the plan."""
+    """Starts committing positions and measuring the lag, beside the plan."""
     now_ms: Callable[[], int] = now_ms
     """The wall clock: milliseconds since 1970 UTC."""

@@ -1,4 +1,4 @@
-"""What the API, /stream and the log show of a program before it runs."""
+"""The description of a prepared program for the API, /stream and the log."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lsql_runner.types import describe
 
 
 def description_of(prepared: PreparedProgram) -> ProgramDescription:
-    """What the API shows of the plan."""
+    """The plan for the API: its state stores, topology and text."""
     stores = tuple(
         StoreInfo(store.name, query.name, store.key, store.value)
         for query in prepared.plan.queries
@@ -27,13 +27,13 @@ def description_of(prepared: PreparedProgram) -> ProgramDescription:
 
 
 def _positions_before(prepared: PreparedProgram, brokers: TopicReader) -> dict[str, dict[Partition, int]]:
-    """By query, where its first batch begins if its checkpoint is empty."""
-    found: dict[str, dict[Partition, int]] = {}
+    """By query: the first offsets of its first batch if its checkpoint is empty."""
+    positions: dict[str, dict[Partition, int]] = {}
     for query in prepared.plan.queries:
         partitions = [Partition(s.topic, number) for s in query.sources for number in range(s.partitions or 0)]
         ends = brokers.ends(partitions) if prepared.reset == "latest" else brokers.begins(partitions)
-        found[query.name] = {p: prepared.starts.get(p, ends[p]) for p in partitions}
-    return found
+        positions[query.name] = {p: prepared.starts.get(p, ends[p]) for p in partitions}
+    return positions
 
 
 def _sink_uses(plan: Plan, settings: Settings) -> tuple[events.SinkUse, ...]:
@@ -57,7 +57,7 @@ def _sink_uses(plan: Plan, settings: Settings) -> tuple[events.SinkUse, ...]:
 def planned_event(
     prepared: PreparedProgram, settings: Settings, brokers: TopicReader, now_ms: int
 ) -> events.ProgramPlanned:
-    """The event with the topics, stores and sinks that the program uses, and with where it begins.
+    """The event with the topics, stores and sinks of the program, and the first offsets of its queries.
 
     Raises:
         LsqlError: BROKER_UNREACHABLE, BROKER_REFUSED.

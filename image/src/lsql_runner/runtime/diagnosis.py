@@ -1,4 +1,4 @@
-"""Why a record does not match its JSON schema, in words. Runs once, for the record that stopped the processor."""
+"""Explains why a JSON record does not match its schema. Runs once, for the record that stopped the processor."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from lsql_runner.types import BOOLEAN, DOUBLE, FLOAT, INT, LONG, STRING, Array, 
 
 
 def diagnose_json(data: bytes, kind: DataType) -> str | None:
-    """What is wrong, as a clause with the place in the record; None if nothing is found."""
+    """The error as a clause with the path in the record, for example `id is the string "x", not long`; None if the
+    record matches."""
     if not data:
         return "it is empty"
     try:
@@ -22,33 +23,33 @@ def diagnose_json(data: bytes, kind: DataType) -> str | None:
         return f"{error.msg[0].lower()}{error.msg[1:]} at character {error.pos} of {len(text)}"
     except RecursionError:
         return "it is nested too deeply"
-    return _misfit(value, kind, "the record")
+    return _mismatch(value, kind, "the record")
 
 
-def _misfit(value: Any, kind: DataType, place: str) -> str | None:
-    if value is None or _fits(value, kind):
-        return _inside(value, kind, place)
-    return f"{place} is {_name(value)}, not {describe(kind) if not isinstance(kind, Struct) else 'an object'}"
+def _mismatch(value: Any, kind: DataType, path: str) -> str | None:
+    if value is None or _matches(value, kind):
+        return _mismatch_inside(value, kind, path)
+    return f"{path} is {_name(value)}, not {describe(kind) if not isinstance(kind, Struct) else 'an object'}"
 
 
-def _inside(value: Any, kind: DataType, place: str) -> str | None:
-    prefix = "" if place == "the record" else f"{place}."
+def _mismatch_inside(value: Any, kind: DataType, path: str) -> str | None:
+    prefix = "" if path == "the record" else f"{path}."
     match kind:
         case Struct(fields) if isinstance(value, dict):
-            lacking = next((f.name for f in fields if not f.nullable and value.get(f.name) is None), None)
-            if lacking is not None:
-                return f"{prefix}{lacking} is {'null' if lacking in value else 'missing'}, which it may not be"
+            missing = next((f.name for f in fields if not f.nullable and value.get(f.name) is None), None)
+            if missing is not None:
+                return f"{prefix}{missing} is {'null' if missing in value else 'missing'}, which is not allowed"
             parts = [(value.get(f.name), f.type, f"{prefix}{f.name}") for f in fields]
         case Map(inner) if isinstance(value, dict):
             parts = [(item, inner, f"{prefix}{name}") for name, item in value.items()]
         case Array(element) if isinstance(value, list):
-            parts = [(item, element, f"{place}[{n}]") for n, item in enumerate(value)]
+            parts = [(item, element, f"{path}[{n}]") for n, item in enumerate(value)]
         case _:
             return None
-    return next((found for part in parts if (found := _misfit(*part)) is not None), None)
+    return next((found for part in parts if (found := _mismatch(*part)) is not None), None)
 
 
-def _fits(value: Any, kind: DataType) -> bool:
+def _matches(value: Any, kind: DataType) -> bool:
     match kind:
         case Struct() | Map():
             return isinstance(value, dict)
@@ -63,7 +64,7 @@ def _fits(value: Any, kind: DataType) -> bool:
         return isinstance(value, int) and not isinstance(value, bool) and -(2**bits) <= value < 2**bits
     if kind == BOOLEAN:
         return isinstance(value, bool)
-    return isinstance(value, str) or kind == STRING  # any JSON value has a text
+    return isinstance(value, str) or kind == STRING  # every JSON value can be read as a STRING
 
 
 def _name(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Watches files that hold settings, for example mounted secrets."""
+"""Watches the files of settings, for example mounted secrets."""
 
 from __future__ import annotations
 

@@ -10,15 +10,20 @@ from lsql_runner.runtime.status import Status
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a processor is not healthy. `code` is for programs, `text` a sentence for people."""
+    """Why a processor is not healthy."""
 
     code: str
+    """For programs; `assess` lists the codes."""
     text: str
+    """A sentence for people."""
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
+    """Whether a processor is healthy."""
+
     reasons: tuple[Reason, ...]
+    """Why it is not; empty if it is."""
 
     @property
     def ok(self) -> bool:
@@ -26,11 +31,11 @@ class Health:
 
 
 def assess(status: Status, now_ms: int, stuck_after_ms: int) -> Health:
-    """Health of the processor.
+    """The health of the processor.
 
-    Waiting for a first record and being stopped by a person are healthy; so is an idle topic. Not healthy:
-    `jvm-gone`, `broker-unreachable`, `broker-refused` (no rights), `sink-unreachable`, `failed` (only a person can
-    start it again), `query-died` (restarting), `query-stuck` (no batch ended for `stuck_after_ms` while the lag grew).
+    A processor is healthy while it waits for a first record, is stopped by a person, or its topics are idle. Codes:
+    `jvm-gone`, `broker-unreachable`, `broker-refused` (no rights), `sink-unreachable`, `failed` (a person must start it
+    again), `query-died` (it restarts), `query-stuck` (no batch ended for `stuck_after_ms` while the lag grew).
     """
     reasons: list[Reason] = []
     if status.jvm_error is not None:
@@ -44,7 +49,7 @@ def assess(status: Status, now_ms: int, stuck_after_ms: int) -> Health:
         text = status.reason.message if status.reason else "the processor failed"
         reasons.append(Reason("failed", text))
     if status.state is State.RESTARTING:
-        text = status.last_error.message if status.last_error else "the query died"
+        text = status.last_error.message if status.last_error else "the query failed"
         reasons.append(Reason("query-died", text))
     if status.state is State.RUNNING and not status.broker_error and is_stuck(status, now_ms, stuck_after_ms):
         idle_s = (now_ms - status.progress_at_ms) // 1000
@@ -55,5 +60,5 @@ def assess(status: Status, now_ms: int, stuck_after_ms: int) -> Health:
 
 
 def is_stuck(status: Status, now_ms: int, stuck_after_ms: int) -> bool:
-    """No batch has ended for the given time although there is more to read than when the last one ended."""
+    """Whether no batch has ended for `stuck_after_ms` although the lag is larger than after the last batch."""
     return now_ms - status.progress_at_ms > stuck_after_ms and status.lag > status.lag_at_progress

@@ -1,4 +1,4 @@
-"""Event time of idle topics: a window with a final result must not wait for the next record to close.
+"""Event time of idle topics: a window with a final result closes without waiting for the next record.
 
 The event time of a topic is that of its newest record. While the topic is idle, its event time advances with the wall
 clock. So the windows of a topic with current records close on time, and a topic with old records keeps its old event
@@ -16,7 +16,7 @@ from lsql_runner.plan.queries import Plan
 _SHORTEST_MS = 1_000
 _LONGEST_MS = 60_000
 _STEPS = 20
-"""A window is so many steps: each step is a micro-batch, and a result may be late by one step."""
+"""Steps in the time of one window. Each step is a micro-batch; a result may be late by one step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +35,19 @@ class _Clock:
     time_ms: int | None
     """The newest event time; None before the first record."""
     since_ms: int
-    """The wall clock when that became known."""
+    """The wall clock when `time_ms` became known."""
     open: bool = True
     """Whether windows may be open."""
 
 
 class IdleClocks:
-    """The clocks of a plan, one for each store with final results. For one thread."""
+    """The clocks of a plan, one for each store with final results. Not thread-safe."""
 
     def __init__(self, plan: Plan, newest_ms: dict[str, int], now_ms: int) -> None:
         """
         Args:
-            plan: the plan that runs.
-            newest_ms: by query the newest event time in its checkpoint.
+            plan: the running plan.
+            newest_ms: by query, the newest event time in its checkpoint.
             now_ms: the wall clock.
         """
         self._clocks = [
@@ -57,11 +57,11 @@ class IdleClocks:
         ]
 
     def batch_ended(self, event: BatchEnded) -> None:
-        """Take over the event time of a micro-batch, and whether windows are open after it."""
+        """Update the clocks with the event time of a micro-batch, and with whether windows are open after it."""
         self._clocks = [_after(clock, event) if clock.query == event.query else clock for clock in self._clocks]
 
     def due(self, now_ms: int) -> tuple[Step, ...]:
-        """The steps to take now."""
+        """The steps that are due."""
         return tuple(
             Step(clock.store, clock.time_ms + now_ms - clock.since_ms)
             for clock in self._clocks

@@ -1,6 +1,6 @@
-"""What a processor did in the last hour: one sample for each ten seconds, folded from its events.
+"""Rates, lag and batch durations of the last hour, computed from the events: one sample per ten seconds.
 
-Memory is bounded: 360 samples of five numbers.
+The memory is limited: 360 samples of five numbers.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ SAMPLES = 360
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One interval of `INTERVAL_MS`."""
+    """The measurements of one interval of `INTERVAL_MS`."""
 
     at_ms: int
-    """When the interval ends."""
+    """The end of the interval."""
     records_in_per_s: float
     records_out_per_s: float
     lag: int | None
-    """Records behind the end when it was last measured in the interval; None where it was not."""
+    """The last lag that was measured in the interval, in records; None if it was not measured."""
     batch_ms: float | None
-    """Mean duration of the batches that ended in the interval; None where none did."""
+    """The mean duration of the batches that ended in the interval; None if no batch ended."""
 
 
 @dataclass(slots=True)
@@ -49,15 +49,15 @@ class _Interval:
 
 
 class LastHour:
-    """Folds events of a process that began at `begun_ms`; they may come from several threads."""
+    """The samples of a process that started at `started_ms`. Thread-safe."""
 
-    def __init__(self, begun_ms: int) -> None:
-        self._first = begun_ms // INTERVAL_MS
+    def __init__(self, started_ms: int) -> None:
+        self._first = started_ms // INTERVAL_MS
         self._intervals: dict[int, _Interval] = {}
         self._lock = Lock()
 
     def add(self, event: Event, status: Status) -> None:
-        """Take an event into account. `status` is the one after it."""
+        """Add an event. `status` is the status after it."""
         with self._lock:
             interval = self._interval(event.at_ms // INTERVAL_MS)
             if status.lags:
@@ -68,7 +68,7 @@ class LastHour:
                 self._spread(event)
 
     def samples(self, now_ms: int) -> tuple[Sample, ...]:
-        """The intervals of the last hour that are over, oldest first; none from before the process began."""
+        """The ended intervals of the last hour, oldest first, from the start of the process on."""
         end = now_ms // INTERVAL_MS
         with self._lock:
             return tuple(
@@ -77,7 +77,7 @@ class LastHour:
             )
 
     def _spread(self, event: BatchEnded) -> None:
-        """Share the records of a batch out over the intervals in which it ran: a long one makes no peak at its end."""
+        """Distribute the records of a batch over the intervals in which it ran, so that a long batch causes no peak."""
         end_ms, duration_ms = event.at_ms, max(event.duration_ms, 1)
         start_ms = end_ms - duration_ms
         oldest = max(end_ms // INTERVAL_MS - SAMPLES, start_ms // INTERVAL_MS)
@@ -88,11 +88,11 @@ class LastHour:
             interval.records_out += event.records_out * within_ms / duration_ms
 
     def _interval(self, number: int) -> _Interval:
-        """The interval of a number; those that are over for more than an hour are forgotten."""
-        found = self._intervals.get(number)
-        if found is None:
-            found = self._intervals[number] = _Interval()
+        """The interval with a number. A new one deletes intervals that ended more than an hour before."""
+        interval = self._intervals.get(number)
+        if interval is None:
+            interval = self._intervals[number] = _Interval()
             oldest = max(self._intervals) - SAMPLES
             for old in [n for n in self._intervals if n < oldest]:
                 del self._intervals[old]
-        return found
+        return interval

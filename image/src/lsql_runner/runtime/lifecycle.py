@@ -1,6 +1,6 @@
-"""The states of a processor and the moves between them. Pure: no clock, no threads.
+"""The states of a processor and the transitions between them. Pure: no clock, no threads.
 
-starting -> waiting (broker away, or an empty topic without a schema)
+starting -> waiting (broker unreachable, or an empty topic without a schema)
 starting -> running -> stopping -> stopped -> starting
 running -> restarting (backoff) -> starting
 running -> failed (a record that the program cannot process; a person decides)
@@ -16,24 +16,24 @@ from lsql_runner.events.state import State
 
 
 class Trigger(Enum):
-    """What moves a processor from one state to another."""
+    """The cause of a transition."""
 
     WAIT = "wait"
-    """Something outside must happen first: a broker must answer, a first record must arrive."""
+    """The start needs something first: a reachable broker, or a first record."""
     RETRY = "retry"
     """The delay is over."""
     RUN = "run"
     """The query runs."""
     DIE = "die"
-    """The query or its start failed with an error that may pass."""
+    """The query or its start failed with a temporary error."""
     REFUSE = "refuse"
-    """The query or its start failed with an error that does not pass by itself."""
+    """The query or its start failed with an error that a person must correct."""
     STOP = "stop"
-    """A person asked to stop."""
+    """A person requested a stop."""
     HALTED = "halted"
     """The last batch has ended and its position is committed."""
     START = "start"
-    """A person asked to start."""
+    """A person requested a start."""
     END = "end"
     """The process ends."""
 
@@ -64,14 +64,14 @@ IDEMPOTENT: frozenset[tuple[State, Trigger]] = frozenset(
     {(state, Trigger.START) for state in (State.STARTING, State.WAITING, State.RUNNING, State.RESTARTING)}
     | {(state, Trigger.STOP) for state in (State.STOPPING, State.STOPPED)}
 )
-"""Requests for the state that the processor is in, or comes to: they change nothing and are no error."""
+"""Requests for the state that the processor already has or approaches: they change nothing and are not refused."""
 
 
 def move(state: State, trigger: Trigger) -> State:
     """The state after `trigger`.
 
     Raises:
-        LsqlError: TRANSITION_REFUSED where the state does not allow the trigger.
+        LsqlError: TRANSITION_REFUSED if the state does not allow the trigger.
     """
     if (state, trigger) in IDEMPOTENT:
         return state

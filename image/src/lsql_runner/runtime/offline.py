@@ -1,4 +1,4 @@
-"""Planning without running: for validate, explain and topology. Nothing is changed anywhere."""
+"""Plans a program without running it, for validate, explain and topology. Changes nothing."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from lsql_runner.sql.parser import parse
 
 
 def plan_from_environment(environment: Mapping[str, str]) -> PlannedProgram:
-    """The plan of the program in the environment: on the brokers' topics, or on declared ones without brokers.
+    """The plan of the program in the environment. Without brokers in the settings, its topics must be declared.
 
     Raises:
-        LsqlError: what is wrong with the settings, the program or its topics.
+        LsqlError: an error of the settings, the program or its topics.
     """
     settings = read_settings(environment)
     program = parse(settings.sql)
@@ -36,35 +36,36 @@ def plan_from_environment(environment: Mapping[str, str]) -> PlannedProgram:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """A program that can start, and how."""
+    """A program that can start, and what a start would do."""
 
     planned: PlannedProgram
     decision: StartDecision
-    """What a start would do: now, or, without brokers to ask, where neither topics nor schemas of the program exist."""
+    """The start now; without brokers, a start that finds neither targets nor schemas of the program."""
     on_brokers: bool
-    """Whether brokers were asked."""
+    """Whether the settings have brokers."""
 
 
 def validate(environment: Mapping[str, str]) -> Validation:
     """Check the program in the environment as a start does.
 
     Raises:
-        LsqlError: whatever a start would be refused with.
+        LsqlError: the error with which a start would be refused.
     """
     settings = read_settings(environment)
     program = parse(settings.sql)
     if settings.bootstrap_servers:
         saved = saved_state(state_path(settings.state_dir, settings.app_id))
         with connections(settings) as (brokers, registry):
-            # Without the directory the processor runs elsewhere, and its position is no sign of a lost state.
-            found = find_situation(program, settings, brokers, registry, saved, with_positions=saved.path.exists())
+            # Without the state directory, the processor runs on another machine: a position does not mean lost state.
+            with_positions = saved.path.exists()
+            situation = find_situation(program, settings, brokers, registry, saved, with_positions=with_positions)
     else:
-        found = _empty_brokers(_plan_on_declarations(program, settings))
-    return Validation(found.planned, decide(found, settings), bool(settings.bootstrap_servers))
+        situation = _empty_brokers(_plan_on_declarations(program, settings))
+    return Validation(situation.planned, decide(situation, settings), bool(settings.bootstrap_servers))
 
 
 def _empty_brokers(planned: PlannedProgram) -> Situation:
-    """As found on brokers that have only the topics that the program does not create, and no state."""
+    """The situation on brokers that have only the topics that the program does not create; there is no state."""
     bound = planned.bound.settings
     existing = frozenset(topic for topic in planned.plan.targets if not bound.topic(topic).autocreate)
     return Situation(

@@ -1,4 +1,4 @@
-"""One run of the plan, from a start to a halt: its queries in the engine, and its position on the brokers."""
+"""One run of the plan, from a start to a stop: its queries in the engine, and its position on the brokers."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from lsql_runner.runtime.watch import PositionReporter
 
 
 class PlanRun:
-    """The queries of a plan, watched. Making one starts it.
+    """The running queries of a plan. The constructor starts them.
 
     Raises:
-        LsqlError: JVM_GONE, QUERY_FAILED, SINK_UNREACHABLE and the like; nothing is left running then.
+        LsqlError: JVM_GONE, QUERY_FAILED, and errors of sinks such as SINK_UNREACHABLE. Then no query runs.
     """
 
     def __init__(self, prepared: PreparedProgram, dependencies: RunDependencies, machine: StateMachine) -> None:
@@ -54,7 +54,7 @@ class PlanRun:
             self._engine.advance(step.clock, step.time_ms)
 
     def death(self) -> LsqlError | None:
-        """Why it ended by itself; None while it runs."""
+        """Why it ended without a stop; None if it runs."""
         status = self._machine.status
         error = self._engine.death(status.committed, status.ends)
         return None if error is None else self._with_reason(error)
@@ -76,7 +76,7 @@ class PlanRun:
             self._machine.emit(LateRecordsDropped(event.at_ms, event.query, late))
 
     def _with_reason(self, error: LsqlError) -> LsqlError:
-        """A malformed JSON key or value with what is wrong in it, which the engine does not say."""
+        """The error of a malformed JSON key or value with a reason from `diagnose_json`; other errors unchanged."""
         if error.code != "RECORD_MALFORMED" or error.params["format"] != "JSON":
             return error
         is_key = error.params["part"] == "key"
@@ -94,7 +94,7 @@ class PlanRun:
 def job_of(
     prepared: PreparedProgram, settings: Settings, state: StateDir, on_batch: Callable[[BatchEnded], None]
 ) -> Job:
-    """What the engine needs to run a prepared plan."""
+    """The engine's job for a prepared plan."""
     bound = prepared.planned.bound.settings
     source = SourceOptions(
         kafka=settings.connection,
@@ -107,7 +107,8 @@ def job_of(
         consumer=bound.consumer,
     )
     row_sinks = RowSinks({s.name: s for s in settings.sinks}, settings.jars_dir / "sinks")
-    queue = prepared.plan.dead_letter_topic
-    sink = SinkOptions(settings.connection, settings.app_id, bound.producer, queue, prepared.limits)
+    sink = SinkOptions(
+        settings.connection, settings.app_id, bound.producer, prepared.plan.dead_letter_topic, prepared.limits
+    )
     checkpoints = state.checkpoints(prepared.generation)
     return Job(prepared.plan, source, sink, checkpoints, on_batch, settings.registry, bound.rocksdb, row_sinks)

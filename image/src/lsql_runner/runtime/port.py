@@ -1,4 +1,4 @@
-"""The processor as its REST API uses it. The supervisor implements it, and a fake for tests of the API."""
+"""The protocol of a processor that the REST API uses. The supervisor implements it, and a fake in tests of the API."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class StoreInfo:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What does not change while the process lives."""
+    """Properties of a processor that do not change while the process runs."""
 
     app_id: str
     sql: str
@@ -36,7 +36,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class ProgramDescription:
-    """What a bound program consists of; empty before it is bound."""
+    """The plan of a program; empty before it is planned."""
 
     stores: tuple[StoreInfo, ...] = ()
     topology: dict[str, Any] = field(default_factory=dict)
@@ -59,17 +59,17 @@ class Processor(Protocol):
     def health(self) -> Health: ...
 
     def last_hour(self, now_ms: int) -> tuple[Sample, ...]:
-        """A sample for each ten seconds of the last hour, oldest first; none from before the process began."""
+        """A sample for each ten seconds of the last hour, oldest first, from the start of the process on."""
 
     def stop(self, by: str) -> None:
-        """Request a stop: the running batch ends, position and state are kept. Returns at once.
+        """Request a stop: the running batch ends, position and state are kept. Does not wait for it.
 
         Raises:
             LsqlError: TRANSITION_REFUSED.
         """
 
     def start(self, by: str) -> None:
-        """Request a start after a stop or a failure. Returns at once.
+        """Request a start after a stop or a failure. Does not wait for it.
 
         Raises:
             LsqlError: TRANSITION_REFUSED.

@@ -1,6 +1,6 @@
-"""The stages of a start: find what there is, decide, carry out. No thread, no waiting.
+"""The stages of a start: find the situation, decide, carry out. They use no thread and never wait.
 
-Only the last stage changes anything: whatever can be refused is refused before.
+Only the last stage makes changes. A start is refused before it.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from lsql_runner.sql import ast
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedProgram:
-    """A program that is ready to run: planned, with everything that it needs in place."""
+    """A program that is ready to run: its topics and schemas exist."""
 
     planned: PlannedProgram
     generation: int
     starts: Mapping[Partition, int]
-    """Where to begin each source partition when the checkpoint is empty."""
+    """By source partition: the first offset for an empty checkpoint."""
     limits: Mapping[str, TopicLimits]
-    """Which records each target accepts, as far as the brokers say."""
+    """By target topic: which records it accepts, if the brokers report it."""
     warnings: tuple[str, ...]
 
     @property
@@ -61,15 +61,15 @@ class PreparedProgram:
 def prepare(
     program: ast.Program, settings: Settings, brokers: Brokers, registry: SchemaRegistry | None, state: StateDir
 ) -> PreparedProgram:
-    """Find, decide, carry out.
+    """Run all stages of a start.
 
     Raises:
         LsqlError: as `find_situation`, `decide` and `carry_out`.
     """
-    found = find_situation(program, settings, brokers, registry, state.saved())
-    decision = decide(found, settings)
+    situation = find_situation(program, settings, brokers, registry, state.saved())
+    decision = decide(situation, settings)
     registered = carry_out(decision.actions, brokers, registry, state)
-    return _prepared(found, decision, registered, brokers)
+    return _prepared(situation, decision, registered, brokers)
 
 
 def plan_on_brokers(
@@ -79,10 +79,10 @@ def plan_on_brokers(
     registry: SchemaRegistry | None,
     pinned: Pinned | None,
 ) -> PlannedProgram:
-    """Bind the program to its topics as they are now, and plan it.
+    """Bind the program to the current topics, and plan it.
 
     Raises:
-        LsqlError: what is wrong with the program or the topics, BROKER_UNREACHABLE, TOPIC_EMPTY.
+        LsqlError: an error of the program or its topics, BROKER_UNREACHABLE, TOPIC_EMPTY.
     """
     schemas = {} if pinned is None else pinned.schemas
     known = KnownSchemas(settings.declared, schemas, settings.sample_records, registry, settings.sink_kinds)
@@ -98,19 +98,19 @@ def find_situation(
     *,
     with_positions: bool = True,
 ) -> Situation:
-    """Ask the brokers and the registry all that the decision needs; nothing is changed.
+    """Read everything that the decision needs from brokers and registry; changes nothing.
 
     Args:
         program: the program's syntax tree.
-        settings: all of them.
-        brokers: to ask.
-        registry: to ask, if there is one.
-        saved: what the state directory holds.
-        with_positions: whether the group's positions are of interest.
+        settings: the settings of the processor.
+        brokers: the brokers.
+        registry: the schema registry, if there is one.
+        saved: the content of the state directory.
+        with_positions: whether to read the positions of the consumer group.
 
     Raises:
-        LsqlError: as `plan_on_brokers`; REGISTRY_MISSING, REGISTRY_UNREACHABLE and the like; TOPIC_REFUSED where the
-            brokers would not create a target.
+        LsqlError: as `plan_on_brokers`; REGISTRY_MISSING and other errors of the registry; TOPIC_REFUSED if the brokers
+            would not create a target.
     """
     planned = plan_on_brokers(program, settings, brokers, registry, saved.pinned)
     schemas = output_schemas(planned.plan, registry)
@@ -118,26 +118,26 @@ def find_situation(
     for topic in planned.plan.targets:
         if topic not in topics:
             brokers.check_create(target_request(planned, topic))
-    places = source_partitions(planned.plan) if with_positions else []
-    committed = brokers.group_positions(settings.app_id, places)
+    partitions = source_partitions(planned.plan) if with_positions else []
+    committed = brokers.group_positions(settings.app_id, partitions)
     return Situation(
         planned=planned, topics=topics, schemas=schemas, committed=committed, saved=saved, versions=versions()
     )
 
 
 def versions() -> dict[str, str]:
-    """The versions that program.json names."""
+    """The software versions for program.json."""
     return {name: version(name) for name in ("lsql-runner", "pyspark")}
 
 
 def carry_out(
     actions: Iterable[Action], brokers: TopicAdmin, registry: SchemaRegistry | None, state: StateDir
 ) -> tuple[TargetSchema, ...]:
-    """Carry out actions in their order; the schemas that were registered, with their ids.
+    """Carry out actions in their order. Returns the schemas that were registered, with their ids.
 
     Raises:
-        LsqlError: what changed since the decision: SCHEMA_INCOMPATIBLE, TOPIC_REFUSED, BROKER_UNREACHABLE and the like;
-            STATE_DIR_UNWRITABLE.
+        LsqlError: SCHEMA_INCOMPATIBLE, TOPIC_REFUSED, or an error of brokers or registry, if the situation has changed
+            since the decision; STATE_DIR_UNWRITABLE.
     """
     registered: list[TargetSchema] = []
     for action in actions:
@@ -163,10 +163,10 @@ def source_partitions(plan: Plan) -> list[Partition]:
 
 
 def _prepared(
-    found: Situation, decision: StartDecision, registered: tuple[TargetSchema, ...], brokers: TopicAdmin
+    situation: Situation, decision: StartDecision, registered: tuple[TargetSchema, ...], brokers: TopicAdmin
 ) -> PreparedProgram:
-    known = [schema for schema in found.schemas if schema.id is not None]
-    planned = replace(found.planned, plan=with_schema_ids(decision.plan, (*known, *registered)))
+    known = [schema for schema in situation.schemas if schema.id is not None]
+    planned = replace(situation.planned, plan=with_schema_ids(decision.plan, (*known, *registered)))
     targets = planned.plan.targets
     limits = brokers.limits(targets)
     return PreparedProgram(

@@ -1,31 +1,31 @@
-"""After an error: wait, retry after a delay, or fail until a person starts the processor again."""
+"""What to do after an error: wait, retry after a delay, or fail until a person starts the processor again."""
 
 from __future__ import annotations
 
 from lsql_runner.errors import LsqlError, Recovery
 
 WAIT_MS = 1_000
-"""Between two attempts while something is awaited."""
+"""The time between two attempts while the processor is WAITING."""
 _DELAYS_S = (1, 2, 4, 8, 15, 30, 60)
 
 
 def recovery_of_query(error: LsqlError) -> Recovery:
-    """What to do after an error that ended a running query: the restart itself waits for what it needs."""
+    """What to do after an error of a running query: never wait, because the restart waits if it has to."""
     return Recovery.FINAL if error.kind.recovery is Recovery.FINAL else Recovery.RETRY
 
 
 class Backoff:
-    """Delays between restarts: each longer than the one before, up to a minute."""
+    """Delays between restarts: each is longer than the previous one, up to a minute."""
 
     def __init__(self) -> None:
         self._failures = 0
 
     def next_delay_s(self) -> int:
-        """The delay after one more failure."""
+        """The delay in seconds after another failure."""
         delay_s = _DELAYS_S[min(self._failures, len(_DELAYS_S) - 1)]
         self._failures += 1
         return delay_s
 
     def reset(self) -> None:
-        """The next failure is a first one."""
+        """Start again with the shortest delay."""
         self._failures = 0

@@ -1,4 +1,4 @@
-"""What a schema registry knows of a topic. A part's subject is `<topic>-key` or `<topic>-value` (TopicNameStrategy)."""
+"""The schemas of topics in a schema registry. Subjects are `<topic>-key` and `<topic>-value` (TopicNameStrategy)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lsql_runner.plan.queries import Plan, Write, WriteSink, WriteTopic
 
 
 def subject_of(topic: str, part: str) -> str:
-    """The subject of a topic's part, `key` or `value`."""
+    """The subject of a topic's `key` or `value`."""
     return f"{topic}-{part}"
 
 
@@ -26,13 +26,13 @@ def registered_serde(
     samples: Sequence[bytes | None],
     options: Mapping[str, str] | None = None,
 ) -> Serde | None:
-    """How a part is written, by its subject's newest version, else by the schema that its newest record names.
+    """The serde of a key or value: by the newest version of its subject, else by the schema id in the newest record.
 
     Args:
-        options: of the serde that an earlier start found.
+        options: the options of the serde that an earlier start found.
 
     Raises:
-        LsqlError: REGISTRY_UNREACHABLE and the like; FORMAT_UNSUPPORTED, SCHEMA_UNREADABLE.
+        LsqlError: REGISTRY_UNREACHABLE and other errors of the registry; FORMAT_UNSUPPORTED, SCHEMA_UNREADABLE.
     """
     subject = subject_of(topic, part)
     data = [sample for sample in samples if sample is not None]
@@ -46,7 +46,7 @@ def registered_serde(
 
 
 def _named_schema(registry: SchemaRegistry, samples: Sequence[bytes]) -> RegisteredSchema | None:
-    """The schema that the newest record names, if all records begin as those with an id do."""
+    """The schema whose id the newest record has; None unless all records begin with a schema id."""
     if not samples or not all(map(starts_with_schema_id, samples)):
         return None
     try:
@@ -54,7 +54,7 @@ def _named_schema(registry: SchemaRegistry, samples: Sequence[bytes]) -> Registe
     except LsqlError as error:
         if error.code != "SCHEMA_ID_UNKNOWN":
             raise
-        return None  # bytes that only look like an id
+        return None  # the first bytes are not a schema id
 
 
 def _serde(
@@ -64,7 +64,7 @@ def _serde(
     samples: Sequence[bytes],
     options: Mapping[str, str],
 ) -> Serde | None:
-    references = dict(_referred(registry, schema.references, {}).values())
+    references = dict(_references(registry, schema.references, {}).values())
 
     def writer() -> str | None:
         named = _named_schema(registry, samples)
@@ -78,24 +78,24 @@ def _serde(
         raise LsqlError("SCHEMA_UNREADABLE", schema=schema_path, reason=str(error)) from None
 
 
-def _referred(
+def _references(
     registry: SchemaRegistry,
     references: Iterable[SchemaReference],
     found: dict[tuple[str, int], tuple[str, str]],
 ) -> dict[tuple[str, int], tuple[str, str]]:
-    """The schemas that one refers to, and those that they refer to: name and text by subject and version."""
+    """The direct and indirect references of a schema: name and text by subject and version."""
     for reference in references:
-        place = (reference.subject, reference.version)
-        if place not in found:
-            schema = registry.version(*place)
-            found[place] = (reference.name, schema.text)
-            _referred(registry, schema.references, found)
+        version = (reference.subject, reference.version)
+        if version not in found:
+            schema = registry.version(*version)
+            found[version] = (reference.name, schema.text)
+            _references(registry, schema.references, found)
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class TargetSchema:
-    """A schema that records of a target are written with, and what the registry says of it."""
+    """An output schema of a target, and its state in the registry."""
 
     topic: str
     part: str
@@ -104,11 +104,11 @@ class TargetSchema:
     planned: str
     """The schema's text in the plan."""
     text: str
-    """The text to register. In PROTOBUF fields have the numbers of the subject's newest version."""
+    """The text to register. PROTOBUF fields have the numbers of the subject's newest version."""
     id: int | None
-    """The schema's id, where it is a version of the subject already."""
+    """The schema's id; None if it is not a version of the subject yet."""
     incompatibility: str | None = None
-    """Why the subject's rules refuse it as a new version."""
+    """Why the subject's compatibility rules refuse it as a new version; None if they accept it."""
 
     @property
     def subject(self) -> str:
@@ -116,10 +116,10 @@ class TargetSchema:
 
 
 def output_schemas(plan: Plan, registry: SchemaRegistry | None) -> tuple[TargetSchema, ...]:
-    """The schemas that a plan writes with; nothing is registered.
+    """The output schemas of a plan, compared with the registry. Registers nothing.
 
     Raises:
-        LsqlError: REGISTRY_MISSING, SCHEMA_INVALID, REGISTRY_UNREACHABLE and the like.
+        LsqlError: REGISTRY_MISSING, SCHEMA_INVALID, REGISTRY_UNREACHABLE and other errors of the registry.
     """
     found: dict[tuple[str, str, str], TargetSchema] = {}
     newest: dict[tuple[str, SchemaKind], str] = {}
@@ -136,7 +136,7 @@ def output_schemas(plan: Plan, registry: SchemaRegistry | None) -> tuple[TargetS
 
 
 def unregistered_schemas(plan: Plan) -> tuple[TargetSchema, ...]:
-    """The schemas that a plan writes with, as for a registry that knows none of them."""
+    """The output schemas of a plan, without ids, as for an empty registry."""
     found = (
         TargetSchema(sink.topic, part, kind, text, text, None)
         for sink in plan.topic_sinks
@@ -146,7 +146,7 @@ def unregistered_schemas(plan: Plan) -> tuple[TargetSchema, ...]:
 
 
 def check_schemas(schemas: Iterable[TargetSchema]) -> None:
-    """Refuse schemas that the rules of their subjects refuse.
+    """Check the compatibility rules of the subjects.
 
     Raises:
         LsqlError: SCHEMA_INCOMPATIBLE.
@@ -164,7 +164,11 @@ def _output_schema(
     planned: str,
     newest: Mapping[tuple[str, SchemaKind], str],
 ) -> TargetSchema:
-    """`newest` has the schemas that other INSERTs of the program register before, by subject and kind."""
+    """One output schema.
+
+    Args:
+        newest: by subject and kind, the schemas of earlier INSERTs, which the same start registers before.
+    """
     subject = subject_of(topic, part)
     text = _revised(registry, subject, kind, planned, newest.get((subject, kind)))
     schema_id = registry.registered_id(subject, kind, text)
@@ -193,7 +197,7 @@ def with_schema_ids(plan: Plan, schemas: Iterable[TargetSchema]) -> Plan:
 
 
 def registered(plan: Plan, registry: SchemaRegistry | None) -> Plan:
-    """The plan with the ids of the schemas that it writes with, each registered as a version of its target's subject.
+    """The plan with the ids of its output schemas. Registers each as a version of its target's subject.
 
     Raises:
         LsqlError: as `output_schemas`, and SCHEMA_INCOMPATIBLE.
@@ -207,9 +211,10 @@ def registered(plan: Plan, registry: SchemaRegistry | None) -> Plan:
 
 
 def _revised(registry: SchemaRegistry, subject: str, kind: SchemaKind, text: str, before: str | None) -> str:
-    """The schema, changed so that it can follow the subject's newest version.
+    """The text of a schema, changed so that it is compatible with the subject's newest version.
 
-    `before` is that version, where the same start registers it; else the registry is asked.
+    Args:
+        before: the newest version if the same start registers it; else it is read from the registry.
     """
     row = REGISTRY_KINDS[kind].registry
     revise = None if row is None else row.revise
@@ -222,7 +227,7 @@ def _revised(registry: SchemaRegistry, subject: str, kind: SchemaKind, text: str
 
 
 def _schemas(sink: WriteTopic) -> Iterator[tuple[str, SchemaKind, str]]:
-    """Part, kind and text of the schemas that a sink writes with."""
+    """Part (`key` or `value`), kind and text of a sink's output schemas."""
     parts = (("key", sink.key_format, sink.key_schema), ("value", sink.value_format, sink.value_schema))
     for part, form, text in parts:
         if text is not None:

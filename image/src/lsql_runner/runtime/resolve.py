@@ -1,6 +1,6 @@
-"""The formats and types of the program's topics, as a Catalog.
+"""Finds the formats and types of the program's topics, as a Catalog.
 
-Sources, in this order: the program, LSQL_TOPICS, the schemas pinned beside the checkpoint, the registry, a sample.
+Sources, in this order: the program, LSQL_TOPICS, the schemas pinned in program.json, the registry, a sample.
 """
 
 from __future__ import annotations
@@ -32,11 +32,14 @@ from lsql_runner.types import BYTES, STRING, DataType, Struct
 
 @dataclass(frozen=True, slots=True)
 class KnownSchemas:
-    """What describes topics, apart from the program and the brokers."""
+    """Sources of schemas beside the program and the records."""
 
     declared: Mapping[str, TopicSchema]
+    """By topic: LSQL_TOPICS."""
     pinned: Mapping[str, TopicSchema]
+    """By topic: the schemas in program.json."""
     sample_records: int = 1000
+    """The maximum number of records in a sample."""
     registry: SchemaRegistry | None = None
     sinks: Mapping[str, str] = field(default_factory=dict)
     """The kinds of the configured sinks, by name."""
@@ -46,20 +49,20 @@ def resolve_catalog(program: ast.Program, brokers: TopicReader, known: KnownSche
     """The catalog for a program.
 
     Raises:
-        LsqlError: BROKER_UNREACHABLE, REGISTRY_UNREACHABLE and the like; TOPIC_EMPTY when an undeclared topic is
-            empty; SCHEMA_UNDECLARED; FORMAT_UNSUPPORTED; REGISTRY_MISSING. A missing topic is no error here: binding
-            refuses it, with its place in the program.
+        LsqlError: BROKER_UNREACHABLE, REGISTRY_UNREACHABLE and other errors of brokers and registry; TOPIC_EMPTY if an
+            undeclared topic is empty; SCHEMA_UNDECLARED; FORMAT_UNSUPPORTED; REGISTRY_MISSING. A missing topic is not
+            an error here: binding refuses it, with its place in the program.
     """
     existing = brokers.topics()
-    named = source_formats(program)
-    said = program_schemas(program)
+    formats = source_formats(program)
+    in_program = program_schemas(program)
     schemas: dict[str, TopicSchema] = {}
     for topic in source_topics(program):
         if topic in existing:
-            schema = said.get(topic) or _schema(topic, named.get(topic, SourceFormats()), brokers, known)
+            schema = in_program.get(topic) or _schema(topic, formats.get(topic, SourceFormats()), brokers, known)
             needs_registry = any(row_of(part.format).needs_registry for part in (schema.key, schema.value))
             if known.registry is None and needs_registry:
-                raise LsqlError("REGISTRY_MISSING", topic=topic)  # for the schemas that the records name
+                raise LsqlError("REGISTRY_MISSING", topic=topic)  # it has the schemas whose ids are in the records
             schemas[topic] = replace(schema, partitions=existing[topic])
     return Catalog(schemas, frozenset(existing), known.sinks)
 
@@ -74,7 +77,7 @@ def _schema(topic: str, named: SourceFormats, brokers: TopicReader, known: Known
     sample = brokers.sample(topic, known.sample_records)
     if pinned is not None:
         return _widened(pinned, sample, known.registry)
-    return _found(topic, named, sample, known.registry)
+    return _discovered(topic, named, sample, known.registry)
 
 
 def _agrees(known: Format, named: Format | None) -> bool:
@@ -82,7 +85,7 @@ def _agrees(known: Format, named: Format | None) -> bool:
 
 
 def _widened(pinned: TopicSchema, sample: list[RawRecord], registry: SchemaRegistry | None) -> TopicSchema:
-    """The pinned schema with fields that have appeared since; formats and types that are pinned never change."""
+    """The pinned schema with new fields of the topic. Pinned formats and types never change."""
     key = _newer(pinned.key, pinned.topic, "key", [record.key for record in sample], registry)
     value = _newer(pinned.value, pinned.topic, "value", [record.value for record in sample], registry)
     if row_of(value.format).is_sampled and not value.has_schema_id and isinstance(value.type, Struct):
@@ -93,7 +96,8 @@ def _widened(pinned: TopicSchema, sample: list[RawRecord], registry: SchemaRegis
 
 
 def _newer(pinned: Serde, topic: str, part: str, samples: list[bytes | None], registry: SchemaRegistry | None) -> Serde:
-    """The newest schema that a part names, where it says the same of all that was known; the new fields of JSON's."""
+    """The serde of a key or value with the newest schema of the registry, if that has all pinned fields with their
+    types; else the pinned serde. For JSON, the pinned serde with the new fields of the schema."""
     if registry is None or pinned.format.is_windowed or not names_schema(pinned):
         return pinned
     found = registered_serde(registry, topic, part, samples if pinned.has_schema_id else (), dict(pinned.options))
@@ -101,16 +105,19 @@ def _newer(pinned: Serde, topic: str, part: str, samples: list[bytes | None], re
         return pinned
     if pinned.has_schema_id:
         return replace(pinned, type=widened(pinned.type, settled(found.type)))
-    return found if _holds(found.type, pinned.type) else pinned
+    return found if _has_all_fields(found.type, pinned.type) else pinned
 
 
-def _holds(newer: DataType, older: DataType) -> bool:
+def _has_all_fields(newer: DataType, older: DataType) -> bool:
     if not isinstance(newer, Struct) or not isinstance(older, Struct):
         return newer == older
-    return all((now := newer.field(f.name)) is not None and _holds(now.type, f.type) for f in older.fields)
+    return all((now := newer.field(f.name)) is not None and _has_all_fields(now.type, f.type) for f in older.fields)
 
 
-def _found(topic: str, named: SourceFormats, sample: list[RawRecord], registry: SchemaRegistry | None) -> TopicSchema:
+def _discovered(
+    topic: str, named: SourceFormats, sample: list[RawRecord], registry: SchemaRegistry | None
+) -> TopicSchema:
+    """The schema of a topic by the registry, or by a sample."""
     key, key_origin = _part(topic, "key", [record.key for record in sample], named.key, registry)
     value, value_origin = _part(topic, "value", [record.value for record in sample], named.value, registry)
     if value is None:
@@ -124,16 +131,16 @@ def _found(topic: str, named: SourceFormats, sample: list[RawRecord], registry: 
 def _part(
     topic: str, part: str, samples: list[bytes | None], named: Format | None, registry: SchemaRegistry | None
 ) -> tuple[Serde | None, Origin]:
-    is_asked = True
+    may_be_registered = True
     if named is not None:
         row = row_of(named)
-        # Neither the registry nor a sample knows keys with windows behind them.
+        # The type of a windowed key is neither in the registry nor in a sample.
         if row.must_be_declared or (named.is_windowed and row.needs_registry):
             raise LsqlError("SCHEMA_UNDECLARED", topic=topic, format=str(named))
         if row.needs_registry and registry is None:
             raise LsqlError("REGISTRY_MISSING", topic=topic)
-        is_asked = row.registry is not None and not named.is_windowed
-    if registry is not None and is_asked:
+        may_be_registered = row.registry is not None and not named.is_windowed
+    if registry is not None and may_be_registered:
         found = registered_serde(registry, topic, part, samples)
         if found is not None and named in (None, found.format):
             return found, "registry"

@@ -13,7 +13,7 @@ from lsql_runner.runtime.status import Status, StatusBoard
 
 
 class StateMachine:
-    """Moves between states by the rules of `lifecycle`. For several threads."""
+    """Holds state and status, with the transitions of `lifecycle`. Thread-safe."""
 
     def __init__(self, now_ms: Callable[[], int]) -> None:
         self._board = StatusBoard(Status(since_ms=now_ms()))
@@ -22,7 +22,7 @@ class StateMachine:
         self._lock = Lock()
 
     def listen(self, listener: Listener) -> None:
-        """Call a listener with every event from now on, from several threads. Before the first event."""
+        """Add a listener, before the first event. Several threads call it."""
         self._listeners.append(listener)
 
     @property
@@ -34,7 +34,7 @@ class StateMachine:
         return self._board.now.state
 
     def check(self, trigger: Trigger) -> None:
-        """Refuse a trigger that the state does not allow.
+        """Check whether the state allows a trigger.
 
         Raises:
             LsqlError: TRANSITION_REFUSED.
@@ -42,7 +42,7 @@ class StateMachine:
         move(self.state, trigger)
 
     def move(self, trigger: Trigger, reason: ErrorReport | None = None) -> None:
-        """Change the state, with the reason for it; an event where state or reason are new.
+        """Change the state. Emits an event if the state or the reason is new.
 
         Raises:
             LsqlError: TRANSITION_REFUSED.

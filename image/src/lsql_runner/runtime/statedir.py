@@ -2,10 +2,10 @@
 
     lock              held while a process runs the processor
     program.json      the program, its plan's fingerprint, the schemas, the versions, the generation
-    control.json      whether a person has stopped it
+    control.json      whether a person has stopped the processor
     <generation>/     one checkpoint for each query
 
-A program that cannot use the state of its predecessor begins a new generation, which starts empty.
+A program that cannot use the existing state begins a new generation, which starts empty.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lsql_runner.plan.fingerprint import Fingerprint, VersionMismatch
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """What program.json holds: the program that the checkpoints belong to."""
+    """The content of program.json: the program that the checkpoints belong to."""
 
     sql: str
     fingerprint: Fingerprint
@@ -34,12 +34,12 @@ class Pinned:
     generation: int
     versions: dict[str, str]
     added: tuple[str, ...] = ()
-    """Queries that came to a program with state and had no checkpoint yet."""
+    """Queries that were added to a program with state, and had no checkpoint yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class SavedState:
-    """What a processor's directory holds."""
+    """The content of a processor's directory."""
 
     path: Path
     pinned: Pinned | None = None
@@ -56,7 +56,7 @@ def state_path(root: Path, app_id: str) -> Path:
 
 
 def saved_state(path: Path) -> SavedState:
-    """What the directory `<state dir>/<app id>` holds. Takes no lock and changes nothing; the path need not exist.
+    """The content of the directory `<state dir>/<app id>`, which may not exist. Takes no lock and changes nothing.
 
     Raises:
         LsqlError: STATE_UNREADABLE.
@@ -102,7 +102,7 @@ class StateDir:
     # --- the program ---
 
     def saved(self) -> SavedState:
-        """What the directory holds now.
+        """The current content of the directory.
 
         Raises:
             LsqlError: STATE_UNREADABLE.
@@ -126,7 +126,7 @@ class StateDir:
     # --- checkpoints ---
 
     def checkpoints(self, generation: int) -> Path:
-        """Where a generation's queries keep their checkpoints."""
+        """The folder with the checkpoints of a generation."""
         return self.path / str(generation)
 
     def drop_older(self, generation: int) -> None:
@@ -136,7 +136,7 @@ class StateDir:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def drop_checkpoint(self, generation: int, query: str) -> None:
-        """Delete a query's checkpoint, so that the query begins again."""
+        """Delete a query's checkpoint, so that the query starts without one."""
         shutil.rmtree(self.checkpoints(generation) / query, ignore_errors=True)
 
     # --- stop and start by a person ---
@@ -147,13 +147,13 @@ class StateDir:
         return None if document is None or document.get("desired") != "stopped" else str(document.get("by", "unknown"))
 
     def set_stopped(self, stopped: bool, by: str, at_ms: int) -> None:
-        """Save whether the processor is to run, so that the next process knows it too."""
+        """Save whether the processor is stopped, for the next process."""
         self._write("control.json", {"desired": "stopped" if stopped else "running", "by": by, "at_ms": at_ms})
 
     # --- files ---
 
     def _write(self, name: str, document: dict[str, Any]) -> None:
-        """Write a file atomically: after a crash it is the old or the new one."""
+        """Write a file atomically: after a crash, it has the old or the new content."""
         target = self.path / name
         fresh = target.with_suffix(".new")
         try:
@@ -167,7 +167,7 @@ class StateDir:
 
 
 def _probe(path: Path) -> None:
-    """Raise OSError if nothing can be written: a full or read-only volume still opens files."""
+    """Raise OSError if the directory cannot be written to: a full volume still opens files."""
     probe = path / ".probe"
     probe.write_bytes(b"1")
     probe.unlink()
@@ -197,7 +197,7 @@ def _has_batch(checkpoint: Path) -> bool:
 
 
 def _read(file: Path) -> dict[str, Any] | None:
-    """A JSON object; None where there is no file, and an empty one where it is not readable."""
+    """A JSON object; None if there is no file; empty if the file is not readable."""
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:

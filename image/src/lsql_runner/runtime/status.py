@@ -7,7 +7,7 @@ from functools import singledispatch
 from threading import Lock
 
 from lsql_runner.errors import ErrorReport
-from lsql_runner.events.batches import Caught
+from lsql_runner.events.batches import FailureAction, FailureCount
 from lsql_runner.events.processor import (
     BatchEnded,
     BrokerFound,
@@ -45,7 +45,7 @@ class Status:
     state: State = State.STARTING
     since_ms: int = 0
     reason: ErrorReport | None = None
-    """Why it waits, restarts or has failed; None while all is well."""
+    """Why the processor waits, restarts or has failed; None in other states."""
     last_error: ErrorReport | None = None
     last_error_at_ms: int | None = None
     broker_error: ErrorReport | None = None
@@ -62,21 +62,21 @@ class Status:
     rates: dict[str, Rates] = field(default_factory=dict)
     """By query; empty while there is nothing to read."""
     late_records_dropped: int = 0
-    caught: dict[tuple[str, str, str], int] = field(default_factory=dict)
-    """By fate (`dead`, `skipped`), topic and error code: failed records that did not stop the processor."""
+    failed_records: dict[tuple[FailureAction, str, str], int] = field(default_factory=dict)
+    """By action, topic and error code: the number of failed records that did not stop the processor."""
     batches: int = 0
     last_batch: BatchEnded | None = None
     last_batch_at_ms: dict[str, int] = field(default_factory=dict)
     """By query."""
     positions: dict[str, dict[Partition, int]] = field(default_factory=dict)
-    """By query: queries of one program may be at different offsets of one topic."""
+    """By query: the queries of a program may be at different offsets of the same topic."""
     ends: dict[Partition, int] = field(default_factory=dict)
     stores: dict[str, dict[str, StoreReport]] = field(default_factory=dict)
     watermarks_ms: dict[str, int] = field(default_factory=dict)
     event_times_ms: dict[str, int] = field(default_factory=dict)
     """By query: the newest event time so far."""
     progress_at_ms: int = 0
-    """When a batch last ended, or when there was last nothing to do."""
+    """When a batch last ended, or the lag was last zero."""
     lag_at_progress: int = 0
 
     @property
@@ -87,13 +87,22 @@ class Status:
     def records_out_per_s(self) -> float:
         return sum(rates.records_out_per_s for rates in self.rates.values())
 
-    def records_caught(self, fate: str) -> int:
-        """The number of failed records with a fate."""
-        return sum(records for (its, _, _), records in self.caught.items() if its == fate)
+    @property
+    def dead_letters(self) -> int:
+        """The number of failed records that were written to the dead letter topic."""
+        return self._failed("dead_letter")
+
+    @property
+    def skipped_records(self) -> int:
+        """The number of failed records that were left out."""
+        return self._failed("skipped")
+
+    def _failed(self, action: FailureAction) -> int:
+        return sum(records for (found, _, _), records in self.failed_records.items() if found == action)
 
     @property
     def committed(self) -> dict[Partition, int]:
-        """The position that is safe for every query: the least of them for each partition."""
+        """By partition: the lowest position of all queries, which is the one to commit."""
         least: dict[Partition, int] = {}
         for positions in self.positions.values():
             for partition, offset in positions.items():
@@ -102,7 +111,7 @@ class Status:
 
     @property
     def lags(self) -> dict[Partition, int]:
-        """Records behind the end, for each source partition of which both sides are known."""
+        """By source partition: the records between position and end. Partitions without a known end are left out."""
         return {p: max(0, self.ends[p] - offset) for p, offset in self.committed.items() if p in self.ends}
 
     @property
@@ -149,7 +158,7 @@ def _(event: BatchEnded, status: Status) -> Status:
         status,
         records_in=status.records_in + event.records_in,
         records_out=status.records_out + event.records_out,
-        caught=_with_caught(status.caught, event.caught),
+        failed_records=_added(status.failed_records, event.failed_records),
         rates=status.rates | {event.query: rates},
         batches=status.batches + 1,
         last_batch=event,
@@ -165,19 +174,21 @@ def _(event: BatchEnded, status: Status) -> Status:
 
 
 def _ends(measured: dict[Partition, int], positions: dict[str, dict[Partition, int]]) -> dict[Partition, int]:
-    """The ends of partitions, at least the positions: ends are measured now and then, and queries read on meanwhile."""
+    """The ends of partitions, never less than a position: queries read on between two measurements of the ends."""
     return {
         partition: max([end, *(of_query.get(partition, end) for of_query in positions.values())])
         for partition, end in measured.items()
     }
 
 
-def _with_caught(before: dict[tuple[str, str, str], int], new: tuple[Caught, ...]) -> dict[tuple[str, str, str], int]:
-    found = dict(before)
-    for one in new:
-        kind = one.fate, one.topic, one.code
-        found[kind] = found.get(kind, 0) + one.records
-    return found
+def _added(
+    before: dict[tuple[FailureAction, str, str], int], new: tuple[FailureCount, ...]
+) -> dict[tuple[FailureAction, str, str], int]:
+    totals = dict(before)
+    for failed in new:
+        key = failed.action, failed.topic, failed.code
+        totals[key] = totals.get(key, 0) + failed.records
+    return totals
 
 
 @advance.register

@@ -1,4 +1,4 @@
-"""The processor: a control loop in its own thread, which other threads command and query."""
+"""The processor: a control loop in its own thread, which other threads can control and read."""
 
 from __future__ import annotations
 
@@ -55,22 +55,20 @@ class Supervisor:
         self._command(Trigger.START, by)
 
     def listen(self, listener: Listener) -> None:
-        """Call a listener with every event, from several threads. Before `launch`."""
+        """Add a listener, before `launch`. Several threads call it."""
         self._loop.machine.listen(listener)
 
     def launch(self) -> None:
-        """Begin. The first plan is made before this returns, so that a wrong program is an error of the caller.
-
-        It runs a little later: the API can answer meanwhile.
+        """Prepare the program, then start the control loop. Does not wait until the program runs.
 
         Raises:
-            LsqlError: the program or the configuration is wrong.
+            LsqlError: the program or the configuration is invalid.
         """
         self._loop.prepare_first()
         self._thread.start()
 
     def close(self) -> None:
-        """End: let running batches finish and commit the position. Does not close engine, brokers and state."""
+        """Let running batches end, commit the position, and end the loop. Does not close engine, brokers and state."""
         self._commands.put(Trigger.END)
         if self._thread.is_alive():
             self._thread.join(_END_S)

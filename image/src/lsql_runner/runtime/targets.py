@@ -9,21 +9,21 @@ _CLEANUP = "cleanup.policy"
 
 
 def compacted_targets(planned: PlannedProgram) -> frozenset[str]:
-    """The topics that the program creates compacted, and that accept no record without a key."""
-    made = (topic for topic in planned.plan.targets if planned.bound.settings.topic(topic).autocreate)
-    return frozenset(t for t in made if "compact" in dict(target_request(planned, t).config).get(_CLEANUP, ""))
+    """The compacted topics among those that the program creates. They accept no record without a key."""
+    created = (topic for topic in planned.plan.targets if planned.bound.settings.topic(topic).autocreate)
+    return frozenset(t for t in created if "compact" in dict(target_request(planned, t).config).get(_CLEANUP, ""))
 
 
 def target_request(planned: PlannedProgram, topic: str) -> TopicRequest:
-    """The request for a target topic, by the program's settings.
+    """The request to create a target topic, with the program's settings.
 
-    A table has one newest row for each key, so its topic is compacted unless the program sets another policy. Windows
-    have ever new keys: the retention of their topics is the brokers' default.
+    A table has one row for each key, so its topic is compacted unless the program sets another policy. Windowed results
+    always have new keys: their topics have the brokers' default retention.
     """
-    made = planned.bound.settings.topic(topic)
-    config = made.config
+    settings = planned.bound.settings.topic(topic)
+    config = settings.config
     written = [sink.input for sink in planned.plan.topic_sinks if sink.topic == topic]
     is_table = bool(written) and all(rows.of_table and not rows.windowed for rows in written)
     if is_table and _CLEANUP not in dict(config):
         config = (*config, (_CLEANUP, "compact"))
-    return TopicRequest(topic, made.partitions, made.replication, config)
+    return TopicRequest(topic, settings.partitions, settings.replication, config)

@@ -1,4 +1,4 @@
-"""Beside the queries, on the brokers: measuring the lag, and committing the position of the consumer group."""
+"""Measures the lag and commits the position of the consumer group, beside the queries."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _JOIN_S = 30.0
 
 
 class Watch(Protocol):
-    """Reports positions and lag while a plan runs."""
+    """Commits positions and measures the lag while a plan runs."""
 
     def batch_ended(self) -> None:
-        """There may be a new position to commit."""
+        """Report that there may be a new position to commit."""
 
     def close(self) -> None:
         """Commit the last position and end."""
 
 
 class BrokerWatch:
-    """Measures ends every SQL_METRIC_FREQUENCY and commits the newest position after each batch, in its own thread."""
+    """Measures the lag every SQL_METRIC_FREQUENCY and commits the position after each batch, in its own thread."""
 
     def __init__(self, reporter: PositionReporter) -> None:
         self._reporter = reporter
@@ -38,7 +38,6 @@ class BrokerWatch:
         self._thread.start()
 
     def batch_ended(self) -> None:
-        """There may be a new position to commit."""
         with self._wake:
             self._dirty = True
             self._wake.notify()
@@ -62,11 +61,11 @@ class BrokerWatch:
 
 
 class PositionBrokers(TopicReader, GroupPositions, Protocol):
-    """What a reporter needs of the brokers."""
+    """The methods of brokers that a PositionReporter uses."""
 
 
 class PositionReporter:
-    """Commits positions and measures the lag; errors of the brokers become events."""
+    """Commits positions and measures the lag. Errors of the brokers become events."""
 
     def __init__(
         self, settings: Settings, brokers: PositionBrokers, machine: StateMachine, now_ms: Callable[[], int]
@@ -85,7 +84,7 @@ class PositionReporter:
         return max(0.0, (self._next_ms - self._now_ms()) / 1000)
 
     def report(self, *, measure: bool = True) -> None:
-        """Commit the position if it is new, and measure the ends if that is due."""
+        """Commit the position if it is new, and measure the lag if it is due."""
         try:
             self._commit()
             if measure and self._now_ms() >= self._next_ms:

@@ -1,4 +1,4 @@
-"""Avro in the wire format of a schema registry: a zero, the id of the schema as four bytes, the value."""
+"""Avro in the wire format of a schema registry: a zero byte, the schema id as four bytes, the value."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ REGISTRY = "registry"
 
 
 def register_registry(name: str, settings: Mapping[str, str]) -> None:
-    """Make a schema registry known to the JVM under a name, in place of one that had it. Nothing is asked yet.
+    """Register a schema registry under a name in the JVM; it replaces another one with that name. No request is sent.
 
     Args:
         settings: `urls` (separated by commas, tried in turn), `username` and `password`, `ca`, `certificate` and `key`
-            (PEM texts, not paths), `key_password`, and `timeout_ms` for one answer of one address.
+            (PEM texts, not paths), `key_password`, and `timeout_ms` for one response.
 
     Raises:
-        IllegalArgumentException: a setting is not known, or cannot be used.
+        IllegalArgumentException: a setting is unknown or invalid.
     """
     java_class(REGISTRY_CLASS).register(name, dict(settings))
 
 
-def give_schemas(name: str, schemas: Mapping[int, str]) -> None:
-    """Make schemas known to the JVM under a name, as those of a registry that nobody has to be asked for.
+def register_schemas(name: str, schemas: Mapping[int, str]) -> None:
+    """Register fixed schemas under a name in the JVM, in place of a schema registry.
 
     Args:
         schemas: by id, JSON of Avro without references, or the text of a `.proto` file.
@@ -43,29 +43,30 @@ def give_schemas(name: str, schemas: Mapping[int, str]) -> None:
 
 
 def decode_avro(raw: Column, reader_schema: str, registry: str = REGISTRY) -> Column:
-    """The value of `raw` (binary) as `reader_schema` has it, whichever schema it was written with; null stays null.
+    """The value of `raw` (BINARY) with `reader_schema`, independent of the schema that it was written with; null stays
+    null.
 
     Args:
         reader_schema: JSON of Avro.
-        registry: a name of a registry that `register_registry` or `give_schemas` made known.
+        registry: a name that `register_registry` or `register_schemas` has registered.
     """
     return call(DECODE_AVRO, raw, F.lit(reader_schema), F.lit(registry))
 
 
 def encode_avro(value: Column, writer_schema: str, schema_id: int) -> Column:
-    """The record of a value; null is null (a tombstone). Fields go by their names.
+    """The bytes of a value; null stays null (a tombstone). Fields are matched by name.
 
     Raises:
-        AnalysisException: when the plan is made: the schema cannot hold values of that type.
+        AnalysisException: at planning time, if the schema does not accept the type of the value.
     """
     return call(ENCODE_AVRO, value, F.lit(writer_schema), F.lit(schema_id))
 
 
 def avro_type(schema: str) -> spark.DataType:
-    """The type that `decode_avro` gives.
+    """The type of `decode_avro` with this reader schema.
 
     Raises:
-        Py4JJavaError: LSQL_SCHEMA_UNUSABLE: it cannot be read, is recursive, or has a decimal of more than 38 digits.
+        Py4JJavaError: LSQL_SCHEMA_UNUSABLE: it is invalid, recursive, or has a decimal with more than 38 digits.
     """
     return spark._parse_datatype_json_string(java_class(DECODE_AVRO_CLASS).typeJson(schema))
 
@@ -73,7 +74,7 @@ def avro_type(schema: str) -> spark.DataType:
 def _decode(raw: Column, serde: Serde, kind: DataType) -> Column:
     assert serde.schema is not None
     value = decode_avro(raw, narrowed_avro(serde.schema, kind))
-    # Times without a zone are times in UTC, as everywhere here.
+    # Timestamps without a time zone are in UTC, as in all formats.
     return value.cast(spark_type(kind)) if "local-timestamp" in serde.schema else value
 
 

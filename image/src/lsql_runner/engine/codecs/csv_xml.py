@@ -1,4 +1,4 @@
-"""CSV and XML by JVM functions of our own, read and never written."""
+"""CSV and XML by our own functions in the JVM. They are read only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON by JVM functions of our own, with or without a schema id before it."""
+"""JSON by our own functions in the JVM, with or without a schema id before it."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from lsql_runner.jvm.java_entries import DECODE_JSON, ENCODE_JSON, EXTEND_JSON
 from lsql_runner.types import DataType, Field, Struct
 
 _ALL = 2**31 - 1
-"""More bytes than a record has."""
+"""A length that no record exceeds."""
 
 
 def _decode(raw: Column, serde: Serde, kind: DataType) -> Column:
     text = without_schema_id(raw) if serde.has_schema_id else raw
     if isinstance(kind, Struct):
         return call(DECODE_JSON, text, F.lit(declared_type(kind).json()))
-    # A JSON text that is one value and not an object: read it as the only field of an object.
+    # A value that is not an object is decoded as the only field of an object.
     wrapped = F.concat(F.lit(b'{"v":'), text, F.lit(b"}"))
     return call(DECODE_JSON, wrapped, F.lit(declared_type(Struct((Field("v", kind),))).json()))["v"]
 
 
 def _encode(value: Column, kind: DataType, output: SchemaOutput | None) -> Column:
-    """JSON in UTF-8; null fields are written, a null value is null."""
+    """JSON in UTF-8. Null fields are written; null stays null."""
     return with_schema_id(_encode_text(value, kind), output)
 
 
@@ -40,12 +40,12 @@ def _encode_text(value: Column, kind: DataType) -> Column:
 
 
 def with_schema_id(data: Column, output: SchemaOutput | None) -> Column:
-    """JSON with the id of its schema before it, if it has one; null stays null."""
+    """JSON with the schema id of `output` before it, if there is one; null stays null."""
     return data if output is None else F.concat(F.lit(schema_id_prefix(output.id)), data)
 
 
 def without_schema_id(data: Column) -> Column:
-    """JSON without the schema id that it may begin with. JSON never begins with a zero byte."""
+    """JSON without the schema id that may be before it. JSON never begins with a zero byte."""
     rest = F.substring(data, SCHEMA_ID_BYTES + 1, _ALL)
     return F.when(F.substring(data, 1, 1) == F.lit(MAGIC), rest).otherwise(data)
 

@@ -1,4 +1,4 @@
-"""STRING, INT, LONG and BYTES, laid out as Kafka's own serializers do."""
+"""STRING, INT, LONG and BYTES, in the layouts of Kafka's serializers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _codec(decode: Callable[[Column], Column], encode: Callable[[Column, DataTyp
         value = decode(raw)
         if not isinstance(serde.type, Struct):
             return value
-        [named] = serde.type.fields  # one value that CREATE TABLE gives a name
+        [named] = serde.type.fields  # CREATE TABLE has given the value a name
         return F.when(raw.isNotNull(), F.struct(value.alias(named.name)))
 
     def encode_plain(value: Column, kind: DataType, _: SchemaOutput | None) -> Column:

@@ -1,4 +1,4 @@
-"""Protobuf in the wire format of a schema registry: a zero, the id of the schema as four bytes, the message."""
+"""Protobuf in the wire format of a schema registry: a zero byte, the schema id as four bytes, the message."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ from lsql_runner.types import DataType
 
 
 def decode_protobuf(raw: Column, kind: DataType, message: str, registry: str = REGISTRY) -> Column:
-    """The struct in `raw` (binary), whichever version of the schema it was written with; null stays null.
+    """The message in `raw` (BINARY) as a struct, independent of the schema version that it was written with; null stays
+    null.
 
     Args:
-        kind: the message's type or a narrowing of it.
-        message: what `formats.proto_schema.descriptor` says of it.
-        registry: as for `decode_avro`; it is asked which message a record holds.
+        kind: the message's type, or a type with fewer fields.
+        message: the result of `formats.proto_schema.descriptor`.
+        registry: as for `decode_avro`; it has the schemas that the records name.
     """
     return call(DECODE_PROTOBUF, raw, F.lit(spark_type(kind).json()), F.lit(message), F.lit(registry))
 
 
 def encode_protobuf(value: Column, message: str, schema_id: int) -> Column:
-    """The record of a struct; null is null (a tombstone). Fields go by their names.
+    """The bytes of a struct; null stays null (a tombstone). Fields are matched by name.
 
     Raises:
-        AnalysisException: when the plan is made: the message cannot hold values of that type.
+        AnalysisException: at planning time, if the message does not accept the type of the value.
     """
     return call(ENCODE_PROTOBUF, value, F.lit(message), F.lit(schema_id))
 

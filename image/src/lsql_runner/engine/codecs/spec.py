@@ -1,4 +1,4 @@
-"""What one row of the codec table holds: how a format is decoded and encoded in Spark."""
+"""A row of the codec table: how a format is decoded and encoded in Spark."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lsql_runner.types import DataType
 
 @dataclass(frozen=True, slots=True)
 class SchemaOutput:
-    """What values are written with: a schema, and its id at the registry."""
+    """The schema with which values are encoded, and its id in the registry."""
 
     schema: str
     id: int
@@ -21,15 +21,15 @@ class SchemaOutput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Codec:
-    """Bytes of a format to typed columns and back. Null stays null; malformed bytes stop the query."""
+    """Bytes of a format to typed columns and back. Null stays null; malformed bytes are an error."""
 
     decode: Callable[[Column, Serde, DataType], Column]
-    """The value in bytes. The type is the serde's or a narrowing of it."""
+    """The value of bytes. The type is that of the serde, or a type with fewer fields."""
     encode: Callable[[Column, DataType, SchemaOutput | None], Column] | None = None
     """The bytes of a value; None for formats that are only read."""
     replace_schema_id: Callable[[Column, bool, SchemaOutput | None], Column] | None = None
-    """The bytes with another schema id before them, or none; the flag says whether they may have one. None for formats
-    whose records always have one, or never."""
+    """The bytes with the schema id of the output, or without one. The flag is whether the bytes may begin with a schema
+    id. None for formats whose records always or never have one."""
     extend: Callable[[Column, list[tuple[str, Column]]], Column] | None = None
-    """The bytes with fields set: replaced where they have them, else added, all else as it was. None for formats that
-    must be decoded for that."""
+    """The bytes with fields added or replaced; the other bytes do not change. None for formats that must be decoded to
+    add fields."""

@@ -1,4 +1,4 @@
-"""Bytes to typed columns and back: the codec of each format, and windows behind keys. Malformed bytes stop a query."""
+"""Bytes to typed columns and back: the codec of each format, and windowed keys. Malformed bytes are an error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from lsql_runner.engine.codecs import avro, csv_xml, json_text, primitives, protobuf
 from lsql_runner.engine.codecs.spec import Codec, SchemaOutput
-from lsql_runner.engine.codecs.wire import long_be, of_least_length
+from lsql_runner.engine.codecs.wire import long_be, require_min_length
 from lsql_runner.formats.catalog import WINDOW_BOUNDS, Format, Serde
 from lsql_runner.types import DataType
 
@@ -27,14 +27,14 @@ _BOUND_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """When a key's window starts and, of a session, ends: LONG, milliseconds since 1970 UTC."""
+    """The window of a key: its start and, for a session, its end. LONG, milliseconds since 1970 UTC."""
 
     start: Column
     end: Column | None = None
 
 
 def decode(raw: Column, serde: Serde, kind: DataType) -> Column:
-    """The typed value of `raw` (binary); null stays null. `kind` is the serde's type or a narrowing of it."""
+    """The typed value of `raw` (BINARY); null stays null. `kind` is the type of the serde, or one with fewer fields."""
     if serde.format.is_windowed:
         return decode(_without_window(raw, serde.format), replace(serde, format=serde.format.bare), kind)
     return CODECS[serde.format.name].decode(raw, serde, kind)
@@ -47,11 +47,11 @@ def encode(
     window: Window | None = None,
     output: SchemaOutput | None = None,
 ) -> Column:
-    """The bytes of a typed value; null is null (a tombstone).
+    """The bytes of a typed value; null stays null (a tombstone).
 
     Args:
         window: for windowed formats.
-        output: for formats whose records name a schema, alone or inside a windowed format.
+        output: for formats with a schema id, alone or inside a windowed format.
     """
     if form.is_windowed:
         assert window is not None
@@ -62,7 +62,7 @@ def encode(
 
 
 def replace_schema_id(raw: Column, serde: Serde, output: SchemaOutput | None) -> Column | None:
-    """The bytes with the schema id of `output` before them, or with none; None for formats that have no such choice."""
+    """The bytes with the schema id of `output`, or without one; None for formats that always or never have one."""
     form = serde.format
     replaced = CODECS[form.bare.name].replace_schema_id
     if replaced is None:
@@ -75,7 +75,8 @@ def replace_schema_id(raw: Column, serde: Serde, output: SchemaOutput | None) ->
 
 
 def extend(raw: Column, serde: Serde, fields: list[tuple[str, Column]]) -> tuple[Column, Serde] | None:
-    """Bytes without a schema id with fields set, and their serde; None for formats that must be decoded for that."""
+    """The bytes, without a schema id, with fields added or replaced, and their serde; None for formats that must be
+    decoded to add fields."""
     codec = CODECS[serde.format.bare.name]
     if serde.format.is_windowed or codec.extend is None:
         return None
@@ -85,8 +86,8 @@ def extend(raw: Column, serde: Serde, fields: list[tuple[str, Column]]) -> tuple
 
 
 def windowed_key(key: Column, form: Format, window: Window) -> Column:
-    """Key bytes with a window behind them, laid out as by Kafka Streams' `TimeWindowedSerializer` (TW) or
-    `SessionWindowedSerializer` (SW). A null key counts as no bytes.
+    """Key bytes followed by a window, in the layout of Kafka Streams' `TimeWindowedSerializer` (TW) or
+    `SessionWindowedSerializer` (SW). A null key has no bytes before the window.
     """
     bounds = [getattr(window, bound) for bound in WINDOW_BOUNDS[form.name]]
     return F.concat(F.coalesce(key, F.lit(b"")), *map(long_be, bounds))
@@ -99,13 +100,19 @@ def _window_bytes(form: Format) -> int:
 def _without_window(raw: Column, form: Format) -> Column:
     """The key of a windowed key."""
     window_bytes = _window_bytes(form)
-    return F.substring(raw, F.lit(1), F.length(of_least_length(raw, window_bytes)) - F.lit(window_bytes))
+    return F.substring(raw, F.lit(1), F.length(require_min_length(raw, window_bytes)) - F.lit(window_bytes))
 
 
 def merged_struct(whole: Column, names: list[str], fields: list[tuple[str, Column]]) -> Column:
-    """A struct with fields set: replaced where it has them, else added; null stays null."""
+    """A struct with fields added or replaced; null stays null.
+
+    Args:
+        whole: the struct.
+        names: of its fields.
+        fields: name and value of each new field.
+    """
     new = dict(fields)
     kept = [whole.getField(name).alias(name) for name in names if name not in new]
     merged = F.struct(*kept, *(value.alias(name) for name, value in fields))
-    # Within a CASE the whole would be decoded anew for each of its fields: Spark shares no part of what is conditional.
+    # In a CASE, Spark would decode the struct once for each field: it shares no subexpressions of conditional branches.
     return F.get(F.array(merged), F.when(whole.isNotNull(), F.lit(0)))

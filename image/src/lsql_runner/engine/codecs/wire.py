@@ -1,4 +1,4 @@
-"""Kafka's own layouts of numbers, in Spark expressions: big-endian, two's complement, IEEE 754."""
+"""Numbers in the layouts of Kafka's serializers, as Spark expressions: big-endian, two's complement, IEEE 754."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from lsql_runner.jvm.java_entries import REQUIRE_LENGTH
 
 
 def be_long(data: Column) -> Column:
-    """8 big-endian bytes as a long; bytes of another length stop the query (a malformed record)."""
+    """8 big-endian bytes as a LONG; another number of bytes is an error (a malformed record)."""
     # A negative base gives a signed result.
     return F.conv(F.hex(_of_length(data, 8)), 16, -10).cast(LONG)
 
 
 def be_int(data: Column) -> Column:
-    """4 big-endian bytes as an int; bytes of another length stop the query (a malformed record)."""
+    """4 big-endian bytes as an INT; another number of bytes is an error (a malformed record)."""
     unsigned = F.conv(F.hex(_of_length(data, 4)), 16, 10).cast(LONG)
     return F.when(unsigned >= F.lit(2**31), unsigned - F.lit(2**32)).otherwise(unsigned).cast(INT)
 
 
 def be_double(data: Column) -> Column:
-    """8 big-endian bytes as an IEEE 754 double; bytes of another length stop the query (a malformed record)."""
+    """8 big-endian bytes as a DOUBLE (IEEE 754); another number of bytes is an error (a malformed record)."""
     bits = be_long(data)
     sign = F.when(bits < 0, F.lit(-1.0)).otherwise(F.lit(1.0))
     exponent = F.shiftrightunsigned(bits, 52).bitwiseAND(F.lit(0x7FF))
@@ -35,17 +35,17 @@ def be_double(data: Column) -> Column:
 
 
 def long_be(value: Column) -> Column:
-    """A long as 8 big-endian bytes."""
+    """A LONG as 8 big-endian bytes."""
     return F.unhex(F.lpad(F.hex(value.cast(LONG)), 16, "0"))
 
 
 def int_be(value: Column) -> Column:
-    """An int as 4 big-endian bytes."""
+    """An INT as 4 big-endian bytes."""
     return F.unhex(F.right(F.lpad(F.hex(value.cast(LONG)), 16, "0"), F.lit(8)))
 
 
-def of_least_length(data: Column, length: int) -> Column:
-    """The bytes, if there are so many; fewer stop the query (a malformed record)."""
+def require_min_length(data: Column, length: int) -> Column:
+    """The bytes; fewer than `length` are an error (a malformed record)."""
     return call(REQUIRE_LENGTH, data, F.lit(length), F.lit(True))
 
 

@@ -1,0 +1,203 @@
+"""Plan nodes to relations: one function for each type of node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import singledispatch
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from lsql_runner.bind.bound import Fields, Part, UnnamedValue, Whole
+from lsql_runner.bind.scope import lateral_column
+from lsql_runner.engine.attempts import ORIGIN, Origin, rules
+from lsql_runner.engine.codecs.table import extend, merged_struct
+from lsql_runner.engine.conditions import failed, where
+from lsql_runner.engine.dead_letters import failed_group_filter, failed_row_filter, group_rules
+from lsql_runner.engine.expressions import column
+from lsql_runner.engine.groups import compile_stream_aggregate
+from lsql_runner.engine.joins import compile_join, residual
+from lsql_runner.engine.relation import FailedRowFilter, Relation, Undecoded, Upsert
+from lsql_runner.engine.schema import spark_type
+from lsql_runner.engine.table_groups import compile_having, compile_table_aggregate
+from lsql_runner.formats.catalog import TopicSchema
+from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, PlanNode, Project, ReadTopic, Unnest, passed_through
+from lsql_runner.plan.queries import Write, WriteSink
+from lsql_runner.plan.usage import node_exprs
+from lsql_runner.types import DataType, Struct
+
+Reader = Callable[[TopicSchema], DataFrame]
+"""Returns the records of a topic with the columns of Spark's Kafka source: key, value (binary), topic, partition,
+offset, timestamp, headers. They are a stream, a range of offsets, or rows in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The records of a sink's topics, and how the errors of its rows are handled."""
+
+    read: Reader
+    record_rules: str | None = None
+    """The handled errors of records, a result of `attempts.rules`; None if they all stop the query."""
+    drop_failed_records: FailedRowFilter | None = None
+    group_rules: str | None = None
+    """The handled errors of groups and joined pairs; None if they all stop the query."""
+    drop_failed_groups: FailedRowFilter | None = None
+
+    def after_operator(self, relation: Relation) -> Relation:
+        """The result of a stateful operator: its rows are groups or joined pairs, no longer records."""
+        if self.group_rules is None:
+            return relation
+        return replace(relation, origin=Origin({}, self.group_rules), drop_failed_rows=self.drop_failed_groups)
+
+
+def source_of(sink: Write, read: Reader, drop_failed_records: FailedRowFilter | None = None) -> Source:
+    """The source of a sink, with its error policies.
+
+    Args:
+        drop_failed_records: removes failed records before a stateful operator; `failed_row_filter` by default.
+    """
+    if isinstance(sink, WriteSink):
+        return Source(read)
+    policies = sink.errors
+    if not sink.stateful:
+        record_rules = rules(read=policies.read != "fail", write=policies.write != "fail")
+        return Source(read, record_rules if policies.handles_errors else None)
+    source = Source(read)
+    if policies.read != "fail":
+        source = replace(
+            source,
+            record_rules=rules(read=True, write=False),
+            drop_failed_records=drop_failed_records or failed_row_filter(sink),
+        )
+    if policies.write != "fail":
+        source = replace(source, group_rules=group_rules(), drop_failed_groups=failed_group_filter(sink))
+    return source
+
+
+@singledispatch
+def compile_node(node: PlanNode, source: Source) -> Relation:
+    """The rows of a node."""
+    raise TypeError(f"no such node: {type(node).__name__}")
+
+
+@compile_node.register
+def _(node: ReadTopic, source: Source) -> Relation:
+    frame = source.read(node.schema)
+    ready = {
+        "raw_key": F.col("key"),
+        "raw_value": F.col("value"),
+        "topic": F.col("topic"),
+        "partition": F.col("partition"),
+        "offset": F.col("offset"),
+        "ts": F.unix_millis("timestamp"),
+        "headers": F.col("headers"),
+    }
+    undecoded = {
+        "key": Undecoded(F.col("key"), node.schema.key),
+        "value": Undecoded(F.col("value"), node.schema.value),
+    }
+    upsert = Upsert(F.col("key"), F.col("value").isNotNull(), node.schema.topic)
+    record = {name: F.col(name) for name in ORIGIN if name != "ts"} | {"ts": ready["ts"]}
+    origin = None if source.record_rules is None else Origin(record, source.record_rules)
+    return Relation(frame, ready, undecoded, upsert, origin, source.drop_failed_records)
+
+
+@compile_node.register
+def _(node: Filter, source: Source) -> Relation:
+    below = compile_node(node.input, source)
+    condition = column(node.condition, below.columns_for([node.condition]))
+    return where(below, condition, node.of_table)
+
+
+@compile_node.register
+def _(node: Unnest, source: Source) -> Relation:
+    below = compile_node(node.input, source)
+    array = column(node.array, below.columns_for([node.array]))
+    if below.origin is not None:
+        below, array = below.attempt(array)
+        # One element keeps the row of a failed record: posexplode drops rows without elements.
+        one_null = F.array(F.lit(None)).cast(spark_type(node.array.type))
+        array = F.when(failed(below), one_null).otherwise(array)
+    return below.unnested(F.posexplode(array), (node.position, lateral_column(node.alias)))
+
+
+@compile_node.register
+def _(node: Join, source: Source) -> Relation:
+    sides = (node.left, node.right)
+    left, right = (compile_node(side.input, source) for side in sides)
+    joined = source.after_operator(compile_join(node, left, right))
+    condition = residual(node, joined)
+    return joined if condition is None else where(joined, condition, node.is_table)
+
+
+@compile_node.register
+def _(node: Having, source: Source) -> Relation:
+    return compile_having(node, compile_node(node.input, source))
+
+
+@compile_node.register
+def _(node: Aggregate, source: Source) -> Relation:
+    compile_aggregate = compile_table_aggregate if node.of_table else compile_stream_aggregate
+    below = compile_node(node.input, source)
+    return source.after_operator(compile_aggregate(node, below, handles_errors=source.group_rules is not None))
+
+
+@compile_node.register
+def _(node: Project, source: Source) -> Relation:
+    return compile_project(node, compile_node(node.input, source))
+
+
+def compile_project(node: Project, below: Relation) -> Relation:
+    """The rows of a projection over those of its input."""
+    columns = below.columns_for(node_exprs(node))
+    passed: dict[str, Column] = {name: below.ready[name] for name in passed_through(below.ready)}
+    ready = {**passed, "ts": column(node.ts, columns)}
+    result = Relation(below.frame, ready, {}, _upsert(node, below), below.origin, below.drop_failed_rows)
+    for name, part in (("key", node.key), ("value", node.value)):
+        result = _with_part(result, name, part, below, columns, node)
+    return _with_tombstones(result) if node.of_table else result
+
+
+def _upsert(node: Project, below: Relation) -> Upsert | None:
+    """The effect of the projected rows on a table; None for rows of a stream."""
+    return below.upsert if node.of_table else None
+
+
+def _with_tombstones(result: Relation) -> Relation:
+    """The rows of a table, where a deleted row is a tombstone: it has a key and no value."""
+    assert result.upsert is not None
+    present = result.upsert.present
+    part = result.undecoded.get("value")
+    if part is not None:
+        return result.with_undecoded("value", replace(part, raw=F.when(present, part.raw)))
+    return result.with_ready("value", F.when(present, result.ready["value"]))
+
+
+def _with_part(
+    result: Relation, name: str, part: Part, below: Relation, columns: Mapping[str, Column], node: Project
+) -> Relation:
+    """The relation with its key or value: as the unchanged or extended bytes if possible, else as a typed column."""
+    raw = below.undecoded.get(name)
+    kind = node.columns[name]
+    match part:
+        case Whole() if raw is not None:
+            return result.with_undecoded(name, raw)
+        case Whole():
+            return result.with_ready(name, below.ready[name])
+        case UnnamedValue(expr):
+            return result.with_ready(name, column(expr, columns))
+        case Fields(fields, extends):
+            new = [(field, column(expr, columns)) for field, expr in fields]
+            if not extends:
+                return result.with_ready(name, F.struct(*(value.alias(field) for field, value in new)))
+            extended = None if raw is None else extend(raw.raw, raw.serde, new)
+            if extended is not None:
+                return result.with_undecoded(name, Undecoded(extended[0], replace(extended[1], type=kind)))
+            return result.with_ready(
+                name, merged_struct(below.whole(name), _field_names(node.input.columns[name]), new)
+            )
+
+
+def _field_names(kind: DataType) -> list[str]:
+    return list(kind.names) if isinstance(kind, Struct) else []

@@ -1,0 +1,76 @@
+"""The record at which a plan failed, as an error for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lsql_runner.engine.codecs.table import decode
+from lsql_runner.engine.compile import compile_sink
+from lsql_runner.engine.dead_letters import OutputContext
+from lsql_runner.engine.groups import aggregate_input
+from lsql_runner.engine.locate import BadRecord, Compute, Span, failure_of, locate
+from lsql_runner.engine.nodes import Reader, compile_node, source_of
+from lsql_runner.engine.sink_rows import sink_rows
+from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import Partition
+from lsql_runner.formats.catalog import Format, TopicSchema
+from lsql_runner.plan.nodes import Aggregate, Stateful
+from lsql_runner.plan.queries import Plan, Write, WriteSink
+from lsql_runner.plan.tree import nodes
+
+Ranges = Mapping[Partition, Span]
+RangeReader = Callable[[Ranges], Reader]
+"""Returns a reader of the records in some ranges of offsets."""
+
+
+def record_error(
+    plan: Plan,
+    ranges: Ranges,
+    reader: RangeReader,
+    context: OutputContext = OutputContext(),  # noqa: B008, it is frozen
+) -> LsqlError | None:
+    """RECORD_MALFORMED or RECORD_REFUSED for the first record in the ranges, by topic, partition and offset, that an
+    INSERT of the plan cannot process; None if there is no such record.
+    """
+    bad = [record for sink in plan.sinks if (record := locate(_computation(sink, reader, context), ranges)) is not None]
+    if not bad:
+        return None
+    first = min(bad, key=lambda record: (record.partition.topic, record.partition.partition, record.offset))
+    place: dict[str, Any] = {
+        "topic": first.partition.topic,
+        "partition": first.partition.partition,
+        "offset": first.offset,
+        "reason": first.failure.reason,
+    }
+    if first.failure.kind != "malformed":
+        return LsqlError("RECORD_REFUSED", **place)
+    schema = next(source for source in plan.sources if source.topic == first.partition.topic)
+    part, form = _malformed_part(schema, first, reader)
+    return LsqlError("RECORD_MALFORMED", **place, part=part, format=str(form))
+
+
+def _computation(sink: Write, reader: RangeReader, context: OutputContext) -> Compute:
+    def compute(ranges: Ranges) -> DataFrame:
+        operators = [node for node in nodes(sink.input) if isinstance(node, Stateful)]
+        only = operators[0] if len(operators) == 1 else None
+        # The input of an aggregate over a stream has a row for each record; its groups would hide the record.
+        aggregate = only if isinstance(only, Aggregate) and not only.of_table else None
+        rows = reader(ranges)
+        if aggregate is not None:
+            return aggregate_input(aggregate, compile_node(aggregate.input, source_of(sink, rows)))[0]
+        return sink_rows(sink, rows) if isinstance(sink, WriteSink) else compile_sink(sink, rows, context)
+
+    return compute
+
+
+def _malformed_part(schema: TopicSchema, record: BadRecord, reader: RangeReader) -> tuple[str, Format]:
+    """`key` or `value`, and the format in which it is malformed."""
+    rows = reader({record.partition: (record.offset, record.offset + 1)})(schema)
+    value = decode(F.col("value"), schema.value, schema.value.type)
+    if failure_of(rows.select(value.alias("decoded"))) is None:
+        return "key", schema.key.format
+    return "value", schema.value.format
