@@ -1,4 +1,4 @@
-# Everything a contributor runs. `make` alone lists the targets.
+# The commands of contributors. `make` lists the targets.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help setup tools cluster-tools image layers test test-unit test-java test-streams test-differential test-kafka test-sinks test-browser test-cluster test-chart test-image cluster-up \
@@ -11,13 +11,13 @@ PURE := tests/unit tests/golden tests/repo tests/contract
 CHECKED := $(wildcard image/src image/recipe/train.py devkit tests ci/tools ci/cluster demo bench)
 # Number of processes that run the tests of a layer. Each starts its own servers: a JVM of about 1 GiB for Spark, a broker.
 WORKERS ?= 2
-# PYTHON=python3.12 chooses the interpreter; ARGS='-k window -x' is handed to pytest.
+# PYTHON=python3.12 chooses the interpreter; ARGS='-k window -x' is passed to pytest.
 export PYTHON
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## Make .venv: locked Python packages, the runner (editable), JVM jars; nothing is done twice
+setup: ## Make .venv: locked Python packages, the runner (editable), JVM jars; finished steps are skipped
 	@python=$$(ci/tools/check-prerequisites.sh) && "$$python" -m ci.tools.setup
 
 tools: setup ## Build the pinned Helm and the chart linters (needs Go 1.26; some minutes, once)
@@ -79,7 +79,7 @@ lint: setup ## ruff: rules and format; the format of the Java module
 	$(BIN)/ruff format --check .
 	$(MAVEN) -f image/jvm/pom.xml spotless:check
 
-format: setup ## ruff and the formatter of Java: correct what they can
+format: setup ## Format Python and Java, and fix what ruff can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(MAVEN) -f image/jvm/pom.xml spotless:apply
@@ -93,7 +93,7 @@ imports: setup ## import-linter: check which package imports which
 golden: setup ## Rewrite the golden files; the review is the diff
 	$(PYTEST) tests/golden --update-goldens $(ARGS)
 
-golden-states: setup ## Write the golden states that are missing; existing ones are kept as an earlier version wrote them
+golden-states: setup ## Write missing golden states; existing ones are not changed
 	$(BIN)/python -m devkit.golden_states $(ARGS)
 
 docs: setup ## Write the generated reference pages; a test fails when they are out of date
@@ -109,7 +109,7 @@ pictures: setup ## Take the pictures of the docs from the running demo (some thr
 demo: setup ## Start a broker and a processor with its page; SQL=file.sql runs your own program
 	@$(BIN)/python -m demo $(if $(SQL),--sql $(SQL)) $(ARGS)
 
-bench: setup ## Measure throughput and latency beside comparable products
+bench: setup ## Compare the throughput with Kafka Streams
 	$(BIN)/python -m bench
 
 bench-operators: setup ## Measure records per second and core for each operator: joins, tables, sessions, formats

@@ -1,1 +1,1 @@
-"""The engine beside Kafka Streams: the same work, the same broker, the same cores. See README.md."""
+"""The throughput of lsql-runner compared with Kafka Streams. See README.md."""

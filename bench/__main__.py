@@ -1,4 +1,4 @@
-"""`python -m bench`: one command, one table."""
+"""`python -m bench`: runs both engines and prints a table."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SOURCE = "bench-vessels"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run all workloads. Returns 1 if a side failed, wrote something wrong, or a signal came."""
+    """Run all workloads. Returns 1 if an engine failed or wrote a wrong result, or after a signal."""
     options = _options(arguments)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
@@ -92,7 +92,7 @@ def _bench(broker: Broker, options: argparse.Namespace) -> int:
 def _compare(
     broker: Broker, workload: Workload, expected: Expected, options: argparse.Namespace
 ) -> tuple[Pairs, list[dict[str, Any]]]:
-    """Both sides in turns: a machine that slows down does so for both."""
+    """Run both engines alternately, so that a machine that slows down affects both."""
     found: dict[str, list[Figures]] = {side: [] for side in SIDES}
     details: list[dict[str, Any]] = []
     heads: dict[str, Run] = {}
@@ -127,7 +127,7 @@ def _compare(
 def _one(
     broker: Broker, workload: Workload, expected: Expected, options: argparse.Namespace, side: str, number: int
 ) -> Run:
-    """One run with an application id, an output topic and a state directory of its own."""
+    """One run with a new application id, output topic and state directory."""
     name = f"bench-{workload.name}-{list(SIDES).index(side)}-{number}"
     broker.create_topic(name, options.partitions)
     with TemporaryDirectory(prefix="lsql-bench-") as state:

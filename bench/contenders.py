@@ -1,4 +1,4 @@
-"""The two sides, each as the command and the environment of one fresh process."""
+"""The two engines, each as the command and the environment of a new process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Workload:
     name: str
     title: str
     sql: str
-    """With `{source}` and `{target}`."""
+    """The SQL, with `{source}` and `{target}`."""
     main_class: str
 
 

@@ -1,4 +1,4 @@
-"""Writes the input once, before anything is measured."""
+"""Writes the input before the runs."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from confluent_kafka import Producer
 
 
 def send(bootstrap: str, topic: str, records: Iterable[tuple[bytes, bytes, int]], count: int) -> None:
-    """Write key, value and timestamp of each record, and wait until the broker has them all.
+    """Write key, value and timestamp of each record; returns when the broker has all of them.
 
     Raises:
-        TimeoutError: the broker takes fewer than 20,000 a second; `count` says how many there are.
+        TimeoutError: the broker accepts fewer than 20,000 of the `count` records per second.
     """
     producer = Producer(
         {
             "bootstrap.servers": bootstrap,
-            "log_level": 3,  # the broker's coordinator may still be starting; the producer then asks again
+            "log_level": 3,  # the broker's coordinator may still be starting; the producer then retries
             "enable.idempotence": True,
             "compression.type": "lz4",
             "linger.ms": 50,

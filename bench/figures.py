@@ -1,4 +1,4 @@
-"""From samples to figures: rates of a run, paired comparisons, the table. Pure: no clock, no broker."""
+"""Computes the measures from samples: rates of a run, ratios, the table. Pure: no clock, no broker."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from statistics import median
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What was observed at one time of a run."""
+    """The observations at one time of a run."""
 
     at_s: float
     """Seconds since the process was started."""
@@ -21,12 +21,12 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """One run in numbers. A rate is None where the run was too short to have one."""
+    """The measures of one run. A rate is None if the run was too short."""
 
     total_per_s: float
-    """Records by the seconds from the start of the process to the commit of the last record."""
+    """All records divided by the seconds from the start of the process to the commit of the last record."""
     warm_per_s: float | None
-    """Without start-up and the first third: see `figures`."""
+    """Without start-up and the first third of the records: see `figures`."""
     warm_cpu_us: float | None
     """Microseconds of processor time for one record, over the same part of the run."""
     cpu_s: float
@@ -36,13 +36,13 @@ class Figures:
 
 
 def figures(samples: Sequence[Sample], count: int) -> Figures:
-    """The figures of a run over `count` records.
+    """The measures of a run with `count` records.
 
-    Warm is measured from the first commit at or after a third of the input to the commit of its end. Both are
-    moments at which exactly so many records were done, however rare commits are.
+    The warm rate is measured from the first commit at or after a third of the input to the commit of its end. The
+    number of records between two commits is exact, however rare commits are.
 
     Raises:
-        ValueError: the samples do not reach the end.
+        ValueError: the samples do not reach the end of the input.
     """
     moved = [sample for sample in samples if sample.committed > 0]
     if not moved or moved[-1].committed != count:
@@ -79,10 +79,10 @@ def spread(values: Sequence[float]) -> Spread:
 
 
 def ratios(ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
-    """The ratio of each pair of runs: runs that follow each other see the same machine.
+    """The ratio of each pair of runs. Runs that follow each other have the same conditions.
 
     Raises:
-        ValueError: not the same number of each, or a zero in theirs.
+        ValueError: the numbers of runs differ, or a value of `theirs` is zero.
     """
     if len(ours) != len(theirs):
         raise ValueError(f"{len(ours)} and {len(theirs)} values make no pairs")
@@ -93,7 +93,7 @@ def ratios(ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A line of the table: what it is called, where it comes from, how it is written."""
+    """A line of the table: its name, its value, and its format."""
 
     title: str
     of: Callable[[Figures], float | None]
@@ -114,7 +114,7 @@ MEASURES = (
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """The runs of one workload: the n-th of ours and the n-th of theirs were run one after the other."""
+    """The runs of one workload: the n-th run of ours was followed by the n-th run of theirs."""
 
     workload: str
     ours: tuple[Figures, ...]
@@ -137,7 +137,7 @@ def table(results: Sequence[Pairs]) -> str:
 
 
 def _values(measure: Measure, runs: Sequence[Figures]) -> list[float]:
-    """The measure of each run; empty if a run has none, so that pairs stay pairs."""
+    """The measure of each run; empty if a run lacks it, so that pairs stay complete."""
     values = [measure.of(run) for run in runs]
     return [value for value in values if value is not None] if None not in values else []
 

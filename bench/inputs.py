@@ -1,4 +1,4 @@
-"""The input of the operators' benchmark: clicks of users and the users' attributes, as JSON or AVRO."""
+"""The input of the operators' benchmark: clicks of users and attributes of users, as JSON or AVRO."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from devkit.registry import Registry
 
 USERS = 20_000
 COUNTRIES = 100
-"""The groups of the aggregates over tables; a user moves to another one with each change."""
+"""The groups of the aggregates over tables; each change moves a user to another group."""
 PAUSE_MS = 20_000
-"""Between two clicks of a user, and between two changes."""
+"""Time between two clicks of a user, and between two changes."""
 
-_STRIDE = 7_919  # a prime that does not divide the number of users: neighbours in the topic are not so in the key
+_STRIDE = 7_919  # a prime that does not divide the number of users, so that neighbours in the topic have distant keys
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Input:
-    """A topic of the benchmark. `fields` are of LSQL_TOPICS; all of a type that JSON and AVRO have alike."""
+    """A topic of the benchmark. `fields` have the format of LSQL_TOPICS; JSON and AVRO have all their types."""
 
     topic: str
     fields: Mapping[str, str]
     value: Callable[[int, int], dict[str, Any]]
-    """The value of a record by its number and its user."""
+    """The value of a record, by its number and its user."""
     is_avro: bool = False
 
 
@@ -53,7 +53,7 @@ PROFILES = Input("profiles", _USER, _user)
 
 
 def preload(broker: Broker, registry: Registry, wanted: Input, count: int, partitions: int) -> None:
-    """Make the topic and write `count` records, the newest about a minute old."""
+    """Create the topic and write `count` records, the newest about a minute old."""
     broker.create_topic(wanted.topic, partitions)
     start_ms = int(time.time() * 1000) - 60_000 - _at_ms(count)
     send(broker.bootstrap, wanted.topic, _records(wanted, registry, count, start_ms), count)

@@ -1,4 +1,4 @@
-"""What a benchmark ran on."""
+"""Describes the machine of a benchmark."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import platform
 
 
 def machine() -> str:
-    """The processor, its cores, the memory."""
+    """The processor model, the number of cores, the memory."""
     processor = platform.machine()
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         processor = next((line.partition(": ")[2].strip() for line in file if line.startswith("model name")), processor)

@@ -1,4 +1,4 @@
-"""`python -m bench.operators`: what a core does in a second, operator by operator, on this engine alone."""
+"""`python -m bench.operators`: the throughput of one core, operator by operator, for lsql-runner alone."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from devkit.registry import Registry
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What is measured: a title, the inputs, and SQL with `{target}`."""
+    """A benchmark: a title, the inputs, and SQL with `{target}`."""
 
     title: str
     inputs: tuple[Input, ...]
@@ -80,7 +80,9 @@ PROGRAMS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run all programs. Returns 1 if a program failed, or on a signal, which also ends all that was started."""
+    """Run all programs. Returns 1 if a program failed, or after a signal, which also ends all processes that were
+    started.
+    """
     options = _options(arguments)
     for ending in (signal.SIGINT, signal.SIGTERM):
         signal.signal(ending, signal.default_int_handler)
@@ -123,12 +125,12 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _run(program: Program, broker: Broker, registry: Registry, options: argparse.Namespace, name: str) -> Figures:
-    """One run with an application id, an output topic and a state directory of its own."""
+    """One run with a new application id, output topic and state directory."""
     broker.create_topic(name, options.partitions)
     topics = {
         each.topic: {"key": {"format": "STRING"}, "value": {"format": "JSON", "schema": dict(each.fields)}}
         for each in program.inputs
-        if not each.is_avro  # the registry knows
+        if not each.is_avro  # register the schema
     }
     places = [TopicPartition(each.topic, number) for each in program.inputs for number in range(options.partitions)]
     client = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": name, "enable.auto.commit": False})

@@ -1,4 +1,4 @@
-"""One run: start a process, watch its group from outside to the end of the input, stop it, check its output."""
+"""One run: starts a process, observes its consumer group until the end of the input, stops it, checks its output."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ _HEAD = 500
 
 
 class BenchFailed(Exception):
-    """A side failed: it was too slow, ended, or wrote something wrong."""
+    """An engine was too slow, ended early, or wrote a wrong result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
     samples: tuple[Sample, ...]
     written: int
-    """Records on the output topic."""
+    """The number of records in the output topic."""
     peak_mib: float
     heads: tuple[tuple[object, ...], ...]
-    """The first records of each partition of the output, in order; empty where the order is not defined."""
+    """The first records of each partition of the output, in order; empty if the order is not defined."""
 
 
 def run(process: Process, task: Task, broker: Broker, expected: Expected, deadline_s: float) -> Run:
     """Run the process over all of the input.
 
     Raises:
-        BenchFailed: it died, did not come to the end in time, or wrote something else than is expected.
+        BenchFailed: it ended, missed the deadline, or wrote a result that is not the expected one.
     """
     ends = broker.end_offsets(task.source)
-    # It reads the position of the group and never joins it.
+    # This consumer reads the position of the group and never joins it.
     client = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": task.group, "enable.auto.commit": False})
     places = [TopicPartition(task.source, partition) for partition in ends]
     try:
@@ -65,7 +65,7 @@ def run(process: Process, task: Task, broker: Broker, expected: Expected, deadli
 
 
 def watch(process: Process, position: Callable[[], int], start: float, count: int, deadline_s: float) -> list[Sample]:
-    """Samples of the group's position, one for each move, until it is at the end."""
+    """Samples of the group's position, one for each change, until the end."""
     samples = [Sample(0.0, 0, 0.0)]
     while samples[-1].committed < count:
         if not process.running:
@@ -81,7 +81,7 @@ def watch(process: Process, position: Callable[[], int], start: float, count: in
 
 
 def position(client: Consumer, places: list[TopicPartition]) -> int:
-    """How many records of the source the group has read."""
+    """The number of records of the source that the group has read."""
     try:
         found = client.committed(places, timeout=10)
     except KafkaException as error:
@@ -99,7 +99,7 @@ _PASSING = (
 
 
 def _check_windows(name: str, broker: Broker, topic: str, expected: Expected) -> None:
-    """The last count written for each key and window is the right one."""
+    """Check that the last count of each key and window is correct."""
     last: dict[tuple[bytes, int], int] = {}
     for _, key, value in _records(broker, topic):
         last[key[:-8], int.from_bytes(key[-8:], "big")] = json.loads(value)["n"]
@@ -116,7 +116,7 @@ def _heads(broker: Broker, topic: str) -> tuple[tuple[object, ...], ...]:
 
 
 def _records(broker: Broker, topic: str, limit: int | None = None) -> Iterator[tuple[int, bytes, bytes]]:
-    """Partition, key and value of all that the topic holds, or of the first `limit` of each partition."""
+    """Partition, key and value of all records of the topic, or of the first `limit` of each partition."""
     ends = broker.end_offsets(topic)
     left = {partition: end if limit is None else min(limit, end) for partition, end in ends.items() if end > 0}
     consumer = Consumer(

@@ -1,4 +1,4 @@
-"""Processor time and memory of a process and all that it started, from /proc."""
+"""Processor time and memory of a process and its descendants, from /proc."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def processor_s(root: int) -> float:
-    """Seconds of processor time of the living tree below `root`, with those of children that ended."""
+    """Processor time in seconds of the processes below `root`, including children that have ended."""
     return sum(float(sum(map(int, _stat(pid)[11:15]))) for pid in _tree(root)) / _TICKS
 
 
 def peak_mib(root: int) -> float:
-    """The sum of what each process of the tree held in memory at most."""
+    """The sum of the peak memory of each process."""
     return sum(_peak_kib(pid) for pid in _tree(root)) / 1024
 
 
@@ -33,7 +33,7 @@ def _tree(root: int) -> list[int]:
 
 
 def _stat(pid: int) -> list[str]:
-    """The fields of /proc/<pid>/stat behind the name, from the state on; zeros for a process that is gone."""
+    """The fields of /proc/<pid>/stat after the name, from the state on; zeros for a process that has ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     except OSError:

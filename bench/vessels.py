@@ -1,6 +1,6 @@
 """The input: position reports of vessels, and the expected output.
 
-The same count gives the same records, apart from the time that they begin at.
+The same count gives the same records, except for the time at which they begin.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from bench.feed import send
 
 VESSELS = 2000
 INTERVAL_MS = 6000
-"""Each vessel reports ten times a minute, as ships under way do."""
+"""Each vessel reports ten times a minute, as moving ships do."""
 WINDOW_MS = 60_000
 FAST = 10
-_SPEEDS = 4093  # a prime: no vessel meets the same speeds again and again
+_SPEEDS = 4093  # a prime, so that the speeds of a vessel do not repeat
 
 SCHEMA = {
     "Type": "int",
@@ -41,14 +41,14 @@ SCHEMA = {
 
 @dataclass
 class Expected:
-    """The expected output: fast reports, and reports by key and window start."""
+    """The expected output: the number of fast reports, and of reports by key and window start."""
 
     fast: int = 0
     windows: Counter[tuple[bytes, int]] = field(default_factory=Counter)
 
 
 def reports(count: int, start_ms: int, expected: Expected) -> Iterator[tuple[bytes, bytes, int]]:
-    """Key, value and timestamp of each record in the order of time; `expected` is filled on the way."""
+    """Key, value and timestamp of each record in order of time; also fills `expected`."""
     vessels = [(str(230_000_000 + number).encode(), number) for number in range(VESSELS)]
     speeds = [(number * 1031 % _SPEEDS) % 256 / 10 for number in range(_SPEEDS)]
     for index in range(count):
@@ -72,9 +72,9 @@ def reports(count: int, start_ms: int, expected: Expected) -> Iterator[tuple[byt
 
 
 def preload(bootstrap: str, topic: str, count: int) -> Expected:
-    """Write the records and wait until the broker has them all; the expected output.
+    """Write the records; returns the expected output when the broker has all of them.
 
-    The newest record is about a minute old: a broker deletes what is older than a changelog's retention.
+    The newest record is about a minute old, because a broker deletes records older than a changelog's retention.
     """
     span_ms = (count // VESSELS + 10) * INTERVAL_MS
     now_ms = int(time.time() * 1000)

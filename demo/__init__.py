@@ -1,1 +1,1 @@
-"""`make demo`: a broker, ships that report where they are, and one processor to look at."""
+"""`make demo`: a broker, ships that report their positions, and a processor."""

@@ -1,10 +1,10 @@
-"""`python -m demo`: starts the parts, shows the processor, and leaves nothing behind."""
+"""`python -m demo`: starts broker, ships and processor, shows the processor, and removes everything at the end."""
 
 from __future__ import annotations
 
 import time
 
-BEGUN_S = time.monotonic()  # before the other imports: a user waits for them too
+BEGUN_S = time.monotonic()  # before the other imports, because a user waits for them too
 
 import argparse  # noqa: E402  # as above
 import errno  # noqa: E402
@@ -23,7 +23,7 @@ POLL_S = 0.25
 
 
 def main() -> int:
-    """The exit code: 0 when the user ended it, 1 when the processor ended by itself, 2 for a wrong command."""
+    """The exit code: 0 if the user ended the demo, 1 if the processor ended early, 2 for a wrong command."""
     options = _options()
     try:
         sql = read_program(options.sql)
@@ -38,7 +38,7 @@ def main() -> int:
             try:
                 return _run(stack, sql, deadline_s)
             finally:
-                for number in _ends():  # a second one must not interrupt the clean-up
+                for number in _ends():  # a second signal must not interrupt the clean-up
                     signal.signal(number, signal.SIG_IGN)
     except KeyboardInterrupt:
         return 0
@@ -46,15 +46,15 @@ def main() -> int:
         if error.errno in (
             errno.EIO,
             errno.EPIPE,
-        ):  # nobody reads the output any more: the terminal or the pipe is closed
+        ):  # the terminal or the pipe is closed
             return 0
         raise
 
 
 def _ends() -> list[signal.Signals]:
-    """The signals that end the demo: Ctrl-C, also where a shell started it in the background; a closed terminal."""
+    """The signals that end the demo: Ctrl-C, even if a shell started it in the background; a closed terminal."""
     found = [signal.SIGINT, signal.SIGTERM]
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # which nohup asks for
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup requires
         found.append(signal.SIGHUP)
     return found
 
@@ -77,7 +77,7 @@ def _run(stack: ExitStack, sql: str, deadline_s: float | None) -> int:
 
 
 def _watch(processor: Processor, results: Results, screen: Screen, deadline_s: float | None) -> int:
-    """Shows the processor until the deadline, an interrupt, or its end."""
+    """Show the processor until the deadline, an interrupt, or its end."""
     announced = False
     while deadline_s is None or time.monotonic() < deadline_s:
         if not processor.process.running:

@@ -1,7 +1,7 @@
-"""The address of the broker for the processor: it exists before the broker does.
+"""The address of the broker for the processor, which exists before the broker is ready.
 
-The processor starts beside the broker. It may connect at once, and is served once the topic that it reads is there;
-the broker's own port would refuse it at first, and then serve it too early.
+The processor starts at the same time as the broker. It may connect at once, and is served when its source topic exists.
+The broker's own port would first refuse connections, and then serve them before the topic exists.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ CHUNK_BYTES = 65_536
 
 
 class Gate:
-    """A port whose connections wait until `open`, and are passed on to the broker from then on."""
+    """A port whose connections wait until `open` and are forwarded to the broker afterwards."""
 
     def __init__(self) -> None:
         self._listener = socket.create_server((HOST, 0))
         self.address = f"{HOST}:{self._listener.getsockname()[1]}"
 
     def open(self, broker: str) -> None:
-        """Pass connections on to the broker at `broker` (host:port), in threads of their own."""
+        """Forward connections to the broker at `broker` (host:port), in threads."""
         host, port = broker.rsplit(":", 1)
         Thread(target=self._accept, args=((host, int(port)),), name="gate", daemon=True).start()
 
     def close(self) -> None:
-        """Accept no more connections; those that are open end with the broker or its client."""
+        """Accept no more connections; open ones end with the broker or the client."""
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
 
     def _accept(self, broker: tuple[str, int]) -> None:
-        with suppress(OSError):  # closed
+        with suppress(OSError):  # the port is closed
             while True:
                 client, _ = self._listener.accept()
                 Thread(target=_forward, args=(client, broker), name="gate-client", daemon=True).start()

@@ -1,4 +1,4 @@
-"""The parts of the demo: a broker, ships that report to it, a processor. For `make demo` and `make pictures`."""
+"""The parts of the demo: a broker, ships, a processor. `make demo` and `make pictures` use them."""
 
 from __future__ import annotations
 
@@ -18,23 +18,25 @@ EXAMPLE = Path(__file__).parents[1] / "sql-examples/01-fast-vehicles/query.sql"
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Broker and processor of a program, and the gate between them. Nothing runs until `start`."""
+    """Broker and processor of a program, and the gate between them. Nothing runs before `start`."""
 
     processor: Processor
     broker: Broker
     gate: Gate
 
     def start(self, stack: ExitStack, say: Callable[[str], None]) -> None:
-        """Start broker and processor side by side, and feed them; `say` gets a line for each step.
+        """Start broker and processor at the same time, and produce records; `say` gets a line for each step.
 
-        `stack` ends them, also where this raises.
+        `stack` ends them, even if this raises an exception.
         """
         stack.callback(self.gate.close)
         say(f"broker and processor start: {self.broker.bootstrap}, {self.processor.url}")
         self.processor.process.start()
-        stack.callback(self.processor.process.stop)  # where the broker does not start
+        stack.callback(self.processor.process.stop)  # if the broker does not start
         stack.enter_context(self.broker)
-        stack.callback(self.processor.process.stop)  # before the broker ends: it commits its position
+        stack.callback(
+            self.processor.process.stop
+        )  # before the broker ends, because the processor commits its position
         self.broker.create_topic(TOPIC, PARTITIONS)
         ships = Ships(self.broker.bootstrap)
         stack.callback(ships.stop)
@@ -50,7 +52,7 @@ def make_parts(sql: str) -> Parts:
 
 
 def read_program(path: Path | None = None) -> str:
-    """The program of the file, or the demo's own.
+    """The program in the file, or the default one.
 
     Raises:
         OSError, UnicodeDecodeError: the file cannot be read.

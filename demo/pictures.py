@@ -1,7 +1,7 @@
 """`python -m demo.pictures`: takes the picture of the processor's page for the docs, from the running demo.
 
-Beside the picture it writes the answers of the API that the page showed; a test compares them with the program and the
-guarantees of today, so that an old picture is found.
+It also writes the responses of the API that the page showed. A test compares them with the current program and
+guarantee, to detect an outdated picture.
 """
 
 from __future__ import annotations
@@ -24,15 +24,17 @@ from devkit.page import expected, shown
 PICTURE = Path(__file__).parents[1] / "docs/images/processor-page.png"
 WIDTH, HEIGHT = 1000, 800
 PIXELS = 2
-"""Of the picture for one of the page: sharp on fine screens, and where a README shows it smaller."""
+"""Pixels of the picture per pixel of the page, for screens with a high resolution."""
 HISTORY_S = 130
-"""How long records flow before the picture is taken: the curves have a sample for each ten seconds."""
+"""How long records are processed before the picture is taken: the curves have a sample for each ten seconds."""
 OUTPUT_DEADLINE_S = 120
 POLL_S = 0.25
 
 
 def main() -> int:
-    """The exit code: 0 when the picture was taken, 1 when no records came or the page shows something else."""
+    """The exit code: 0 if the picture was taken, 1 if there were no records or the page shows other values than the
+    API.
+    """
     parser = argparse.ArgumentParser(prog="make pictures", description=__doc__)
     parser.add_argument("file", type=Path, nargs="?", default=PICTURE)
     parser.add_argument("--dark", action="store_true")
@@ -55,7 +57,7 @@ def say(text: str) -> None:
 
 
 def _records_flow(processor: Processor) -> bool:
-    """Wait until records come out; False if they do not in time, or the processor ends."""
+    """Wait for the first output records; False after the deadline, or if the processor ends."""
     deadline = time.monotonic() + OUTPUT_DEADLINE_S
     while processor.process.running and time.monotonic() < deadline:
         if processor.read().out_per_s > 0:
@@ -65,7 +67,7 @@ def _records_flow(processor: Processor) -> bool:
 
 
 def take(browser: Browser, url: str, file: Path, dark: bool = False) -> int:
-    """Open the page, compare it with the answers that it got, and take the picture; the exit code."""
+    """Open the page, compare it with the responses that it got, and take the picture. Returns the exit code."""
     context = browser.new_context(
         viewport={"width": WIDTH, "height": HEIGHT},
         device_scale_factor=PIXELS,
@@ -73,7 +75,7 @@ def take(browser: Browser, url: str, file: Path, dark: bool = False) -> int:
         reduced_motion="reduce",
     )
     page = context.new_page()
-    page.clock.install(time=time.time())  # it asks once and then no more: what it shows does not change
+    page.clock.install(time=time.time())  # the page sends its requests once and does not change afterwards
     with (
         page.expect_response("**/stream") as stream,
         page.expect_response("**/metadata") as stores,

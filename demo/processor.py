@@ -1,4 +1,4 @@
-"""The processor of the demo, as a user starts it: `lsql run`; and what its API reports."""
+"""The processor of the demo, `lsql run`, and the status that its API reports."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LOG_LINES = 20
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the API reported at one moment."""
+    """The status that the API reported at one time."""
 
     state: str
     why: str = ""
@@ -40,7 +40,7 @@ class Reading:
 
 @dataclass(slots=True)
 class Processor:
-    """`lsql run` on a free port; its state and its temporary files live in the folder of `process`."""
+    """`lsql run` on a free port; its state and temporary files are in the folder of `process`."""
 
     sql: str
     bootstrap: str
@@ -67,7 +67,7 @@ class Processor:
         return f"http://127.0.0.1:{self.port}/"
 
     def read(self) -> Reading:
-        """What the API reports now; state `starting` until it answers."""
+        """The current status; state `starting` until the API responds."""
         try:
             stream, stores = self._get("/stream"), self._get("/metadata")
         except (OSError, http.client.HTTPException, ValueError):
@@ -90,7 +90,7 @@ class Processor:
         )
 
     def why_it_ended(self) -> str:
-        """Why a processor ended by itself: the program's error with its place, else the end of its log."""
+        """Why a processor ended: the error of the program with its position, else the end of its log."""
         with suppress(subprocess.TimeoutExpired):
             checked = subprocess.run(
                 [LSQL, "validate"],

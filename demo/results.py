@@ -1,4 +1,4 @@
-"""What the processor writes: the newest records of its target topics."""
+"""Reads the newest output records of the processor."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ SHOWN_BYTES = 300
 
 
 class Results:
-    """Reads the target topics from their beginning in a thread of its own, and keeps the newest records."""
+    """Reads the target topics from their beginning in a thread, and keeps the newest records."""
 
     def __init__(self, bootstrap: str) -> None:
         self._consumer = Consumer(
             {
                 "bootstrap.servers": bootstrap,
-                "group.id": "demo-screen",  # asked for by the client; nothing is committed
+                "group.id": "demo-screen",  # required by the client; nothing is committed
                 "enable.auto.commit": False,
                 "fetch.wait.max.ms": 50,
                 "log_level": 0,
@@ -27,12 +27,12 @@ class Results:
         )
         self.newest: deque[str] = deque(maxlen=NEWEST)
         self.first_at_s: float | None = None
-        """When the first record came, on the monotonic clock."""
+        """The time of the first record, on the monotonic clock."""
         self._ended = Event()
         self._thread = Thread(target=self._read, name="results", daemon=True)
 
     def follow(self, topics: tuple[str, ...]) -> bool:
-        """Begins to read these topics, once; False as long as one of them does not exist yet."""
+        """Start reading these topics, once; False while one of them does not exist."""
         if self._thread.is_alive():
             return True
         try:
@@ -46,7 +46,7 @@ class Results:
         return True
 
     def stop(self) -> None:
-        """Ends the thread."""
+        """End the thread."""
         self._ended.set()
         if self._thread.is_alive():
             self._thread.join(5)
@@ -67,7 +67,7 @@ def _shown(message: Message) -> str:
 
 
 def _text(part: bytes | str | None) -> str:
-    """Bytes for people: UTF-8 where they are, what cannot be printed as escapes."""
+    """Bytes as readable text: UTF-8, with escapes for characters that cannot be printed."""
     if part is None:
         return "null"
     text = part if isinstance(part, str) else part[:SHOWN_BYTES].decode(errors="backslashreplace")

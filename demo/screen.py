@@ -1,4 +1,4 @@
-"""What the demo shows: a live panel on a terminal, plain lines anywhere else."""
+"""The output of the demo: a live panel on a terminal, plain lines otherwise."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ COLOURS = {"running": "green", "starting": "yellow", "waiting": "yellow", "resta
 
 
 class Screen(Protocol):
-    """Where the demo writes."""
+    """The output of the demo."""
 
     def say(self, text: str) -> None:
-        """Write a line that stays."""
+        """Write a permanent line."""
 
     def show(self, reading: Reading, newest: Iterable[str]) -> None:
-        """Show the processor as it is now."""
+        """Show the current status of the processor."""
 
     def __enter__(self) -> Self: ...
 
@@ -38,7 +38,7 @@ class Screen(Protocol):
 
 
 class Lines:
-    """Plain lines, for a file, a pipe or a CI log, each with the seconds since `begun_s` on the monotonic clock."""
+    """Plain lines for a file, a pipe or a CI log, each with the seconds since `begun_s` on the monotonic clock."""
 
     def __init__(self, begun_s: float) -> None:
         self._begun_s = begun_s
@@ -70,7 +70,7 @@ class Lines:
 
 
 class Panels:
-    """A panel that is redrawn in place; lines of `say` scroll above it."""
+    """A panel that is redrawn in place; the lines of `say` scroll above it."""
 
     def __init__(self, sql: str, url: str) -> None:
         self._sql = "\n".join(sql.strip().splitlines()[:SQL_LINES])
@@ -110,7 +110,7 @@ class Panels:
 
 
 def figures(reading: Reading) -> str:
-    """A reading of a running processor in one line."""
+    """The status of a running processor in one line."""
     return (
         f"{reading.state}  in {reading.in_per_s:.0f}/s  out {reading.out_per_s:.0f}/s  "
         f"lag {reading.lag}  state rows {reading.state_rows}"

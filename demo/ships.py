@@ -1,4 +1,4 @@
-"""Ships that move as ships do, and report where they are."""
+"""Simulates ships that report their positions."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ REPORTS_PER_S = 500
 SHIPS = 400
 TICK_S = 0.1
 KNOTS_TO_DEGREES_PER_S = 1 / 3600 / 60
-"""A knot is a nautical mile an hour, and a nautical mile a minute of latitude."""
+"""A knot is a nautical mile per hour, and a nautical mile is a minute of latitude."""
 
 LANES = ((51.0, 1.6, 40.0), (36.0, -5.4, 75.0), (54.6, 10.9, 60.0), (43.1, 5.2, 130.0), (37.9, 23.5, 160.0))
-"""Where ships sail: latitude, longitude and course of five lanes."""
+"""Latitude, longitude and course of five shipping lanes."""
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class Ship:
     reported_at_s: float
 
     def sail(self, now_s: float, chance: Random) -> None:
-        """Goes on to `now_s`; speed swings around the ship's own, and a moored one stays where it is."""
+        """Move the ship to `now_s`. Its speed varies around its usual speed; a moored ship does not move."""
         elapsed_s, self.reported_at_s = now_s - self.reported_at_s, now_s
         if self.cruising < 1:
             self.speed = abs(chance.gauss(0, 0.05))
@@ -60,7 +60,7 @@ class Ship:
 
 
 def fleet(chance: Random, now_s: float) -> list[Ship]:
-    """The ships: a sixth lies in port, the others cruise at 4 to 22 knots."""
+    """The ships: a sixth is in port, the others cruise at 4 to 22 knots."""
     ships = []
     for number in range(SHIPS):
         latitude, longitude, course = LANES[number % len(LANES)]
@@ -80,7 +80,7 @@ def fleet(chance: Random, now_s: float) -> list[Ship]:
 
 
 class Ships:
-    """Produces position reports at a steady rate, in a thread of its own, until `stop`."""
+    """Produces position reports at a constant rate in a thread, until `stop`."""
 
     def __init__(self, bootstrap: str) -> None:
         self._chance = Random(1)
@@ -89,7 +89,7 @@ class Ships:
         self._producer = Producer(
             {
                 "bootstrap.servers": bootstrap,
-                "partitioner": "murmur2_random",  # as Java clients choose partitions
+                "partitioner": "murmur2_random",  # choose partitions as Java clients do
                 "compression.type": "lz4",
                 "linger.ms": 20,
                 "log_level": 0,
@@ -99,13 +99,13 @@ class Ships:
         self._thread = Thread(target=self._sail, name="ships", daemon=True)
 
     def start(self) -> None:
-        """Sends a first round, so that there is something to find a schema in, and goes on in the background."""
+        """Send a first round, so that a schema can be inferred, and continue in the background."""
         self._report(SHIPS)
         self._producer.flush(10)
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends the thread."""
+        """End the thread."""
         self._ended.set()
         if self._thread.is_alive():
             self._thread.join(5)
@@ -127,5 +127,5 @@ class Ships:
             try:
                 self._producer.produce(TOPIC, key=str(ship.mmsi), value=ship.report(round(now_s * 1000)))
             except BufferError:
-                break  # the broker is behind; a ship that is not heard reports again
+                break  # the broker is behind; a lost report does not matter, because the ship reports again
         self._producer.poll(0)

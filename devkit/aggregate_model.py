@@ -1,4 +1,4 @@
-"""The aggregates that keep values, in plain Python: what the engine must give, said in the shortest way."""
+"""A model in plain Python of the aggregates that keep values; tests compare the engine with it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KEPT = {
     "frequent": "TOPK(v, 3)",
     "rare": "BOTTOMK(v, 3)",
 }
-"""What `kept_of` gives, by the names that it gives them."""
+"""The results of `kept_of`, by name."""
 
 
 def kept_of(rows: Sequence[Row]) -> dict[str, object]:

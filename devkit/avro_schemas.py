@@ -4,7 +4,7 @@ from typing import Any
 
 
 def record(*fields: dict[str, Any], name: str = "r", **more: Any) -> dict[str, Any]:
-    """A record's schema."""
+    """The schema of a record."""
     return {"type": "record", "name": name, "fields": list(fields), **more}
 
 
@@ -57,7 +57,7 @@ TYPED: list[tuple[Any, str]] = [
     (["null", "int", "string"], "struct<member0: int, member1: string>"),
     (["string"], "string"),
 ]
-"""Schema, and the type as the language writes it."""
+"""A schema, and its type as the language writes it."""
 
 REFUSED: list[tuple[Any, str]] = [
     (record({"name": "next", "type": ["null", "r"]}), "the type r contains itself (field next)"),

@@ -20,7 +20,7 @@ from devkit.topics import CLIENT_CONFIG, Topics
 NODE_ID = 1
 LOOPBACK = "127.0.0.1"
 
-# Small and quick: every reason to wait for a second broker is taken out.
+# Small and quick to start: no setting waits for a second broker.
 SETTINGS = {
     "process.roles": "broker,controller",
     "node.id": str(NODE_ID),
@@ -35,14 +35,14 @@ SETTINGS = {
     "share.coordinator.state.topic.num.partitions": "1",
     "share.coordinator.state.topic.replication.factor": "1",
     "share.coordinator.state.topic.min.isr": "1",
-    # How often the broker asks the controller whether it may serve: the wait at start.
+    # How often the broker asks the controller whether it is unfenced, which determines the time of its start.
     "broker.heartbeat.interval.ms": "50",
-    # How long a broker that was killed counts as alive: one that starts again is not let in before.
+    # How long a killed broker counts as alive; until then it cannot register again.
     "broker.session.timeout.ms": "2000",
     "num.network.threads": "2",
     "num.io.threads": "2",
     "background.threads": "2",
-    # The default of the cleaner's buffer is half of the heap below.
+    # The default buffer of the log cleaner is half of the heap below.
     "log.cleaner.dedupe.buffer.size": "4194304",
     "log.index.size.max.bytes": "1048576",
 }
@@ -50,7 +50,9 @@ SETTINGS = {
 
 @dataclass(frozen=True)
 class Listener:
-    """One more way into a broker. `settings` are keys of the listener: `ssl.client.auth`, `plain.sasl.jaas.config`."""
+    """An additional listener of a broker. `settings` are keys of the listener: `ssl.client.auth`,
+    `plain.sasl.jaas.config`.
+    """
 
     protocol: str
     """SSL, SASL_SSL or SASL_PLAINTEXT."""
@@ -61,13 +63,13 @@ class Listener:
 class Broker(Topics):
     """A broker on random ports of `host`, an address of this machine; ready within a few seconds.
 
-    `stop` (or `kill`) and `start` keep port and data. `settings` are added to server.properties;
-    `jvm_options` come after the small ones of the kit, for a benchmark that wants more memory.
+    `stop` (or `kill`) and `start` keep port and data. `settings` are added to server.properties; `jvm_options` follow
+    the default options, for a benchmark that needs more memory.
 
-    `listeners` are further ways in, by name in lower case; `addresses` says where each of them is.
+    `listeners` are additional listeners, by name in lower case; `addresses` has their addresses.
 
-    `users` (password by name) opens a listener `secured`: SASL/PLAIN, and what a user may do there is what access
-    rules (ACLs) say. Whoever comes by the first listener may do anything.
+    `users` (passwords by name) opens a listener `secured` with SASL/PLAIN, where users have the permissions of access
+    rules (ACLs). Clients of the first listener may do everything.
     """
 
     def __init__(
@@ -111,26 +113,26 @@ class Broker(Topics):
         format_storage(self.process.folder / "data")
 
     def start(self) -> Self:
-        """Starts the broker, again on the same port and data; returns when clients can use it."""
+        """Start the broker, always on the same port with the same data; returns when clients can use it."""
         self.process.start()
         return self
 
     def stop(self) -> None:
-        """Ends the broker in good order."""
+        """Shut the broker down."""
         self.close_clients()
         self.process.stop()
 
     def kill(self) -> None:
-        """Ends the broker as a crash would."""
+        """Kill the broker, as a crash would."""
         self.close_clients()
         self.process.kill()
 
     def pause(self) -> None:
-        """Freezes the broker: connections stay open and nothing answers."""
+        """Suspend the broker: connections stay open and get no response."""
         self.process.pause()
 
     def resume(self) -> None:
-        """Lets a frozen broker go on."""
+        """Continue a suspended broker."""
         self.process.resume()
 
     def __enter__(self) -> Self:
@@ -143,7 +145,7 @@ class Broker(Topics):
 
     def _answers(self, host: str, port: int) -> bool:
         with socket.create_connection((host, port), timeout=1):
-            pass  # a refusal is an OSError: not yet
+            pass  # a refused connection is an OSError, which means not ready
         admin = AdminClient({**CLIENT_CONFIG, "bootstrap.servers": self.bootstrap})
         try:
             return len(admin.list_topics(timeout=5).brokers) == 1
@@ -169,12 +171,12 @@ def _plain(users: Mapping[str, str]) -> Listener:
     return Listener("SASL_PLAINTEXT", ("PLAIN",), {"plain.sasl.jaas.config": login})
 
 
-# Without these a broker that dies says nothing.
+# Without these settings a broker that dies logs nothing.
 LOGGING = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true")
 
 
 def write_properties(path: Path, properties: Mapping[str, str]) -> None:
-    """Writes a Java properties file; keys must need no escapes."""
+    """Write a Java properties file; keys must need no escapes."""
     lines = [f"{key}={_escaped(value)}\n" for key, value in properties.items()]
     path.write_text("".join(lines), encoding="ascii")
 
@@ -185,7 +187,7 @@ def _escaped(value: str) -> str:
 
 
 def format_storage(folder: Path) -> None:
-    """Makes an empty data folder that a broker accepts: what Kafka's StorageTool does, without its JVM."""
+    """Create an empty data folder for a broker, as Kafka's StorageTool does, without its JVM."""
     folder.mkdir()
     cluster_id, directory_id = (base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=") for _ in range(2))
     write_properties(

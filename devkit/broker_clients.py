@@ -1,4 +1,4 @@
-"""Both clients that can ask brokers, made alike."""
+"""Opens both clients of brokers with the same arguments."""
 
 from typing import Protocol
 
@@ -10,13 +10,13 @@ from lsql_runner.kafka.ports import Brokers
 
 
 class Client(Protocol):
-    """Opens brokers; `answer_s` is the deadline of each question."""
+    """Opens brokers; `answer_s` is the deadline of each request."""
 
     def __call__(self, connection: KafkaConnection, answer_s: float = 10) -> Brokers: ...
 
 
 def java_brokers(connection: KafkaConnection, answer_s: float = 10, java_options: tuple[str, ...] = ()) -> JavaBrokers:
-    """Brokers asked through the small JVM, with the jars that set-up made."""
+    """Brokers through the small JVM, with the jars of set-up."""
     return JavaBrokers(connection, BrokersJvm(jar_folder("jars"), java_options), answer_s)
 
 

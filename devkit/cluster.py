@@ -1,6 +1,6 @@
-"""The cluster of a test run: the one that KUBECONFIG names, or one of our own on this machine.
+"""The Kubernetes cluster of a test run: the one of KUBECONFIG, or one on this machine.
 
-`python -m devkit.cluster COMMAND...` holds the cluster while the command runs.
+`python -m devkit.cluster COMMAND...` keeps the cluster while the command runs.
 """
 
 from __future__ import annotations
@@ -21,62 +21,62 @@ from devkit.kubectl import Kubectl, Resource
 
 HOST_VARIABLE = "CLUSTER_HOST_IP"
 HELD_VARIABLE = "LSQL_CLUSTER_HELD"
-"""Set in the processes of a run that holds the machine's cluster."""
+"""Set in the processes of a run that uses the cluster of this machine."""
 CHANGE_LOCK = "cluster-change"
-"""Of the cache folder: one process of a run at a time boots the cluster or loads an image."""
+"""A lock in the cache folder: one process of a run at a time boots the cluster or loads an image."""
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """A cluster, and how far a test may go with it."""
+    """A cluster, and what a test may do with it."""
 
     kubeconfig: Path
     host: str
-    """An address of this machine that pods reach: where a test's broker listens."""
+    """An address of this machine that pods can reach: where the broker of a test listens."""
     is_own: bool
-    """Whether it is the one that `ci.cluster` booted here: only of that one the node may be stopped."""
+    """Whether `ci.cluster` booted it on this machine. Tests may stop the node only of such a cluster."""
 
     @property
     def kubectl(self) -> Kubectl:
-        """The cluster, seen from the namespace `default`."""
+        """kubectl for the namespace `default`."""
         return Kubectl(self.kubeconfig)
 
     def load(self, image: str) -> None:
-        """Makes an image of podman's known to the nodes; a cluster of other people's must have it already."""
+        """Load an image from podman into the nodes. A cluster of KUBECONFIG must have the image already."""
         if self.is_own:
             with cache_lock(CHANGE_LOCK):
                 images.load(image)
 
     def tag(self, image: str, name: str) -> None:
-        """Gives an image another name on the node."""
+        """Add a name to an image on the node."""
         images.tag(image, name)
 
     def stop_node(self) -> None:
-        """Stops kubelet and containerd; containers run on."""
+        """Stop kubelet and containerd; containers keep running."""
         node.stop_node()
 
     def start_node(self) -> None:
-        """Starts them again, and returns when the node takes pods."""
+        """Start kubelet and containerd; returns when the node accepts pods."""
         node.start_node()
 
     def reboot_node(self) -> None:
-        """Ends everything that runs in pods, and starts the node again."""
+        """End all processes in pods, and start the node again."""
         node.reboot_node()
 
     def kill_container(self, pod: Resource) -> None:
-        """Kills the first process of a pod's first container (KILL), from the outside."""
+        """Kill the first process of a pod's first container (KILL), from outside of the pod."""
         node.kill_container(pod["status"]["containerStatuses"][0]["containerID"].removeprefix("containerd://"))
 
 
 def given_cluster() -> Path | None:
-    """The file of a cluster that KUBECONFIG names and that is not ours."""
+    """The kubeconfig file of KUBECONFIG, if it is not that of the cluster on this machine."""
     given = Path(os.environ.get("KUBECONFIG") or KUBECONFIG)
     return None if given.resolve() == KUBECONFIG else given
 
 
 @contextmanager
 def running_cluster() -> Iterator[Cluster]:
-    """Yields the cluster; one that was booted for this is taken down afterwards, one that ran already stays."""
+    """Yield the cluster. A cluster that this booted is removed afterwards; one that already ran stays."""
     given = given_cluster()
     if given is not None:
         yield Cluster(given, os.environ.get(HOST_VARIABLE) or outgoing_address(), is_own=False)
@@ -89,10 +89,10 @@ def running_cluster() -> Iterator[Cluster]:
 
 @contextmanager
 def held_cluster() -> Iterator[None]:
-    """Keeps the machine's one cluster for this process and its children; who boots it is one of these.
+    """Keep the cluster of this machine for this process and its children, one of which boots it.
 
-    Afterwards the cluster is taken down unless it ran before. Does nothing where a parent process or KUBECONFIG gives
-    the cluster.
+    Afterwards the cluster is removed unless it ran before. Does nothing if a parent process or KUBECONFIG provides the
+    cluster.
     """
     if os.environ.get(HELD_VARIABLE) or given_cluster() is not None:
         yield
@@ -111,14 +111,14 @@ def held_cluster() -> Iterator[None]:
 
 
 def outgoing_address() -> str:
-    """The address by which this machine is seen from outside; a guess, which CLUSTER_HOST_IP replaces."""
+    """The address of this machine in its network: a guess, which CLUSTER_HOST_IP replaces."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.connect(("192.0.2.1", 9))  # an address for documentation: nothing is sent
+        probe.connect(("192.0.2.1", 9))  # an address reserved for documentation: nothing is sent
         return str(probe.getsockname()[0])
 
 
 def main() -> None:
-    """Runs a command whose processes share the cluster, and ends with its exit code."""
+    """Run a command whose processes share the cluster; exit with its exit code."""
     with held_cluster():
         code = subprocess.run(sys.argv[1:], check=False).returncode
     sys.exit(code)

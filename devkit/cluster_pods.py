@@ -1,4 +1,4 @@
-"""Small pods for the tests of the cluster itself."""
+"""Small pods for the tests of the cluster."""
 
 from devkit.kubectl import Kubectl, Resource
 
@@ -6,7 +6,7 @@ USER = 10001
 
 
 def pod(name: str, image: str, code: str, claim: str = "", as_root: bool = False) -> Resource:
-    """A pod that runs a Python program, as the restricted level wants it; a claim is mounted at /data."""
+    """A pod that runs a Python program and satisfies the restricted level; a claim is mounted at /data."""
     container: Resource = {
         "name": "main",
         "image": image,
@@ -30,7 +30,7 @@ def pod(name: str, image: str, code: str, claim: str = "", as_root: bool = False
 
 
 def claim(name: str, size: str, storage_class: str | None = None) -> Resource:
-    """A claim for a volume; of the default class if none is named."""
+    """A claim for a volume, by default of the default storage class."""
     spec: Resource = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}}
     if storage_class is not None:
         spec["storageClassName"] = storage_class
@@ -38,7 +38,7 @@ def claim(name: str, size: str, storage_class: str | None = None) -> Resource:
 
 
 def await_running(kubectl: Kubectl, name: str, deadline_s: float = 60) -> Resource:
-    """Returns the pod once its container runs."""
+    """Wait until the pod's container runs; returns the pod."""
 
     def running() -> Resource | None:
         found = kubectl.get("pod", name)

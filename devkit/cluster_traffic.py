@@ -1,4 +1,4 @@
-"""Numbered records that go on being written while a test makes trouble, and what came of them."""
+"""Writes numbered records during a test, and compares them with the records that a processor wrote."""
 
 import json
 import threading
@@ -16,33 +16,33 @@ from lsql_runner.engine.sink import BATCH_HEADER
 
 KEYS = 7
 OUTAGE_MS = 300_000
-"""So long a record waits for a broker that is away."""
+"""A record waits this long for an unavailable broker."""
 POLL_S = 0.3
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """The ids that a topic holds, compared with those that were written to its source."""
+class TrafficReport:
+    """The ids in a target topic, compared with those that were written to its source."""
 
     written: int
     missing: tuple[int, ...]
-    strange: tuple[int, ...]
-    doubled: int
-    """Copies of records that had come out before."""
-    of_one_batch: int = 0
-    """Those of them whose header names the batch of the first: a batch that a restart wrote again."""
+    unexpected: tuple[int, ...]
+    duplicates: int
+    """Copies of records that were in the target before."""
+    repeated_batch: int = 0
+    """Copies whose header has the same batch as the first record: a restart wrote the batch again."""
 
     def __str__(self) -> str:
         lost = f"{len(self.missing)} lost {self.missing[:10]}" if self.missing else "none lost"
-        doubled = f"{self.doubled} doubled ({self.of_one_batch} in their batch)"
-        return f"{self.written} records, {lost}, {doubled}, {len(self.strange)} not written here"
+        duplicates = f"{self.duplicates} duplicates ({self.repeated_batch} in their batch)"
+        return f"{self.written} records, {lost}, {duplicates}, {len(self.unexpected)} not written here"
 
 
 class Traffic:
-    """Writes `{"id": 0}`, `{"id": 1}`, ... to a topic, in good time whatever happens to its readers.
+    """Writes `{"id": 0}`, `{"id": 1}`, ... to a topic, whatever happens to its readers.
 
-    As a context manager it writes all the time in a thread of its own; `write` adds some at once. A record counts
-    as written when the broker has it.
+    As a context manager it writes continuously in a thread; `write` adds some at once. A record counts as written when
+    the broker has it.
     """
 
     def __init__(self, broker: Broker, topic: str, per_second: int = 40) -> None:
@@ -59,15 +59,15 @@ class Traffic:
         self._acknowledged: set[int] = set()
         self._errors: list[str] = []
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._go_on)
+        self._thread = threading.Thread(target=self._write_until_ended)
 
     @property
     def written(self) -> int:
-        """How many records the broker has."""
+        """The number of records that the broker has."""
         return len(self._acknowledged)
 
     def write(self, count: int, deadline_s: float = 60) -> None:
-        """Adds records, and returns when the broker has all that were written so far."""
+        """Write more records; returns when the broker has all that were written so far."""
         for _ in range(count):
             self._write_one()
         left = self._producer.flush(deadline_s)
@@ -76,7 +76,7 @@ class Traffic:
 
     def __enter__(self) -> Self:
         self._ended.clear()
-        self._thread = threading.Thread(target=self._go_on)
+        self._thread = threading.Thread(target=self._write_until_ended)
         self._thread.start()
         return self
 
@@ -88,8 +88,8 @@ class Traffic:
         if error is None:
             self.write(0)
 
-    def outcome(self, broker: Broker, target: str) -> Outcome:
-        """What the target holds now."""
+    def compare(self, broker: Broker, target: str) -> TrafficReport:
+        """Compare the current content of the target."""
         batches = Counter(
             (int(json.loads(record.value or b"{}")["id"]), dict(record.headers)[BATCH_HEADER])
             for record in broker.consume_all(target)
@@ -98,22 +98,22 @@ class Traffic:
         for (number, _), count in batches.items():
             found[number] += count
         written = frozenset(self._acknowledged)
-        return Outcome(
+        return TrafficReport(
             written=len(written),
             missing=tuple(sorted(written - found.keys())),
-            strange=tuple(sorted(found.keys() - written)),
-            doubled=sum(count - 1 for count in found.values()),
-            of_one_batch=sum(count - 1 for count in batches.values()),
+            unexpected=tuple(sorted(found.keys() - written)),
+            duplicates=sum(count - 1 for count in found.values()),
+            repeated_batch=sum(count - 1 for count in batches.values()),
         )
 
-    def arrived(self, broker: Broker, target: str) -> Outcome | None:
-        """The outcome, once nothing is missing; None before. Cheap while there is too little to look at."""
+    def compare_if_complete(self, broker: Broker, target: str) -> TrafficReport | None:
+        """The comparison once nothing is missing, else None. Cheap while the target has too few records."""
         if sum(broker.end_offsets(target).values()) < self.written:
             return None
-        outcome = self.outcome(broker, target)
-        return None if outcome.missing else outcome
+        report = self.compare(broker, target)
+        return None if report.missing else report
 
-    def _go_on(self) -> None:
+    def _write_until_ended(self) -> None:
         while not self._ended.wait(self._pause_s):
             self._write_one()
 

@@ -1,4 +1,4 @@
-"""A console over a fake cluster and fake runners, for tests of its parts, its API and its page."""
+"""A console with a fake cluster and fake runners, for tests of its parts, its API and its page."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def settings(**changes: Any) -> ConsoleSettings:
 
 
 def token_settings(folder: Path, **changes: Any) -> ConsoleSettings:
-    """A configuration with tokens for ada, an operator, and eve, a viewer; all actions are on."""
+    """A configuration with tokens of ada, an operator, and eve, a viewer. All actions are enabled."""
     file = folder / "tokens"
     file.write_text("".join(f"{name} {role} {digest_of(token)}\n" for name, (role, token) in TOKENS.items()))
     auth = {"mode": "token", "token": {"file": str(file)}}
@@ -44,7 +44,7 @@ def token_settings(folder: Path, **changes: Any) -> ConsoleSettings:
 
 
 class Clock:
-    """A clock that only moves when a test says so."""
+    """A clock that moves only when a test calls `forward`."""
 
     def __init__(self) -> None:
         self.now = BEGIN
@@ -58,11 +58,11 @@ class Clock:
 
 @dataclass
 class FakeRunners:
-    """Runners by the processors' names: what GET /stream answers, or None for one that does not answer."""
+    """Runners by the names of processors: the response to GET /stream, or None for a runner that does not respond."""
 
     streams: dict[str, dict[str, Any] | None] = field(default_factory=dict)
     others: dict[str, tuple[int, Any]] = field(default_factory=dict)
-    """What other paths answer."""
+    """The responses of other paths."""
     posted: list[tuple[str, str, str]] = field(default_factory=list)
     refusal: LsqlError | None = None
 
@@ -73,7 +73,7 @@ class FakeRunners:
         if processor.runners == 0:
             return RunnerReport(state="scaled-down")
         said = self.streams.get(processor.name, stream())
-        return unreachable("GET /stream was not answered within 2 s") if said is None else read_live(said, HEALTHY)
+        return unreachable("GET /stream had no response within 2 s") if said is None else read_live(said, HEALTHY)
 
     def get(self, processor: ProcessorWorkload, path: str) -> tuple[int, Any]:
         return self.others.get(path, (200, {}))
@@ -86,7 +86,7 @@ class FakeRunners:
 
 
 class FakeConsole:
-    """The real app over fakes; `refresh` renews its view."""
+    """The real app with a fake cluster and fake runners. `refresh` refreshes the view."""
 
     def __init__(self, configured: ConsoleSettings | None = None, authenticator: Authenticator | None = None) -> None:
         self.settings = configured or settings()
@@ -104,6 +104,6 @@ class FakeConsole:
         self.watch.refresh()
 
     def id_of(self, name: str) -> str:
-        """The id of a processor by its name."""
+        """The id of a processor, by its name."""
         assert self.watch.view is not None
         return next(entry.id for entry in self.watch.view.entries.values() if entry.name == name)

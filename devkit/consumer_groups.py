@@ -1,11 +1,11 @@
-"""Reads the table that `kafka-consumer-groups --describe` prints."""
+"""Parses the table that `kafka-consumer-groups --describe` prints."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class GroupPartition:
-    """One line of the table: a group's position in one partition. None where the tool prints a dash."""
+    """A line of the table: the position of a group in a partition. None if the tool prints a dash."""
 
     group: str
     topic: str
@@ -17,7 +17,7 @@ class GroupPartition:
 
 
 def parse_describe(text: str) -> list[GroupPartition]:
-    """Returns the lines of the table by topic and partition; empty when there is no table."""
+    """The lines of the table by topic and partition; empty if there is no table."""
     rows = []
     columns: list[str] = []
     for line in text.splitlines():

@@ -1,4 +1,4 @@
-"""A container of the image under runc: the limits of a pod, and nothing of a cluster."""
+"""A container of the image under runc: with the limits of a pod, but without a cluster."""
 
 import json
 import os
@@ -15,16 +15,17 @@ from devkit.process import Process
 
 UID = 10001
 GROUP = "lsql-tests"
-"""The control group above those of the containers."""
+"""The parent control group of the containers."""
 MIB = 1 << 20
 CPU_PERIOD_US = 100_000
 
 
 class Container(Process):
-    """The image's root, read-only, with writable /tmp and state directory, on the machine's own network.
+    """A container with the read-only root of the image, a writable /tmp and state directory, and the network of the
+    machine.
 
-    Everything that the restricted Pod Security level asks for holds here too: no root, no capabilities, no new
-    privileges. `argv` of None takes the image's own command.
+    It has the restrictions of the restricted Pod Security level: no root, no capabilities, no new privileges. If `argv`
+    is None, the command of the image runs.
     """
 
     def __init__(
@@ -63,24 +64,24 @@ class Container(Process):
         )
 
     def _writable(self) -> dict[str, Path]:
-        """What may be written, on the disk as an emptyDir is: a tmpfs would count as memory."""
+        """The writable folders. They are on the disk as an emptyDir is: a tmpfs would count as memory."""
         return {"/tmp": self._temporary, "/var/lib/lsql-runner": self._state}
 
     def top(self) -> list[int]:
-        """The process ids in the container, on the machine's count."""
+        """The ids of the container's processes, as the machine numbers them."""
         listed = subprocess.run(["runc", "ps", "--format", "json", self.id], check=True, capture_output=True, text=True)
         return [int(pid) for pid in json.loads(listed.stdout)]
 
     def memory_peak_mib(self) -> float:
-        """The most memory that the container has used, page cache included."""
+        """The highest memory use of the container so far, page cache included."""
         return self._accounted("memory.peak", "memory/{}/memory.max_usage_in_bytes") / MIB
 
     def resident_mib(self) -> float:
-        """The memory that the container's processes hold now: their own, and files that they have mapped."""
+        """The resident memory of the container's processes, including files that they have mapped."""
         return self._held_mib("Pss:")
 
     def anonymous_mib(self) -> float:
-        """Of `resident_mib` what no file stands behind, so that it cannot give way."""
+        """The part of `resident_mib` that is not backed by files, so the kernel cannot drop it."""
         return self._held_mib("Pss_Anon:")
 
     def _held_mib(self, kind: str) -> float:
@@ -88,11 +89,11 @@ class Container(Process):
         return sum(int(words[words.index(kind) + 1]) for words in totals) / 1024
 
     def cpu_s(self) -> float:
-        """Seconds of processor time that the container has used."""
+        """The processor time of the container in seconds."""
         return self._accounted("cpu.stat", "cpuacct/{}/cpuacct.usage") / 1e9
 
     def _accounted(self, unified: str, name: str) -> float:
-        """A number that the control group keeps, of version 1, or of version 2 (`cpu.stat` counts microseconds)."""
+        """A number from the control group, of version 1 or 2 (`cpu.stat` has microseconds)."""
         old = Path("/sys/fs/cgroup", name.format(f"{GROUP}/{self.id}"))
         if old.exists():
             return float(old.read_text())
@@ -100,11 +101,11 @@ class Container(Process):
         return float(text.split()[1]) * 1e3 if unified == "cpu.stat" else float(text)
 
     def signal(self, name: str) -> None:
-        """Sends a signal to the container's first process."""
+        """Send a signal to the first process of the container."""
         subprocess.run(["runc", "kill", self.id, name], check=True, capture_output=True)
 
     def stop(self) -> int | None:
-        """Asks the container to end, as a kubelet would."""
+        """End the container as a kubelet does."""
         if self.running:
             with suppress(subprocess.CalledProcessError):
                 self.signal("TERM")
@@ -113,7 +114,7 @@ class Container(Process):
         return self.kill()
 
     def kill(self) -> int | None:
-        """Ends everything in the container at once."""
+        """Kill all processes of the container."""
         subprocess.run(["runc", "delete", "--force", self.id], check=False, capture_output=True)
         return super().kill()
 
@@ -125,14 +126,14 @@ class Container(Process):
 
 
 def built_image(name: str) -> str:
-    """The name, where podman has the image; AssertionError if not."""
+    """The name of the image; AssertionError if podman does not have it."""
     assert has_image(name), f"podman has no image {name}: run `make image`"
     return name
 
 
 @contextmanager
 def image_root(image: str) -> Iterator[Path]:
-    """The image's files, mounted until the context ends."""
+    """The files of the image, mounted within the block."""
     yield Path(_podman("image", "mount", image).strip())
     _podman("image", "unmount", image)
 

@@ -1,42 +1,37 @@
-"""`make docs`: the reference pages that are made from the code's own tables. tests/repo/test_docs.py compares."""
+"""`make docs`: generates the reference pages from tables of the code. tests/repo/test_docs.py compares them."""
 
 from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable, Iterator
 from enum import Enum
 from pathlib import Path
-from types import UnionType
-from typing import Any, Literal, get_args, get_origin
+from typing import Any
 
 import click
 
+from devkit.docs_settings import settings
+from devkit.markdown import GENERATED, cell, code
 from lsql_runner.api import openapi as processor_openapi
 from lsql_runner.bind.functions.listing import as_documents
-from lsql_runner.bind.kafka_keys import CONSUMER_KEYS, IGNORED_KEYS, PRODUCER_KEYS, TOPIC_KEYS
-from lsql_runner.bind.rocksdb_keys import ROCKSDB_IGNORED, ROCKSDB_KEYS
 from lsql_runner.cli.console import cli as console_cli
 from lsql_runner.cli.lsql import cli
-from lsql_runner.config.settings import Settings
-from lsql_runner.config.sink_settings import SINK_PARTS
 from lsql_runner.console import openapi as console_openapi
 from lsql_runner.errors import CATALOGUE
 from lsql_runner.formats.spec import FormatRow
 from lsql_runner.formats.table import ROWS
 from lsql_runner.observe.metric_table import as_markdown
-from lsql_runner.sql.unsupported import KEYS_OF_ENGINE, UNSUPPORTED
+from lsql_runner.sql.unsupported import UNSUPPORTED
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs/reference"
-MADE = "<!-- Made by `make docs` from {source}; do not edit. -->"
 
 
 def functions() -> str:
     """The function reference."""
     lines = [
-        MADE.format(source="image/src/lsql_runner/bind/functions"),
+        GENERATED.format(source="image/src/lsql_runner/bind/functions"),
         "# Functions",
         "",
         (
@@ -81,57 +76,58 @@ def functions() -> str:
 
 
 def _function_cells(document: dict[str, Any]) -> Iterator[str]:
-    yield "<br>".join(_code(signature) for signature in document["signatures"])
-    meaning = _cell(document["doc"])
+    yield "<br>".join(code(signature) for signature in document["signatures"])
+    meaning = cell(document["doc"])
     if document.get("aliases"):
-        meaning += " Alias: " + ", ".join(_code(alias) for alias in document["aliases"]) + "."
+        meaning += " Alias: " + ", ".join(code(alias) for alias in document["aliases"]) + "."
     for limit in document.get("limits", ()):
-        meaning += f" {_cell(limit[0].upper() + limit[1:])}."
+        meaning += f" {cell(limit[0].upper() + limit[1:])}."
     yield meaning
-    yield _code(document["example"])
-    yield _code(document["result"]) if document["deterministic"] else "different for each call"
+    yield code(document["example"])
+    yield code(document["result"]) if document["deterministic"] else "different for each call"
 
 
 def formats() -> str:
     """The format reference."""
     lines = [
-        MADE.format(source="image/src/lsql_runner/formats"),
+        GENERATED.format(source="image/src/lsql_runner/formats"),
         "# Formats",
         "",
         (
-            "A topic has one format for its keys and one for its values. If neither the program nor LSQL_TOPICS nor "
-            "the state directory names it, the runner asks the schema registry, then reads a sample of records. "
-            "[Topics](topics.md) shows how a format is declared."
+            "A topic has a format for its keys and one for its values. If neither the program nor LSQL_TOPICS nor the "
+            "state directory specifies the format, the runner looks in the schema registry, then reads a sample of "
+            "records. [Topics](topics.md) describes how to declare a format."
         ),
         "",
-        "| format | content | parts | can be written | schema | known from |",
+        "| format | content | used for | can be written | schema | source of the schema |",
         "|---|---|---|---|---|---|",
     ]
     for row in ROWS:
         parts = "keys and values" if row.is_of_keys else "values"
         schema = "one type" if row.one_type is not None else "declared" if row.must_be_declared else "needed"
         lines.append(
-            f"| {row.name} | {_cell(row.doc)} | {parts} | {'yes' if row.is_written else 'no'} "
+            f"| {row.name} | {cell(row.doc)} | {parts} | {'yes' if row.is_written else 'no'} "
             f"| {schema} | {', '.join(_known_from(row))} |"
         )
     lines += [
         "",
         (
-            "`TW[...]` is a key in one of these formats followed by the start of a time window, `SW[...]` one followed "
-            "by the end and the start of a session: 8 bytes each, big-endian, milliseconds since 1970 UTC."
+            "`TW[...]` is a key in one of these formats, followed by the start of a time window. `SW[...]` is a key "
+            "followed by the end and the start of a session. Each time has 8 bytes: big-endian milliseconds since 1970 "
+            "UTC."
         ),
         "",
-        "## SET: schemas of what is written",
+        "## SET: schemas of written topics",
         "",
         (
-            "Set for all topics (`defaults.topic.value.avro.record`) or for one (`topic.<name>.value.avro.record`), "
-            "for values or keys (`key.avro.record`)."
+            "Set for all topics (`defaults.topic.value.avro.record`) or for one topic "
+            "(`topic.<name>.value.avro.record`), for values or for keys (`key.avro.record`)."
         ),
         "",
         "| key | format | value |",
         "|---|---|---|",
     ]
-    values = {"name": "a name", "dotted name": "names with dots between", "boolean": "true or false"}
+    values = {"name": "a name", "dotted name": "names separated by dots", "boolean": "true or false"}
     for row in ROWS:
         lines += [f"| `{setting.key}` | {row.name} | {values[setting.kind]} |" for setting in row.settings]
     return "\n".join(lines) + "\n"
@@ -151,139 +147,38 @@ def _known_from(row: FormatRow) -> Iterator[str]:
 def errors() -> str:
     """The error reference."""
     lines = [
-        MADE.format(source="image/src/lsql_runner/errors/catalogue"),
+        GENERATED.format(source="image/src/lsql_runner/errors/catalogue"),
         "# Errors",
         "",
         (
-            "Codes are stable from the first release: scripts may rely on them. Names in braces are parameters. Exit "
-            "code 1 means that the SQL or the configuration is wrong, 3 that something outside failed, 2 that the "
-            "command line is wrong."
+            "Codes are stable from the first release, so scripts can rely on them. Names in braces are parameters. "
+            "Exit code 1 means that the SQL or the configuration is wrong, 2 that the command line is wrong, 3 that an "
+            "external service or the process failed."
         ),
         "",
         (
-            "Recovery is what a running processor does after the error: `wait` tries to start every second until "
-            "something outside becomes available, `retry` restarts with back-off, `final` fails until a person starts "
-            "the processor again. HTTP is the status of a request to the REST API that fails with the error."
+            "Recovery is what a running processor does after the error: `wait` tries to start every second until an "
+            "external service becomes available, `retry` restarts with back-off, `final` stays failed until a user "
+            "starts the processor. HTTP is the status of a REST request that fails with the error."
         ),
         "",
-        "| code | what was found | what to do | exit code | recovery | HTTP |",
+        "| code | problem | what to do | exit code | recovery | HTTP |",
         "|---|---|---|---|---|---|",
     ]
-    for code, kind in CATALOGUE.items():
-        cells = (f"`{code}`", _cell(kind.found), _cell(kind.do), kind.exit_code, kind.recovery, kind.http_status.value)
+    for name, kind in CATALOGUE.items():
+        cells = (f"`{name}`", cell(kind.found), cell(kind.do), kind.exit_code, kind.recovery, kind.http_status.value)
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(lines) + "\n"
-
-
-def settings() -> str:
-    """The environment, and the SET keys that have their own story."""
-    lines = [
-        MADE.format(source="image/src/lsql_runner/config/settings.py and bind/kafka_keys.py"),
-        "# Settings",
-        "",
-        "## Environment",
-        "",
-        (
-            "Everything is an environment variable. A name with `_FILE` behind it names a file that holds the value: "
-            "`SASL_JAAS_CONFIG_FILE=/run/secrets/jaas`. A name that begins with `SQL_` or `LSQL_` and is not in this "
-            "list is an error that names the near ones."
-        ),
-        "",
-        "| name | default | values | meaning |",
-        "|---|---|---|---|",
-    ]
-    for info in Settings.model_fields.values():
-        if info.alias:
-            default = "must be set" if info.is_required() else _default(info.default)
-            cells = (_code(info.alias), default, _values(info.annotation), _cell(info.description or ""))
-            lines.append("| " + " | ".join(cells) + " |")
-    lines += [
-        (
-            "| `SASL_*`, `SSL_*` | none | text | Kafka client keys: lower case, `_` to `.`; "
-            "`SASL_MECHANISM` is `sasl.mechanism`. |"
-        ),
-        "",
-        "## Sinks",
-        "",
-        (
-            "A set of variables for each [sink](../guides/language.md#sinks). No message and no page shows a password; "
-            "an address that holds one is refused."
-        ),
-        "",
-        "| name | meaning |",
-        "|---|---|",
-        *(f"| `LSQL_SINK_<NAME>_{part}` | {_cell(meaning)} |" for part, meaning in SINK_PARTS.items()),
-        "",
-        "## SET: keys that are Kafka's",
-        "",
-        (
-            "What a program sets itself is described in the [language guide](../guides/language.md#set). "
-            "Kafka's own keys pass through:"
-        ),
-        "",
-        "**Topics that the program creates** (`SET defaults.topic.<key>`, `SET topic.<name>.<key>`): "
-        + _codes(TOPIC_KEYS),
-        "",
-        "**Consumer** (bare, or behind `consumer.`): " + _codes(CONSUMER_KEYS),
-        "",
-        "**Producer** (bare, or behind `producer.`): " + _codes(PRODUCER_KEYS),
-        "",
-        "## SET: keys that have another home",
-        "",
-        "| key | instead |",
-        "|---|---|",
-        *(f"| `{key}` | {_cell(instead)} |" for key, instead in KEYS_OF_ENGINE.items()),
-        "",
-        (
-            "`security.protocol`, `sasl.*` and `ssl.*` are no part of a program: set SECURITY_PROTOCOL, SASL_* and "
-            "SSL_* in the environment."
-        ),
-        "",
-        "## SET: state stores",
-        "",
-        (
-            "Each partition of each state store has a cache and buffers of its own, beside the heap: leave room for "
-            "them in the memory of the container."
-        ),
-        "",
-        "| key | value |",
-        "|---|---|",
-        *(f"| `{key}` | {_cell(what)} |" for key, (_, what) in ROCKSDB_KEYS.items()),
-        "",
-        "## SET: keys without effect",
-        "",
-        "These keys cause a warning, which GET /stream shows.",
-        "",
-        "| key | reason |",
-        "|---|---|",
-        *(f"| `{key}` | {_cell(why)} |" for key, why in {**IGNORED_KEYS, **ROCKSDB_IGNORED}.items()),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _default(value: object) -> str:
-    if isinstance(value, Path) and value.is_relative_to(sys.prefix):
-        return f"{_code(str(value.relative_to(sys.prefix)))} of the Python environment"
-    return "empty" if value in ("", None) else _code(str(value))
-
-
-def _values(annotation: Any) -> str:
-    if get_origin(annotation) is Literal:
-        return ", ".join(_code(word) if word else "empty" for word in get_args(annotation))
-    names = {str: "text", int: "whole number", float: "number", Path: "path"}
-    if isinstance(annotation, UnionType) or annotation not in names:
-        raise TypeError(f"settings.md has no word for the type {annotation}")
-    return names[annotation]
 
 
 def metrics() -> str:
     """The metric reference."""
     return "\n".join(
         [
-            MADE.format(source="image/src/lsql_runner/observe/metric_table.py"),
+            GENERATED.format(source="image/src/lsql_runner/observe/metric_table.py"),
             "# Metrics",
             "",
-            "GET /metrics answers in Prometheus' text format, or in OpenMetrics where `Accept` asks for it.",
+            "GET /metrics returns the text format of Prometheus, or OpenMetrics if the `Accept` header has it.",
             "",
             as_markdown(),
             "",
@@ -305,10 +200,10 @@ def _plain(value: object) -> object:
 def command_line() -> str:
     """The help of `lsql` and `lsql-console` and all their commands."""
     lines = [
-        MADE.format(source="image/src/lsql_runner/cli/lsql.py and cli/console.py"),
+        GENERATED.format(source="image/src/lsql_runner/cli/lsql.py and cli/console.py"),
         "# Command line",
         "",
-        "Exit codes: 0 ok, 1 the SQL or the configuration is wrong, 2 wrong usage, 3 something failed while it ran.",
+        "Exit codes: 0 ok, 1 wrong SQL or configuration, 2 wrong usage, 3 failure at run time.",
     ]
     for program, group in (("lsql", cli), ("lsql-console", console_cli)):
         outer = click.Context(
@@ -324,13 +219,13 @@ _LIST = re.compile(r"(?<=<!-- unsupported -->\n).*?(?=<!-- /unsupported -->\n)",
 
 
 def language() -> str:
-    """The language guide, with the list of what this version does not run."""
+    """The language guide, with the table of features that this version does not support."""
     rows = [
-        f"| {row.guide or _sentence(row.feature)} | {_without_slots(_cell(row.instead))} | {row.code} |"
+        f"| {row.guide or _sentence(row.feature)} | {_without_slots(cell(row.instead))} | {row.code} |"
         for row in UNSUPPORTED.values()
         if row.guide is not None
     ]
-    table = "\n".join(["| what | instead | code |", "|---|---|---|", *rows])
+    table = "\n".join(["| feature | alternative | code |", "|---|---|---|", *rows])
     guide = (FOLDER / "../guides/language.md").read_text(encoding="utf-8")
     return _LIST.sub(lambda _: table + "\n", guide)
 
@@ -340,7 +235,7 @@ def _sentence(what: str) -> str:
 
 
 def _without_slots(instead: str) -> str:
-    """What to do, with the names of values in place of the values, which are the program's."""
+    """The alternative, with names of parameters where a program has values."""
     return re.sub(r"\{(\w+)\}", r"*\1*", instead)
 
 
@@ -355,25 +250,11 @@ PAGES: dict[str, Callable[[], str]] = {
     "cli.md": command_line,
     "../guides/language.md": language,
 }
-"""The pages that are made here, or a list in them, below docs/reference."""
-
-
-def _code(text: str) -> str:
-    """Text as code inside a table; two back-ticks where it holds one itself."""
-    escaped = text.replace("|", "\\|")
-    return f"`` {escaped} ``" if "`" in text else f"`{escaped}`"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
-
-
-def _codes(names: frozenset[str]) -> str:
-    return ", ".join(f"`{name}`" for name in sorted(names)) + "."
+"""The generated pages, and pages with a generated table, by path below docs/reference."""
 
 
 def main() -> None:
-    """Writes the pages that have changed."""
+    """Write the pages that have changed."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name, make in PAGES.items():
         path, text = FOLDER / name, make()

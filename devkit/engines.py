@@ -1,4 +1,4 @@
-"""Engines on the jars that set-up has built."""
+"""Engines that use the jars of set-up."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,7 +10,7 @@ from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm, short_lived
 
 
 def memory_engine(java_options: tuple[str, ...] = (), on_executed: Callable[[str], None] | None = None) -> MemoryEngine:
-    """Returns an engine in a JVM that starts now. The caller closes it.
+    """An engine in a new JVM. The caller closes it.
 
     Args:
         java_options: of the JVM, in addition to the usual ones.
@@ -20,6 +20,6 @@ def memory_engine(java_options: tuple[str, ...] = (), on_executed: Callable[[str
 
 
 def quick_jvm(java_options: tuple[str, ...] = ()) -> JvmOptions:
-    """Returns how the JVM of a test starts: with what set-up has built, for short runs."""
+    """How the JVM of a test starts: with the jars of set-up, tuned for short runs."""
     usual = short_lived(jar_folder("jars"), CLASS_ARCHIVE)
     return replace(usual, java_options=(*usual.java_options, *java_options))

@@ -1,6 +1,6 @@
-"""Brokers in memory, for tests of the runtime: an implementation of kafka.ports.Brokers.
+"""Brokers in memory, for tests of the runtime: implements kafka.ports.Brokers.
 
-tests/contract holds it to what the real clients do on a real broker.
+It passes the suite in tests/contract, as the real clients do on a real broker.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from lsql_runner.kafka.ports import RawRecord, TopicLimits, TopicRequest
 KeyValue = tuple[bytes | None, bytes | None]
 SERVERS = "fake:9092"
 DEFAULT_BATCH_BYTES = 1_048_588
-"""Kafka's default of max.message.bytes."""
+"""The default of max.message.bytes in Kafka."""
 
 
 @dataclass
 class FakeTopic:
-    """A topic: for each partition its records by offset, and the offset that the next record will have."""
+    """A topic: for each partition its records by offset, and the offset of the next record."""
 
     records: list[dict[int, KeyValue]]
     ends: list[int]
@@ -32,8 +32,8 @@ class FakeBrokers(RangeReader):
     """Topics, records and positions in dicts.
 
     Attributes:
-        outage: raised by every method while it is set; `lost()` and `refused()` make the usual ones.
-        changes: every change that was made through the port, in words, in order.
+        outage: every method raises it while it is set; `lost()` and `refused()` make the usual ones.
+        changes: a description of each change through the port, in order.
         sampled: the topics that `sample` was called for.
         topic_refusal: why no topic can be created; None allows it.
     """
@@ -46,7 +46,7 @@ class FakeBrokers(RangeReader):
         self._topics: dict[str, FakeTopic] = {}
         self._positions: dict[str, dict[Partition, int]] = {}
 
-    # --- what a test does without going through the port ---
+    # --- for tests, not through the port ---
 
     def add_topic(self, name: str, partitions: int = 1, config: Mapping[str, str] | None = None) -> None:
         self._topics[name] = FakeTopic([{} for _ in range(partitions)], [0] * partitions, dict(config or {}))
@@ -58,7 +58,7 @@ class FakeBrokers(RangeReader):
             found.ends[partition] += 1
 
     def delete_records(self, topic: str, partition: int, before: int) -> None:
-        """Deletes the records before an offset, as retention does."""
+        """Delete the records before an offset, as retention does."""
         records = self._topics[topic].records[partition]
         for offset in [offset for offset in records if offset < before]:
             del records[offset]

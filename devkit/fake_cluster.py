@@ -1,4 +1,4 @@
-"""A cluster in memory: the console's port without Kubernetes, held to the real one by tests/contract."""
+"""A cluster in memory: implements the console's port without Kubernetes, and passes the suite in tests/contract."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def workload(
     env: Mapping[str, str] | None = None,
     replicas: int = 1,
 ) -> dict[str, Any]:
-    """A processor as this project's chart makes it; SQL as it stands in a manifest, with `$` doubled."""
+    """The manifest of a processor, as this project's chart renders it; `$` of the SQL is doubled."""
     values = {"SQL_APP_ID": name, "SQL_BOOTSTRAP_SERVERS": "kafka:9092", **(env or {})}
     variables: list[dict[str, Any]] = [{"name": key, "value": value} for key, value in values.items()]
     if sql is not None:
         variables.insert(0, {"name": "SQL", "value": sql.replace("$", "$$")})
-    own = {
+    chart_labels = {
         "app": name,
         "lenses": "lenses-processor",
         "lenses-user": "ada",
@@ -52,7 +52,7 @@ def workload(
         "metadata": {
             "name": name,
             "namespace": namespace,
-            "labels": own if labels is None else dict(labels),
+            "labels": chart_labels if labels is None else dict(labels),
             "annotations": {"meta.helm.sh/release-name": name} if annotations is None else dict(annotations),
         },
         "spec": {
@@ -73,20 +73,22 @@ class FakePod:
 
 
 class FakeCluster:
-    """A Cluster. `calls` holds what was asked; `refused`, as (method, namespace), what the Role does not allow."""
+    """A Cluster in memory."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, ...]] = []
+        """Method and arguments of each call."""
         self.refused: set[tuple[str, str]] = set()
+        """Method and namespace of calls that the Role does not allow."""
         self.down = False
-        self.notes: list[WorkloadEvent] = []
+        self.events: list[WorkloadEvent] = []
         self.pods_of: dict[tuple[str, str], FakePod] = {}
         self._workloads: dict[Key, dict[str, Any]] = {}
         self._configurations: dict[tuple[str, str], Configuration] = {}
         self._versions = 0
 
     def add(self, manifest: Mapping[str, Any], kind: Kind = "Deployment") -> dict[str, Any]:
-        """What `kubectl create` does; the object as it is stored then."""
+        """Create the workload as `kubectl create` does; returns the stored object."""
         stored = copy.deepcopy(dict(manifest))
         metadata = stored["metadata"]
         metadata.setdefault("uid", str(uuid.uuid4()))
@@ -96,7 +98,7 @@ class FakeCluster:
         return stored
 
     def touch(self, namespace: str, kind: Kind, name: str, labels: Mapping[str, str] | None = None) -> None:
-        """Somebody else changes the object."""
+        """Change the object as another client would."""
         metadata = self._found(namespace, kind, name)["metadata"]
         metadata["labels"].update(labels or {})
         metadata["resourceVersion"] = self._next()
@@ -104,8 +106,8 @@ class FakeCluster:
     def labels(self, namespace: str, kind: Kind, name: str) -> dict[str, str]:
         return dict(self._found(namespace, kind, name)["metadata"]["labels"])
 
-    def asked(self, method: str) -> int:
-        """How often it was called."""
+    def call_count(self, method: str) -> int:
+        """The number of calls of a method."""
         return sum(call[0] == method for call in self.calls)
 
     def workloads(self, namespace: str, kind: Kind) -> Iterator[Mapping[str, Any]]:
@@ -151,18 +153,18 @@ class FakeCluster:
             raise ClusterError("Too long: may not be more than 1048576 bytes")
         self._configurations[namespace, name] = Configuration(self._next(), merged)
 
-    def note(self, note: WorkloadEvent) -> None:
-        self._allow("note", note.namespace)
-        self.notes.append(note)
+    def create_event(self, event: WorkloadEvent) -> None:
+        self._allow("create_event", event.namespace)
+        self.events.append(event)
 
     def pods(self, namespace: str, labels: Mapping[str, str]) -> list[str]:
         self._allow("pods", namespace)
-        fitting = [
+        matching = [
             name
             for (where, name), pod in self.pods_of.items()
             if where == namespace and labels.items() <= pod.labels.items()
         ]
-        return fitting[::-1]
+        return matching[::-1]
 
     def log_tail(self, namespace: str, pod: str, container: str, lines: int) -> list[str]:
         self._allow("log_tail", namespace, pod)

@@ -1,7 +1,7 @@
-"""An engine in memory, for tests of the runtime: an implementation of engine.port.Engine on FakeBrokers.
+"""An engine in memory, for tests of the runtime: implements engine.port.Engine on FakeBrokers.
 
-It reads records and keeps checkpoints as Spark does, and writes nothing. tests/contract holds it to what SparkEngine
-does on a real broker.
+It reads records and keeps checkpoints as Spark does, and writes nothing. It passes the suite in tests/contract, as
+SparkEngine does on a real broker.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from lsql_runner.plan.queries import Query
 
 
 class FakeEngine:
-    """A batch runs when a test says so: `run_batches`.
+    """Runs a batch only when a test calls `run_batches`.
 
     Attributes:
         jobs: every job that was started.
         running: the job that runs now.
-        start_error: raised by the next starts.
-        error: what the running job died of.
-        jvm: how the JVM ended; None while it lives.
-        late: what `count_late` answers.
-        newest: what `newest_ms` answers.
+        start_error: the next starts raise it.
+        error: the error that ended the running job.
+        jvm: how the JVM ended; None while it runs.
+        late: the result of `count_late`.
+        newest: the result of `newest_ms`.
         advanced: the calls of `advance`.
     """
 
@@ -42,10 +42,10 @@ class FakeEngine:
         self.newest: dict[str, int] = {}
         self.advanced: list[tuple[str, int]] = []
 
-    # --- what a test does ---
+    # --- for tests ---
 
     def run_batches(self, at_ms: int = 0) -> int:
-        """Runs one batch of each query that has something to read; the number of records."""
+        """Run a batch of each query that has something to read. Returns the number of records."""
         assert self.running is not None
         return sum(self._run_batch(self.running, query, at_ms) for query in self.running.plan.queries)
 
@@ -68,7 +68,7 @@ class FakeEngine:
         return records
 
     def _position(self, job: Job, query: Query) -> tuple[int, dict[Partition, int]]:
-        """The number of the next batch, and where it begins."""
+        """The number of the next batch, and the offsets where it begins."""
         folder = _offsets(job, query)
         done = sorted(int(file.name) for file in folder.iterdir()) if folder.is_dir() else []
         if done:

@@ -1,7 +1,6 @@
-"""A processor without Kafka and Spark for tests of the API, the metrics and the page.
+"""A processor without Kafka and Spark, for tests of the API, the metrics and the page.
 
-Its Status is made as the real one's is: by events, through a StatusBoard. Its clock is its own and only moves
-when a test says so.
+Its Status is computed from events by a StatusBoard, as in production. Its clock moves only when a test calls for it.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from lsql_runner.runtime.port import Identity, ProgramDescription
 from lsql_runner.runtime.status import Status, StatusBoard
 
 BEGIN_MS = 1_795_252_980_000
-"""Where the fake clock starts: 2026-11-21T09:23:00Z."""
+"""The initial time of the fake clock: 2026-11-21T09:23:00Z."""
 
 QUERY = "fast-vehicles"
 SOURCE = "vehicle-positions"
@@ -43,15 +42,15 @@ STUCK_AFTER_MS = 60_000
 
 
 class FakeProcessor:
-    """Begins in STARTING with nothing known; `scenario` takes it further.
+    """Begins in STARTING without a plan; a scenario continues from there.
 
-    `asked` holds who asked for what. A stop or start is only begun; `settle` ends it, as the supervisor's
-    thread would a moment later.
+    `requests` has the action and the user of each request. A stop or start only begins a transition; `end_transition`
+    ends it, as the supervisor thread does a moment later.
     """
 
     def __init__(self, listeners: Sequence[Listener] = ()) -> None:
         self.now_ms = BEGIN_MS
-        self.asked: list[tuple[str, str]] = []
+        self.requests: list[tuple[str, str]] = []
         self.listeners = list(listeners)
         self.identity = Identity(
             app_id="fast-vehicles",
@@ -76,47 +75,49 @@ class FakeProcessor:
         return self._last_hour.samples(now_ms)
 
     def stop(self, by: str) -> None:
-        self._ask("stop", by, Trigger.STOP)
+        self._request("stop", by, Trigger.STOP)
 
     def start(self, by: str) -> None:
-        self._ask("start", by, Trigger.START)
+        self._request("start", by, Trigger.START)
 
-    def tell(self, event: Event) -> None:
-        """Hands an event to the Status and to all listeners."""
+    def emit(self, event: Event) -> None:
+        """Pass an event to the Status and to all listeners."""
         self._board(event)
         self._last_hour.add(event, self.status())
         for listener in self.listeners:
             listener(event)
 
-    def go(self, trigger: Trigger, error: LsqlError | None = None) -> None:
-        """Moves the state, with a reason where one is given."""
+    def transition(self, trigger: Trigger, error: LsqlError | None = None) -> None:
+        """Change the state, with a reason if an error is given."""
         old = self.status().state
         new = move(old, trigger)
         if new is not old:
-            self.tell(StateChanged(self.now_ms, old, new, report(error, SQL) if error else None))
+            self.emit(StateChanged(self.now_ms, old, new, report(error, SQL) if error else None))
 
-    def settle(self) -> None:
-        """Ends what a stop or a start has begun."""
+    def end_transition(self) -> None:
+        """End the transition that a stop or a start has begun."""
         state = self.status().state
         if state is State.STOPPING:
-            self.go(Trigger.HALTED)
+            self.transition(Trigger.HALTED)
         elif state is State.STARTING:
-            self.go(Trigger.RUN)
+            self.transition(Trigger.RUN)
 
-    def pass_time(self, seconds: float) -> None:
+    def advance_s(self, seconds: float) -> None:
         self.now_ms += round(seconds * 1000)
 
     def plan(self) -> None:
-        """Binds the program: topics, stores and topology are known from here on."""
+        """Bind the program: from now on topics, stores and topology are known."""
         self.description = DESCRIBED
         stores = tuple(store.name for store in DESCRIBED.stores)
-        self.tell(
+        self.emit(
             ProgramPlanned(self.now_ms, TOPICS, stores, generation=3, stateful=True, warnings=(WARNING,)),
         )
 
     def batch(self, seconds: float = 2.0) -> None:
-        """One micro-batch after `seconds`: the load swings and once bursts, so that curves have a shape."""
-        self.pass_time(seconds)
+        """Run a micro-batch after `seconds`. The load varies, with one burst, so that the curves of the page have a
+        shape.
+        """
+        self.advance_s(seconds)
         step = self._batches
         burst = math.exp(-(((step - 96) / 7) ** 2))
         chance = Random(step)
@@ -128,7 +129,7 @@ class FakeProcessor:
         share = {p: (records + 37 * p.partition) // len(PARTITIONS) for p in PARTITIONS}
         positions = {p: before.get(p, 48_120_004 + 1_711 * p.partition) + share[p] for p in PARTITIONS}
         newest_ms = self.now_ms - 340
-        self.tell(
+        self.emit(
             BatchEnded(
                 at_ms=self.now_ms,
                 query=QUERY,
@@ -152,12 +153,12 @@ class FakeProcessor:
                 event_time_max_ms=newest_ms,
             )
         )
-        self.tell(LagMeasured(self.now_ms, {p: positions[p] + behind * (p.partition + 2) // 27 for p in PARTITIONS}))
+        self.emit(LagMeasured(self.now_ms, {p: positions[p] + behind * (p.partition + 2) // 27 for p in PARTITIONS}))
         self._batches += 1
 
-    def _ask(self, action: str, by: str, trigger: Trigger) -> None:
-        self.asked.append((action, by))
-        self.go(trigger)
+    def _request(self, action: str, by: str, trigger: Trigger) -> None:
+        self.requests.append((action, by))
+        self.transition(trigger)
 
 
 def starting() -> FakeProcessor:
@@ -165,37 +166,37 @@ def starting() -> FakeProcessor:
 
 
 def running() -> FakeProcessor:
-    """Planned and running for a while, a few batches behind it."""
+    """Has a plan and has run a few batches."""
     processor = FakeProcessor()
-    processor.pass_time(4)
+    processor.advance_s(4)
     processor.plan()
-    processor.go(Trigger.RUN)
-    processor.pass_time(3 * 3600 + 12 * 60)
+    processor.transition(Trigger.RUN)
+    processor.advance_s(3 * 3600 + 12 * 60)
     for _ in range(3):
         processor.batch()
-    processor.tell(LateRecordsDropped(processor.now_ms, QUERY, 41))
+    processor.emit(LateRecordsDropped(processor.now_ms, QUERY, 41))
     return processor
 
 
 def waiting() -> FakeProcessor:
-    """Its source topic is empty and has no schema."""
+    """The source topic is empty and has no schema."""
     processor = FakeProcessor()
-    processor.pass_time(4)
-    processor.go(Trigger.WAIT, LsqlError("TOPIC_EMPTY", topic=SOURCE))
+    processor.advance_s(4)
+    processor.transition(Trigger.WAIT, LsqlError("TOPIC_EMPTY", topic=SOURCE))
     return processor
 
 
 def restarting() -> FakeProcessor:
-    """A query died and is to be tried again."""
+    """A query failed and will be restarted."""
     processor = running()
     error = LsqlError("QUERY_FAILED", reason="the state store could not be committed: No space left on device")
-    processor.tell(QueryDied(processor.now_ms, report(error), retry_in_s=30.0))
-    processor.go(Trigger.DIE, error)
+    processor.emit(QueryDied(processor.now_ms, report(error), retry_in_s=30.0))
+    processor.transition(Trigger.DIE, error)
     return processor
 
 
 def failed() -> FakeProcessor:
-    """It met a record that it cannot read: only a person can say what to do."""
+    """A record cannot be read, and the program has no error policy for it."""
     processor = running()
     error = LsqlError(
         "RECORD_MALFORMED",
@@ -206,30 +207,30 @@ def failed() -> FakeProcessor:
         format="JSON",
         reason="unexpected character '<' at byte 0",
     )
-    processor.tell(QueryDied(processor.now_ms, report(error), retry_in_s=None))
-    processor.go(Trigger.REFUSE, error)
+    processor.emit(QueryDied(processor.now_ms, report(error), retry_in_s=None))
+    processor.transition(Trigger.REFUSE, error)
     return processor
 
 
 def stopped() -> FakeProcessor:
     processor = running()
     processor.stop("ada")
-    processor.settle()
-    processor.asked.clear()
+    processor.end_transition()
+    processor.requests.clear()
     return processor
 
 
 def broker_lost() -> FakeProcessor:
-    """It runs, but no broker answers."""
+    """The processor runs, but no broker responds."""
     processor = running()
     error = LsqlError("BROKER_UNREACHABLE", servers="kafka-0:9092,kafka-1:9092", reason="connection refused")
-    processor.tell(BrokerLost(processor.now_ms, report(error)))
+    processor.emit(BrokerLost(processor.now_ms, report(error)))
     return processor
 
 
 def jvm_gone() -> FakeProcessor:
     processor = running()
-    processor.tell(JvmGone(processor.now_ms, report(LsqlError("JVM_GONE", reason="killed by signal 9"))))
+    processor.emit(JvmGone(processor.now_ms, report(LsqlError("JVM_GONE", reason="killed by signal 9"))))
     return processor
 
 

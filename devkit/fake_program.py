@@ -1,4 +1,4 @@
-"""What the fake processor runs: a program, its topics, its stores and its graph."""
+"""The program of the fake processor, with its topics, stores and graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The registry in memory with what tests add to it: outages, and a rule for new versions."""
+"""The schema registry in memory, with outages and a compatibility rule for tests."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from lsql_runner.kafka.registry import RegisteredSchema, SchemaKind, SchemaRefer
 
 
 class FakeRegistry(MemoryRegistry):
-    """The answers of a registry. `outage` makes every question fail with it; `strict` holds subjects with a rule.
+    """The responses of a registry. While `outage` is set every request raises it; `strict` has the subjects with a
+    rule.
 
-    The rule: a new version of an AVRO record may have no new field without a default.
+    The rule: a new version of an AVRO record may not have a new field without a default.
     """
 
     def __init__(self) -> None:

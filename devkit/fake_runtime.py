@@ -1,4 +1,4 @@
-"""A processor's control loop on fakes: brokers, engine, registry and clock; only the state directory is real."""
+"""The control loop of a processor with fake brokers, engine, registry and clock. Only the state directory is real."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ BEGIN_MS = 1_795_252_980_000
 
 
 class FakeRuntime:
-    """Everything that outlives a process: what is on the brokers, at the registry and on disk; and a clock.
+    """What outlives a process: the data of brokers and registry, the state directory, and a clock.
 
-    `turn` is safe to repeat: a turn of the loop waits for nothing.
+    A turn of the loop waits for nothing, so tests may repeat it.
     """
 
     def __init__(self, folder: Path, sql: str, **env: str) -> None:
@@ -60,7 +60,7 @@ class FakeRuntime:
         """One process of the processor, from its preparation to its end.
 
         Raises:
-            LsqlError: what `lsql run` would end with, before anything runs.
+            LsqlError: the error with which `lsql run` would end before anything runs.
         """
         settings = self.settings(**env)
         identity = Identity(APP_ID, settings.sql, "", "0", "at_least_once")
@@ -114,7 +114,7 @@ class InlineWatch:
 
 
 class FakeProcess:
-    """A control loop that a test turns. `events` holds all that happened."""
+    """A control loop whose turns a test calls. `events` has all events so far."""
 
     def __init__(self, runtime: FakeRuntime, loop: ControlLoop, state: StateDir) -> None:
         self.runtime = runtime
@@ -137,32 +137,32 @@ class FakeProcess:
         return None if self.status.reason is None else self.status.reason.code
 
     def health(self, stuck_after_ms: int = 60_000) -> list[str]:
-        """The codes of /health."""
+        """The codes of the reasons of /health."""
         return [reason.code for reason in assess(self.status, self.runtime.now_ms, stuck_after_ms).reasons]
 
     def turn(self, command: Trigger | None = None) -> bool:
-        """One turn of the loop, and of the reports to the brokers."""
+        """Run one turn of the loop, and one report to the brokers."""
         goes_on = self.loop.turn(command)
         if self.runtime.watch is not None:
             self.runtime.watch.report()
         return goes_on
 
-    def pass_s(self, seconds: float) -> None:
-        """Lets time pass, then turns."""
+    def advance_s(self, seconds: float) -> None:
+        """Advance the clock, then run a turn."""
         self.runtime.now_ms += int(seconds * 1000)
         self.turn()
 
     def run(self) -> FakeProcess:
-        """Turns until the plan runs, and runs a batch of each query."""
+        """Run turns until the plan runs, then a batch of each query."""
         self.turn()
         assert self.state is State.RUNNING, self.status.reason
         self.runtime.engine.run_batches(self.runtime.now_ms)
         return self
 
     def until(self, done: Callable[[], bool], turns: int = 20) -> None:
-        """Turns, a second apart, until `done`; AssertionError when it is not after so many turns."""
+        """Run turns, a second apart, until `done`. AssertionError after so many turns."""
         for _ in range(turns):
             if done():
                 return
-            self.pass_s(1)
+            self.advance_s(1)
         raise AssertionError(self.status)

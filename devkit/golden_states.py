@@ -1,7 +1,7 @@
-"""Small states of every layout, as an earlier version of the engine has written them.
+"""Small states of every layout, as earlier versions of the engine have written them.
 
 `make golden-states` writes the missing ones below tests/streams/golden_states, in memory and without a broker. `--all`
-writes all anew, which is right only with a new layout. A test starts on each, and goes on.
+rewrites all, which is right only for a new layout. A test starts a processor on each and continues it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Batch = tuple[TopicRecord, ...]
 
 @dataclass(frozen=True, slots=True)
 class GoldenState:
-    """A program, the batches that its state has read, and those that it reads on."""
+    """A program, the batches that its state has read, and the batches that a test reads next."""
 
     name: str
     sql: str
@@ -45,12 +45,12 @@ class GoldenState:
 
     @property
     def archive(self) -> Path:
-        """The checkpoints, and `program.json` with the fingerprint."""
+        """A zip file with the checkpoints, and `program.json` with the fingerprint."""
         return FOLDER / f"{self.name}.tar.xz"
 
 
 def _batches(*rows: tuple[tuple[str, str, str, int | None, float, int], ...]) -> tuple[Batch, ...]:
-    """Batches of rows `(topic, key, g, a, d, seconds)`; one whose `a` is None is a tombstone."""
+    """Batches of rows `(topic, key, g, a, d, seconds)`; a row whose `a` is None is a tombstone."""
     offset = 0
     batches: list[Batch] = []
     for batch in rows:
@@ -128,7 +128,7 @@ STATES = (
 
 
 def write(state: GoldenState, engine: MemoryEngine) -> None:
-    """Run the program over what comes before, and keep its checkpoints."""
+    """Run the program over the batches `before`, and store its checkpoints."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         run = engine.run(state.plan, state.before, checkpoints=folder)
@@ -149,7 +149,7 @@ def _anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def unpack(state: GoldenState, folder: Path) -> None:
-    """The checkpoints of a golden state, each in a folder with the name of its query, and `program.json`."""
+    """Extract the checkpoints of a golden state, each into a folder with the name of its query, and `program.json`."""
     with tarfile.open(state.archive) as archive:
         archive.extractall(folder, filter="data")
     _replace(folder, _PLACE, str(folder))
@@ -159,7 +159,7 @@ _PLACE = "/where/the/checkpoints/are"
 
 
 def _replace(folder: Path, old: str, new: str) -> None:
-    """Spark writes the absolute path of a checkpoint into the metadata of its operators, and reads it from there."""
+    """Replace a path in checkpoints: Spark writes absolute paths into the metadata of operators and reads them."""
     for path in folder.rglob("_metadata/*/*"):
         path.write_bytes(path.read_bytes().replace(old.encode(), new.encode()))
 

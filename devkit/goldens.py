@@ -1,4 +1,4 @@
-"""Golden files: people write `x.sql`, `make golden` writes `x.plan.txt` and the like, review is the diff."""
+"""Golden files: people write `x.sql`, `make golden` writes `x.plan.txt` and other outputs, people review the diff."""
 
 from collections.abc import Mapping
 from difflib import unified_diff
@@ -6,29 +6,29 @@ from pathlib import Path
 
 
 def find_cases(folder: Path, suffix: str = ".sql") -> list[Path]:
-    """Returns the inputs below a folder, sorted; none is an AssertionError, as the test would run nothing."""
+    """The inputs below a folder, sorted. AssertionError if there are none, because the test would check nothing."""
     cases = sorted(folder.rglob(f"*{suffix}"))
     assert cases, f"no *{suffix} below {folder}"
     return cases
 
 
 def find_orphans(folder: Path, suffix: str = ".sql") -> list[Path]:
-    """Returns the files below a folder whose input is gone: neither inputs nor named after one."""
+    """The files below a folder that are neither an input nor the output of an existing input."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix not in {".py", ".pyc"})
     return [path for path in files if not _input_of(path, suffix).exists()]
 
 
 class Goldens:
-    """Compares texts with the golden files beside a case, or rewrites those."""
+    """Compares texts with the golden files of a case, or rewrites these files."""
 
     def __init__(self, *, update: bool) -> None:
         self._update = update
 
     def check(self, case: Path, outputs: Mapping[str, str]) -> None:
-        """Compares all outputs of one case: the ending of each golden file (`.plan.txt`) with its text.
+        """Compare all outputs of a case, given as a text for each file ending (`.plan.txt`).
 
-        A text that differs, a golden file that is missing and one that no output belongs to are each an
-        AssertionError. When goldens are being rewritten, the files are made to agree instead.
+        AssertionError if a text differs, a golden file is missing, or a golden file has no output. In update mode the
+        files are written or removed instead.
         """
         wanted = {_base(case).with_name(_base(case).name + ending): text for ending, text in outputs.items()}
         extra = [path for path in _outputs_of(case) if path not in wanted]
@@ -44,7 +44,7 @@ class Goldens:
 
 
 def _base(path: Path) -> Path:
-    """The path up to the first dot of the file name: what a case and its outputs share."""
+    """The path up to the first dot of the file name, which a case and its outputs have in common."""
     return path.with_name(path.name.split(".", 1)[0])
 
 

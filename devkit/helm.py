@@ -1,6 +1,6 @@
-"""Runs the chart tools offline: renders charts to objects, and makes the chart's generated files.
+"""Runs the chart tools offline: renders charts to objects, and generates files of the charts.
 
-`python -m devkit.helm` writes the generated files and the snapshots; a test in tests/chart fails when they are stale.
+`python -m devkit.helm` writes the generated files and the snapshots; tests in tests/chart fail if they are out of date.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ TIMEOUT_S = 120
 Object = dict[str, Any]
 
 
-# The parser in C, many times as fast, where PyYAML has it.
+# The parser in C is many times faster; not every installation of PyYAML has it.
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Quoting(yaml.SafeDumper):
-    """Writes every text in quotes: `y` alone would be true to Helm, as YAML 1.1 has it, and text to others."""
+    """Quotes every text: Helm, with YAML 1.1, reads a bare `y` as true, other parsers read it as text."""
 
 
 _Quoting.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
 
 
 class ToolFailed(AssertionError):
-    """A tool ended with an error; `said` is what it wrote."""
+    """A tool ended with an error. `output` is what it printed."""
 
-    def __init__(self, argv: Sequence[str | Path], said: str) -> None:
-        super().__init__(f"{' '.join(map(str, argv))[:200]}\n{said}")
-        self.said = said
+    def __init__(self, argv: Sequence[str | Path], output: str) -> None:
+        super().__init__(f"{' '.join(map(str, argv))[:200]}\n{output}")
+        self.output = output
 
 
 def tool(name: str) -> Path:
-    """A program that ci/tools/go_tools.py builds; FileNotFoundError where it is not built."""
+    """The path of a program that ci/tools/go_tools.py builds; FileNotFoundError if it has not been built."""
     found = TOOLS / name
     if not found.exists():
         raise FileNotFoundError(f"{found} is missing: run `python -m ci.tools.go_tools`")
@@ -54,9 +54,9 @@ def tool(name: str) -> Path:
 
 
 def run(argv: Sequence[str | Path], folder: Path = ROOT, path: Sequence[Path] = ()) -> str:
-    """Runs a tool and returns its standard output; ToolFailed if it ends with an error.
+    """Run a tool; returns its standard output. Raises ToolFailed if it ends with an error.
 
-    The person's own Helm settings play no part. `path` is put before PATH.
+    The Helm settings of the user have no effect. `path` is put before PATH.
     """
     with tempfile.TemporaryDirectory(prefix="lsql-helm-") as home:
         folders = dict.fromkeys(("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME"), home)
@@ -82,7 +82,7 @@ def render(
     chart: Path = CHART,
     release: str = "fast-vehicles",
 ) -> list[Object]:
-    """The objects of a release, hooks among them, in Helm's order; ToolFailed where the chart refuses the values."""
+    """The objects of a release, including hooks, in Helm's order. Raises ToolFailed if the chart refuses the values."""
     return objects_of(template(values, *options, helm=helm, chart=chart, release=release))
 
 
@@ -108,7 +108,7 @@ def template(
     chart: Path = CHART,
     release: str = "fast-vehicles",
 ) -> str:
-    """What `helm template` prints. `values` come after the options' values files, and so before them in rank."""
+    """The output of `helm template`. Values files of the options come after `values` and override them."""
     with tempfile.TemporaryDirectory(prefix="lsql-values-") as scratch:
         file = Path(scratch) / "values.yaml"
         file.write_text(yaml.dump(values or {}, Dumper=_Quoting), encoding="utf-8")
@@ -117,7 +117,7 @@ def template(
 
 
 def values_files() -> list[Path]:
-    """Every values file of the checkout that is to be rendered: the chart's own and those of the examples."""
+    """Every values file of the checkout that a test renders: those of the chart and of the examples."""
     found = [
         *CHART.glob("ci/*-values.yaml"),
         *CHART.glob("ci-render/*-values.yaml"),
@@ -128,14 +128,14 @@ def values_files() -> list[Path]:
 
 
 def one(objects: Sequence[Object], kind: str) -> Object:
-    """The one object of a kind."""
+    """The only object of a kind."""
     found = [candidate for candidate in objects if candidate["kind"] == kind]
     assert len(found) == 1, f"{len(found)} objects of kind {kind}"
     return found[0]
 
 
 def pod_specs(objects: Sequence[Object]) -> Iterator[tuple[str, Object]]:
-    """The specs of all pods, each with the kind and name of the object that holds it."""
+    """The specs of all pods, each with kind and name of the object that contains it."""
     for found in objects:
         name = f"{found['kind']}/{found['metadata']['name']}"
         if found["kind"] == "Pod":
@@ -145,9 +145,9 @@ def pod_specs(objects: Sequence[Object]) -> Iterator[tuple[str, Object]]:
 
 
 def environment(container: Object) -> dict[str, str]:
-    """The container's variables as its process sees them: Kubernetes makes one dollar of two.
+    """The variables of a container as its process gets them: Kubernetes replaces `$$` by `$`.
 
-    A `$(NAME)` that is left would be expanded by Kubernetes, and is an AssertionError.
+    AssertionError if a `$(NAME)` remains, which Kubernetes would expand.
     """
     return {row["name"]: _expanded(row.get("value", "")) for row in container["env"]}
 
@@ -159,7 +159,7 @@ def _expanded(text: str) -> str:
 
 
 def generate(chart: Path) -> dict[str, str]:
-    """The generated files of a chart, by name, as the tools make them now; the chart's folder is left alone."""
+    """The generated files of a chart, by name. The folder of the chart does not change."""
     with tempfile.TemporaryDirectory(prefix="lsql-chart-") as scratch:
         copy = Path(scratch) / chart.name
         shutil.copytree(chart, copy, ignore=shutil.ignore_patterns("tests", "ci", "ci-render"))
@@ -169,7 +169,7 @@ def generate(chart: Path) -> dict[str, str]:
 
 
 def main() -> None:
-    """Writes the generated files of the charts, and the snapshots of their unit tests."""
+    """Write the generated files of the charts, and the snapshots of their unit tests."""
     for chart in sorted(CHART.parent.iterdir()):
         for name, text in generate(chart).items():
             (chart / name).write_text(text, encoding="utf-8")

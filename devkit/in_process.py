@@ -1,6 +1,6 @@
-"""A processor inside the process of a test, as in production, but with a borrowed engine and without its API.
+"""Runs a processor in the process of a test, as in production but with an existing engine and without its API.
 
-Starting one takes a second or two instead of ten, since JVM and session stay from test to test.
+A start takes a second or two instead of ten, because tests share the JVM and the Spark session.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from lsql_runner.service import processor_on
 
 POLL_S = 0.02
 ANSWER_S = 3.0
-"""Deadline of each question to the brokers; production is more patient."""
+"""Deadline of a request to the brokers; in production it is longer."""
 
 
 class InProcess:
-    """A supervisor at work."""
+    """A running supervisor."""
 
     def __init__(self, supervisor: Supervisor) -> None:
         self.supervisor = supervisor
@@ -33,7 +33,7 @@ class InProcess:
         return self.supervisor.status()
 
     def wait_for(self, predicate: Callable[[Status], bool], deadline_s: float = 60) -> Status:
-        """Returns the first status that the predicate accepts; AssertionError with the last one if none does."""
+        """The first status that the predicate accepts. AssertionError with the last status after the deadline."""
         deadline = time.monotonic() + deadline_s
         while not predicate(status := self.status):
             if time.monotonic() > deadline:
@@ -42,7 +42,7 @@ class InProcess:
         return status
 
     def read_to(self, position: int) -> Status:
-        """Waits until positions, over all partitions, add up to `position`."""
+        """Wait until the sum of the positions of all partitions is `position`."""
         return self.wait_for(lambda s: sum(s.committed.values()) >= position)
 
 
@@ -50,10 +50,10 @@ class InProcess:
 def in_process(
     engine: SparkEngine, bootstrap: str, sql: str, app_id: str, state_dir: Path, **env: str
 ) -> Iterator[InProcess]:
-    """A processor at work within the block; `env` holds more variables of the environment contract.
+    """A processor that runs within the block. `env` has more environment variables.
 
     Raises:
-        LsqlError: what `lsql run` would end with, before anything runs.
+        LsqlError: the error with which `lsql run` would end before anything runs.
     """
     variables = {
         "SQL": sql,

@@ -1,4 +1,4 @@
-"""Where set-up put the JVM jars, and how a Java program of theirs is called."""
+"""The folders of the JVM jars that set-up creates, and the command of a Java program in them."""
 
 import os
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def jar_folder(name: str) -> Path:
-    """Returns the folder `jars` (the runner's) or `broker-jars`; FileNotFoundError if set-up has not run."""
+    """The folder `jars` (of the runner) or `broker-jars`. FileNotFoundError if set-up has not run."""
     folder = Path(sys.prefix) / "share/lsql-runner" / name
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder} is missing: run `make setup`")
@@ -14,9 +14,9 @@ def jar_folder(name: str) -> Path:
 
 
 def java_command(folder: Path, main_class: str, *options: str) -> list[str]:
-    """Returns the command that runs a class with all jars of a folder; its arguments are to be appended.
+    """The command that runs a class with all jars of a folder; the caller appends its arguments.
 
-    Tuned for tests: quick to start and small, not fast in the long run. `options` come after and win.
+    The JVM is tuned for tests: quick to start and small. `options` come last and override these settings.
     """
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin/java") if home else "java"

@@ -1,4 +1,4 @@
-"""A real Kerberos realm for tests: MIT's KDC with a database, principals and keytabs of its own."""
+"""A real Kerberos realm for tests: MIT's KDC with its own database, principals and keytabs."""
 
 import os
 import shutil
@@ -48,9 +48,9 @@ default = STDERR
 
 
 class Kerberos:
-    """A KDC on a random port, with the brokers' principal in it. Everything it writes is in its temporary folder.
+    """A KDC on a random port, with the principal of the brokers. All its files are in a temporary folder.
 
-    `conf` is the krb5.conf that leads to it; Java takes it as `java_option`, not from the environment.
+    `conf` is the krb5.conf of the realm; Java reads it from `java_option`, not from the environment.
     """
 
     def __init__(self, preauthentication: bool = False) -> None:
@@ -68,17 +68,17 @@ class Kerberos:
         self.conf.write_text(KRB5_CONF.format(**values))
         (folder / "kdc.conf").write_text(KDC_CONF.format(**values))
         self._run("kdb5_util", "create", "-s", "-r", REALM, "-P", "of the test")
-        # Java's client asks for the name that the address has, whatever name it was given.
+        # Java's client uses the name that the address resolves to, whatever name it was given.
         self._broker = f"{SERVICE}/{socket.getnameinfo(('127.0.0.1', 0), 0)[0]}"
         self._broker_keytab = self.keytab(self._broker)
 
     @property
     def java_option(self) -> str:
-        """What tells a JVM of this realm."""
+        """The option with which a JVM uses this realm."""
         return f"-Djava.security.krb5.conf={self.conf}"
 
     def keytab(self, name: str) -> Path:
-        """Makes a principal, or gives one that is there new keys; a keytab with its keys of now."""
+        """Create a principal, or give an existing one new keys. Returns a keytab with its current keys."""
         if name not in self._query("listprincs"):
             self._query("addprinc", "-randkey", *self._flags, name)
         path = self._process.folder / f"{name.replace('/', '.')}-{len(list(self._process.folder.iterdir()))}.keytab"
@@ -86,7 +86,7 @@ class Kerberos:
         return path
 
     def listener(self) -> Listener:
-        """A way into a broker for the realm's principals; its JVM needs `java_option`."""
+        """A listener of a broker for the principals of the realm. The JVM of the broker needs `java_option`."""
         login = (
             'com.sun.security.auth.module.Krb5LoginModule required useKeyTab="true" storeKey="true" '
             f'keyTab="{self._broker_keytab}" principal="{self._broker}@{REALM}";'
@@ -95,7 +95,7 @@ class Kerberos:
         return Listener("SASL_PLAINTEXT", ("GSSAPI",), settings)
 
     def stop(self) -> None:
-        """Ends the KDC; principals and keytabs stay until the object goes."""
+        """End the KDC. Principals and keytabs exist until the object is collected."""
         self._process.stop()
 
     def __enter__(self) -> Self:
@@ -111,7 +111,7 @@ class Kerberos:
         return self._run("kadmin.local", "-r", REALM, "-q", " ".join(words))
 
     def _run(self, program: str, *arguments: str) -> str:
-        """What a program of Kerberos prints; AssertionError, with all it wrote, if it fails."""
+        """The output of a Kerberos program. AssertionError, with all its output, if it fails."""
         folder = self._process.folder
         result = subprocess.run(
             [_program(program), *arguments],
@@ -123,7 +123,7 @@ class Kerberos:
             timeout=COMMAND_S,
             check=False,
         )
-        # kadmin.local ends with 0 where a query failed; what it has to say then is on standard error.
+        # kadmin.local ends with 0 even if a query fails; the error is on standard error.
         if result.returncode or "while" in result.stderr:
             raise AssertionError(f"{program} {' '.join(arguments)}: {result.stdout}{result.stderr}")
         return result.stdout

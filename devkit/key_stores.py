@@ -1,4 +1,4 @@
-"""Java key stores for tests, made by the JDK's keytool: one self-signed certificate of 127.0.0.1 and its key."""
+"""Java key stores for tests, made by the JDK's keytool: a self-signed certificate of 127.0.0.1 and its key."""
 
 import os
 import subprocess
@@ -11,12 +11,12 @@ COMMAND_S = 60
 
 @dataclass(frozen=True)
 class KeyStore:
-    """A key with its certificate, in `path`, and the certificate alone in stores of its own. One password opens all."""
+    """A key with its certificate in `path`, and stores with only the certificate. All have the same password."""
 
     path: Path
 
     def trust(self, kind: str) -> Path:
-        """A trust store of a kind (PKCS12, JKS, PEM) that holds the certificate."""
+        """A trust store with the certificate; `kind` is PKCS12, JKS or PEM."""
         path = self.path.with_suffix(f".trust.{kind.lower()}")
         if path.exists():
             return path
@@ -28,7 +28,7 @@ class KeyStore:
         return path
 
     def settings(self) -> dict[str, str]:
-        """Keys of a listener, or of a client, that shows the certificate."""
+        """Properties of a listener, or of a client, that presents the certificate."""
         return {
             "ssl.keystore.location": str(self.path),
             "ssl.keystore.type": "PKCS12",
@@ -38,7 +38,7 @@ class KeyStore:
 
 
 def key_store(folder: Path, name: str) -> KeyStore:
-    """A new key, in a new PKCS12 store of the folder."""
+    """Create a key in a new PKCS12 store of the folder."""
     path = folder / f"{name}.p12"
     key = ("-genkeypair", "-alias", "own", "-keyalg", "EC", "-groupname", "secp256r1", "-dname", f"CN={name}")
     _keytool(*key, "-ext", "san=ip:127.0.0.1", "-storetype", "PKCS12", "-keystore", path)

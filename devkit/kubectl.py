@@ -1,4 +1,4 @@
-"""kubectl, typed: objects as dicts in and out, and a wait that shows what the cluster knows when it fails."""
+"""kubectl with typed calls: objects are dicts, and a failed wait shows the state of the cluster."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ POLL_S = 0.2
 LOG_LINES = 60
 LINES = 150
 LINE = 400
-"""What a failure shows of each thing at most: a program may be long."""
+"""The maximum length of each line in the message of a failure: a program may be long."""
 T = TypeVar("T")
 Resource = dict[str, Any]
 
 
 class KubectlFailed(AssertionError):
-    """kubectl ended with an error; `said` is what it wrote."""
+    """kubectl ended with an error. `output` is what it printed."""
 
-    def __init__(self, command: str, said: str) -> None:
-        super().__init__(f"{command}: {said}")
-        self.said = said
+    def __init__(self, command: str, output: str) -> None:
+        super().__init__(f"{command}: {output}")
+        self.output = output
 
 
 def program() -> str:
-    """The kubectl of the test cluster, or the one on the PATH."""
+    """The path of the kubectl of the test cluster, or of the one on the PATH."""
     own = Path(sys.prefix, "share/lsql-runner/cluster-tools/bin/kubectl")
     found = str(own) if own.exists() else shutil.which("kubectl")
     if found is None:
@@ -41,18 +41,18 @@ def program() -> str:
 
 @dataclass(frozen=True)
 class Kubectl:
-    """One cluster, seen from one namespace."""
+    """A cluster and the namespace that calls use."""
 
     kubeconfig: Path
     namespace: str = "default"
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
 
     def within(self, namespace: str) -> Kubectl:
-        """The same cluster from another namespace."""
+        """The same cluster with another namespace."""
         return Kubectl(self.kubeconfig, namespace, self.environment)
 
     def run(self, *arguments: str | Path, stdin: str | None = None, deadline_s: float = 120) -> str:
-        """Runs kubectl and returns its output; KubectlFailed if it ends with an error."""
+        """Run kubectl; returns its output. Raises KubectlFailed if it ends with an error."""
         argv = [program(), "--kubeconfig", str(self.kubeconfig), "--namespace", self.namespace, *map(str, arguments)]
         result = subprocess.run(
             argv, input=stdin, capture_output=True, text=True, check=False, timeout=deadline_s, env=self.environment
@@ -62,55 +62,55 @@ class Kubectl:
         return result.stdout
 
     def find(self, kind: str, name: str) -> Resource | None:
-        """An object, or None if there is none of that name."""
+        """An object, or None if it does not exist."""
         said = self.run("get", kind, name, "--ignore-not-found", "--output=json")
         found: Resource | None = json.loads(said) if said.strip() else None
         return found
 
     def get(self, kind: str, name: str) -> Resource:
-        """An object; KubectlFailed if there is none of that name."""
+        """An object. Raises KubectlFailed if it does not exist."""
         found: Resource = json.loads(self.run("get", kind, name, "--output=json"))
         return found
 
     def list(self, kind: str, selector: str = "") -> Sequence[Resource]:
-        """All objects of a kind that have the labels."""
+        """All objects of a kind that match the selector."""
         found: Sequence[Resource] = json.loads(self.run("get", kind, f"--selector={selector}", "--output=json"))[
             "items"
         ]
         return found
 
     def raw(self, path: str) -> str:
-        """What the API answers to GET path; KubectlFailed for anything but a success."""
+        """The response to GET path of the API server. Raises KubectlFailed if it is not a success."""
         return self.run("get", "--raw", path)
 
     def apply(self, *objects: Resource) -> None:
-        """Makes or changes objects."""
+        """Create or change objects."""
         self.run("apply", "--filename=-", stdin=_listed(objects))
 
     def create(self, *objects: Resource, dry_run: bool = False) -> str:
-        """Makes objects; with `dry_run` the server judges them and keeps nothing. Returns what kubectl wrote."""
+        """Create objects; with `dry_run` the server only validates them. Returns the output of kubectl."""
         return self.run("create", *["--dry-run=server"] * dry_run, "--filename=-", stdin=_listed(objects))
 
     def delete(self, kind: str, name: str, *options: str) -> None:
-        """Deletes an object and returns when it is gone; one that is not there is fine."""
+        """Delete an object if it exists; returns when it is gone."""
         self.run("delete", kind, name, "--ignore-not-found", *options)
 
     def patch(self, kind: str, name: str, change: Resource) -> None:
-        """Merges a change into an object."""
+        """Merge a change into an object."""
         self.run("patch", kind, name, "--type=merge", f"--patch={json.dumps(change)}")
 
     def exec(self, pod: str, *argv: str) -> str:
-        """Runs a program in a pod's first container and returns its output."""
+        """Run a program in the first container of a pod; returns its output."""
         return self.run("exec", pod, "--", *argv)
 
     def logs(self, pod: str, *options: str) -> str:
-        """What a pod's containers wrote."""
+        """The logs of all containers of a pod."""
         return self.run("logs", pod, "--all-containers", *options)
 
     def wait_until(self, probe: Callable[[], T], deadline_s: float, what: str) -> T:
-        """Returns the first true answer of `probe`, whose KubectlFailed means not yet.
+        """The first true result of `probe`; a KubectlFailed of `probe` means not yet.
 
-        AssertionError, with events, pods and logs of the namespace, if there is none in time.
+        AssertionError, with events, pods and logs of the namespace, after the deadline.
         """
         deadline = time.monotonic() + deadline_s
         while True:
@@ -125,7 +125,7 @@ class Kubectl:
             time.sleep(POLL_S)
 
     def describe(self) -> str:
-        """The namespace's objects, events, pods and the ends of their logs."""
+        """The objects, events and pods of the namespace, with the ends of their logs."""
         commands = [
             ("get", "all,pvc", "--output=wide"),
             ("get", "events", "--sort-by=.lastTimestamp"),

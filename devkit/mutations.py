@@ -1,4 +1,4 @@
-"""Byte strings near records and far from them, for tests of decoders."""
+"""Random byte strings, close to valid records and far from them, for tests of decoders."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _LONGEST = 64
 
 
 def bytes_near(*records: bytes) -> st.SearchStrategy[bytes]:
-    """Any bytes, and the records with a piece of them cut out and another put in its place."""
+    """Any bytes, and the records with a part cut out and another one inserted."""
     pieces = st.binary(max_size=8) | st.sampled_from([b"\0", b"\xff", b'"', b"<", b"{", b"\n", *records])
 
     @st.composite

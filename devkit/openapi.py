@@ -1,4 +1,4 @@
-"""An app is asked by its own OpenAPI document, and the document is compared with the table of routes."""
+"""Tests an app with its own OpenAPI document, and compares the document with the table of routes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BOUNDED = settings(
 
 
 def schema_of(app: Flask, *of_the_contract: int) -> Any:
-    """The operations of an app, as schemathesis walks them. Of the statuses from 500 on only those named may come."""
+    """The operations of an app as schemathesis schemas. Only the given statuses from 500 on are allowed."""
     config = {
         "generation": {"mode": "all", "deterministic": True},
         "checks": {"not_a_server_error": {"expected-statuses": ["2xx", "4xx", *of_the_contract]}},
@@ -37,7 +37,7 @@ def path_of(route: ApiOperation) -> str:
 
 
 def differences(document: dict[str, Any], routes: Sequence[ApiOperation]) -> set[tuple[str, str, str]]:
-    """Method, path and id of each operation that only one of the two has."""
+    """Method, path and id of each operation that only the document or only the routes have."""
     described = {
         (method.upper(), path, operation["operationId"])
         for path, operations in document["paths"].items()

@@ -1,7 +1,7 @@
-"""What the processor's page must show for what the API said: written anew here, so that the page is checked by another.
+"""What the processor's page must show for given responses of the API. It is written independently of the page's code.
 
-`expected` is made of the answers of GET /stream and GET /metadata; `shown` reads the page in a browser. They are equal
-when every figure and word of tiles, panels and head stands in the answers, and nothing of them is missing.
+`expected` is computed from the responses of GET /stream and GET /metadata; `shown` reads the page in a browser. They
+are equal if tiles, panels and head show exactly the values of the responses.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ READ = """() => {
 
 
 def shown(page: Page) -> Facts:
-    """What the page shows now."""
+    """The values that the page shows now."""
     facts: Facts = page.evaluate(READ)
     return facts
 
 
 def expected(stream: Json, stores: list[Json]) -> Facts:
-    """What the page must show."""
+    """The values that the page must show."""
     retry = stream["nextRestartAt"]
     again = f", next try in {_duration(_seconds(stream['at'], retry))}" if retry else ""
     words = [f"Consumer group {stream['consumerGroupId']}"]
@@ -117,9 +117,9 @@ def _facts(stream: Json) -> dict[str, str]:
 
 def _reason(stream: Json) -> str:
     reason = stream["reason"]
-    told = reason["message"] if reason else None
+    reason_shown = reason["message"] if reason else None
     lines = _error(reason) if reason else []
-    lines += [f"{r['code']} {r['text']}" for r in stream["health"]["reasons"] if r["text"] != told]
+    lines += [f"{r['code']} {r['text']}" for r in stream["health"]["reasons"] if r["text"] != reason_shown]
     return "\n".join(lines)
 
 
@@ -156,7 +156,7 @@ def _plural(number: int, one: str) -> str:
 
 
 def _round(number: float, digits: int = 0) -> str:
-    """Half away from zero, as the browser rounds; a decimal that is zero is left out."""
+    """Rounds half away from zero, as the browser does; a zero decimal is left out."""
     shown = floor(number * 10**digits + 0.5) / 10**digits
     return f"{shown:,.{digits}f}".removesuffix(".0")
 

@@ -1,4 +1,4 @@
-"""A real PostgreSQL for tests: one server on a random port, in a temporary folder."""
+"""A real PostgreSQL for tests: a server on a random port, in a temporary folder."""
 
 import json
 import os
@@ -56,7 +56,9 @@ class Postgres(Process):
         return f"jdbc:postgresql://127.0.0.1:{self.port}/{DATABASE}"
 
     def sql(self, text: str) -> str:
-        """What statements print, fields with `|` between; AssertionError, with the server's words, if they fail."""
+        """The output of statements, with `|` between fields. AssertionError, with the message of the server, if they
+        fail.
+        """
         done = self._psql(text)
         assert done.returncode == 0, done.stderr
         return done.stdout.rstrip("\n")
@@ -68,7 +70,7 @@ class Postgres(Process):
         return found
 
     def stop(self) -> int | None:
-        """Ends it without waiting for its clients, who keep their connections."""
+        """End the server without waiting for its clients, who keep their connections."""
         if self.running:
             os.kill(self.pid, signal.SIGINT)
             with suppress(AssertionError):
@@ -91,7 +93,7 @@ class Postgres(Process):
 
 
 def _as_another() -> list[str]:
-    """What a command begins with so that root runs it as the user of Debian's package."""
+    """The prefix of a command so that root runs it as the user of Debian's package."""
     return ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.getuid() == 0 else []
 
 

@@ -1,6 +1,6 @@
-"""Runs one real program for a test: start, wait until it is ready, stop, and show its output when it fails.
+"""Runs a real program for a test: starts it, waits until it is ready, stops it, and shows its output if it fails.
 
-The base of the kit: broker, registry and runner are users of `Process`.
+Broker, registry and runner of the devkit are based on `Process`.
 """
 
 import os
@@ -25,26 +25,27 @@ _REAPER = Reaper()
 
 
 class ProcessFailed(AssertionError):
-    """A program died early or was not ready in time; the message ends with the tail of its output."""
+    """A program ended early or was not ready in time. The message ends with the last lines of its output."""
 
 
 def accepts_connections(port: int) -> bool:
-    """Returns whether something listens on a port of 127.0.0.1: the simplest probe."""
+    """Whether a program listens on a port of 127.0.0.1: the simplest probe."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.settimeout(1)
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 class Process:
-    """A real program in a process group of its own, ready when `probe` says so.
+    """A real program in its own process group; it is ready when `probe` returns true.
 
-    It never outlives this interpreter: one that is killed, or whose terminal is closed, leaves it to the reaper.
+    It never outlives this interpreter: if the interpreter is killed, or its terminal is closed, the reaper ends the
+    program.
 
-    As a context manager it is ready inside the block and gone after it. `start` may be called again after
-    `stop` or `kill`. Output of all runs goes to one file, which `output` reads. `env` is added to this
-    process's environment; `cwd` defaults to `folder`, a temporary folder that lives as long as the object
-    and holds the program's own temporary files too: one that is killed cannot tidy up.
-    `probe` returns whether the program is ready; an OSError from it means not yet.
+    As a context manager it is ready inside the block and has ended after it. `start` may be called again after `stop`
+    or `kill`. All runs write their output to one file, which `output` reads. `env` is added to the environment of this
+    process. `cwd` defaults to `folder`, a temporary folder that exists as long as the object; it also contains the
+    temporary files of the program, because a killed program cannot remove them. An OSError of `probe` means not ready
+    yet.
     """
 
     def __init__(
@@ -69,7 +70,8 @@ class Process:
         self._output = self.folder / "output.log"
         self._child: subprocess.Popen[bytes] | None = None
         _REAPER.guard_folder(self.folder)
-        # Finalizers also run when the interpreter ends, the newest first: the program goes before its folder.
+        # Finalizers also run when the interpreter ends, the newest first: the program ends before its folder is
+        # removed.
         weakref.finalize(self, _remove_folder, self.folder)
         self._group: weakref.finalize[..., Self] | None = None
 
@@ -85,15 +87,15 @@ class Process:
 
     @property
     def exit_code(self) -> int | None:
-        """What the last run ended with (minus the signal's number when killed); None while running."""
+        """The exit code of the last run (minus the number of the signal that killed it); None while it runs."""
         return None if self._child is None else self._child.poll()
 
     def output(self) -> str:
-        """Returns what the program has written so far, standard output and standard error together."""
+        """The output of the program so far, standard output and standard error together."""
         return self._output.read_text(errors="replace") if self._output.exists() else ""
 
     def start(self) -> Self:
-        """Starts the program and returns when it is ready; ProcessFailed if it dies first or is too slow."""
+        """Start the program; returns when it is ready. Raises ProcessFailed if it ends first or is too slow."""
         if self.running:
             raise RuntimeError(f"{self.name} runs already")
         self._end_group()
@@ -117,7 +119,9 @@ class Process:
         return self
 
     def wait(self, deadline_s: float) -> int:
-        """Returns the exit code once the program has ended by itself; ProcessFailed if it has not in time."""
+        """Wait until the program has ended without a stop; returns its exit code. Raises ProcessFailed after the
+        deadline.
+        """
         child = self._running()
         try:
             return child.wait(deadline_s)
@@ -128,7 +132,7 @@ class Process:
                 self._end_group()
 
     def stop(self) -> int | None:
-        """Asks the program to end (TERM), kills it after the grace time, and returns its exit code."""
+        """End the program (TERM), kill it after the grace time; returns its exit code."""
         child = self._child
         if child is not None and child.poll() is None:
             self.resume()
@@ -138,16 +142,16 @@ class Process:
         return self.kill()
 
     def kill(self) -> int | None:
-        """Ends the program and its children at once (KILL), as a crash would, and returns the exit code."""
+        """Kill the program and its children (KILL), as a crash would; returns the exit code."""
         self._end_group()
         return None if self._child is None else self._child.wait()
 
     def pause(self) -> None:
-        """Freezes the program (STOP): it neither answers nor closes connections, until `resume`."""
+        """Suspend the program (STOP): it neither responds nor closes connections until `resume`."""
         _signal_group(self._running().pid, signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Lets a paused program go on (CONT)."""
+        """Continue a paused program (CONT)."""
         _signal_group(self._running().pid, signal.SIGCONT)
 
     def __enter__(self) -> Self:
@@ -181,7 +185,7 @@ class Process:
         return self._child
 
     def _end_group(self) -> None:
-        """Kills what is left of the last run's process group, once: later the number may be another's."""
+        """Kill the remaining processes of the last run's group, once: later another group may have its number."""
         if self._group is not None:
             self._group()
 
@@ -201,7 +205,7 @@ def _kill_group(group: int) -> None:
 
 
 def _signal_group(group: int, number: signal.Signals) -> None:
-    """Sends a signal to a process group; a group that is gone is fine."""
+    """Send a signal to a process group, if it still exists."""
     try:
         os.killpg(group, number)
     except ProcessLookupError:

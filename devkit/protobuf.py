@@ -1,4 +1,4 @@
-"""Records in PROTOBUF with the id of their schema before them, as the case files' own code writes and reads them."""
+"""PROTOBUF records with a schema id in front, written and read by the code of the case files."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from lsql_runner.formats.schema_id import schema_id_prefix
 
 
 def encoded(schema: str, schema_id: int, value: Any, message: str | None = None) -> bytes:
-    """A record as a producer with a registry writes it."""
+    """The bytes that a producer with a schema registry writes."""
     return schema_id_prefix(schema_id) + encode_message(value, schema, message)
 
 
 def decoded(registry: Registry, data: bytes | None) -> Any:
-    """The value in a record, by the schema that its id names."""
+    """The value of a record, decoded by the schema of its id."""
     assert data is not None
     assert data[:1] == b"\0"
     return natural(decode_message(data, registry.schema(int.from_bytes(data[1:5], "big"))))

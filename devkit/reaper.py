@@ -1,4 +1,4 @@
-"""Ends programs whose starter died without ending them: it was killed, or its terminal was closed.
+"""Ends programs whose starter ended without ending them: it was killed, or its terminal was closed.
 
 A reaper is a separate process. It reads the process groups and folders that it guards from a pipe to which only the
 starter writes. When the starter ends, for whatever reason, the kernel closes the pipe.
@@ -19,13 +19,13 @@ from threading import Lock
 from typing import IO
 
 _SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
-"""What a closed terminal, Ctrl-C and a service manager send to all processes of a session."""
+"""The signals that a closed terminal, Ctrl-C and a service manager send to all processes of a session."""
 _END_S = 10.0
 _POLL_S = 0.01
 
 
 class Reaper:
-    """The reaper of this interpreter; its process starts with the first thing to guard."""
+    """The reaper of this interpreter; its process starts with the first group or folder to guard."""
 
     def __init__(self) -> None:
         self._pipe: int | None = None
@@ -36,7 +36,7 @@ class Reaper:
         self._write(f"+group {group}")
 
     def release_group(self, group: int) -> None:
-        """The group has ended; its number may be another's from now on."""
+        """The group has ended; another group may get its number."""
         self._write(f"-group {group}")
 
     def guard_folder(self, folder: Path) -> None:
@@ -56,7 +56,7 @@ class Reaper:
 
 
 def _start() -> int:
-    """Start the process; the end of its pipe, which stays open until this interpreter ends."""
+    """Start the process. Its pipe stays open until this interpreter ends."""
     source, target = os.pipe()
     to_null = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_WRONLY, 0) for number in (1, 2)]
     os.posix_spawn(
@@ -71,7 +71,7 @@ def _start() -> int:
 
 
 def _reap(lines: IO[str]) -> None:
-    """Follow what is guarded until the pipe ends, then end what is left."""
+    """Keep track of what is guarded until the pipe ends, then end it."""
     guarded: set[str] = set()
     for line in lines:
         thing = line[1:].rstrip("\n")
@@ -90,9 +90,10 @@ def _reap(lines: IO[str]) -> None:
 
 
 def _kill(groups: list[int], folders: list[str]) -> bool:
-    """Kill the groups, and every process whose temporary folder is guarded; whether there was one.
+    """Kill the groups, and every process whose temporary folder is guarded. Returns whether there was one.
 
-    The folders find a program that left its group, as the JVM of a processor does, and one that was just being started.
+    A process may have left its group, as the JVM of a processor does, or may just have started; its folder identifies
+    it.
     """
     found = False
     for group in groups:

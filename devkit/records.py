@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Record:
-    """One Kafka record, as bytes.
+    """A Kafka record, as bytes.
 
-    `timestamp_ms`, `partition` and `offset` are always set on what was consumed. To produce, leave the
-    timestamp None for now, and the partition None for the one that the key's hash chooses, as Kafka's Java
-    clients do; the offset is not looked at.
+    Consumed records have `timestamp_ms`, `partition` and `offset`. In a record to produce, a timestamp of None means
+    now, and a partition of None means the partition by the hash of the key, as in Kafka's Java clients; the offset is
+    ignored.
     """
 
     key: bytes | None

@@ -1,4 +1,4 @@
-"""A real Redis for tests: one server on a random port, in a temporary folder."""
+"""A real Redis for tests: a server on a random port, in a temporary folder."""
 
 import os
 import subprocess
@@ -11,22 +11,22 @@ COMMAND_S = 30
 
 
 class Redis(Process):
-    """A server that needs a password and keeps nothing on the disk: `stop` and `start` begin with no keys."""
+    """A server that needs a password and stores nothing on the disk: after `stop` and `start` it is empty."""
 
     def __init__(self) -> None:
         self.port = free_port()
         super().__init__(
             ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--requirepass", PASSWORD],
             name="redis",
-            probe=lambda: accepts_connections(self.port) and self.ask("PING") == "PONG",
+            probe=lambda: accepts_connections(self.port) and self.command("PING") == "PONG",
         )
 
     @property
     def url(self) -> str:
         return f"redis://127.0.0.1:{self.port}"
 
-    def ask(self, *words: str) -> str:
-        """What the server answers to a command, a line for each part."""
+    def command(self, *words: str) -> str:
+        """The response to a command, a line for each part."""
         done = subprocess.run(
             ["redis-cli", "-p", str(self.port), *words],
             env={**os.environ, "REDISCLI_AUTH": PASSWORD},
@@ -39,4 +39,4 @@ class Redis(Process):
 
     def all_keys(self) -> list[str]:
         """All keys, sorted."""
-        return sorted(self.ask("KEYS", "*").splitlines())
+        return sorted(self.command("KEYS", "*").splitlines())

@@ -1,4 +1,4 @@
-"""A real schema registry for tests: Apicurio, one process, which speaks Confluent's API."""
+"""A real schema registry for tests: Apicurio, one process, with Confluent's API."""
 
 from __future__ import annotations
 
@@ -36,63 +36,65 @@ class Registry:
                 Path(home) / "bin/java" if home else "java",
                 *("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Xmx192m", "-Djava.io.tmpdir=."),
                 *("-Dquarkus.http.host=127.0.0.1", f"-Dquarkus.http.port={port}", "-Dquarkus.log.level=WARN"),
-                # Made to keep all in memory; with a file in its place a registry that was killed starts as it was.
+                # Apicurio keeps its data in memory by default; with a file a killed registry keeps its schemas.
                 "-Dquarkus.datasource.jdbc.url=jdbc:h2:file:./registry;WRITE_DELAY=0",
                 *("-jar", jar),
             ],
             name="registry",
-            probe=lambda: self.ask("GET", "/subjects") is not None,
+            probe=lambda: self.request("GET", "/subjects") is not None,
             deadline_s=60,
         )
 
     def start(self) -> Self:
-        """Starts the registry, again on the same port; returns when it answers."""
+        """Start the registry, always on the same port; returns when it responds."""
         self.process.start()
         return self
 
     def stop(self) -> None:
-        """Ends the registry in good order."""
+        """End the registry gracefully."""
         self.process.stop()
 
     def kill(self) -> None:
-        """Ends the registry as a crash would."""
+        """Kill the registry, as a crash would."""
         self.process.kill()
 
     def pause(self) -> None:
-        """Freezes the registry: it takes connections and answers nothing."""
+        """Suspend the registry: it accepts connections but does not respond."""
         self.process.pause()
 
     def resume(self) -> None:
-        """Lets a frozen registry go on."""
+        """Continue a paused registry."""
         self.process.resume()
 
     def register(self, subject: str, text: str = AVRO, kind: str = "AVRO") -> int:
-        """Makes a schema (AVRO, JSON or PROTOBUF) a version of a subject; returns its id."""
+        """Register a schema (AVRO, JSON or PROTOBUF) as a version of a subject; returns its id."""
         body = {"schema": text, "schemaType": kind}
-        return int(self.ask("POST", f"/subjects/{quote(subject, safe='')}/versions", body)["id"])
+        return int(self.request("POST", f"/subjects/{quote(subject, safe='')}/versions", body)["id"])
 
     def versions(self, subject: str) -> list[int]:
         """The versions of a subject."""
-        return list(self.ask("GET", f"/subjects/{quote(subject, safe='')}/versions"))
+        return list(self.request("GET", f"/subjects/{quote(subject, safe='')}/versions"))
 
     def schema(self, schema_id: int) -> str:
-        """The text behind an id."""
-        return str(self.ask("GET", f"/schemas/ids/{schema_id}")["schema"])
+        """The text of the schema with this id."""
+        return str(self.request("GET", f"/schemas/ids/{schema_id}")["schema"])
 
     def set_compatibility(self, subject: str, level: str) -> None:
-        """Sets a rule for new versions of a subject, as BACKWARD; where none is set everything is taken."""
-        self.ask("PUT", f"/config/{quote(subject, safe='')}", {"compatibility": level})
+        """Set the compatibility rule of a subject, such as BACKWARD; without a rule every version is accepted."""
+        self.request("PUT", f"/config/{quote(subject, safe='')}", {"compatibility": level})
 
     def delete(self, subject: str) -> None:
-        """Deletes a subject as users do: it can be brought back."""
-        self.ask("DELETE", f"/subjects/{quote(subject, safe='')}")
+        """Delete a subject softly, as users do: it can be restored."""
+        self.request("DELETE", f"/subjects/{quote(subject, safe='')}")
 
-    def forget(self, subject: str) -> None:
-        """Takes a subject away for good, once it is deleted."""
-        self.ask("DELETE", f"/subjects/{quote(subject, safe='')}?permanent=true")
+    def delete_permanently(self, subject: str) -> None:
+        """Delete a subject permanently, after a soft delete."""
+        self.request("DELETE", f"/subjects/{quote(subject, safe='')}?permanent=true")
 
-    def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """A request of Confluent's API; returns the answer's JSON. OSError where none comes or it is no success."""
+    def request(self, method: str, path: str, body: Any = None) -> Any:
+        """Send a request of Confluent's API; returns the JSON of the response. Raises OSError if there is none, or an
+        error.
+        """
         content = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, content, {"Content-Type": "application/json"}, method=method)
         with urllib.request.urlopen(request, timeout=10) as response:

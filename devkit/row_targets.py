@@ -1,4 +1,4 @@
-"""Sinks as the contract sees them: rows of a batch go in, the target's content comes out. Two real ones and a fake."""
+"""Sinks for the contract tests: they get the rows of a batch and return their content. Two are real, one is a fake."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def person(offset: int, key: int | None, value: Row | None, partition: int = 0) 
 
 
 class RowTarget(Protocol):
-    """One kind of sink, with nothing in it at first."""
+    """An empty sink of one kind."""
 
     kind: str
 
@@ -55,15 +55,15 @@ class RowTarget(Protocol):
         """Write a micro-batch as a query does.
 
         Raises:
-            LsqlError: what a processor says of the failure.
+            LsqlError: the error that a processor reports for the failure.
         """
 
     def rows(self, table: str) -> list[Row]:
-        """What `target.<table>` holds, by the first key column."""
+        """The content of `target.<table>`, sorted by the first key column."""
 
 
 class RealTarget:
-    """The writer of the JVM, on a server."""
+    """The writer of the JVM, with a real server."""
 
     def __init__(self, engine: MemoryEngine, connection: SinkConnection) -> None:
         self.kind = connection.kind
@@ -95,15 +95,15 @@ class RedisTarget(RealTarget):
     def __init__(self, engine: MemoryEngine, server: Redis) -> None:
         super().__init__(engine, SinkConnection("target", "redis", server.url, "", redis.PASSWORD))
         self._server = server
-        server.ask("FLUSHALL")
+        server.command("FLUSHALL")
 
     def rows(self, table: str) -> list[Row]:
         keys = [key for key in self._server.all_keys() if key.startswith(f"{table}:")]
-        return sorted((json.loads(self._server.ask("GET", key)) for key in keys), key=_first)
+        return sorted((json.loads(self._server.command("GET", key)) for key in keys), key=_first)
 
 
 class MemoryTarget:
-    """The same in a dictionary, over the rows that `lsql test` compares."""
+    """A sink in a dictionary, with the rows that `lsql test` compares."""
 
     kind = "postgresql"
 

@@ -1,7 +1,7 @@
-"""The runner itself, as a user starts it: `lsql run` with a program, a broker and a state directory.
+"""Runs the runner as a user does: `lsql run` with a program, a broker and a state directory.
 
-Its JVM has the fast compiler only, which saves two fifths of the processor time of a start. The settings of production
-run in tests/image and tests/cluster.
+Its JVM uses only the fast compiler, which saves two fifths of the processor time of a start. tests/image and
+tests/cluster use the settings of production.
 """
 
 import http.client
@@ -27,17 +27,17 @@ Stream = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Answer:
-    """An HTTP answer; `body` is its JSON, or its text if it is none."""
+class Response:
+    """An HTTP response. `body` is its JSON, or its text if it is not JSON."""
 
     status: int
     body: Any
 
 
 class Runner(Process):
-    """`lsql run` on a free port, ready when its API answers. `env` adds variables or replaces those set here.
+    """`lsql run` on a free port; it is ready when its API responds. `env` adds or replaces environment variables.
 
-    `start` may be called again after `stop` or `kill`: same port, same state.
+    `start` may be called again after `stop` or `kill`: the port and the state are the same.
     """
 
     def __init__(self, broker_bootstrap: str, sql: str, app_id: str, state_dir: Path, **env: str) -> None:
@@ -65,16 +65,16 @@ class Runner(Process):
             env=variables | env,
         )
 
-    def get(self, path: str) -> Answer:
-        """Asks the API."""
+    def get(self, path: str) -> Response:
+        """Send a GET request to the API."""
         return self._request("GET", path)
 
-    def post(self, path: str) -> Answer:
-        """Tells the API to do something."""
+    def post(self, path: str) -> Response:
+        """Send a POST request to the API."""
         return self._request("POST", path)
 
     def stream(self) -> Stream:
-        """GET /stream; AssertionError, with what the process wrote, if that is not a report."""
+        """GET /stream. AssertionError, with the output of the process, if the response is not a report."""
         answer = self.get("/stream")
         assert answer.status == 200, f"{answer}\n{self.output()[-6000:]}"
         body: Stream = answer.body
@@ -94,7 +94,7 @@ class Runner(Process):
         return found
 
     def read_to(self, position: int, deadline_s: float = 90) -> Stream:
-        """Waits until positions, over all partitions, add up to `position`."""
+        """Wait until the sum of the positions of all partitions is `position`."""
         return self.wait_for(
             lambda s: sum(place["position"] or 0 for place in s["offsets"]) >= position,
             deadline_s,
@@ -102,11 +102,11 @@ class Runner(Process):
         )
 
     def reach(self, state: str, deadline_s: float = 90) -> Stream:
-        """Waits until the processor is in a state."""
+        """Wait until the processor is in a state."""
         return self.wait_for(lambda s: s["state"] == state, deadline_s, f"state {state}")
 
     def wait_for(self, predicate: Callable[[Stream], bool], deadline_s: float = 90, what: str = "it") -> Stream:
-        """Returns the first /stream that the predicate accepts; AssertionError, with all there is, if none does."""
+        """The first /stream that the predicate accepts. AssertionError, with the output, after the deadline."""
         deadline = time.monotonic() + deadline_s
         while True:
             found = self.stream()
@@ -119,9 +119,9 @@ class Runner(Process):
                 )
             time.sleep(POLL_S)
 
-    def refused(self) -> str:
-        """Starts, expects that the process ends by itself without serving, and returns what it wrote."""
-        self.serves = False  # on a port in use it is another that answers
+    def run_until_refused(self) -> str:
+        """Start, expect that the process ends without serving its API, and return its output."""
+        self.serves = False  # if the port is in use, another process responds
         try:
             self.start()
         except AssertionError:
@@ -129,10 +129,10 @@ class Runner(Process):
                 raise
             return self.output()
         self.stop()
-        raise AssertionError(f"it started:\n{self.output()}")
+        raise AssertionError(f"the processor started:\n{self.output()}")
 
     def traces(self) -> list[str]:
-        """Lines of the output that hold a Python stack trace."""
+        """The lines of the output with a Python stack trace."""
         return [line for line in self.output().splitlines() if "Traceback" in line]
 
     def jvm_pid(self) -> int:
@@ -142,14 +142,14 @@ class Runner(Process):
                 return pid
         raise AssertionError(f"no JVM under process {self.pid}")
 
-    def _request(self, method: str, path: str) -> Answer:
+    def _request(self, method: str, path: str) -> Response:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER_S)
         try:
             connection.request(method, path)
             answer = connection.getresponse()
             text = answer.read().decode()
             is_json = "json" in (answer.getheader("Content-Type") or "")
-            return Answer(answer.status, json.loads(text) if is_json else text)
+            return Response(answer.status, json.loads(text) if is_json else text)
         except http.client.HTTPException as error:
             raise ConnectionError(f"{method} {path}: {error!r}") from error
         finally:
@@ -157,7 +157,7 @@ class Runner(Process):
 
 
 def _processes(name: str) -> list[int]:
-    """The process ids of all programs of a name."""
+    """The process ids of all programs with this name."""
     pids = [int(folder.name) for folder in Path("/proc").iterdir() if folder.name.isdigit()]
     return [pid for pid in pids if (_stat(pid) or ("", 0))[0] == name]
 
@@ -171,7 +171,7 @@ def _ancestors(pid: int) -> list[int]:
 
 
 def _stat(pid: int) -> tuple[str, int] | None:
-    """Name and parent of a process; None if it is gone."""
+    """The name and the parent of a process; None if it has ended."""
     try:
         text = Path("/proc", str(pid), "stat").read_text()
     except OSError:

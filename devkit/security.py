@@ -1,6 +1,6 @@
-"""A broker with every way in that asks for something, and the variables with which a processor gets in.
+"""A broker with a listener for each way to authenticate, and the environment variables of a processor that uses them.
 
-The variables are those that the chart sets, under the same names: text beside files that hold the secrets.
+The variables are those that the chart sets, with the same names: some are values, some are files with secrets.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from devkit.tokens import AUDIENCE, TokenServer
 
 USER, PASSWORD = "runner", "p\"a\\s=s,w;o'r d$ü"
 SCRAM_USER = 'run"n\\e=r,'
-"""SCRAM's alone, and ASCII: a broker has the users of PLAIN in names of options, and takes no other characters here."""
+"""Only for SCRAM, and ASCII: a broker has the users of PLAIN in names of options, which allow no other characters."""
 CLIENT, CLIENT_SECRET = "runner-client", 's"e\\c=r,e;t'
 CLIENT_NAME = "runner.example"
-"""In the client's certificate."""
+"""The name in the client's certificate."""
 HERE = ("127.0.0.1", "localhost")
-"""Both: Kafka's own client looks up the name of an address and compares that."""
+"""Both: Kafka's client resolves the address to a name and compares the name."""
 
 _JAAS = "org.apache.kafka.common.security"
 _SCRAM = {"SCRAM-SHA-256": ScramMechanism.SCRAM_SHA_256, "SCRAM-SHA-512": ScramMechanism.SCRAM_SHA_512}
@@ -44,7 +44,7 @@ _SCRAM = {"SCRAM-SHA-256": ScramMechanism.SCRAM_SHA_256, "SCRAM-SHA-512": ScramM
 
 @dataclass(frozen=True)
 class Certificate:
-    """A certificate with its chain, and its private key as PKCS#8; both PEM."""
+    """A certificate with its chain, and its private key as PKCS#8; both as PEM."""
 
     chain: str
     key: str
@@ -55,20 +55,20 @@ class Certificate:
 
     @property
     def traditional_key(self) -> str:
-        """The private key as cert-manager writes it where it is not told otherwise: SEC 1, or PKCS#1 for RSA."""
+        """The private key in cert-manager's default form: SEC 1, or PKCS#1 for RSA."""
         return _written(self.key, PrivateFormat.TraditionalOpenSSL, NoEncryption())
 
 
 class Authority:
-    """A certificate authority of its own."""
+    """A certificate authority."""
 
     def __init__(self) -> None:
         self._ca = trustme.CA()
         self.certificate = self._ca.cert_pem.bytes().decode()
-        """PEM."""
+        """As PEM."""
 
     def issue(self, *names: str) -> Certificate:
-        """A certificate for names or addresses."""
+        """Issue a certificate for names or addresses."""
         made = self._ca.issue_cert(*names)
         chain = b"".join(blob.bytes() for blob in made.cert_chain_pems)
         key = made.private_key_pem.bytes().decode()
@@ -90,7 +90,7 @@ class SecuredBroker:
 
 @contextmanager
 def secured_broker(folder: Path) -> Iterator[SecuredBroker]:
-    """A broker with all its ways in; `folder` is for its certificates."""
+    """A broker with all its listeners; `folder` is for its certificates."""
     authority = Authority()
     with TokenServer({CLIENT: CLIENT_SECRET}) as tokens:
         allowed = f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={tokens.keys_url}"
@@ -138,24 +138,24 @@ def _oauth(tokens: TokenServer) -> dict[str, str]:
 
 def _add_scram_users(broker: Broker) -> None:
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-    for mechanism in _SCRAM.values():  # the brokers take one for each user and request
+    for mechanism in _SCRAM.values():  # the brokers accept one user per request
         wanted = UserScramCredentialUpsertion(SCRAM_USER, ScramCredentialInfo(mechanism, 4096), PASSWORD.encode())
         admin.alter_user_scram_credentials([wanted])[SCRAM_USER].result(30)
 
 
 @dataclass(frozen=True)
 class Credentials:
-    """What the chart mounts, and the variables that name it. `folder` takes the files."""
+    """The files that the chart mounts, and the variables with their paths. The files are written to `folder`."""
 
     folder: Path
 
     def trust(self, *authorities: Authority) -> dict[str, str]:
-        """Certificates that are trusted."""
+        """The certificates that the client trusts."""
         pem = "".join(authority.certificate for authority in authorities)
         return {"SSL_TRUSTSTORE_TYPE": "PEM", **self._file("SSL_TRUSTSTORE_CERTIFICATES", "ca.crt", pem)}
 
     def client(self, certificate: Certificate, key: str = "", password: str = "") -> dict[str, str]:
-        """A client certificate; `key` is its private key in another form, `password` that of the key."""
+        """A client certificate. `key` is its private key in another form, `password` is the password of the key."""
         return {
             "SSL_KEYSTORE_TYPE": "PEM",
             **self._file("SSL_KEYSTORE_CERTIFICATE_CHAIN", "tls.crt", certificate.chain),

@@ -1,4 +1,4 @@
-"""Many runners behind one port: an HTTP server that answers as runners do, or not, or too slowly."""
+"""Many runners behind one port: an HTTP server that responds as runners do, slowly, or not at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lsql_runner.console.workloads import ProcessorWorkload
 
 
 def stream(**changes: Any) -> dict[str, Any]:
-    """What GET /stream of a running processor answers, as far as the console reads it."""
+    """The response to GET /stream of a running processor, with the fields that the console reads."""
     return {
         "state": "running",
         "since": "2026-11-21T09:23:00Z",
@@ -34,19 +34,23 @@ HEALTHY = {"status": "ok", "state": "running", "reasons": []}
 
 @dataclass
 class Answers:
-    """What the runners answer: by path (`/<name>/stream`), else as a healthy one. `silent` names those that hang."""
+    """The responses of runners by path (`/<name>/stream`); the default is that of a healthy one.
+
+    Attributes:
+        silent: the names of runners that do not respond.
+    """
 
     by_path: dict[str, tuple[int, Any]] = field(default_factory=dict)
     silent: Callable[[str], bool] = lambda name: False
-    asked: list[tuple[str, str, str]] = field(default_factory=list)
-    """Method, path and who asks."""
-    most_at_once: int = 0
-    """Of those that answer."""
+    requests: list[tuple[str, str, str]] = field(default_factory=list)
+    """Method, path and user of each request."""
+    max_concurrent: int = 0
+    """The highest number of concurrent requests to runners that respond."""
 
 
 @contextmanager
 def runners(answers: Answers) -> Iterator[Callable[[ProcessorWorkload], str]]:
-    """The addresses of all processors, while the block lasts."""
+    """The address of each processor, within the block."""
     ended = threading.Event()
     counting = threading.Lock()
     now = 0
@@ -55,13 +59,13 @@ def runners(answers: Answers) -> Iterator[Callable[[ProcessorWorkload], str]]:
         def do_GET(self) -> None:
             nonlocal now
             _, name, path = self.path.split("/", 2)
-            answers.asked.append((self.command, self.path, self.headers.get("X-Forwarded-User", "")))
+            answers.requests.append((self.command, self.path, self.headers.get("X-Forwarded-User", "")))
             if answers.silent(name):
                 ended.wait(60)
                 return
             with counting:
                 now += 1
-                answers.most_at_once = max(answers.most_at_once, now)
+                answers.max_concurrent = max(answers.max_concurrent, now)
             try:
                 self._answer(path)
             finally:

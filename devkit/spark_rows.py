@@ -1,4 +1,4 @@
-"""Records as rows of a session, for tests of single expressions."""
+"""Records as rows of a Spark session, for tests of single expressions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def conf(session: SparkSession, key: str, value: str) -> Iterator[None]:
 
 
 def records(session: SparkSession, *raw: bytes | None) -> DataFrame:
-    """A row for each record, as a column `raw` that Spark does not compute while it plans."""
+    """A row for each record, with a column `raw` that Spark does not compute during planning."""
     rows = session.createDataFrame([(number,) for number in range(len(raw))], "n int").repartition(1)
     cases = F.lit(None).cast("binary")
     for number, record in enumerate(raw):

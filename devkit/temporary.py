@@ -1,4 +1,4 @@
-"""Temporary files of tests in memory, where the machine has room for them."""
+"""Keeps temporary files of tests in memory, if the machine has enough."""
 
 import os
 import shutil
@@ -10,10 +10,10 @@ ENOUGH_BYTES = 4 << 30
 
 
 def keep_temporary_files_in_memory() -> None:
-    """Puts `tmp_path`, checkpoints and the folders of brokers on a file system in memory.
+    """Put `tmp_path`, checkpoints and the folders of brokers on a file system in memory.
 
-    The tests sync thousands of files, which takes milliseconds each on a disk. Changes nothing where TMPDIR is set, or
-    where /dev/shm is small or runs no native libraries (noexec).
+    The tests sync thousands of files, which takes milliseconds each on a disk. Does nothing if TMPDIR is set, or if
+    /dev/shm is small or mounted without execution of libraries (noexec).
     """
     if "TMPDIR" in os.environ or not MEMORY.is_dir():
         return

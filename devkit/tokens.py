@@ -1,4 +1,4 @@
-"""A token endpoint for tests: client credentials in, a signed token out, and the keys to check it with."""
+"""A token endpoint for tests: it returns signed tokens for client credentials, and the keys to verify them."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ _KEY_ID = "kit"
 
 
 class TokenServer:
-    """An OAuth server on a random port of 127.0.0.1 that knows `clients`, secret by id.
+    """An OAuth server on a random port of 127.0.0.1; `clients` are secrets by client id.
 
-    `granted` holds what was asked for with right credentials: client id and scope ("" for none).
-    Serves within the block.
+    `granted` has the client id and the scope ("" for none) of each successful request. Serves within the block.
     """
 
     def __init__(self, clients: Mapping[str, str]) -> None:
@@ -56,7 +55,7 @@ class TokenServer:
         return {"keys": [key | {"kid": _KEY_ID, "use": "sig", "alg": "RS256"}]}
 
     def grant(self, authorization: str, form: Mapping[str, list[str]]) -> tuple[int, dict[str, Any]]:
-        """Status and body of the answer to a token request: `authorization` is the header of that name."""
+        """Status and body of the response to a token request. `authorization` is the header of that name."""
         if form.get("grant_type") != ["client_credentials"]:
             return 400, {"error": "unsupported_grant_type"}
         client, _, secret = base64.b64decode(authorization.removeprefix("Basic ")).decode().partition(":")

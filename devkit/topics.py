@@ -1,4 +1,4 @@
-"""Topics, records and consumer groups of a broker, for tests: calls that return when the thing is done."""
+"""Topics, records and consumer groups of a broker, for tests. Each call returns when its work is done."""
 
 import subprocess
 import time
@@ -22,7 +22,7 @@ Isolation = Literal["read_uncommitted", "read_committed"]
 Config = dict[str, str | int | float | bool]
 
 CLIENT_CONFIG: Config = {
-    "log_level": 0,  # a restarted broker makes clients log each refused connection; a failed test says more
+    "log_level": 0,  # clients log each refused connection of a restarted broker; a failed test says more
     "reconnect.backoff.ms": 20,
     "reconnect.backoff.max.ms": 200,
 }
@@ -30,10 +30,9 @@ ADMIN_DEADLINE_S = 30
 
 
 class Topics:
-    """What a test does with the broker at `bootstrap`; what is not done in time is an AssertionError.
+    """Operations on the broker at `bootstrap`. They raise AssertionError if they do not end in time.
 
-    Clients are kept and used again, since a new one takes half a second to be ready. Threads may share the
-    object.
+    Clients are kept and reused, because a new one takes half a second to be ready. Threads may share the object.
     """
 
     def __init__(self, bootstrap: str) -> None:
@@ -42,14 +41,14 @@ class Topics:
         self._consumers: dict[Isolation, list[Consumer]] = {"read_committed": [], "read_uncommitted": []}
 
     def close_clients(self) -> None:
-        """Closes the clients kept; the next call makes new ones."""
+        """Close the clients; the next call makes new ones."""
         self._producers.clear()
         for idle in self._consumers.values():
             while idle:
                 idle.pop().close()
 
     def create_topic(self, name: str, partitions: int = 1, config: Mapping[str, str] | None = None) -> None:
-        """Creates a topic that keeps records of any age, and returns when clients see all its partitions."""
+        """Create a topic that keeps records of any age; returns when clients see all its partitions."""
         admin = self._admin()
         topic = NewTopic(name, partitions, 1, config={"retention.ms": "-1", **(config or {})})
         admin.create_topics([topic])[name].result(ADMIN_DEADLINE_S)
@@ -59,20 +58,20 @@ class Topics:
                 raise AssertionError(f"topic {name} has no {partitions} partitions in {ADMIN_DEADLINE_S} s")
 
     def delete_topic(self, name: str) -> None:
-        """Deletes a topic."""
+        """Delete a topic."""
         admin = self._admin()
         admin.delete_topics([name])[name].result(ADMIN_DEADLINE_S)
 
     def delete_records(self, topic: str, partition: int, before: int) -> None:
-        """Deletes the records of a partition below an offset, as retention would."""
+        """Delete the records of a partition before an offset, as retention does."""
         admin = self._admin()
         for future in admin.delete_records([TopicPartition(topic, partition, before)]).values():
             future.result(ADMIN_DEADLINE_S)
 
     def produce(self, topic: str, records: Iterable[Record], deadline_s: float = 30) -> None:
-        """Writes records in order and returns when the broker has them all.
+        """Write records in order; returns when the broker has all of them.
 
-        A timestamp of 0 is a ValueError: the client library would write the present time.
+        A timestamp of 0 is a ValueError: the client library would write the current time.
         """
         producer = self._producers.pop() if self._producers else self._new_producer()
         errors: list[KafkaError] = []
@@ -101,9 +100,9 @@ class Topics:
     def consume(
         self, topic: str, count: int, deadline_s: float = 30, isolation: Isolation = "read_uncommitted"
     ) -> list[Record]:
-        """Returns the first `count` records that arrive from the beginning, by partition and offset.
+        """The first `count` records that arrive from the beginning, by partition and offset.
 
-        Raises AssertionError, showing what came, if there are fewer at the deadline.
+        Raises AssertionError, with the records so far, after the deadline.
         """
         records: list[Record] = []
         deadline = time.monotonic() + deadline_s
@@ -120,7 +119,7 @@ class Topics:
     def consume_all(
         self, topic: str, deadline_s: float = 30, isolation: Isolation = "read_uncommitted"
     ) -> list[Record]:
-        """Returns all records that the topic holds now, by partition and offset."""
+        """All records that the topic has now, by partition and offset."""
         records: list[Record] = []
         deadline = time.monotonic() + deadline_s
         with self._reading(topic, isolation) as (consumer, partitions):
@@ -136,7 +135,7 @@ class Topics:
         return sorted(records, key=_place)
 
     def end_offsets(self, topic: str) -> dict[int, int]:
-        """Returns the offset after the last record, for each partition."""
+        """The offset after the last record, for each partition."""
         admin = self._admin()
         latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
         wanted = {TopicPartition(topic, partition): latest for partition in _partitions(admin, topic)}
@@ -144,9 +143,9 @@ class Topics:
         return {place.partition: future.result(ADMIN_DEADLINE_S).offset for place, future in futures.items()}
 
     def consumer_groups_describe(self, group: str) -> list[GroupPartition]:
-        """Returns what Kafka's own `kafka-consumer-groups --describe` shows of a group.
+        """The output of Kafka's `kafka-consumer-groups --describe` for a group.
 
-        Raises AssertionError, with what the tool printed, if there is no such group.
+        Raises AssertionError, with the output of the tool, if there is no such group.
         """
         tool = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
         quiet = "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"
@@ -162,18 +161,18 @@ class Topics:
         return {**CLIENT_CONFIG, "bootstrap.servers": self.bootstrap, **more}
 
     def _admin(self) -> AdminClient:
-        """A client to be kept in a variable while its futures are awaited: they die with it."""
+        """A client; the caller keeps it in a variable while it awaits futures, which end with the client."""
         return AdminClient(self._config({}))
 
     def _new_producer(self) -> Producer:
-        # The partitioner of the Java clients, so that a key lies where the engine's own output puts it.
+        # The partitioner of the Java clients, so that a key is in the same partition as in the engine's output.
         settings: Config = {"enable.idempotence": True, "partitioner": "murmur2_random", "linger.ms": 1}
         settings["queue.buffering.max.messages"] = 1_000_000
         return Producer(self._config(settings))
 
     def _new_consumer(self, isolation: Isolation) -> Consumer:
         settings: Config = {
-            "group.id": f"kit-{uuid.uuid4()}",  # required by the client, never used: nothing is committed
+            "group.id": f"kit-{uuid.uuid4()}",  # required by the client, but nothing is committed
             "enable.auto.commit": False,
             "enable.partition.eof": True,
             "fetch.wait.max.ms": 20,
@@ -183,11 +182,11 @@ class Topics:
 
     @contextmanager
     def _reading(self, topic: str, isolation: Isolation) -> Iterator[tuple[Consumer, list[int]]]:
-        """Gives a consumer at the beginning of all partitions, and the partitions."""
+        """A consumer at the beginning of all partitions, and the partitions."""
         idle = self._consumers[isolation]
         consumer = idle.pop() if idle else self._new_consumer(isolation)
         try:
-            # Asked of this very client: one that does not know the topic yet would idle for up to a second.
+            # From this client: one that does not know the topic yet would wait for up to a second.
             partitions = _partitions(consumer, topic)
             if not partitions:
                 raise AssertionError(f"there is no topic {topic}")

@@ -1,9 +1,9 @@
-"""Windows, grace and lateness in plain Python: what the engine must give, said in the shortest way.
+"""A model of windows, grace and lateness in plain Python; tests compare the engine with it.
 
-The rules, as of Spark's structured streaming:
-- a batch's watermark is the largest event time of the batches before it, less the grace; it never falls;
-- what is late goes by the watermark of the batch before: a batch's own watermark only ends windows, after it;
-- a record is in every window `[n * advance, n * advance + size)` that holds its event time;
+The rules, as in Spark's structured streaming:
+- the watermark of a batch is the largest event time of the batches before it, less the grace; it never falls;
+- lateness depends on the watermark of the batch before; the watermark of a batch only closes windows, after the batch;
+- a record is in every window `[n * advance, n * advance + size)` that contains its event time;
 - for a window that ends at or before that watermark the record is late, and dropped;
 - after a batch each window that it changed has one new value.
 """
@@ -16,7 +16,7 @@ from typing import Generic, Protocol, TypeVar
 
 
 class Timed(Protocol):
-    """What is put into windows."""
+    """A record of a window."""
 
     @property
     def key(self) -> str: ...
@@ -39,7 +39,7 @@ class Window:
     grace_ms: int
 
     def starts(self, at_ms: int) -> list[int]:
-        """The starts of all windows that hold a time."""
+        """The starts of all windows that contain a time."""
         last = at_ms // self.advance_ms * self.advance_ms
         return list(range(last, at_ms - self.size_ms, -self.advance_ms))
 
@@ -64,25 +64,25 @@ Result = TypeVar("Result")
 
 @dataclass
 class Model(Generic[Result]):
-    """`changelogs` has the values of each window in the order in which they come out."""
+    """`changelogs` has the values of each window in the order of their output."""
 
     changelogs: dict[Place, list[Result]] = field(default_factory=dict)
     late: int = 0
-    """Records dropped, one for each window that was closed."""
+    """Dropped records, counted once for each closed window."""
 
 
 def windows_of(batches: Sequence[Sequence[Event]], window: Window) -> Model[Value]:
-    """What comes out of some micro-batches."""
+    """The output of the model for micro-batches."""
     return values_of(batches, window, _value)
 
 
 def values_of(
     batches: Sequence[Sequence[Record]], window: Window, value: Callable[[Sequence[Record]], Result]
 ) -> Model[Result]:
-    """The same for other records and another value of a window's records."""
+    """The output for records of any type, with a function that computes the value of a window."""
     model: Model[Result] = Model()
     kept: dict[Place, list[Record]] = {}
-    late_until: int | None = None  # the watermark of the batch before
+    late_until: int | None = None  # of the batch before
     watermark: int | None = None  # of this batch
     for batch in batches:
         changed: set[Place] = set()

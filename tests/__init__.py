@@ -1,1 +1,1 @@
-"""The test suite: a folder for each layer, and `kit`, which starts real programs."""
+"""The test suite: a folder for each layer."""

@@ -12,7 +12,7 @@ from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 from devkit.broker import Broker
 from devkit.goldens import Goldens
 
-TOGETHER = {
+ONE_PROCESS = {
     "tests/kafka/test_kerberos.py",
     "tests/kafka/test_key_stores.py",
     "tests/kafka/test_lsql_test.py",
@@ -21,18 +21,18 @@ TOGETHER = {
     "tests/kafka/test_security.py",
     "tests/streams/test_function_examples.py",
 }
-"""Files whose tests run in one process under `--dist loadgroup`, because they share a server or a long computation."""
+"""Files whose tests run in one process, because they share a server or a long computation."""
 
 
 class FileGroupScheduling(LoadScopeScheduling):  # type: ignore[misc]
-    """Sends all tests of a file in TOGETHER to one process, and every other test to the next free one.
+    """Sends all tests of a file in ONE_PROCESS to one process, and every other test to the next free one.
 
     The marker xdist_group has no effect with pytest 9.2: pytest-xdist 3.8 changes an attribute that is no longer read.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        return file if file in TOGETHER else nodeid
+        return file if file in ONE_PROCESS else nodeid
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling | None:
@@ -44,7 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
-    # Without this, TERM ends the run on the spot and leaves a broker behind.
+    # Otherwise SIGTERM would end the run at once and leave a broker behind.
     signal.signal(signal.SIGTERM, lambda *_: pytest.exit("ended by TERM", returncode=143))
 
 
@@ -56,14 +56,14 @@ class TopicFactory(Protocol):
 
 @pytest.fixture(scope="session")
 def broker() -> Iterator[Broker]:
-    """A running Kafka broker, one for the whole run; a test that stops a broker makes its own."""
+    """A running Kafka broker, one for the whole run; a test that stops its broker starts another one."""
     with Broker() as running:
         yield running
 
 
 @pytest.fixture
 def topic(broker: Broker) -> Iterator[TopicFactory]:
-    """The factory of this test's topics."""
+    """Creates topics for this test."""
     created: list[str] = []
 
     def create(name: str = "topic", partitions: int = 1, config: Mapping[str, str] | None = None) -> str:

@@ -1,8 +1,8 @@
-"""A real Kubernetes on this machine, for tests: control plane, kubelet and containerd as plain processes of the host.
+"""A real Kubernetes on this machine, for tests: control plane, kubelet and containerd are processes of the host.
 
-`python -m ci.cluster up` boots it; `layout` says where everything is. It is thrown away with `down`, so nothing in
-it is made to last, and what serves pods from the host (DNS, volumes) has the administrator's rights.
+`python -m ci.cluster up` boots it; `layout` defines its folders and addresses. `down` deletes it, so its data is not
+synced to disk, and the host processes that serve pods (DNS, volumes) have administrator rights.
 
-What it does not do: enforce NetworkPolicy (the ptp network has no such part; policies are accepted), give
-LoadBalancer addresses, have a second node, resize or snapshot volumes.
+It does not enforce NetworkPolicy (the ptp network ignores policies), has no LoadBalancer addresses and no second node,
+and cannot resize or snapshot volumes.
 """

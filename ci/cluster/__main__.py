@@ -1,4 +1,4 @@
-"""The cluster by hand: `python -m ci.cluster up | down | status | load IMAGE... | node stop|start|reboot`."""
+"""Commands for the cluster: `python -m ci.cluster up | down | status | load IMAGE... | node stop|start|reboot`."""
 
 import argparse
 import sys
@@ -15,7 +15,7 @@ NODE_ACTIONS = {"stop": node.stop_node, "start": node.start_node, "reboot": node
 
 
 def up(_: argparse.Namespace) -> int:
-    """Boots it, and says how to use it."""
+    """Boot the cluster and print how to use it."""
     began = time.monotonic()
     booted = lifecycle.up()
     print(f"up in {time.monotonic() - began:.0f} s" if booted else "up already")
@@ -24,14 +24,14 @@ def up(_: argparse.Namespace) -> int:
 
 
 def down(_: argparse.Namespace) -> int:
-    """Takes it down; nothing to do is fine."""
+    """Remove the cluster, if it runs."""
     lifecycle.down()
     print("down")
     return 0
 
 
 def status(_: argparse.Namespace) -> int:
-    """Shows what runs; 3 if the cluster is not usable."""
+    """Show the processes; exit code 3 if the cluster is not usable."""
     for name, pid in lifecycle.status().items():
         print(f"{name:24} {pid or '-'}")
     is_up = lifecycle.is_up()
@@ -40,14 +40,14 @@ def status(_: argparse.Namespace) -> int:
 
 
 def load(arguments: argparse.Namespace) -> int:
-    """Copies images from podman's store into the cluster."""
+    """Copy images from podman into the cluster."""
     for name in arguments.image:
         print(f"{name}: {'loaded' if images.load(name) else 'there already'}")
     return 0
 
 
 def on_node(arguments: argparse.Namespace) -> int:
-    """Makes trouble on the node."""
+    """Stop, start or reboot the node."""
     NODE_ACTIONS[arguments.action]()
     return 0
 
@@ -71,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main() -> int:
-    """Runs one command; those that change something one at a time on a machine, and not while tests run."""
+    """Run a command. Commands that change something run one at a time on a machine, and not during tests."""
     arguments = parser().parse_args()
     try:
         with cache_lock(LOCK) if arguments.run is not status else nullcontext():

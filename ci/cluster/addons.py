@@ -1,4 +1,4 @@
-"""What pods expect of a cluster beside the API: names and volumes. Both are served by processes of the host."""
+"""DNS and volumes of the cluster, served by processes of the host."""
 
 import json
 import socket
@@ -20,7 +20,7 @@ OBJECT = dict[str, Any]
 
 
 def start_addons() -> None:
-    """Starts both, makes the objects by which pods find them, and defines the kinds that charts know of."""
+    """Start both, create the objects with which pods find them, and define the kinds of operators that charts use."""
     RUN.joinpath("Corefile").write_text(_corefile())
     COREDNS.start(["coredns", "-conf", RUN / "Corefile"])
     VOLUMES.start([sys.executable, "-m", "ci.cluster.volumes"])
@@ -30,12 +30,12 @@ def start_addons() -> None:
 
 
 def await_dns() -> None:
-    """Returns when the address that pods ask knows the API's name: CoreDNS and kube-proxy work."""
+    """Wait until the DNS address of pods resolves the name of the API: CoreDNS and kube-proxy work."""
     COREDNS.wait_until(lambda: resolves("kubernetes.default.svc.cluster.local"), READY_S, "DNS answers")
 
 
 def resolves(name: str) -> bool:
-    """Whether the cluster's DNS knows an address for a name."""
+    """Whether the cluster's DNS resolves a name."""
     question = b"".join(bytes([len(label)]) + label.encode() for label in name.split(".")) + b"\0"
     packet = struct.pack(">6H", 1, 0x0100, 1, 0, 0, 0) + question + struct.pack(">2H", 1, 1)
     with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
@@ -48,7 +48,7 @@ def resolves(name: str) -> bool:
 
 
 def dns_objects() -> list[OBJECT]:
-    """A Service at the address that kubelet writes into pods, leading to the host's CoreDNS."""
+    """A Service at the DNS address that kubelet gives to pods, with the host's CoreDNS as its endpoint."""
     ports = [{"name": "dns", "port": 53, "protocol": "UDP"}, {"name": "dns-tcp", "port": 53, "protocol": "TCP"}]
     service = {
         "apiVersion": "v1",
@@ -72,7 +72,7 @@ def dns_objects() -> list[OBJECT]:
 
 
 def storage_class(kind: StorageKind) -> OBJECT:
-    """The class by which a claim asks for volumes of a kind."""
+    """The storage class for volumes of a kind."""
     default = {"storageclass.kubernetes.io/is-default-class": "true"} if kind.is_default else {}
     return {
         "apiVersion": "storage.k8s.io/v1",

@@ -1,4 +1,4 @@
-"""The cluster's keys and certificates, made by openssl, and a kubeconfig for each user."""
+"""The cluster's keys and certificates, created by openssl, and a kubeconfig for each user."""
 
 import base64
 import json
@@ -16,7 +16,7 @@ NEW_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc")
 
 @dataclass(frozen=True)
 class Identity:
-    """Who a certificate is for: the user and group that the API sees, and the addresses served under it."""
+    """The subject of a certificate: user and group for the API, and the addresses of a server."""
 
     name: str
     user: str
@@ -48,7 +48,7 @@ USERS = (
 
 
 def make_keys(api_url: str) -> None:
-    """Fills the folder of keys, and writes the kubeconfig of each user beside it."""
+    """Fill the folder of keys, and write the kubeconfig of each user."""
     PKI.mkdir(parents=True)
     _certificate(
         "ca", "/CN=lsql-test-cluster", ["basicConstraints=critical,CA:TRUE", "keyUsage=critical,keyCertSign,cRLSign"]
@@ -62,7 +62,7 @@ def make_keys(api_url: str) -> None:
 
 
 def write_kubeconfig(path: Path, user: str, api_url: str) -> None:
-    """Writes the file by which a client is that user; it holds the keys themselves."""
+    """Write the kubeconfig of a user, with the keys in it."""
     config = {
         "apiVersion": "v1",
         "kind": "Config",
@@ -90,7 +90,7 @@ def _sign(identity: Identity) -> None:
         "basicConstraints=CA:FALSE",
         "keyUsage=critical,digitalSignature,keyEncipherment",
         "extendedKeyUsage=serverAuth,clientAuth",
-        # Python 3.13 in a pod refuses a certificate without it.
+        # Python 3.13 in a pod refuses a certificate without this extension.
         "authorityKeyIdentifier=keyid",
     ]
     if identity.addresses:
@@ -100,7 +100,7 @@ def _sign(identity: Identity) -> None:
 
 
 def _certificate(name: str, subject: str, extensions: list[str], signer: Iterable[str | Path] = ()) -> None:
-    # A configuration of our own: the system's adds extensions that contradict these.
+    # Our own configuration, because the system's adds extensions that contradict these.
     config = PKI / f"{name}.cnf"
     config.write_text("\n".join(["[req]", "distinguished_name=dn", "x509_extensions=x", "[dn]", "[x]", *extensions]))
     files: list[str | Path] = ["-keyout", PKI / f"{name}.key", "-out", PKI / f"{name}.crt"]

@@ -13,29 +13,29 @@ READY_S = 90
 
 
 def start_api(ports: Ports) -> None:
-    """Starts etcd and the API server, which waits for etcd by itself."""
+    """Start etcd and the API server, which waits for etcd."""
     ETCD.start(_etcd(ports))
     API_SERVER.start(_api_server(ports))
 
 
 def await_api() -> None:
-    """Returns when the API answers."""
+    """Wait until the API responds."""
     API_SERVER.wait_until(api_is_ready, READY_S, "the API is ready")
 
 
 def api_is_ready() -> bool:
-    """Whether the API says of itself that it is ready."""
+    """Whether the API reports that it is ready."""
     return succeeds(["kubectl", "--kubeconfig", KUBECONFIG, "--request-timeout=3s", "get", "--raw", "/readyz"])
 
 
 def start_controllers() -> None:
-    """Starts what turns wishes into pods, and pods into placements."""
+    """Start the controllers and the scheduler."""
     CONTROLLERS.start(_controllers())
     SCHEDULER.start(["kube-scheduler", _kubeconfig("scheduler"), "--leader-elect=false", "--bind-address=127.0.0.1"])
 
 
 def kubectl(*arguments: str | Path, stdin: str | None = None) -> str:
-    """Runs kubectl as the administrator and returns what it wrote."""
+    """Run kubectl as the administrator; returns its output."""
     return command(["kubectl", "--kubeconfig", KUBECONFIG, *arguments], stdin)
 
 
@@ -44,7 +44,7 @@ def _etcd(ports: Ports) -> list[str | Path]:
     return [
         "etcd",
         f"--data-dir={RUN / 'etcd'}",
-        "--unsafe-no-fsync",  # nothing here is meant to outlive a loss of power
+        "--unsafe-no-fsync",  # the data need not survive a power loss
         f"--listen-client-urls={client}",
         f"--advertise-client-urls={client}",
         f"--listen-peer-urls={peer}",
@@ -57,11 +57,11 @@ def _api_server(ports: Ports) -> list[str | Path]:
     return [
         "kube-apiserver",
         f"--etcd-servers=http://127.0.0.1:{ports.etcd}",
-        # Pods reach it by its Service, which leads to the node's address: so it listens on every one.
+        # Pods connect through its Service, which forwards to the node's address, so it listens on every address.
         f"--secure-port={ports.api}",
         f"--advertise-address={NODE_IP}",
         f"--service-cluster-ip-range={SERVICE_RANGE}",
-        "--service-node-port-range=32001-32767",  # above the ports that are chosen at random here
+        "--service-node-port-range=32001-32767",  # above the ports that are chosen at random
         f"--tls-cert-file={PKI / 'apiserver.crt'}",
         f"--tls-private-key-file={PKI / 'apiserver.key'}",
         f"--client-ca-file={PKI / 'ca.crt'}",

@@ -1,4 +1,4 @@
-"""The images that the node has: pause, made here, and what is copied from podman's store."""
+"""The images of the node: pause, which is built here, and images that are copied from podman."""
 
 import hashlib
 import io
@@ -11,15 +11,16 @@ from ci.cluster.layout import HOME, PAUSE_IMAGE, TOOLS, containerd_socket, envir
 from ci.cluster.processes import ClusterFailed, command
 
 LOADED = HOME / "loaded.json"
-"""podman's id of each image that was copied: what is there already is not copied again."""
+"""The podman id of each copied image, to copy an image only if it has changed."""
 ATTEMPTS = 3
-"""containerd 1.6 may collect a layer of an image's former version while the new one, which shares it, is unpacked."""
+"""containerd 1.6 may collect a layer of an older version of an image while it unpacks the new version, which shares it.
+"""
 
 
 def load(name: str) -> bool:
-    """Copies an image of podman's into the cluster, under that very name; returns whether it had to.
+    """Copy an image from podman into the cluster, with the same name; returns whether it was copied.
 
-    A name must be complete and its tag not `latest`: for that one the kubelet would ask a registry.
+    The name must be complete and its tag not `latest`, for which the kubelet would contact a registry.
     """
     found = subprocess.run(
         ["podman", "image", "inspect", "--format", "{{.Id}}", name], capture_output=True, check=False
@@ -41,7 +42,7 @@ def load(name: str) -> bool:
 
 
 def _copy(name: str) -> str | None:
-    """Copies an image; what went wrong, if something did."""
+    """Copy an image. Returns the error, if any."""
     saving = ["podman", "save", "--quiet", "--format=docker-archive", name]
     with subprocess.Popen(saving, stdout=subprocess.PIPE) as save:
         result = subprocess.run(_importing(), stdin=save.stdout, capture_output=True, check=False, env=environment())
@@ -50,18 +51,18 @@ def _copy(name: str) -> str | None:
 
 
 def tag(name: str, new: str) -> None:
-    """Gives an image of the node's another name beside its own."""
+    """Add a name to an image of the node."""
     command([*_ctr(), "images", "tag", "--force", name, new])
 
 
 def load_pause() -> None:
-    """Gives the node the image that holds a pod's namespaces."""
+    """Give the node the image whose container holds a pod's namespaces."""
     if PAUSE_IMAGE not in names():
         command(_importing(), pause_archive())
 
 
 def names() -> list[str]:
-    """The names of all images that the node has."""
+    """The names of all images of the node."""
     return command([*_ctr(), "images", "ls", "-q"]).split()
 
 

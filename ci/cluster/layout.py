@@ -8,7 +8,7 @@ from ci.tools.cache import CACHE, ROOT, VENV
 
 NODE = "node1"
 NODE_IP = "10.97.0.1"
-"""An alias on the loopback device: the same on every machine, whatever its own network."""
+"""An alias on the loopback device, equal on every machine and independent of its network."""
 POD_RANGE = "10.244.0.0/16"
 NODE_POD_RANGE = "10.244.0.0/24"
 SERVICE_RANGE = "10.96.0.0/16"
@@ -19,14 +19,15 @@ PAUSE_IMAGE = "localhost/pause:1"
 
 TOOLS = VENV / "share/lsql-runner/cluster-tools/bin"
 DEFINITIONS = VENV / "share/lsql-runner/cluster-tools/crds"
-"""Definitions of kinds that operators install. The API server checks a chart's objects by them; no controller acts."""
+"""Definitions of kinds of operators. The API server validates a chart's objects with them; no controller acts on them.
+"""
 HOME = CACHE / "cluster"
 LOCK = "cluster"
-"""Of the cache folder: one cluster at a time on a machine, since address, routes and rules are the machine's."""
+"""A lock in the cache folder: one cluster at a time on a machine, because addresses, routes and rules are global."""
 IMAGES = HOME / "images"
-"""containerd's images, kept from one run to the next."""
+"""The images of containerd, kept between runs."""
 RUN = HOME / "run"
-"""One run: keys, state, logs, volumes; removed by the next `up`."""
+"""The data of one run: keys, state, logs, volumes; removed by the next `up`."""
 
 KUBECONFIG = RUN / "admin.kubeconfig"
 PKI = RUN / "pki"
@@ -37,13 +38,13 @@ PATH = f"{TOOLS}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def containerd_socket() -> Path:
-    """Where containerd listens."""
+    """The socket of containerd."""
     return RUN / "containerd.sock"
 
 
 @dataclass(frozen=True)
 class Ports:
-    """The ports of the host that one run chooses; kubelet and others use fixed ones."""
+    """The ports of the host that a run chooses; kubelet and others have fixed ports."""
 
     api: int
     etcd: int
@@ -51,12 +52,12 @@ class Ports:
 
     @property
     def api_url(self) -> str:
-        """The API server as the host reaches it."""
+        """The URL of the API server from the host."""
         return f"https://127.0.0.1:{self.api}"
 
 
 def environment() -> dict[str, str]:
-    """The environment of every program of the cluster: no proxies, nothing of the caller's shell."""
+    """The environment of every program of the cluster, without proxies and variables of the shell."""
     return {
         "PATH": PATH,
         "HOME": str(Path.home()),

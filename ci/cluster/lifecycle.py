@@ -1,4 +1,4 @@
-"""Boots the cluster and takes it down, in order."""
+"""Starts and stops the cluster."""
 
 import shutil
 import time
@@ -11,7 +11,7 @@ from ci.cluster.prerequisites import faults
 from ci.cluster.processes import ClusterFailed, command, succeeds
 from ci.tools.ports import free_port
 
-# In the order of their end: first what could bring a pod back.
+# In the order in which they end: first those that could start a pod again.
 PROGRAMS = (
     node.KUBELET,
     addons.VOLUMES,
@@ -26,11 +26,11 @@ EMPTY_S = 10
 
 
 class CannotRun(Exception):
-    """This machine cannot run the cluster; the message lists why, with a way out for each."""
+    """This machine cannot run the cluster. The message lists the reasons, each with a way out."""
 
 
 def check_machine() -> None:
-    """CannotRun if something is missing."""
+    """Raise CannotRun if something is missing."""
     found = faults()
     if not TOOLS.is_dir():
         found.append("the cluster's programs are not built. Run: .venv/bin/python -m ci.tools.cluster_tools")
@@ -39,12 +39,12 @@ def check_machine() -> None:
 
 
 def is_up() -> bool:
-    """Whether everything runs and the API answers."""
+    """Whether all processes run and the API responds."""
     return all(program.pid for program in (*PROGRAMS, node.CONTAINERD)) and control_plane.api_is_ready()
 
 
 def up() -> bool:
-    """Boots a fresh cluster and returns when it takes pods; False if one runs already."""
+    """Boot a new cluster; returns when it accepts pods, or False if one already runs."""
     check_machine()
     if is_up():
         return False
@@ -70,7 +70,7 @@ def up() -> bool:
 
 
 def down() -> None:
-    """Stops everything at once, since nothing of it is kept but images, and cleans up behind it. Logs stay."""
+    """Stop all processes at once, because only images are kept, and clean up. Logs remain."""
     for program in PROGRAMS:
         program.kill()
     if node.CONTAINERD.pid:
@@ -81,7 +81,7 @@ def down() -> None:
 
 
 def status() -> dict[str, int | None]:
-    """The process id of each program, None for one that does not run."""
+    """The process id of each program; None if it does not run."""
     return {program.name: program.pid for program in (node.CONTAINERD, *reversed(PROGRAMS))}
 
 
@@ -95,7 +95,7 @@ def _await_service_account() -> None:
 
 
 def _remove_containers() -> None:
-    """containerd keeps them beside the images: the next run would find them."""
+    """containerd keeps containers with the images, so the next run would find them."""
     ctr: list[str | Path] = ["ctr", "-a", containerd_socket(), "-n", "k8s.io"]
     node.kill_containers()
     deadline = time.monotonic() + EMPTY_S

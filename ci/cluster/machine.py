@@ -1,4 +1,4 @@
-"""The state that a cluster makes in the kernel: mounts, rules, addresses, cgroups; finds and removes it."""
+"""The kernel state of a cluster: mounts, rules, addresses, cgroups. Finds and removes it."""
 
 import os
 import re
@@ -13,18 +13,18 @@ from ci.cluster.processes import command, succeeds
 
 CGROUPS = Path("/sys/fs/cgroup")
 CGROUP_S = 5
-"""A cgroup is busy until its last task is reaped."""
+"""A cgroup is busy until its last process has been waited for."""
 TABLES = ("nat", "filter", "mangle")
 
 
 def add_address() -> None:
-    """Gives the machine the node's address."""
+    """Add the node's address to the machine."""
     if f" {NODE_IP}/32 " not in command(["ip", "-4", "addr", "show", "dev", "lo"]):
         command(["ip", "addr", "add", f"{NODE_IP}/32", "dev", "lo"])
 
 
 def clean_up() -> None:
-    """Removes all state of a cluster from the kernel, once its processes have ended."""
+    """Remove all kernel state of a cluster, after its processes have ended."""
     for mount in mounts():
         succeeds(["umount", "--lazy", mount])
     succeeds(["ip", "addr", "del", f"{NODE_IP}/32", "dev", "lo"])
@@ -35,7 +35,7 @@ def clean_up() -> None:
 
 
 def remains() -> list[str]:
-    """Lists what a cluster that is down has not removed; for a test."""
+    """The state that a stopped cluster has not removed; for a test."""
     found = [f"mount {mount}" for mount in mounts()]
     found += [f"cgroup {folder}" for folder in cgroups()]
     found += [f"address {NODE_IP}"] * (NODE_IP in command(["ip", "-4", "addr", "show", "dev", "lo"]))
@@ -44,14 +44,14 @@ def remains() -> list[str]:
 
 
 def mounts() -> list[Path]:
-    """What is mounted below the folder of a run, the innermost first."""
+    """The mounts below the folder of a run, innermost first."""
     lines = Path("/proc/self/mounts").read_text().splitlines()
     targets = [Path(line.split()[1].replace("\\040", " ")) for line in lines]
     return sorted((target for target in targets if target.is_relative_to(RUN)), reverse=True)
 
 
 def cgroups() -> list[Path]:
-    """The cgroups that kubelet made for pods, the innermost first."""
+    """The cgroups that kubelet created for pods, innermost first."""
     tops = [path for pattern in ("kubepods", "*/kubepods") for path in CGROUPS.glob(pattern) if not path.is_symlink()]
     return [Path(folder) for top in tops for folder, _, _ in os.walk(top, topdown=False)]
 
@@ -76,7 +76,7 @@ def _clean_table(tool: str, table: str) -> None:
 
 
 def _own_rules(saved: list[str]) -> Iterator[str]:
-    """The chains and rules of kube-proxy and of our pod network; other networks' stay."""
+    """The chains and rules of kube-proxy and of the pod network; those of other networks are kept."""
     chains = {name for line in saved if CNI_NETWORK in line for name in re.findall(r"CNI-[0-9A-Za-z-]+", line)}
     chains = {name for name in chains if "HOSTPORT" not in name}  # these are shared by all networks
     marks = re.compile("|".join(["KUBE-", re.escape(CNI_NETWORK), *map(re.escape, sorted(chains))]))

@@ -31,7 +31,7 @@ READY_S = 60
 
 
 def configure() -> None:
-    """Writes the configuration of the node's programs."""
+    """Write the configuration of the node's programs."""
     CNI.mkdir(parents=True)
     CNI.joinpath("10-pods.conflist").write_text(json.dumps(_network()))
     RUN.joinpath("containerd.toml").write_text(_containerd())
@@ -39,13 +39,13 @@ def configure() -> None:
 
 
 def start_containerd() -> None:
-    """Starts containerd and returns when it answers."""
+    """Start containerd; returns when it responds."""
     CONTAINERD.start(["containerd", "--config", RUN / "containerd.toml"])
     CONTAINERD.wait_until(lambda: succeeds(["ctr", "-a", containerd_socket(), "version"]), 30, "containerd answers")
 
 
 def start_kubelet() -> None:
-    """Starts kubelet; `await_node` says when it takes pods."""
+    """Start kubelet; `await_node` waits until it accepts pods."""
     KUBELET.start(
         [
             "kubelet",
@@ -59,7 +59,7 @@ def start_kubelet() -> None:
 
 
 def start_proxy() -> None:
-    """Starts kube-proxy, which makes the addresses of Services lead to pods."""
+    """Start kube-proxy, which forwards the addresses of Services to pods."""
     KUBE_PROXY.start(
         [
             "kube-proxy",
@@ -67,13 +67,13 @@ def start_proxy() -> None:
             f"--hostname-override={NODE}",
             f"--cluster-cidr={POD_RANGE}",
             "--proxy-mode=iptables",
-            "--conntrack-max-per-core=0",  # a kernel setting that a machine may not let it write
+            "--conntrack-max-per-core=0",  # a kernel setting that some machines do not allow it to write
         ]
     )
 
 
 def await_node() -> None:
-    """Returns when the node takes pods."""
+    """Wait until the node accepts pods."""
     KUBELET.wait_until(_is_ready, READY_S, "the node is ready")
 
 
@@ -83,27 +83,27 @@ def _is_ready() -> bool:
 
 
 def stop_node() -> None:
-    """Stops kubelet and containerd. Containers run on, as they do when these are restarted on a real node."""
+    """Stop kubelet and containerd. Containers keep running, as on a real node."""
     KUBELET.stop()
     CONTAINERD.stop()
 
 
 def start_node() -> None:
-    """Starts them again and returns when both answer."""
+    """Start both again; returns when they respond."""
     start_containerd()
     start_kubelet()
     await_node()
 
 
 def reboot_node() -> None:
-    """What a reboot of the machine does to pods: everything that ran is gone, disks are as they were."""
+    """Do to pods what a reboot of the machine does: all processes end, disks are unchanged."""
     stop_node()
     kill_containers()
     start_node()
 
 
 def kill_containers() -> None:
-    """Kills every container with the shim that minds it."""
+    """Kill every container with its shim."""
     for shim in shims():
         for pid in [*_children(shim), shim]:
             with suppress(ProcessLookupError):
@@ -111,12 +111,12 @@ def kill_containers() -> None:
 
 
 def kill_container(container_id: str) -> None:
-    """Kills the first process of a container, as the kernel does when memory is out."""
+    """Kill the first process of a container, as the kernel does when memory runs out."""
     command(["ctr", "-a", containerd_socket(), "-n", "k8s.io", "tasks", "kill", "--signal", "SIGKILL", container_id])
 
 
 def shims() -> list[int]:
-    """The process ids of containerd's shims of this cluster, one for each pod."""
+    """The process ids of this cluster's containerd shims, one per pod."""
     mark = f"-address\0{containerd_socket()}\0".encode()
     return [pid for pid, line in _command_lines() if b"containerd-shim" in line and mark in line]
 
@@ -157,7 +157,7 @@ def _network() -> dict[str, object]:
 
 
 def _containerd() -> str:
-    # A container may not lower oom scores; network namespaces lie below RUN, so that `down` finds their mounts.
+    # A container may not lower oom scores; network namespaces are below RUN, so that `down` finds their mounts.
     return f"""version = 2
 root = "{IMAGES}"
 state = "{RUN / "containerd"}"
@@ -190,14 +190,14 @@ def _kubelet() -> dict[str, object]:
         "clusterDNS": [DNS_SERVICE_IP],
         "clusterDomain": "cluster.local",
         "podLogsDir": str(LOGS / "pods"),
-        # For machines without systemd, with swap, with cgroups of version 1, or that are containers themselves.
+        # For machines without systemd, with swap, with cgroups v1, or in a container.
         "cgroupDriver": "cgroupfs",
         "failSwapOn": False,
         "failCgroupV1": False,
         "featureGates": {"KubeletInUserNamespace": True, "KubeletCrashLoopBackOffMax": True},
-        # A test that ends a container again and again does not wait longer each time.
+        # A test that kills a container repeatedly does not wait longer each time.
         "crashLoopBackOff": {"maxContainerRestartPeriod": "1s"},
-        # Nothing can be pulled again, so nothing is thrown away.
+        # Images cannot be pulled again, so none is deleted.
         "imageGCHighThresholdPercent": 100,
         "evictionHard": {"memory.available": "100Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
         "syncFrequency": "10s",

@@ -1,9 +1,10 @@
-"""Writes the go.mod and go.sum of `kubernetes`, which pin what Kubernetes is built from.
+"""Writes the go.mod and go.sum of `kubernetes`, which pin the sources of Kubernetes.
 
     python -m ci.cluster.pin          writes them for the version below
 
-Kubernetes cannot be had with `go install`: its go.mod replaces the modules of its staging folder with that folder.
-Each of them is published as well, as v0.X.Y for Kubernetes v1.X.Y, so that is what they are replaced with here.
+`go install` cannot build Kubernetes, because its go.mod replaces the modules of its staging folder by that folder. Each
+of these modules is also published, as v0.X.Y for Kubernetes v1.X.Y, and this go.mod replaces them by the published
+ones.
 """
 
 import json
@@ -19,7 +20,7 @@ GO_ENV = {**os.environ, "GOFLAGS": "-buildvcs=false", "GOTOOLCHAIN": "local"}
 
 
 def main() -> None:
-    """Makes `kubernetes` a Go module that builds the programs as Kubernetes itself would."""
+    """Make `kubernetes` a Go module that builds the programs as upstream does."""
     folder, module = HERE / "kubernetes", "k8s.io/kubernetes"
     folder.mkdir(exist_ok=True)
     for name in ("go.mod", "go.sum"):
@@ -30,14 +31,14 @@ def main() -> None:
     lines = [
         f"module lsql-runner/ci/cluster/{folder.name}",
         f"go {upstream['Go']}",
-        # The behaviour of Go that upstream was released with, whatever Go builds it.
+        # The Go version of the upstream release determines the behaviour, whichever Go builds it.
         f"godebug default=go{language}",
         *(f"tool {package}" for package in packages),
         f"require {module} {KUBERNETES}",
         *(replacement(entry, KUBERNETES) for entry in upstream.get("Replace") or []),
     ]
     (folder / "go.mod").write_text("\n\n".join(lines) + "\n")
-    # Not `go mod tidy`: it would fetch what only the tests of all these modules need.
+    # Not `go mod tidy`, which would download the dependencies of all tests.
     subprocess.run(
         ["go", "-C", folder, "get", *(f"{package}@{KUBERNETES}" for package in packages)], env=GO_ENV, check=True
     )
@@ -45,7 +46,7 @@ def main() -> None:
 
 
 def replacement(entry: dict[str, Any], version: str) -> str:
-    """One replace line of the other module, in a form that holds outside its tree."""
+    """A replace line of the other module, in a form that is valid outside of its tree."""
     old, new = entry["Old"]["Path"], entry["New"]
     if new["Path"].startswith("./"):
         return f"replace {old} => {old} v0.{version.removeprefix('v1.')}"
@@ -53,7 +54,7 @@ def replacement(entry: dict[str, Any], version: str) -> str:
 
 
 def go_json(*arguments: str) -> Any:
-    """What a go command answers as JSON."""
+    """The output of a go command as JSON."""
     return json.loads(subprocess.check_output(["go", *arguments], env=GO_ENV, cwd="/"))
 
 

@@ -1,4 +1,4 @@
-"""The requirements of the cluster on its machine, and which of them this one does not meet."""
+"""Checks the requirements of the cluster on this machine."""
 
 import os
 import platform
@@ -27,7 +27,7 @@ PACKAGES = {
 """The Debian package of each program (or file) that the cluster, or the build of its image, uses."""
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 LONGEST_SOCKET_PATH = 90
-"""The kernel takes 107 bytes, and containerd makes longer names of this one."""
+"""The kernel allows 107 bytes, and containerd appends to this path."""
 
 
 def missing_packages() -> list[str]:
@@ -37,7 +37,7 @@ def missing_packages() -> list[str]:
 
 
 def faults(but_packages: bool = False) -> list[str]:
-    """The faults that keep this machine from running the cluster, each with a remedy; `but_packages` omits packages."""
+    """The problems that prevent the cluster on this machine, each with a way out; `but_packages` omits packages."""
     checks = [_system, _root, _cgroups, _file_systems, _go, _socket_path]
     found = [fault for check in checks if (fault := check())]
     if not but_packages and (missing := missing_packages()):

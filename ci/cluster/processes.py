@@ -1,4 +1,4 @@
-"""The table of the cluster's processes: they outlive the command that started them, so it is kept in files."""
+"""The processes of the cluster. They outlive the command that starts them, so files record them."""
 
 import os
 import shutil
@@ -18,22 +18,21 @@ GRACE_S = 10
 
 
 class ClusterFailed(Exception):
-    """A part of the cluster died, or was not ready in time; the message ends with the tail of its log."""
+    """A program of the cluster ended early or was not ready in time. The message ends with its last log lines."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program of the cluster, running or not; all that is known of it is its name.
+    """A program of the cluster, identified by its name.
 
-    It is found again by its process id together with the time that process was started at: the number alone may
-    be another's by now.
+    Its process is found by its id and start time, because another process may have the id by now.
     """
 
     name: str
 
     @property
     def log(self) -> Path:
-        """What it wrote, over all its runs."""
+        """The log of all its runs."""
         return LOGS / f"{self.name}.log"
 
     @property
@@ -48,15 +47,15 @@ class Program:
         except (FileNotFoundError, ValueError):
             return None
         with suppress(ChildProcessError):
-            os.waitpid(int(pid), os.WNOHANG)  # it may be this process's own child, dead and unreaped
+            os.waitpid(int(pid), os.WNOHANG)  # it may be a child of this process that has ended and was not waited for
         return int(pid) if start_time(int(pid)) == started else None
 
     def start(self, argv: Sequence[str | Path]) -> None:
-        """Starts it in a session of its own, logging to its file."""
+        """Start it in a new session, with its log in a file."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
         output = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         try:
-            # Not subprocess.Popen: that warns when it is forgotten while its program still runs, as is meant here.
+            # Not subprocess.Popen, which warns if the object is collected while the program runs, as is intended here.
             pid = os.posix_spawn(
                 shutil.which(argv[0], path=PATH) or str(argv[0]),
                 [str(argument) for argument in argv],
@@ -75,15 +74,15 @@ class Program:
         self._file.write_text(f"{pid} {start_time(pid)}")
 
     def stop(self) -> None:
-        """Ends it in good order (TERM), and not so after a time; its children in sessions of their own live on."""
+        """End it (TERM), and kill it after a time; its children in other sessions continue."""
         self._end(signal.SIGTERM, GRACE_S)
 
     def kill(self) -> None:
-        """Ends it at once."""
+        """Kill it."""
         self._end(signal.SIGKILL, 0)
 
     def wait_until(self, ready: Callable[[], bool], deadline_s: float, what: str) -> None:
-        """Returns when `ready` says so; ClusterFailed if the program dies first or the time is over."""
+        """Wait until `ready` returns true. Raises ClusterFailed if the program ends first, or after the deadline."""
         deadline = time.monotonic() + deadline_s
         while not ready():
             if self.pid is None:
@@ -113,7 +112,7 @@ class Program:
 
 
 def start_time(pid: int) -> str | None:
-    """When a process was started, in the kernel's ticks since boot; None if it is gone or a zombie."""
+    """The start time of a process, in kernel ticks since boot; None if it has ended or is a zombie."""
     try:
         fields = Path("/proc", str(pid), "stat").read_text().rsplit(")", 1)[1].split()
     except OSError:
@@ -123,7 +122,7 @@ def start_time(pid: int) -> str | None:
 
 
 def command(argv: Sequence[str | Path], stdin: str | bytes | None = None) -> str:
-    """Runs a command of the cluster and returns what it wrote; ClusterFailed, with its errors, if it fails."""
+    """Run a command of the cluster; returns its output. Raises ClusterFailed, with its errors, if it fails."""
     given = stdin.encode() if isinstance(stdin, str) else stdin
     result = subprocess.run(list(argv), input=given, capture_output=True, check=False, env=environment())
     if result.returncode:
@@ -134,5 +133,5 @@ def command(argv: Sequence[str | Path], stdin: str | bytes | None = None) -> str
 
 
 def succeeds(argv: Sequence[str | Path]) -> bool:
-    """Whether a command ends with 0."""
+    """Whether a command exits with 0."""
     return subprocess.run(list(argv), capture_output=True, check=False, env=environment()).returncode == 0

@@ -1,6 +1,6 @@
-"""Serves claims for volumes: a process of the host that watches the API and makes a folder for each.
+"""Provides volumes for claims: a process of the host that watches the API and creates a folder for each claim.
 
-They are volumes of type `local`, not `hostPath`: to these the kubelet applies a pod's fsGroup, as to a real disk.
+The volumes have the type `local`, not `hostPath`, so that the kubelet applies a pod's fsGroup as for a real disk.
 """
 
 import http.client
@@ -22,7 +22,7 @@ from ci.cluster.processes import command
 
 PROVISIONER = "lsql-runner/volumes"
 WATCH_S = 30
-"""How often all objects are listed again, which retries what failed."""
+"""How often all objects are listed again, which retries failed operations."""
 UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 
 Resource = dict[str, Any]
@@ -41,13 +41,13 @@ CLASSES = {
     kind.name: kind
     for kind in (
         StorageKind("local", is_sized=False, is_default=True),
-        StorageKind("tiny", is_sized=True),  # a file system of its own, that can be full
+        StorageKind("tiny", is_sized=True),  # a separate file system, which can be full
     )
 }
 
 
 class Api:
-    """The API as the administrator: a request, a watch."""
+    """Requests and watches of the API, as the administrator."""
 
     def __init__(self) -> None:
         cluster = json.loads(KUBECONFIG.read_text())["clusters"][0]["cluster"]
@@ -56,7 +56,7 @@ class Api:
         self._tls.load_cert_chain(PKI / "admin.crt", PKI / "admin.key")
 
     def request(self, method: str, path: str, body: Resource | None = None, accept: tuple[int, ...] = ()) -> None:
-        """Does something; an answer that is neither a success nor in `accept` is an OSError."""
+        """Send a request. Raises OSError if the response is neither a success nor a status in `accept`."""
         connection = self._connect()
         try:
             headers = {"Content-Type": "application/json"}
@@ -69,7 +69,7 @@ class Api:
             connection.close()
 
     def watch(self, path: str) -> Iterator[Resource]:
-        """Each object that is there, then each that is added or changed, for a while."""
+        """Each existing object, then each object that is added or changed, for a while."""
         connection = self._connect()
         try:
             connection.request("GET", f"{path}?watch=true&timeoutSeconds={WATCH_S}")
@@ -88,7 +88,7 @@ class Api:
 
 
 def provide(api: Api, claim: Resource) -> None:
-    """Makes the volume of a claim that waits for one of ours."""
+    """Create the volume of a pending claim of our classes."""
     kind = CLASSES.get(claim["spec"].get("storageClassName", ""))
     if kind is None or claim["status"].get("phase") != "Pending" or "deletionTimestamp" in claim["metadata"]:
         return
@@ -101,7 +101,7 @@ def provide(api: Api, claim: Resource) -> None:
 
 
 def remove(api: Api, volume: Resource) -> None:
-    """Removes a volume of ours that its claim has given up."""
+    """Remove a volume that its claim has released."""
     spec = volume["spec"]
     is_free = volume["status"].get("phase") == "Released" and spec["persistentVolumeReclaimPolicy"] == "Delete"
     if spec.get("storageClassName") not in CLASSES or not is_free:
@@ -139,7 +139,7 @@ def persistent_volume(name: str, claim: Resource, folder: Path) -> Resource:
 
 
 def make_folder(folder: Path, limit_bytes: int | None) -> None:
-    """Makes the folder of a volume; with a limit, as the root of a small file system in a file beside it."""
+    """Create the folder of a volume; with a limit, as the root of a small file system in a file."""
     if limit_bytes is None:
         folder.mkdir(parents=True)
         return
@@ -147,7 +147,7 @@ def make_folder(folder: Path, limit_bytes: int | None) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("wb") as image:
         image.truncate(limit_bytes)
-    # No journal and no reserve for root: the limit is the size of the claim.
+    # No journal and no reserve for root, so that the limit is the size of the claim.
     command(["mkfs.ext4", "-q", "-m", "0", "-O", "^has_journal", "-E", "nodiscard", file])
     folder.mkdir()
     try:
@@ -158,7 +158,7 @@ def make_folder(folder: Path, limit_bytes: int | None) -> None:
 
 
 def remove_folder(folder: Path) -> None:
-    """Removes the folder of a volume and what is in it."""
+    """Remove the folder of a volume with its content."""
     if folder.is_mount():
         command(["umount", "--lazy", folder])
     shutil.rmtree(folder, ignore_errors=True)
@@ -166,7 +166,7 @@ def remove_folder(folder: Path) -> None:
 
 
 def bytes_of(quantity: str) -> int:
-    """The number of bytes that a quantity of Kubernetes stands for: `16Mi` is 16777216."""
+    """The number of bytes of a Kubernetes quantity: `16Mi` is 16777216."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([A-Za-z]*)", quantity)
     if found is None or found[2] not in UNITS:
         raise ValueError(f"{quantity!r} is no size: use a number and one of {', '.join(filter(None, UNITS))}")
@@ -174,7 +174,7 @@ def bytes_of(quantity: str) -> int:
 
 
 def serve(api: Api, path: str, handle: Callable[[Api, Resource], None]) -> None:
-    """Hands every object of a kind to a function, for ever; what goes wrong is said, and tried again."""
+    """Pass every object of a kind to a function, for ever; errors are logged and retried."""
     while True:
         try:
             for resource in api.watch(path):
@@ -188,7 +188,7 @@ def serve(api: Api, path: str, handle: Callable[[Api, Resource], None]) -> None:
 
 
 def main() -> None:
-    """Serves claims and removes volumes until it is killed."""
+    """Serve claims and remove volumes until the process is killed."""
     api = Api()
     threading.Thread(target=serve, args=(api, "/api/v1/persistentvolumes", remove), daemon=True).start()
     serve(api, "/api/v1/persistentvolumeclaims", provide)

@@ -33,7 +33,7 @@ def files_below(folder: Path) -> list[Path]:
 
 
 def stamped(name: str, key: str, build: Callable[[], None]) -> bool:
-    """Runs `build` unless the stamp `name` in `.venv` holds `key`; returns whether it ran."""
+    """Run `build` unless the stamp `name` in `.venv` has the value `key`; returns whether it ran."""
     stamp = VENV / "share/lsql-runner" / f"{name}.stamp"
     if stamp.is_file() and stamp.read_text() == key:
         return False
@@ -45,7 +45,7 @@ def stamped(name: str, key: str, build: Callable[[], None]) -> bool:
 
 @contextmanager
 def cache_lock(name: str) -> Iterator[None]:
-    """Holds a lock that all clones of this user share; the system frees it should the process die."""
+    """Hold a lock that all clones of this user share; the system releases it if the process dies."""
     CACHE.mkdir(parents=True, exist_ok=True)
     with (CACHE / f"{name}.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -53,14 +53,14 @@ def cache_lock(name: str) -> Iterator[None]:
 
 
 def cached_folder(name: str, key: str, build: Callable[[Path], None], lock: str = "maven") -> bool:
-    """Links `.venv/share/lsql-runner/<name>` to the cache's folder for `key`; returns whether it built the folder."""
+    """Link `.venv/share/lsql-runner/<name>` to the cache's folder for `key`; returns whether it built the folder."""
     return cached_folders({name: key}, lambda staging: build(staging[name]), lock)
 
 
 def cached_folders(keys: Mapping[str, str], build: Callable[[Mapping[str, Path]], None], lock: str) -> bool:
-    """Links several names to their folders in the cache; returns whether a folder was missing.
+    """Link several names to their folders in the cache; returns whether a folder was missing.
 
-    `build` gets an empty folder for each missing name and fills them all. One build at a time holds the lock.
+    `build` gets an empty folder for each missing name and fills all of them. Only one build at a time holds the lock.
     """
 
     def missing() -> list[str]:
@@ -87,7 +87,7 @@ def folder_of(name: str, key: str) -> Path:
 
 
 def link(path: Path, target: Path) -> None:
-    """Makes `path` a symbolic link to `target`, in one step: another set-up may run in this checkout."""
+    """Make `path` a symbolic link to `target`, atomically, because another set-up may run in this checkout."""
     if path.is_symlink() and path.readlink() == target:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -98,7 +98,7 @@ def link(path: Path, target: Path) -> None:
 
 
 def run(argv: Sequence[str | Path], show: bool = True, environment: dict[str, str] | None = None) -> None:
-    """Runs a command in the checkout; its failure shows its output, and ends the set-up with one line."""
+    """Run a command in the checkout. If it fails, show its output and end the set-up with one line."""
     output = None if show else subprocess.PIPE
     variables = os.environ | (environment or {})
     result = subprocess.run(argv, cwd=ROOT, check=False, text=True, stdout=output, stderr=output, env=variables)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Checks what `make setup` cannot install: Python 3.11+ with venv, a JDK 17+, Maven.
-# Prints the Python to use on standard output and exits 0; or one line for each thing missing, and exits 2.
-# PYTHON names the interpreter to use instead of the first that fits. Uses shell built-ins only: the PATH may be bare.
+# Prints the Python to use and exits with 0; or prints a line for each missing tool and exits with 2.
+# PYTHON names the interpreter to use. Uses shell built-ins only, because the PATH may lack other programs.
 
 faults=0
 missing() {

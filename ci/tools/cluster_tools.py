@@ -1,9 +1,9 @@
 """Builds a Kubernetes for this machine: its programs from pinned Go modules, and the pause program.
 
 Run as `python -m ci.tools.cluster_tools`, after set-up. The go.mod and go.sum files in ci/cluster and ci/go pin the
-versions. The programs go into the cache that clones share, keyed by the pins; `.venv/share/lsql-runner/cluster-tools`
-is a link to them. etcd, containerd, runc and the CNI plugins are Debian packages: as root this installs them, as
-another user it lists those that are missing.
+versions. The programs are kept in the cache that clones share, by a key of the pins;
+`.venv/share/lsql-runner/cluster-tools` is a link to them. etcd, containerd, runc and the CNI plugins are Debian
+packages: as root this installs them, as another user it lists the missing ones.
 """
 
 import json
@@ -21,7 +21,7 @@ from ci.tools.go import GO_ENV, check_go, go_build, required_go
 SOURCES = ROOT / "ci/cluster"
 MODULES = ("kubernetes", "crds")
 COREDNS = "./coredns"
-"""Its package in the module of the chart tools, with which it shares the client of Kubernetes."""
+"""The package of CoreDNS in the module of the chart tools, with which it shares the Kubernetes client."""
 DEFINITIONS = (
     (
         "github.com/prometheus-operator/prometheus-operator",
@@ -30,13 +30,15 @@ DEFINITIONS = (
     ),
     ("sigs.k8s.io/gateway-api", "config/crd/standard", ("httproutes",)),
 )
-"""Modules, their folders, and the kinds whose definitions are taken from there."""
+"""Modules, their folders, and the kinds whose definitions are copied from there."""
 PAUSE = SOURCES / "pause/pause.c"
 FOLDER = VENV / "share/lsql-runner/cluster-tools"
 
 
 def kubernetes_variables() -> list[str]:
-    """The linker's arguments for the programs' version: without it a chart's `kubeVersion` sees 0.0.0."""
+    """The linker's arguments for the version of the programs; without them a chart's `kubeVersion` is compared with
+    0.0.0.
+    """
     package = "k8s.io/component-base/version"
     major, minor, _ = KUBERNETES.removeprefix("v").split(".")
     variables = {"gitVersion": KUBERNETES, "gitMajor": major, "gitMinor": minor}
@@ -44,7 +46,7 @@ def kubernetes_variables() -> list[str]:
 
 
 def build(staging: Path) -> None:
-    """Fills `<staging>/bin` with the programs, pause among them, and `<staging>/crds` with definitions."""
+    """Fill `<staging>/bin` with the programs, including pause, and `<staging>/crds` with definitions."""
     pins = [(SOURCES / module / "go.mod").read_text() for module in MODULES]
     check_go(max(GO, required_go([*pins, (go_tools.MODULE / "go.mod").read_text()])))
     print(f"Kubernetes {KUBERNETES} and CoreDNS; some minutes, the first time", flush=True)
@@ -58,7 +60,7 @@ def build(staging: Path) -> None:
 
 
 def copy_definitions(target: Path) -> None:
-    """Fills a folder with the definitions of the kinds that charts make for what is installed beside them."""
+    """Fill a folder with the definitions of the kinds that charts create for operators."""
     target.mkdir()
     for module, folder, kinds in DEFINITIONS:
         said = subprocess.run(
@@ -77,7 +79,7 @@ def copy_definitions(target: Path) -> None:
 
 
 def install_packages() -> None:
-    """Installs missing Debian packages, as root only."""
+    """Install missing Debian packages; only as root."""
     missing = missing_packages()
     if not missing or os.geteuid() != 0:
         return
@@ -89,14 +91,14 @@ def install_packages() -> None:
 
 
 def pins_key() -> str:
-    """Returns the key of the cached programs: the pins, our sources, and our code that chooses the flags."""
+    """The key of the cached programs: the pins, our sources, and our code that chooses the flags."""
     pins = [SOURCES / module / name for module in MODULES for name in ("go.mod", "go.sum")]
     sources = [go_tools.MODULE / COREDNS / "main.go", PAUSE, Path(__file__).resolve(), Path(go.__file__)]
     return hash_of([*pins, *go_tools.PINS, *sources])
 
 
 def main() -> None:
-    """Installs and builds what is missing; reports all faults of the machine and exits with 2."""
+    """Install and build what is missing. Reports all problems of the machine and exits with 2."""
     found = faults(but_packages=os.geteuid() == 0)
     if not found:
         install_packages()

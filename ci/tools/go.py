@@ -1,4 +1,4 @@
-"""Go, as the pinned tools and the test cluster are built with it."""
+"""Runs Go for the pinned tools and the test cluster."""
 
 import os
 import re
@@ -7,26 +7,26 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-# A go.work or GOFLAGS of the person who builds must not change what is built under a key of the cache.
+# A go.work or GOFLAGS of the user must not change a build that is cached by its pins.
 GO_ENV = {**os.environ, "CGO_ENABLED": "0", "GOWORK": "off", "GOFLAGS": ""}
 
 
 def required_go(go_mods: list[str]) -> tuple[int, ...]:
-    """Returns the oldest Go that can build all the modules, as (1, 26, 0)."""
+    """The oldest Go that can build all the modules, such as (1, 26, 0)."""
     return max(numbers(found[1]) for text in go_mods if (found := re.search(r"^go (\S+)", text, re.MULTILINE)))
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """Returns the numbers of a version, of `go1.27rc1` (1, 27, 1)."""
+    """The numbers of a version; for `go1.27rc1` (1, 27, 1)."""
     return tuple(int(digits) for digits in re.findall(r"\d+", version)[:3])
 
 
 def go_fault(required: tuple[int, ...]) -> str | None:
-    """Returns None if the Go on the PATH is new enough, else one line with the fault and how to correct it."""
+    """None if the Go on the PATH is new enough, else one line with the problem and how to correct it."""
     needed = ".".join(map(str, required))
     advice = f"Install: Go {needed} or newer, with `go` on the PATH"
     try:
-        # In the root folder: no go.mod of the checkout chooses a toolchain there.
+        # In the root folder, where no go.mod of the checkout selects a toolchain.
         result = subprocess.run(["go", "env", "GOVERSION"], cwd="/", capture_output=True, text=True, check=False)
     except FileNotFoundError:
         return f"Go {needed} or newer (go is not on the PATH). {advice}"
@@ -37,16 +37,16 @@ def go_fault(required: tuple[int, ...]) -> str | None:
 
 
 def check_go(required: tuple[int, ...]) -> None:
-    """Ends with one line where Go is missing or too old."""
+    """Exit with one line if Go is missing or too old."""
     if fault := go_fault(required):
         raise SystemExit(f"missing: {fault}")
 
 
 def go_build(module: Path, folder: Path, packages: Mapping[str, Sequence[str]]) -> None:
-    """Compiles main packages of one pinned module into a folder, side by side: they share most of what they import.
+    """Compile main packages of one pinned module into a folder, concurrently, because they share most imports.
 
-    `packages` maps an import path to its linker flags. Prints the programs and the seconds that they took; a failure
-    shows Go's output and ends the process.
+    `packages` maps an import path to its linker flags. Prints the programs and the seconds; a failure shows Go's output
+    and ends the process.
     """
     linked = [f"-ldflags={package}={' '.join(('-s -w', *flags))}" for package, flags in packages.items()]
     argv = ["go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly", *linked, "-o", f"{folder}/", *packages]
@@ -61,5 +61,5 @@ def go_build(module: Path, folder: Path, packages: Mapping[str, Sequence[str]]) 
 
 
 def program_name(package: str) -> str:
-    """Returns the name that Go gives to the program of a main package: its last element that is no version."""
+    """The name that Go gives to the program of a main package: the last element of its path that is not a version."""
     return next(part for part in reversed(package.split("/")) if not re.fullmatch(r"v\d+", part))

@@ -14,23 +14,25 @@ from ci.tools.cache import ROOT, cached_folder, hash_of
 from ci.tools.go import check_go, go_build, program_name, required_go
 
 MODULE = ROOT / "ci/go"
-"""One module for all tools, so that the packages that several of them import are compiled once."""
+"""One module for all tools, so that shared packages are compiled once."""
 PINS = [MODULE / "go.mod", MODULE / "go.sum"]
 
 
 @dataclass(frozen=True)
 class Tool:
-    """A program: the name of its file here, the Go module and main package, and the variables that the linker sets."""
+    """A program: its file name here, the Go module and main package, and the variables that the linker sets."""
 
     name: str
     module: str
     package: str
     variables: tuple[tuple[str, str], ...] = ()
-    """Go variables and their values; `{version}` is the module's version, `{kube_minor}` Kubernetes' minor."""
+    """Go variables and their values; `{version}` is the version of the module, `{kube_minor}` the minor version of
+    Kubernetes.
+    """
 
 
-# Without these, offline rendering by Helm 3 takes the cluster for Kubernetes 1.20. Helm 4 reads the same figure from
-# its build information.
+# Without these, Helm 3 assumes Kubernetes 1.20 when it renders offline. Helm 4 reads the version from its build
+# information.
 _HELM_3 = (
     ("helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor", "1"),
     ("helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor", "{kube_minor}"),
@@ -78,7 +80,7 @@ TOOLS = (
 
 
 def pinned_version(go_mod: str, module: str) -> str:
-    """Returns the version of a module that the text of a go.mod requires, as `v3.22.0`."""
+    """The version of a module in the text of a go.mod, such as `v3.22.0`."""
     found = re.search(rf"^\s*(?:require )?{re.escape(module)} (v\S+)", go_mod, re.MULTILINE)
     if not found:
         raise SystemExit(f"{module} is not required by its go.mod: run `go get -tool` in ci/go")
@@ -86,7 +88,7 @@ def pinned_version(go_mod: str, module: str) -> str:
 
 
 def linker_flags(tool: Tool, go_mod: str) -> list[str]:
-    """Returns the linker's arguments that set the tool's variables."""
+    """The linker's arguments that set the variables of the tool."""
     slots = {
         "version": pinned_version(go_mod, tool.module),
         "kube_minor": pinned_version(go_mod, "k8s.io/client-go").split(".")[1],
@@ -95,12 +97,12 @@ def linker_flags(tool: Tool, go_mod: str) -> list[str]:
 
 
 def pins_key() -> str:
-    """Returns the key of the cached programs: the pins, and our code that chooses the flags."""
+    """The key of the cached programs: the pins, and our code that chooses the flags."""
     return hash_of([*PINS, Path(__file__).resolve(), Path(go.__file__)])
 
 
 def build_all(staging: Path) -> None:
-    """Fills `<staging>/bin`."""
+    """Fill `<staging>/bin`."""
     go_mod = (MODULE / "go.mod").read_text()
     check_go(required_go([go_mod]))
     print("some minutes, the first time", flush=True)
@@ -113,7 +115,7 @@ def build_all(staging: Path) -> None:
 
 
 def groups(tools: Sequence[Tool]) -> list[list[Tool]]:
-    """Returns the tools in groups that one `go build` can write: it would call both Helms `helm`."""
+    """The tools in groups for one `go build` each: a build would write both Helms to `helm`."""
     found: list[list[Tool]] = []
     for tool in tools:
         free = (group for group in found if all(program_name(tool.package) != program_name(t.package) for t in group))
@@ -126,7 +128,7 @@ def groups(tools: Sequence[Tool]) -> list[list[Tool]]:
 
 
 def main() -> None:
-    """Builds the tools unless the cache has them."""
+    """Build the tools unless the cache has them."""
     print("Chart tools: ", end="", flush=True)
     print("done" if cached_folder("go-tools", pins_key(), build_all, lock="go") else "up to date", flush=True)
 

@@ -1,7 +1,7 @@
-"""Builds the image with podman: `python -m ci.tools.image [--tag NAME]`, or `make image`; prints its name last.
+"""Builds the image with podman: `python -m ci.tools.image [--tag NAME]`, or `make image`. Prints its name last.
 
-BASE_IMAGE names the Debian trixie to build on. The default is Debian's own slim image, or, without a registry, one
-that mmdebstrap makes from Debian's packages.
+BASE_IMAGE names the Debian trixie image to build on. The default is Debian's slim image or, without access to a
+registry, an image that mmdebstrap creates from Debian's packages.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from ci.tools.cache import CACHE, ROOT
 PUBLIC_BASE = "debian:trixie-slim"
 PULL_S = 120
 BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt")
-"""Files of trusted certificates, which include that of a proxy that inspects TLS."""
+"""Files of trusted certificates, which may include that of a proxy that inspects TLS."""
 
 EXCLUDED = ("/usr/share/doc/*", "/usr/share/man/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/lintian/*")
 """Files that Debian's slim images do not have."""
@@ -30,7 +30,7 @@ def say(text: str) -> None:
 
 
 def version() -> str:
-    """The version of the package, which is the image's."""
+    """The version of the package, which the image also has."""
     return str(tomllib.loads((ROOT / "image/pyproject.toml").read_text())["project"]["version"])
 
 
@@ -44,11 +44,11 @@ def has_image(name: str) -> bool:
 
 
 def base_image() -> str:
-    """The name of the image to build on; makes or pulls a missing one."""
+    """The name of the base image; pulls or creates a missing one."""
     given = os.environ.get("BASE_IMAGE")
     if given:
         return given
-    made = f"localhost/lsql-runner-base:trixie-{datetime.now(UTC):%Y-%m}"  # a new one each month, with its fixes
+    made = f"localhost/lsql-runner-base:trixie-{datetime.now(UTC):%Y-%m}"  # a new base each month
     if has_image(made):
         return made
     if has_image(PUBLIC_BASE):
@@ -64,7 +64,7 @@ def base_image() -> str:
 
 
 def make_base(name: str) -> None:
-    """A minimal Debian trixie as an image."""
+    """Create a minimal Debian trixie image."""
     if shutil.which("mmdebstrap") is None:
         raise SystemExit("missing: mmdebstrap. Install: apt-get install mmdebstrap, or name a base: BASE_IMAGE=...")
     with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
@@ -75,7 +75,7 @@ def make_base(name: str) -> None:
 
 
 def run(argv: list[str | Path], quiet: bool = False) -> None:
-    """Runs a command; its failure ends the build with one line."""
+    """Run a command. If it fails, end the build with one line."""
     output = subprocess.DEVNULL if quiet else None
     code = subprocess.run(
         argv, check=False, stdout=output, env=os.environ | {"TMPDIR": str(scratch_folder())}
@@ -85,7 +85,7 @@ def run(argv: list[str | Path], quiet: bool = False) -> None:
 
 
 def scratch_folder() -> Path:
-    """Where podman keeps the build's caches of downloads: in the cache of this project."""
+    """The folder of podman's download caches, in the cache of this project."""
     folder = CACHE / "podman"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
@@ -97,7 +97,7 @@ def revision() -> str:
 
 
 def build(tag: str) -> None:
-    """Builds the image; layers whose inputs did not change come from the last build."""
+    """Build the image; layers with unchanged inputs are reused from the last build."""
     bundle = next((path for path in BUNDLES if Path(path).exists()), None)
     command: list[str | Path] = [
         "podman",

@@ -12,7 +12,7 @@ if [ ! -x "$tools/bin/pip-compile" ]; then
     "$tools/bin/pip" install --quiet pip-tools==7.6.2
 fi
 
-# The tests' list is held to the image's versions, so the image's lock comes first.
+# The tests use the versions of the image, so the lock file of the image is first.
 for list in image/requirements-build image/requirements image/requirements-sbom tests/requirements; do
     echo "locking $list.txt"
     "$tools/bin/pip-compile" --quiet "$@" --generate-hashes --allow-unsafe --strip-extras --no-header \

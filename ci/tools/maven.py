@@ -1,4 +1,4 @@
-"""The JVM jars: what the poms of the checkout list, and our own Java, by one run of Maven for all that is missing."""
+"""Provides the JVM jars with one run of Maven: the dependencies of the poms, and our Java module."""
 
 import hashlib
 import shutil
@@ -11,7 +11,7 @@ from pathlib import Path
 from ci.tools.cache import CACHE, ROOT, cached_folders, files_below, folder_of, hash_of, run
 
 REACTOR = ROOT / "ci/tools/pom.xml"
-"""Lists all poms, so that one Maven, in one JVM, does them side by side."""
+"""Lists all poms, so that one Maven builds them concurrently."""
 CHECKSUMS = ROOT / "image/jars.sha256"
 RUNNER, SINKS, JVM = ROOT / "image/pom.xml", ROOT / "image/sinks-pom.xml", ROOT / "image/jvm/pom.xml"
 BROKER, REGISTRY = ROOT / "devkit/pom.xml", ROOT / "devkit/registry-pom.xml"
@@ -20,24 +20,24 @@ DIFFERENTIAL = ROOT / "tests/differential/pom.xml"
 
 @dataclass(frozen=True)
 class Output:
-    """What a run of Maven has made: folders named after the poms' artifacts."""
+    """The result of a run of Maven: folders named after the artifacts of the poms."""
 
     folder: Path
 
     def dependencies(self, pom: Path) -> list[Path]:
-        """Returns the files that a pom lists, with what these need at run time."""
+        """The jars of a pom's dependencies at run time."""
         found = self.folder / artifact(pom)
         return sorted(found.iterdir()) if found.is_dir() else []
 
     def jar(self, pom: Path) -> Path:
-        """Returns the jar that a module was built into."""
+        """The jar of a module."""
         [found] = (self.folder / "target" / artifact(pom)).glob("*.jar")
         return found
 
 
 @dataclass(frozen=True)
 class JarFolder:
-    """A folder of jars: the poms it is made from, the other files its key covers, and how Maven's output fills it."""
+    """A folder of jars: its poms, the other files of its key, and a function that fills it from Maven's output."""
 
     poms: tuple[Path, ...]
     fill: Callable[[Output, Path], None]
@@ -49,7 +49,9 @@ class JarFolder:
 
 
 def fill_runner(output: Output, folder: Path) -> None:
-    """The runner's jars, those of its sinks, and our own; SystemExit if one is not the file that was pinned."""
+    """The jars of the runner, of its sinks, and of our module; SystemExit if a jar has another checksum than the pinned
+    one.
+    """
     move(output.dependencies(RUNNER), folder)
     move(output.dependencies(SINKS), folder / "sinks")
     check(folder, CHECKSUMS.read_text())
@@ -68,7 +70,7 @@ def fill_registry(output: Output, folder: Path) -> None:
 
 
 def fill_differential(output: Output, folder: Path) -> None:
-    """The Kafka Streams topologies that programs are compared with."""
+    """The Kafka Streams topologies of the comparison."""
     move([*output.dependencies(DIFFERENTIAL), output.jar(DIFFERENTIAL)], folder)
 
 
@@ -81,7 +83,7 @@ FOLDERS: Mapping[str, JarFolder] = {
 
 
 def jar_folders() -> bool:
-    """Makes the folders of jars that the cache does not have; returns whether one was missing."""
+    """Make the folders of jars that the cache does not have; returns whether one was missing."""
 
     def build(staging: Mapping[str, Path]) -> None:
         with tempfile.TemporaryDirectory(dir=CACHE, prefix="maven-output-") as scratch:
@@ -89,17 +91,17 @@ def jar_folders() -> bool:
             for name, folder in staging.items():
                 FOLDERS[name].fill(Output(Path(scratch)), folder)
 
-    # One at a time: Maven's repository is not safe for two writers.
+    # One at a time, because Maven's repository does not support concurrent writers.
     return cached_folders({name: folder.key() for name, folder in FOLDERS.items()}, build, lock="maven")
 
 
 def runner_jars() -> Path:
-    """Returns the cache's folder of the runner's jars."""
+    """The folder of the runner's jars in the cache."""
     return folder_of("jars", FOLDERS["jars"].key())
 
 
 def build_all(poms: list[Path], target: Path) -> None:
-    """Resolves and builds poms with one Maven, each into folders of `target` named after its artifact."""
+    """Resolve and build poms with one Maven, each into folders of `target` named after its artifact."""
     maven(
         "--threads=2",
         "--file",
@@ -110,34 +112,34 @@ def build_all(poms: list[Path], target: Path) -> None:
         "-DincludeScope=runtime",
         f"-DoutputDirectory={target}/${{project.artifactId}}",
         f"-Dlsql.target={target}/target/${{project.artifactId}}",
-        "-Dmaven.test.skip=true",  # `make test-java` runs them; set-up needs the jar only
+        "-Dmaven.test.skip=true",  # `make test-java` runs the tests; set-up needs only the jar
     )
 
 
 def maven(*arguments: str | Path) -> None:
-    """Runs Maven, silent when all is well."""
+    """The Maven command; it prints nothing unless it fails."""
     run(["mvn", "--batch-mode", "--quiet", "-Dstyle.color=never", *arguments], show=False)
 
 
 def copy_dependencies(pom: Path, folder: Path) -> None:
-    """Puts the run-time jars that a pom lists into a folder."""
+    """Copy the run-time jars of a pom's dependencies to a folder."""
     maven("-f", pom, "dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={folder}")
 
 
 def artifact(pom: Path) -> str:
-    """Returns a pom's artifactId."""
+    """The artifactId of a pom."""
     return ET.parse(pom).getroot().findtext("{http://maven.apache.org/POM/4.0.0}artifactId", "")
 
 
 def move(files: list[Path], folder: Path) -> None:
-    """Moves files into a folder."""
+    """Move files to a folder."""
     folder.mkdir(exist_ok=True)
     for file in files:
         file.rename(folder / file.name)
 
 
 def check(folder: Path, checksums: str) -> None:
-    """Compares the jars of a folder with lines as sha256sum writes them; SystemExit names those that differ."""
+    """Compare the jars of a folder with lines of sha256sum; SystemExit names those that differ."""
     pinned = {name: digest for digest, name in (line.split() for line in checksums.splitlines())}
     found = {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,4 +1,4 @@
-"""Lines that show a person what set-up does."""
+"""Shows the progress of set-up."""
 
 import threading
 import time
@@ -11,7 +11,7 @@ WIDTH = 100
 
 
 class Progress:
-    """Prints one line for each step when it ends; on a terminal, below them, what runs now and for how long."""
+    """Prints a line when a step ends; on a terminal also the running steps and their times."""
 
     def __init__(self, output: TextIO) -> None:
         self._output = output
@@ -22,7 +22,7 @@ class Progress:
         self._is_terminal = output.isatty()
 
     def step(self, title: str, work: Callable[[], bool]) -> None:
-        """Runs a step. `work` returns whether there was something to do."""
+        """Run a step. `work` returns whether it did anything."""
         began = time.monotonic()
         with self._lock:
             self._running[title] = began
@@ -61,6 +61,6 @@ class Progress:
                 self._output.flush()
 
     def _clear(self) -> None:
-        """Removes the line of what runs."""
+        """Remove the line of running steps."""
         if self._is_terminal:
             self._output.write("\r\x1b[K")

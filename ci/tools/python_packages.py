@@ -1,6 +1,6 @@
-"""The Python packages of a checkout: one folder in the cache for each set of pins, which the clones' `.venv`s share.
+"""The Python packages of a checkout: one folder in the cache for each set of pins, which the `.venv`s of clones share.
 
-A `.venv` has an interpreter, scripts and an editable lsql-runner of its own. A `.pth` file adds the shared packages.
+Each `.venv` has its own interpreter, scripts and editable lsql-runner. A `.pth` file adds the shared packages.
 """
 
 import os
@@ -16,21 +16,21 @@ LOCKS = [ROOT / "image/requirements.txt", ROOT / "tests/requirements.txt"]
 NAME = "python"
 LIBRARY = Path(f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages")
 LONGEST_SHEBANG = 127
-"""What an old Linux reads of a script's first line."""
+"""The length of a script's first line that an old Linux reads."""
 
 
 def key() -> str:
-    """Returns the key of the packages: the pins, the interpreter, and the code that installs them."""
+    """The key of the packages: the pins, the interpreter, and the code that installs them."""
     return hash_of([BUILD_LOCK, *LOCKS, Path(__file__).resolve()], sys.version, sys.executable)
 
 
 def packages_folder() -> Path:
-    """Returns the folder in the cache that holds the packages."""
+    """The folder in the cache with the packages."""
     return folder_of(NAME, key())
 
 
 def new_environment() -> bool:
-    """Makes an empty `.venv`, unless there is one for this interpreter, these packages and this path."""
+    """Make an empty `.venv`, unless there is one for this interpreter, these packages and this path."""
 
     def build() -> None:
         shutil.rmtree(VENV, ignore_errors=True)
@@ -42,18 +42,18 @@ def new_environment() -> bool:
 
 
 def python_packages() -> bool:
-    """Fills the shared folder with exactly what the lock files name, and adds it to the `.venv`."""
+    """Fill the shared folder with exactly the packages of the lock files, and add it to the `.venv`."""
     built = cached_folder(NAME, key(), install, lock="python")
     return stamped("packages", f"{packages_folder()}", use_packages) or built
 
 
 def install(folder: Path) -> None:
-    """Makes an environment in a folder and installs the packages that the lock files name."""
+    """Make an environment in a folder and install the packages of the lock files."""
     run([sys.executable, "-m", "venv", folder])
-    # pyspark comes as 450 MB of source, most of it jars: its wheel is not compressed again.
+    # pyspark is 450 MB of source, mostly jars, so its wheel is not compressed.
     uncompressed = folder / "uncompressed.cfg"
     uncompressed.write_text("[bdist_wheel]\ncompression = stored\n")
-    # First the tools that build others, so that no build fetches tools of its own, unpinned.
+    # Build tools first, so that no build downloads unpinned tools.
     pip(folder, "install", "--require-hashes", "-r", BUILD_LOCK)
     lists = [argument for lock in LOCKS for argument in ("-r", str(lock))]
     pip(
@@ -67,9 +67,9 @@ def install(folder: Path) -> None:
 
 
 def pip(folder: Path, *arguments: str | Path, environment: dict[str, str] | None = None) -> None:
-    """Runs the pip of an environment with the shared cache; prints nothing unless it fails.
+    """Run the pip of an environment with the shared cache; prints nothing unless it fails.
 
-    Modules are compiled when they are first imported: most of them never are.
+    Modules are compiled on their first import, because most are never imported.
     """
     options: list[str | Path] = ["--quiet", "--disable-pip-version-check", "--cache-dir", CACHE / "pip"]
     variables = {"PIP_NO_COMPILE": "1", "PIP_NO_INPUT": "1", **(environment or {})}
@@ -77,10 +77,10 @@ def pip(folder: Path, *arguments: str | Path, environment: dict[str, str] | None
 
 
 def use_packages() -> None:
-    """Adds the shared packages and their scripts to the `.venv`."""
+    """Add the shared packages and their scripts to the `.venv`."""
     shared = packages_folder()
     library = VENV / LIBRARY
-    # addsitedir, since a folder that a .pth file names has no .pth files read of its own.
+    # With addsitedir, because .pth files in a folder that a .pth file names are not read.
     (library / "lsql-runner-packages.pth").write_text(f"import site; site.addsitedir({str(shared / LIBRARY)!r})\n")
     for path in (shared / "bin").iterdir():
         if path.is_file() and not re.match(r"python|[Aa]ctivate", path.name):
@@ -88,7 +88,7 @@ def use_packages() -> None:
 
 
 def take_script(source: Path, target: Path) -> None:
-    """Copies a Python script so that it runs in the `.venv`; any other program becomes a link."""
+    """Copy a Python script so that it runs in the `.venv`; link any other program."""
     target.unlink(missing_ok=True)
     content = source.read_bytes()
     found = re.match(rb"(#!/bin/sh\n'''exec' \"[^\n]*\n' '''|#![^\n]*python[0-9.]*)\n", content)
@@ -100,14 +100,14 @@ def take_script(source: Path, target: Path) -> None:
 
 
 def first_lines(python: Path) -> bytes:
-    """Returns how a script begins that an interpreter of any path runs, in pip's manner."""
+    """The first lines of a script that run it with an interpreter at any path, as pip writes them."""
     if len(os.fsencode(python)) + 3 <= LONGEST_SHEBANG and " " not in str(python):
         return f"#!{python}\n".encode()
     return f"#!/bin/sh\n'''exec' \"{python}\" \"$0\" \"$@\"\n' '''\n".encode()
 
 
 def own_package() -> bool:
-    """Installs the runner itself as an editable package: the environment runs the checkout's sources."""
+    """Install the runner as an editable package, so that the environment runs the sources of the checkout."""
     project = ROOT / "image/pyproject.toml"
     return stamped(
         "project",

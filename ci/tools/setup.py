@@ -1,8 +1,8 @@
-"""Makes the working environment of a checkout: `.venv` with Python packages and, through links, the JVM jars.
+"""Makes the environment of a checkout: `.venv` with Python packages and, through links, the JVM jars.
 
-Run by `make setup` as `python -m ci.tools.setup`, with the Python that the environment is to have. Everything is keyed
-by the hash of its pins: what is there already is not built again. Downloads and builds are kept in a cache that clones
-share, so that a second clone takes seconds.
+Run by `make setup` as `python -m ci.tools.setup`, with the Python of the new environment. Each step has a key, the hash
+of its pins, and is skipped if its result exists. Downloads and builds are kept in a cache that clones share, so that
+setting up a second clone takes seconds.
 """
 
 import os
@@ -19,12 +19,12 @@ from ci.tools.progress import Progress
 
 
 def class_archive() -> bool:
-    """Trains the archive of JVM classes that halves a processor's start. It fits one JVM and its jars."""
+    """Train the archive of JVM classes, which halves the start of a processor. It fits one JVM and its jars."""
     java = Path(os.environ["JAVA_HOME"], "bin/java") if os.environ.get("JAVA_HOME") else Path("java")
     version = subprocess.run([java, "-version"], capture_output=True, text=True, check=True).stderr
     runner = ROOT / "image/src/lsql_runner"
     trained_by = [ROOT / "image/recipe/train.py", *files_below(runner / "jvm")]
-    # The JVM refuses an archive whose jars are of another time.
+    # The JVM refuses an archive if its jars have another modification time.
     jars = [
         f"{folder} {folder.stat().st_mtime_ns}" for folder in (maven.runner_jars(), python_packages.packages_folder())
     ]
@@ -40,7 +40,7 @@ def class_archive() -> bool:
 
 
 def python_environment() -> bool:
-    """The Python packages, and lsql-runner itself."""
+    """The Python packages, and lsql-runner."""
     built = python_packages.python_packages()
     return python_packages.own_package() or built
 
@@ -55,7 +55,7 @@ LAST: Step = ("Class archive of the JVM", class_archive)
 
 
 def main() -> None:
-    """Runs the steps, those that do not need each other at the same time; one line for each as it ends."""
+    """Run the steps, independent ones at the same time; print a line when each ends."""
     began = time.monotonic()
     with Progress(sys.stdout) as progress:
         progress.step(*FIRST)

@@ -1,7 +1,7 @@
 """Writes a CycloneDX list of everything in the image to standard output: `sbom.py <environment>`.
 
-Debian packages from dpkg, Python packages from their metadata, jars from their Maven coordinates (or, where a
-jar carries none, its file name), the Java runtime from its release file.
+Debian packages are from dpkg, Python packages from their metadata, jars from their Maven coordinates (or, without
+these, their file names), the Java runtime from its release file.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ NAMED = re.compile(r"(?P<artifact>.+?)-(?P<version>\d[^-]*(?:-[A-Za-z0-9.]+)*)\.
 
 
 def debian() -> Iterator[Component]:
-    """The packages of the base and those added to it."""
+    """The Debian packages of the image."""
     listed = subprocess.run(
         ["dpkg-query", "-W", "-f", "${Package}\t${Version}\t${Architecture}\n"],
         capture_output=True,
@@ -74,8 +74,8 @@ def coordinates(path: Path) -> tuple[str | None, str, str]:
             found = POM.fullmatch(entry)
             if found and found["artifact"] == artifact:
                 lines = jar.read(entry).decode().splitlines()
-                told = dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
-                return told.get("groupId"), artifact, told.get("version", version)
+                properties = dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+                return properties.get("groupId"), artifact, properties.get("version", version)
     return None, artifact, version
 
 

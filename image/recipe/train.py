@@ -1,9 +1,8 @@
-"""Makes the JVM's class archive: `train.py <file>`; an ahead-of-time cache (JDK 25) where the file ends in `.aot`.
+"""Makes the JVM's class archive: `train.py <file>`; an ahead-of-time cache (JDK 25) if the file ends in `.aot`.
 
-A JVM that starts with the archive need not read, check and link some twenty thousand classes again: that is
-half of the time to the first record. It is made by a processor at work on a broker of its own: filters, a
-windowed count, checkpoints, positions. It fits the JVM and the jars that it was made with; with any others the
-JVM starts as if it were not there.
+A JVM with the archive does not read, check and link some twenty thousand classes again, which is half of the time to
+the first record. It is made by a processor that runs with a broker: filters, a windowed count, checkpoints, positions.
+It fits the JVM and the jars with which it was made; with others, the JVM ignores it.
 """
 
 import json
@@ -27,25 +26,27 @@ INSERT INTO counts SELECT STREAM name, COUNT(*) AS n, AVG(speed) AS mean FROM re
   WINDOW BY TUMBLE 1m GROUP BY name;
 """
 BATCHES = 12
-"""How many micro-batches are run: the first meets the classes, the others tell the JVM what is called often."""
+"""The number of micro-batches. The first loads the classes; with the others the JVM finds the methods that are called
+often.
+"""
 
 RECORDS = 2_000
-"""In each of them."""
+"""Records per micro-batch."""
 
 DEADLINE_S = 240.0
 EXIT_S = 300.0
-"""The archive is written while the JVM ends."""
+"""The JVM writes the archive when it ends."""
 
 
 def reading(number: int) -> Record:
-    """One record of the source topic."""
+    """A record of the source topic."""
     name = f"n{number % 7}"
     body = {"id": number, "name": name, "speed": number / 2, "at": 1_700_000_000_000 + number}
     return Record(name.encode(), json.dumps(body).encode())
 
 
 def train(archive: Path) -> None:
-    """Run the program until it has written some batches, and let the JVM write the archive as it ends."""
+    """Run the program until it has written some batches; the JVM writes the archive when it ends."""
     numbers = count()
     with Broker() as broker, tempfile.TemporaryDirectory() as state:
         for topic in ("readings", "fast", "all_of_it", "counts"):
@@ -81,7 +82,7 @@ def train(archive: Path) -> None:
 
 
 _NO_PROFILES = ("-XX:+UnlockDiagnosticVMOptions", "-XX:-AOTRecordTraining")
-"""No start reads the compilers' profiles (`_LATE_OPTIMIZING` in jvm/spark_jvm.py): the cache need not hold them."""
+"""No start uses the compilers' profiles (`_LATE_OPTIMIZING` in jvm/spark_jvm.py), so the cache is made without them."""
 
 
 def writing(archive: Path) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
-"""Takes out of an environment what no processor uses: `trim.py <environment> <patterns of unused jars>`.
+"""Removes unused files from an environment: `trim.py <environment> <patterns of unused jars>`.
 
-Run in the build of the image, on the environment with all packages and jars in it. Prints what it saved.
+Runs in the build of the image, on the environment with all packages and jars. Prints the saved bytes.
 """
 
 import platform
@@ -17,25 +17,25 @@ OURS = {
     "x86_64": ("linux64", "linux-x86_64", "linux/amd64", "linux/x86_64", "Linux/x86_64"),
     "aarch64": ("linux-aarch64", "linux/aarch64", "Linux/aarch64"),
 }
-"""How the paths of native code name the platform of this build, by machine."""
+"""The names of this build's platform in the paths of native code, by machine."""
 
 SIGNATURES = (".SF", ".RSA", ".DSA")
-"""Endings of a jar's signatures: the JVM's ahead-of-time cache takes no class of a signed jar."""
+"""Endings of a jar's signatures: the JVM's ahead-of-time cache contains no classes of signed jars."""
 
 WORDY = {"core-default.xml"}
-"""Files of settings that Hadoop reads nine times before the first record; two thirds of them is prose."""
+"""Settings files that Hadoop reads nine times before the first record; two thirds of them are descriptions."""
 
 UNUSED_FOLDERS = ("pyspark/examples", "pyspark/data", "pyspark/sbin", "pyspark/licenses", "pyspark/python")
 UNUSED_FILES = ("*.pyi", "*.pyx", "*.pxd", "pyspark/bin/*.cmd")
 
 
 def size_of(folder: Path) -> int:
-    """Bytes of all files under a folder."""
+    """The size of all files below a folder, in bytes."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
 
 
 def drop_jars(jars: Path, patterns: list[str]) -> None:
-    """Deletes the jars that match a pattern; one that matches nothing is a mistake in the list."""
+    """Delete the jars that match a pattern; a pattern that matches nothing is an error."""
     for pattern in patterns:
         found = list(jars.glob(pattern))
         if not found:
@@ -45,7 +45,9 @@ def drop_jars(jars: Path, patterns: list[str]) -> None:
 
 
 def trim_jar(jar: Path) -> None:
-    """Rewrites a jar without native code for other platforms, signatures and prose; one without any of it stays."""
+    """Rewrite a jar without native code for other platforms, signatures and descriptions; a jar without these is not
+    changed.
+    """
     with zipfile.ZipFile(jar) as old:
         entries = old.infolist()
         unused = {e.filename for e in entries if is_foreign(e.filename) or is_signature(e.filename)}
@@ -75,19 +77,19 @@ def bare(configuration: bytes) -> bytes:
 
 
 def is_foreign(name: str) -> bool:
-    """Whether an entry of a jar is native code of another platform (musl's counts as another)."""
+    """Whether an entry of a jar is native code for another platform (including musl)."""
     if not name.endswith(NATIVE):
         return False
     return "musl" in name or not any(word in name for word in OURS[platform.machine()])
 
 
 def is_signature(name: str) -> bool:
-    """Whether an entry of a jar belongs to its signature. The digests in the manifest mean nothing without it."""
+    """Whether an entry of a jar belongs to its signature. The digests in the manifest are then unused."""
     return name.startswith("META-INF/") and name.endswith(SIGNATURES)
 
 
 def trim(environment: Path, patterns: list[str]) -> None:
-    """All of it; what a pattern or a folder names must be there."""
+    """Trim the environment. A pattern or folder that matches nothing is an error."""
     packages = next(environment.glob("lib/python3*/site-packages"))
     jars = packages / "pyspark/jars"
     drop_jars(jars, patterns)

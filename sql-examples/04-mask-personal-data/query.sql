@@ -1,6 +1,6 @@
 SET defaults.topic.autocreate=true;
 
--- The new fields replace those of the same name; all other fields of the record stay as they are.
+-- The new fields replace those of the same name; all other fields of the record are unchanged.
 INSERT INTO customers_masked
 SELECT STREAM
   *,

@@ -1,11 +1,11 @@
 SET defaults.topic.autocreate=true;
 
--- All records as the newest schema has them, whichever they were written with.
+-- All records with the latest schema, whatever their writer schemas are.
 INSERT INTO speeding
 SELECT STREAM plate, speed, speedLimit, speed - speedLimit AS over
 FROM vehicles
 WHERE speed > speedLimit;
 
--- Nothing looks into these: they keep their bytes, and with them the schema that they were written with.
+-- These records are copied: they keep their bytes, and therefore their writer schemas.
 INSERT INTO vehicles_copy
 SELECT STREAM * FROM vehicles;

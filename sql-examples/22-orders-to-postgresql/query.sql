@@ -1,4 +1,4 @@
--- The newest state of each order as a row; a tombstone deletes its row. The sink `shop` is configured beside the program.
+-- The latest state of each order as a row; a tombstone deletes its row. The environment configures the sink `shop`.
 UPSERT INTO shop.orders
 SELECT
   _key AS order_id,
@@ -10,7 +10,7 @@ FROM orders
 PK order_id
 AUTOCREATE;
 
--- Every change as a row of its own: exactly once, though no field tells the rows apart.
+-- Every change as a new row, exactly once, although no field identifies the rows.
 INSERT INTO shop.order_changes
 SELECT _key AS order_id, status, _ts AS changed_at_ms
 FROM orders

@@ -1,4 +1,4 @@
-"""A Chromium for all tests of the page, and visits of which the browser must not complain."""
+"""Chromium for all tests of the page, and visits that fail if the browser reports errors."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -14,7 +14,7 @@ from tests.browser.site import Visit, served
 
 Open = Callable[..., Visit]
 DEADLINE_MS = 20_000
-"""How long a page on a busy machine may take to show what is expected."""
+"""How long a page on a busy machine may take to show an expected text."""
 expect.set_options(timeout=DEADLINE_MS)
 
 
@@ -26,7 +26,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def visit(browser: Browser) -> Iterator[Open]:
-    """Opens the page of a processor. In the end nothing may have been complained of on any visit."""
+    """Opens the page of a processor. The fixture fails if the browser reported an error on any visit."""
     complaints: list[str] = []
     with ExitStack() as stack:
 

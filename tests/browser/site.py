@@ -1,4 +1,4 @@
-"""The real app over a fake processor on a real port, and a Chromium that looks at it."""
+"""The real app over a fake processor on a real port, and its page in Chromium."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lsql_runner.api.app import create_app
 from lsql_runner.observe.metrics import Metrics
 
 POLL_MS = 2_000
-"""How often the page asks."""
+"""How often the page sends requests."""
 
 WATCH = """
 window.violations = [];
@@ -27,7 +27,7 @@ document.addEventListener("securitypolicyviolation", (event) => {
 
 
 class QuietHandler(WSGIRequestHandler):
-    """Says nothing about each request."""
+    """Logs no requests."""
 
     def log(self, type: str, message: str, *args: object) -> None:
         return
@@ -35,7 +35,7 @@ class QuietHandler(WSGIRequestHandler):
 
 @contextmanager
 def served(processor: FakeProcessor, wrap: Callable[[Flask], Any] = lambda app: app) -> Iterator[str]:
-    """The address of the processor's page, while the block lasts. `wrap` may put something before the app."""
+    """The address of the processor's page, within the block. `wrap` may add WSGI middleware."""
     metrics = Metrics(processor.identity, processor.status, lambda: processor.now_ms)
     processor.listeners.append(metrics)
     app = create_app(processor, metrics.render, lambda: processor.now_ms)
@@ -45,7 +45,7 @@ def served(processor: FakeProcessor, wrap: Callable[[Flask], Any] = lambda app: 
 
 @contextmanager
 def serving(app: Any) -> Iterator[str]:
-    """The address of a WSGI app on a port of its own, while the block lasts."""
+    """The address of a WSGI app on a random port, within the block."""
     server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=QuietHandler)
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
@@ -58,16 +58,16 @@ def serving(app: Any) -> Iterator[str]:
 
 
 class Visit:
-    """The processor's page as somebody sees it. The page's clock stands still until `poll` moves it on."""
+    """The processor's page in a browser. The page's clock advances only in `poll`."""
 
     def __init__(self, browser: Browser, processor: FakeProcessor, address: str, **options: Any) -> None:
         self.processor = processor
         self.complaints: list[str] = []
-        """What the browser's console said, errors of the page, and requests that failed."""
-        self.asked: list[str] = []
-        """The addresses the page asked for."""
+        """Messages of the browser's console, errors of the page, and failed requests."""
+        self.requests: list[str] = []
+        """The addresses that the page requested."""
         self.answers: dict[str, Response] = {}
-        """The last answer of the API, by the last part of its address."""
+        """The last response of the API, by the last part of its path."""
         context = browser.new_context(
             **{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options}
         )
@@ -75,7 +75,7 @@ class Visit:
         self.page.on("console", lambda m: self.complaints.append(m.text) if m.type != "log" else None)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("requestfailed", lambda request: self.complaints.append(f"failed: {request.url}"))
-        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.on("response", self._keep)
         self.page.add_init_script(WATCH)
         self.page.clock.install(time=processor.now_ms / 1000)
@@ -83,7 +83,7 @@ class Visit:
             self.page.goto(address)
 
     def poll(self) -> None:
-        """Lets the page ask once more and show the answer."""
+        """Let the page send its requests once and show the responses."""
         with self.page.expect_response("**/metadata") as answer:
             self.page.clock.run_for(POLL_MS)
         answer.value.finished()
@@ -93,11 +93,11 @@ class Visit:
             self.answers[response.url.rsplit("/", 1)[1]] = response
 
     def text(self, selector: str) -> str:
-        """What can be read there now."""
+        """The visible text of an element."""
         return self.page.locator(selector).inner_text()
 
     def close(self) -> list[str]:
-        """Leaves; what the browser complained of, violations of the content policy among it."""
+        """Close the page. Returns the errors that the browser reported, including violations of the content policy."""
         complaints = [*self.complaints, *self.page.evaluate("window.violations")]
-        self.page.context.close()  # which aborts requests that are under way: no fault of the page
+        self.page.context.close()  # aborts running requests, which is no error of the page
         return complaints

@@ -1,4 +1,4 @@
-"""axe-core finds nothing wrong with the page, light and dark, in the states that look different."""
+"""axe-core reports no violations on the page, in light and dark, in the states that look different."""
 
 from importlib.resources import files
 from typing import Any
@@ -13,7 +13,7 @@ AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"
 
 
 def violations(page: Page) -> list[str]:
-    """What axe complains of, with the elements that it means."""
+    """The violations that axe reports, with their elements."""
     page.evaluate(AXE)
     found: list[dict[str, Any]] = page.evaluate("axe.run().then((result) => result.violations)")
     return [f"{v['impact']} {v['id']}: {[n['html'][:120] for n in v['nodes']]}" for v in found]

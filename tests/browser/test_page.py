@@ -1,4 +1,4 @@
-"""The processor's page in a real browser: what it shows, how it renews itself, how it is steered."""
+"""The processor's page in a real browser: what it shows, how it refreshes, and its actions."""
 
 import re
 from dataclasses import replace
@@ -24,7 +24,7 @@ HIDE = """(hidden) => {
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_every_state_is_shown_with_what_is_wrong_and_the_way_out(visit: Open, scenario: str) -> None:
+def test_every_state_is_shown_with_its_problem_and_the_way_out(visit: Open, scenario: str) -> None:
     processor = SCENARIOS[scenario]()
     seen = visit(processor)
     status = processor.status()
@@ -36,17 +36,17 @@ def test_every_state_is_shown_with_what_is_wrong_and_the_way_out(visit: Open, sc
         expect(seen.page.locator("#reason")).to_contain_text(status.reason.way_out)
 
 
-def test_a_restart_to_come_is_counted_down_outside_of_what_is_read_aloud(visit: Open) -> None:
+def test_the_countdown_to_a_restart_is_outside_of_live_regions(visit: Open) -> None:
     processor = SCENARIOS["restarting"]()
     seen = visit(processor)
 
-    processor.pass_time(9)
+    processor.advance_s(9)
     seen.poll()
 
     expect(seen.page.locator("#since")).to_have_text("for 9 s, next try in 21 s")
 
 
-def test_figures_partitions_and_stores_are_renewed_as_the_processor_works(visit: Open) -> None:
+def test_figures_partitions_and_stores_are_refreshed(visit: Open) -> None:
     processor = running()
     seen = visit(processor)
 
@@ -75,7 +75,7 @@ def test_the_page_shows_exactly_what_the_api_reports(visit: Open, scenario: str)
         assert shown(seen.page) == wanted
 
 
-def test_a_page_that_is_opened_shows_the_last_hour_of_the_processor(visit: Open) -> None:
+def test_a_new_page_shows_the_last_hour_of_the_processor(visit: Open) -> None:
     processor = running()
     for _ in range(240):
         processor.batch(seconds=20.0)
@@ -87,14 +87,14 @@ def test_a_page_that_is_opened_shows_the_last_hour_of_the_processor(visit: Open)
 
     assert len(samples) == 360
     assert line.count("M") == 1
-    assert line.count("L") == 360  # the samples, then what it reads now
+    assert line.count("L") == 360  # the samples, then the current value
     assert "over the last 1 h" in (tile.locator(".spark").get_attribute("aria-label") or "")
 
 
-def test_curves_go_on_with_each_new_sample(visit: Open) -> None:
+def test_curves_continue_with_each_new_sample(visit: Open) -> None:
     processor = starting()
     processor.plan()
-    processor.go(Trigger.RUN)
+    processor.transition(Trigger.RUN)
     processor.batch()
     seen = visit(processor)
     assert seen.answers["history"].json()["samples"] == []
@@ -104,12 +104,12 @@ def test_curves_go_on_with_each_new_sample(visit: Open) -> None:
         seen.poll()
 
     assert len(seen.answers["history"].json()["samples"]) == 2
-    assert sum(address.endswith("/history") for address in seen.asked) == 3
+    assert sum(address.endswith("/history") for address in seen.requests) == 3
     line = seen.page.locator("#tiles .tile:nth-child(1) .line").get_attribute("d") or ""
     assert line.count("L") == 2
 
 
-def test_rows_are_renewed_in_place_so_that_a_selection_survives(visit: Open) -> None:
+def test_rows_are_updated_in_place_so_that_a_selection_survives(visit: Open) -> None:
     processor = running()
     seen = visit(processor)
     seen.page.evaluate("window.row = document.querySelector('#offsets tbody tr')")
@@ -120,14 +120,14 @@ def test_rows_are_renewed_in_place_so_that_a_selection_survives(visit: Open) -> 
     assert seen.page.evaluate("window.row === document.querySelector('#offsets tbody tr')")
 
 
-def test_a_hidden_page_asks_nothing_and_a_shown_one_at_once(visit: Open) -> None:
+def test_a_hidden_page_sends_no_requests_until_it_is_shown(visit: Open) -> None:
     seen = visit(running())
     seen.poll()
 
     seen.page.evaluate(HIDE, True)
-    seen.asked.clear()
+    seen.requests.clear()
     seen.page.clock.run_for(60_000)
-    assert seen.asked == []
+    assert seen.requests == []
 
     with seen.page.expect_response("**/metadata"):
         seen.page.evaluate(HIDE, False)
@@ -142,7 +142,7 @@ def test_topology_has_all_nodes_and_edges_and_the_plan_opens(visit: Open) -> Non
     expect(seen.page.locator("#plan-text")).to_have_text(PLAN, use_inner_text=True)
 
 
-def test_topology_comes_when_the_topics_are_known(visit: Open) -> None:
+def test_topology_appears_when_the_topics_are_known(visit: Open) -> None:
     processor = starting()
     seen = visit(processor)
     expect(seen.page.locator("#topology-note")).to_have_text("not known yet")
@@ -153,7 +153,7 @@ def test_topology_comes_when_the_topics_are_known(visit: Open) -> None:
     expect(seen.page.locator("#topology .node")).to_have_count(len(DESCRIBED.topology["nodes"]))
 
 
-def test_program_is_shown_as_it_is_written_and_coloured(visit: Open) -> None:
+def test_the_program_is_shown_unchanged_and_highlighted(visit: Open) -> None:
     seen = visit(running())
 
     assert seen.page.locator("#sql").evaluate("e => e.textContent") == SQL
@@ -173,7 +173,7 @@ def test_program_is_shown_as_it_is_written_and_coloured(visit: Open) -> None:
         "",
     ],
 )
-def test_colouring_loses_nothing_of_any_text(visit: Open, text: str) -> None:
+def test_highlighting_keeps_every_character(visit: Open, text: str) -> None:
     seen = visit(running())
 
     pieces = seen.page.evaluate("async (text) => (await import('/static/sql.js')).tokens(text)", text)
@@ -181,10 +181,10 @@ def test_colouring_loses_nothing_of_any_text(visit: Open, text: str) -> None:
     assert "".join(piece["text"] for piece in pieces) == text
 
 
-def test_the_line_of_an_error_is_marked(visit: Open) -> None:
+def test_the_line_of_an_error_is_highlighted(visit: Open) -> None:
     processor = starting()
     start = SQL.index("v.model")
-    processor.go(
+    processor.transition(
         Trigger.REFUSE,
         LsqlError("FIELD_UNKNOWN", Span(start, start + 7), source="v", name="model", known="year"),
     )
@@ -194,7 +194,7 @@ def test_the_line_of_an_error_is_marked(visit: Open) -> None:
     expect(seen.page.locator("#reason")).to_contain_text("Line 13, column 3.")
 
 
-def test_what_comes_from_outside_is_text_and_never_markup(visit: Open) -> None:
+def test_external_values_are_text_and_never_markup(visit: Open) -> None:
     processor = running()
     evil = "<img src=x onerror=alert(1)><script>alert(1)</script>"
     processor.identity = replace(processor.identity, app_id=evil, sql=f"-- {evil}", user=evil)
@@ -221,31 +221,31 @@ class TestStopAndStart:
         page.keyboard.press("Tab")
         with page.expect_response("**/stop"), page.expect_response("**/metadata"):
             page.keyboard.press("Enter")
-        assert processor.asked == [("stop", "127.0.0.1")]
+        assert processor.requests == [("stop", "127.0.0.1")]
         expect(page.locator("#state")).to_have_text("stopping")
 
-        processor.settle()
+        processor.end_transition()
         seen.poll()
         expect(page.locator("#state")).to_have_text("stopped")
         page.locator("#start").press("Enter")
         page.keyboard.press("Tab")
         with page.expect_response("**/start"), page.expect_response("**/metadata"):
             page.keyboard.press("Enter")
-        assert processor.asked[1:] == [("start", "127.0.0.1")]
+        assert processor.requests[1:] == [("start", "127.0.0.1")]
         expect(page.locator("#state")).to_have_text("starting")
 
-    def test_focus_goes_over_to_the_button_that_comes(self, visit: Open) -> None:
+    def test_focus_moves_to_the_button_that_appears(self, visit: Open) -> None:
         processor = running()
         seen = visit(processor)
         seen.page.locator("#stop").focus()
 
         processor.stop("somebody else")
-        processor.settle()
+        processor.end_transition()
         seen.poll()
 
         expect(seen.page.locator("#start")).to_be_focused()
 
-    def test_escape_asks_nothing(self, visit: Open) -> None:
+    def test_escape_sends_no_request(self, visit: Open) -> None:
         processor = running()
         seen = visit(processor)
 
@@ -254,13 +254,13 @@ class TestStopAndStart:
 
         expect(seen.page.get_by_role("dialog")).to_be_hidden()
         expect(seen.page.locator("#stop")).to_be_focused()
-        assert processor.asked == []
+        assert processor.requests == []
 
     def test_a_refusal_is_reported_in_the_dialog(self, visit: Open) -> None:
         processor = stopped()
         seen = visit(processor)
         seen.page.locator("#start").click()
-        processor.go(Trigger.END)
+        processor.transition(Trigger.END)
 
         seen.page.locator("#confirm-yes").click()
 
@@ -276,13 +276,13 @@ class TestStopAndStart:
 
 
 class TestConnection:
-    def test_a_processor_that_does_not_respond_is_reported_and_asked_again(self, visit: Open) -> None:
+    def test_a_processor_that_does_not_respond_is_reported_and_retried(self, visit: Open) -> None:
         seen = visit(running())
         page = seen.page
         page.route("**/stream", lambda route: route.abort())
 
         page.clock.run_for(2_000)
-        expect(page.locator("#connection")).to_contain_text("It cannot be reached.")
+        expect(page.locator("#connection")).to_contain_text("The server cannot be reached.")
         expect(page.locator("#state")).to_have_text("unknown")
 
         page.unroute("**/stream")
@@ -291,16 +291,16 @@ class TestConnection:
         expect(page.locator("#state")).to_have_text("running")
         seen.complaints.clear()
 
-    def test_a_response_of_something_between_is_reported(self, visit: Open) -> None:
+    def test_the_error_of_a_proxy_is_reported(self, visit: Open) -> None:
         seen = visit(running())
         seen.page.route("**/stream", lambda route: route.fulfill(status=502, body="<html>bad gateway"))
 
         seen.page.clock.run_for(2_000)
 
-        expect(seen.page.locator("#connection")).to_contain_text("The answer was HTTP 502.")
+        expect(seen.page.locator("#connection")).to_contain_text("The server returned HTTP 502.")
         seen.complaints.clear()
 
-    def test_it_works_behind_a_path_of_a_proxy_and_asks_nobody_else(self, visit: Open) -> None:
+    def test_it_works_behind_a_path_of_a_proxy_and_uses_no_other_host(self, visit: Open) -> None:
         seen = visit(
             running(),
             lambda app: DispatcherMiddleware(Response("not here", status=404), {"/ns/fast-vehicles": app}),
@@ -308,18 +308,18 @@ class TestConnection:
         )
 
         expect(seen.page.locator("#state")).to_have_text("running")
-        assert all(re.match(r"http://127\.0\.0\.1:\d+/ns/fast-vehicles/", address) for address in seen.asked)
+        assert all(re.match(r"http://127\.0\.0\.1:\d+/ns/fast-vehicles/", address) for address in seen.requests)
 
 
 @pytest.mark.parametrize("width", [360, 800, 1920])
-def test_no_width_makes_the_page_scroll_sideways(visit: Open, width: int) -> None:
+def test_the_page_never_scrolls_horizontally(visit: Open, width: int) -> None:
     seen = visit(failed(), viewport={"width": width, "height": 800})
 
     expect(seen.page.locator("#topology .node").first).to_be_attached()
     assert seen.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_reading_under_the_pointer_reports_time_and_value(visit: Open) -> None:
+def test_the_pointer_on_a_curve_shows_time_and_value(visit: Open) -> None:
     processor: FakeProcessor = running()
     seen = visit(processor)
     for _ in range(5):

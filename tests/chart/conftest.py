@@ -1,4 +1,4 @@
-"""Fixtures of the chart's tests, which need no cluster."""
+"""Fixtures of the chart tests, which need no cluster."""
 
 from pathlib import Path
 
@@ -14,19 +14,19 @@ BASE = {
 
 @pytest.fixture
 def base() -> dict[str, object]:
-    """The least that a release needs."""
+    """The minimal values of a release."""
     return {**BASE}
 
 
 @pytest.fixture(params=HELMS)
 def helm(request: pytest.FixtureRequest) -> str:
-    """Each Helm in turn."""
+    """Each version of Helm."""
     return str(request.param)
 
 
 @pytest.fixture
 def helm_path(helm: str, tmp_path: Path) -> Path:
-    """A folder for the PATH in which `helm` is the Helm in turn."""
+    """A folder for the PATH in which `helm` is the Helm under test."""
     folder = tmp_path / "path"
     folder.mkdir()
     (folder / "helm").symlink_to(tool(helm))

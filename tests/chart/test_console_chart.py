@@ -1,4 +1,4 @@
-"""The chart lsql-console: fresh files, its suites, the same objects from both Helms, a configuration that is read."""
+"""The chart lsql-console: generated files, unit tests, equal objects from both Helms, a valid configuration."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lsql_runner.console.settings import ConsoleSettings, read_settings
 CHART = ROOT / "charts/lsql-console"
 FILES = sorted(CHART.glob("ci/*-values.yaml"))
 SCRIPTS = Path(sys.prefix, "bin")
-"""Where yamllint and yamale are, which chart-testing calls."""
+"""The folder of yamllint and yamale, which chart-testing calls."""
 
 
 def render(*options: str, helm: str = HELMS[-1]) -> list[Object]:
@@ -35,16 +35,16 @@ def test_generated_file_is_up_to_date(name: str) -> None:
     assert (CHART / name).read_text(encoding="utf-8") == generate(CHART)[name]
 
 
-def test_the_suites_of_the_chart_pass() -> None:
+def test_the_unit_tests_of_the_chart_pass() -> None:
     run([tool("helm-unittest"), CHART])
 
 
-def test_every_template_has_a_suite() -> None:
+def test_every_template_has_a_unit_test() -> None:
     templates = {path.stem for path in (CHART / "templates").glob("*") if path.name[0] != "_"}
     assert {path.name.removesuffix("_test.yaml") for path in (CHART / "tests").glob("*_test.yaml")} == templates
 
 
-def test_chart_testing_finds_nothing(helm_path: Path) -> None:
+def test_chart_testing_reports_nothing(helm_path: Path) -> None:
     run([tool("ct"), "lint", "--config=ci/tools/chart_lint/ct.yaml", f"--charts={CHART}"], path=[helm_path, SCRIPTS])
 
 
@@ -66,7 +66,7 @@ def test_the_configuration_of_every_values_file_is_read(file: Path, tmp_path: Pa
     assert (found.document.namespace, found.document.name) == ("home", "watch-processors")
 
 
-def test_every_value_of_the_configuration_arrives(tmp_path: Path) -> None:
+def test_every_value_is_in_the_configuration(tmp_path: Path) -> None:
     values: dict[str, Any] = {
         "namespaces": ["a", "b"],
         "deletedKeepHours": 5,
@@ -86,11 +86,11 @@ def test_every_value_of_the_configuration_arrives(tmp_path: Path) -> None:
     assert found.log_level == "DEBUG"
 
 
-def test_by_default_nobody_may_act(tmp_path: Path) -> None:
+def test_no_action_is_enabled_by_default(tmp_path: Path) -> None:
     assert not any(configured(render(), tmp_path).actions.model_dump().values())
 
 
-def test_no_pod_gets_more_rights_than_the_restricted_level() -> None:
+def test_pods_satisfy_the_restricted_level() -> None:
     specs = dict(pod_specs(render(f"--values={CHART / 'ci/tokens-values.yaml'}")))
 
     assert {"Deployment/watch", "Job/watch-recover-now"} <= set(specs)
@@ -101,13 +101,13 @@ def test_no_pod_gets_more_rights_than_the_restricted_level() -> None:
             assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}, name
 
 
-def test_nothing_is_cluster_wide() -> None:
+def test_no_object_is_cluster_wide() -> None:
     kinds = {found["kind"] for found in render("--set=namespaces={a,b}")}
 
     assert not [kind for kind in kinds if kind.startswith("Cluster")]
 
 
-def test_the_cookies_default_is_safe(tmp_path: Path) -> None:
+def test_the_cookie_is_secure_by_default(tmp_path: Path) -> None:
     assert configured(render(f"--values={CHART / 'ci/tokens-values.yaml'}"), tmp_path).auth.token.secure_cookie
 
 

@@ -1,4 +1,4 @@
-"""What is made from values.yaml is up to date: the README's table and the schema."""
+"""The files generated from values.yaml are up to date: the table in the README, and the schema."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Versions of the tools come from go.mod; one line reports a Go that cannot build them."""
+"""The versions of the Go tools come from go.mod; a Go that cannot build them is reported in one line."""
 
 import os
 from pathlib import Path
@@ -26,7 +26,7 @@ def test_helm_3_gets_the_version_of_kubernetes() -> None:
     assert "-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=37" in linker_flags(helm_3, GO_MOD)
 
 
-def test_the_newest_go_that_a_module_requires_counts() -> None:
+def test_the_newest_go_that_any_module_requires_is_needed() -> None:
     assert required_go(["go 1.24.2", "go 1.26.0", "go 1.9"]) == (1, 26, 0)
 
 
@@ -78,7 +78,7 @@ def test_a_version_is_not_the_name_of_a_program() -> None:
     assert program_name("github.com/losisin/helm-values-schema-json/v2") == "helm-values-schema-json"
 
 
-def test_helm_says_the_version_of_its_pin(helm: str) -> None:
+def test_helm_reports_its_pinned_version(helm: str) -> None:
     built = next(tool for tool in TOOLS if tool.name == helm)
     version = pinned_version((MODULE / "go.mod").read_text(), built.module)
     assert run([tool(helm), "version", "--template={{.Version}}"]) == version

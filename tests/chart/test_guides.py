@@ -1,4 +1,4 @@
-"""The guides speak of values that exist, and their values files render."""
+"""The guides use existing chart values, and their values files render."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -15,8 +15,8 @@ BLOCK = re.compile(r"^( *)```yaml\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 VALUES = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
 SET = re.compile(r"--set(?:-file)?[= ]([\w.]+)=")
 NAMED = re.compile(r"`([a-z]\w*(?:\.\w+)+)(?:=\w+)?`")
-OF_OTHERS = {"releases.v1", "values.sql", "values.yaml"}
-"""Words with a dot that look like values and are none."""
+NOT_VALUES = {"releases.v1", "values.sql", "values.yaml"}
+"""Words with a dot that look like values but are not."""
 
 
 def blocks() -> Iterator[tuple[Path, str]]:
@@ -49,7 +49,7 @@ def test_yaml_of_a_guide_is_well_formed_and_its_values_render(body: str, base: d
         assert render(merged(base, document))
 
 
-def test_a_values_file_is_among_them() -> None:
+def test_the_guides_contain_a_values_file() -> None:
     assert sum(body.startswith("# values.yaml\n") for _, body in blocks()) >= 5
 
 
@@ -60,13 +60,13 @@ def test_every_value_that_a_command_sets_exists(guide: Path) -> None:
 
 
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
-def test_every_value_that_is_named_exists(guide: Path) -> None:
+def test_every_value_in_the_text_exists(guide: Path) -> None:
     text = guide.read_text(encoding="utf-8")
     if guide.stem == "migration":
-        # The first column is the old chart's.
+        # The first column has the values of the old chart.
         text = re.sub(r"^\| `[^|]*\|", "|", text, flags=re.MULTILINE)
     tops = tuple(f"{key}." for key in VALUES)
-    named = {path for path in NAMED.findall(text) if path.startswith(tops)} - OF_OTHERS
+    named = {path for path in NAMED.findall(text) if path.startswith(tops)} - NOT_VALUES
     assert {path for path in named if not exists(path)} == set()
 
 

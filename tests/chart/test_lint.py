@@ -1,4 +1,4 @@
-"""The chart's own suites and chart-testing's lint pass, and nothing is left out of them."""
+"""The chart's unit tests and the lint of chart-testing pass, and no template is left out."""
 
 import sys
 from pathlib import Path
@@ -6,10 +6,10 @@ from pathlib import Path
 from devkit.helm import CHART, run, tool
 
 SCRIPTS = Path(sys.prefix, "bin")
-"""Where yamllint and yamale are, which chart-testing calls."""
+"""The folder of yamllint and yamale, which chart-testing calls."""
 
 
-def test_chart_testing_finds_nothing(helm_path: Path) -> None:
+def test_chart_testing_reports_nothing(helm_path: Path) -> None:
     said = run(
         [tool("ct"), "lint", "--config=ci/tools/chart_lint/ct.yaml", f"--charts={CHART}"], path=[helm_path, SCRIPTS]
     )
@@ -17,11 +17,11 @@ def test_chart_testing_finds_nothing(helm_path: Path) -> None:
     assert {path.name for path in CHART.glob("ci/*-values.yaml")} <= linted, said
 
 
-def test_the_suites_of_the_chart_pass() -> None:
+def test_the_unit_tests_of_the_chart_pass() -> None:
     run([tool("helm-unittest"), CHART])
 
 
-def test_every_template_has_a_suite() -> None:
+def test_every_template_has_a_unit_test() -> None:
     templates = {path.stem for path in (CHART / "templates").rglob("*") if path.is_file() and path.name[0] != "_"}
     suites = {path.name.removesuffix("_test.yaml") for path in (CHART / "tests").glob("*_test.yaml")}
     assert suites == templates

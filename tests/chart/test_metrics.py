@@ -1,4 +1,4 @@
-"""Alerts and dashboard speak of metrics that the runner has, with labels that these have."""
+"""Alerts and dashboard use only metrics of the runner, with labels that these metrics have."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from lsql_runner.observe.metric_table import METRICS
 
 HISTOGRAM_PARTS = ("_bucket", "_sum", "_count")
 TARGET_LABELS = {"namespace", "app", "le"}
-"""Labels that the scrape adds, and the one of a histogram's buckets."""
+"""Labels that the scrape adds, and the label of a histogram's buckets."""
 SERIES = re.compile(r"(lsql_\w+)\{([^}]*)\}")
 
 
@@ -48,14 +48,14 @@ def test_each_metric_exists_and_has_the_labels(queries: list[str]) -> None:
             assert labels <= known[found] | TARGET_LABELS, query
 
 
-def test_a_service_monitor_finds_one_service() -> None:
+def test_the_service_monitor_selects_one_service() -> None:
     objects = render({}, f"--values={CHART / 'ci-render/prometheus-operator-values.yaml'}")
     selector = one(objects, "ServiceMonitor")["spec"]["selector"]["matchLabels"]
     services = [found for found in objects if found["kind"] == "Service"]
     assert sum(selector.items() <= found["metadata"]["labels"].items() for found in services) == 1
 
 
-def test_the_panels_of_the_dashboard_are_told_apart() -> None:
+def test_the_panels_of_the_dashboard_have_different_titles() -> None:
     panels = json.loads((CHART / "files/dashboard.json").read_text(encoding="utf-8"))["panels"]
     assert len({panel["id"] for panel in panels}) == len(panels)
     assert len({panel["title"] for panel in panels}) == len(panels)

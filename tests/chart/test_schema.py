@@ -1,4 +1,4 @@
-"""The schema refuses what the chart does not know, and the defaults are the runner's own."""
+"""The schema refuses unknown values, and the defaults are those of the runner."""
 
 import json
 from collections.abc import Iterator
@@ -18,8 +18,8 @@ OPEN = {"topics", "affinity", "podSecurityContext", "podSecurityContext.seccompP
     "securityContext.capabilities",
     "validation.resources",
 }
-"""Values that hold Kubernetes' or the runner's own objects, which those check themselves."""
-RUNNERS_DEFAULTS = {
+"""Values with objects of Kubernetes or settings of the runner, which these validate."""
+DEFAULTS_OF_RUNNER = {
     "processing.maxRecordsPerBatch": "max_records_per_batch",
     "processing.sampleRecords": "sample_records",
     "processing.stuckAfterSeconds": "stuck_after_s",
@@ -32,7 +32,7 @@ RUNNERS_DEFAULTS = {
 
 
 def maps(values: Any, path: str = "") -> Iterator[str]:
-    """The paths of all maps below the values, `` for the values themselves."""
+    """The paths of all maps in the values; `` is the path of the values themselves."""
     if isinstance(values, dict):
         yield path
         for key, value in values.items():
@@ -46,7 +46,7 @@ def at(values: Any, path: str) -> Any:
 
 
 @pytest.mark.parametrize("path", sorted(set(maps(VALUES)) - OPEN))
-def test_what_the_chart_does_not_know_is_refused(path: str) -> None:
+def test_an_unknown_value_is_refused(path: str) -> None:
     values = json.loads(json.dumps(VALUES))
     at(values, path)["unheardOf"] = {"really": True}
     with pytest.raises(jsonschema.ValidationError):
@@ -57,18 +57,18 @@ def test_the_defaults_are_well_formed() -> None:
     jsonschema.validate(VALUES, SCHEMA)
 
 
-def test_helm_tells_the_place_of_an_unknown_value(base: dict[str, object], helm: str) -> None:
+def test_helm_reports_the_path_of_an_unknown_value(base: dict[str, object], helm: str) -> None:
     with pytest.raises(ToolFailed) as refused:
         render({**base, "kafak": {}}, helm=helm)
-    assert "kafak" in refused.value.said
+    assert "kafak" in refused.value.output
 
 
-@pytest.mark.parametrize(("path", "field"), RUNNERS_DEFAULTS.items())
-def test_a_default_is_the_runners(path: str, field: str) -> None:
+@pytest.mark.parametrize(("path", "field"), DEFAULTS_OF_RUNNER.items())
+def test_a_default_is_that_of_the_runner(path: str, field: str) -> None:
     assert at(VALUES, path) == Settings.model_fields[field].default
 
 
-def test_the_image_of_test_sidecars_is_the_charts() -> None:
+def test_test_sidecars_use_the_image_of_the_chart() -> None:
     version = yaml.safe_load((CHART / "Chart.yaml").read_text(encoding="utf-8"))["appVersion"]
     text = Path(CHART, "ci/additions-values.yaml").read_text(encoding="utf-8")
     assert text.count(f"image: localhost/lsql-runner:{version}\n") == text.count("image: ")

@@ -1,4 +1,4 @@
-"""The program arrives in the container byte for byte, however it is given and whatever it holds."""
+"""The program reaches the container unchanged, whichever value it is in and whatever characters it has."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from devkit.helm import Object, ToolFailed, environment, one, render
 
-NASTY = {
+PROGRAMS = {
     "quotes": """SELECT 'it''s', "double", `back-tick`""",
     "expansion": "SELECT '$(SQL)', '$$', '$$$(SQL)', '$', '$$(SQL_APP_ID)' -- $",
     "template": "SELECT '{{ .Values.sql }}', '{{', '}}', '{{- fail -}}'",
@@ -32,13 +32,13 @@ def program(objects: list[Object], kind: str = "StatefulSet") -> str:
     return environment(container)["SQL"]
 
 
-@pytest.mark.parametrize("text", NASTY.values(), ids=NASTY.keys())
-def test_a_program_of_a_values_file_arrives(text: str, base: dict[str, object], helm: str) -> None:
+@pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS.keys())
+def test_a_program_in_a_values_file_is_passed_unchanged(text: str, base: dict[str, object], helm: str) -> None:
     assert program(render({**base, "sql": text}, helm=helm)) == text
 
 
-@pytest.mark.parametrize("text", NASTY.values(), ids=NASTY.keys())
-def test_a_program_of_a_file_arrives(text: str, base: dict[str, object], tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS.keys())
+def test_a_program_in_a_file_is_passed_unchanged(text: str, base: dict[str, object], tmp_path: Path) -> None:
     file = tmp_path / "query.sql"
     file.write_bytes(text.encode())
     brokers = {key: value for key, value in base.items() if key != "sql"}
@@ -46,11 +46,11 @@ def test_a_program_of_a_file_arrives(text: str, base: dict[str, object], tmp_pat
 
 
 def test_the_validation_gets_the_same_program(base: dict[str, object]) -> None:
-    text = NASTY["expansion"]
+    text = PROGRAMS["expansion"]
     assert program(render({**base, "sql": text}), "Job") == text
 
 
-# Not in the alphabet: NUL, which no variable can hold, and halves of surrogate pairs, which are no text.
+# Without NUL, which no variable can contain, and without halves of surrogate pairs, which are not valid text.
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1).filter(str.strip)
 
 
@@ -58,12 +58,12 @@ TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(TEXT, min_size=1, max_size=5))
 @example(texts=["y"])
-def test_any_text_arrives(texts: list[str], base: dict[str, object]) -> None:
+def test_any_text_is_passed_unchanged(texts: list[str], base: dict[str, object]) -> None:
     text = " $(X) ".join(texts)
     assert program(render({**base, "sql": text})) == text
 
 
-def test_a_program_that_linux_takes_is_taken(base: dict[str, object]) -> None:
+def test_a_program_of_the_maximum_length_is_accepted(base: dict[str, object]) -> None:
     text = "é" * 64_000
     assert program(render({**base, "sql": text})) == text
 
@@ -76,7 +76,9 @@ def test_a_program_that_linux_takes_is_taken(base: dict[str, object]) -> None:
     ],
     ids=["program", "topics"],
 )
-def test_what_linux_does_not_take_is_refused(values: dict[str, object], found: str, base: dict[str, object]) -> None:
+def test_a_program_that_linux_cannot_pass_is_refused(
+    values: dict[str, object], found: str, base: dict[str, object]
+) -> None:
     with pytest.raises(ToolFailed) as refused:
         render({**base, **values})
-    assert found in refused.value.said
+    assert found in refused.value.output

@@ -1,4 +1,4 @@
-"""A chart that depends on this one can hold several processors, and take their programs from files."""
+"""A chart that depends on this one can contain several processors, and take their programs from files."""
 
 import shutil
 from pathlib import Path
@@ -9,12 +9,12 @@ from devkit.helm import CHART, ROOT, Object, ToolFailed, environment, render, ru
 
 UMBRELLA = ROOT / "tests/chart/umbrella"
 FAST = (UMBRELLA / "sql/fast.sql").read_text(encoding="utf-8")
-PLACED = "charts/lsql-runner"
+VENDORED = "charts/lsql-runner"
 
 
 @pytest.fixture
 def umbrella(tmp_path: Path) -> Path:
-    """A copy of the umbrella, with this chart where its Chart.yaml says."""
+    """A copy of the umbrella chart, with this chart at the path in its Chart.yaml."""
     for source in (UMBRELLA, CHART):
         shutil.copytree(source, tmp_path / source.relative_to(ROOT), ignore=shutil.ignore_patterns("tests"))
     return tmp_path / UMBRELLA.relative_to(ROOT)
@@ -22,21 +22,21 @@ def umbrella(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def built(umbrella: Path, helm: str) -> Path:
-    """The umbrella after `helm dependency build`: this chart is an archive in it."""
+    """The umbrella chart after `helm dependency build`, with this chart as an archive."""
     run([tool(helm), "dependency", "update", umbrella])
     return umbrella
 
 
 @pytest.fixture
 def vendored(umbrella: Path) -> Path:
-    """The umbrella with this chart as a folder in it, and the programs in a folder of that one."""
-    shutil.copytree(CHART, umbrella / PLACED, ignore=shutil.ignore_patterns("tests"))
-    shutil.copytree(umbrella / "sql", umbrella / PLACED / "sql")
+    """The umbrella chart with this chart as a folder, and the programs in a folder of this chart."""
+    shutil.copytree(CHART, umbrella / VENDORED, ignore=shutil.ignore_patterns("tests"))
+    shutil.copytree(umbrella / "sql", umbrella / VENDORED / "sql")
     return umbrella
 
 
 def programs(objects: list[Object]) -> dict[str, str]:
-    """The program of each processor, by the processor's name."""
+    """The program of each processor, by its name."""
     workloads = [found for found in objects if found["kind"] == "StatefulSet"]
     return {
         found["metadata"]["name"]: environment(found["spec"]["template"]["spec"]["containers"][0])["SQL"]
@@ -56,7 +56,7 @@ def test_the_processors_of_a_release_share_no_object(built: Path, helm: str) -> 
     assert len(keys) == len(set(keys))
 
 
-def test_a_service_leads_to_its_own_processor_alone(built: Path, helm: str) -> None:
+def test_a_service_selects_only_its_own_processor(built: Path, helm: str) -> None:
     objects = render({}, helm=helm, chart=built, release="fleet")
     selectors = {
         found["metadata"]["name"]: found["spec"]["selector"] for found in objects if found["kind"] == "Service"
@@ -80,13 +80,13 @@ def test_a_file_of_the_vendored_chart_becomes_the_program(vendored: Path, helm: 
     assert programs(render(values, helm=helm, chart=vendored, release="fleet"))["fleet-fast"] == FAST
 
 
-def test_a_file_of_the_umbrella_is_out_of_the_charts_sight(built: Path, helm: str) -> None:
+def test_the_chart_cannot_read_a_file_of_the_umbrella(built: Path, helm: str) -> None:
     values = {"fast": {"sql": "", "sqlFile": "sql/fast.sql"}}
     with pytest.raises(ToolFailed) as refused:
         render(values, helm=helm, chart=built, release="fleet")
-    assert "--set-file sql=fast.sql" in refused.value.said
+    assert "--set-file sql=fast.sql" in refused.value.output
 
 
-def test_a_condition_leaves_a_processor_out(built: Path, helm: str) -> None:
+def test_a_condition_disables_a_processor(built: Path, helm: str) -> None:
     values = {"slow": {"enabled": False}}
     assert programs(render(values, helm=helm, chart=built, release="fleet")).keys() == {"fleet-fast"}

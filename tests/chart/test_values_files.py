@@ -1,4 +1,4 @@
-"""Every values file of the checkout renders to objects that a cluster takes, the same from Helm 3 and Helm 4."""
+"""Every values file of the checkout renders to valid objects, equal with Helm 3 and Helm 4."""
 
 import re
 from pathlib import Path
@@ -31,23 +31,23 @@ def test_both_helms_render_the_same_objects(values_file: Path) -> None:
     assert first == second
 
 
-def test_objects_are_told_apart_by_kind_and_name(objects: list[Object]) -> None:
+def test_objects_have_unique_kinds_and_names(objects: list[Object]) -> None:
     keys = [_key(found) for found in objects]
     assert len(keys) == len(set(keys))
 
 
-def test_names_and_label_values_fit(objects: list[Object]) -> None:
+def test_names_and_label_values_are_valid(objects: list[Object]) -> None:
     names = [found["metadata"]["name"] for found in objects]
     assert [name for name in names if not NAME.match(name) or len(name) > 63] == []
     labels = [value for found in objects for value in found["metadata"]["labels"].values()]
     assert [value for value in labels if len(value) > 63] == []
 
 
-def test_no_object_carries_a_lenses_id(objects: list[Object]) -> None:
+def test_no_object_has_a_lenses_id(objects: list[Object]) -> None:
     assert "lenses-id" not in yaml.safe_dump(objects)
 
 
-def test_selectors_match_the_processor_alone(objects: list[Object]) -> None:
+def test_selectors_match_only_the_processor(objects: list[Object]) -> None:
     workload = next(found for found in objects if found["kind"] in {"StatefulSet", "Deployment"})
     own = workload["spec"]["template"]["metadata"]["labels"]
     others = [
@@ -62,7 +62,7 @@ def test_selectors_match_the_processor_alone(objects: list[Object]) -> None:
         assert not {"helm.sh/chart", "app.kubernetes.io/version"} & selector.keys()
 
 
-def test_pods_keep_to_the_restricted_level(objects: list[Object]) -> None:
+def test_pods_satisfy_the_restricted_level(objects: list[Object]) -> None:
     for name, spec in pod_specs(objects):
         assert spec["automountServiceAccountToken"] is False, name
         assert spec["securityContext"]["runAsNonRoot"] is True, name
@@ -74,11 +74,11 @@ def test_pods_keep_to_the_restricted_level(objects: list[Object]) -> None:
             assert rights["capabilities"] == {"drop": ["ALL"]}, name
 
 
-def test_no_right_in_the_cluster_is_given(objects: list[Object]) -> None:
+def test_no_cluster_permission_is_granted(objects: list[Object]) -> None:
     assert [found["kind"] for found in objects if "rbac" in found["apiVersion"]] == []
 
 
-def test_the_runner_understands_its_environment(objects: list[Object], tmp_path: Path) -> None:
+def test_the_environment_is_valid_for_the_runner(objects: list[Object], tmp_path: Path) -> None:
     runners = [container for _, spec in pod_specs(objects) for container in spec["containers"] if "env" in container]
     assert runners
     for container in runners:
@@ -95,7 +95,7 @@ def test_the_runner_understands_its_environment(objects: list[Object], tmp_path:
         assert settings.declared or not settings.topics
 
 
-def test_the_validation_sees_what_the_processor_will_see(objects: list[Object]) -> None:
+def test_the_validation_has_the_environment_of_the_processor(objects: list[Object]) -> None:
     specs = {name.split("/")[0]: spec for name, spec in pod_specs(objects)}
     if "Job" not in specs:
         return
@@ -105,7 +105,7 @@ def test_the_validation_sees_what_the_processor_will_see(objects: list[Object]) 
     assert validation["volumeMounts"] == processor["volumeMounts"]
 
 
-def test_files_that_a_cluster_is_to_install_need_no_other_custom_resources() -> None:
+def test_values_files_for_a_cluster_need_no_custom_resources() -> None:
     installed = [path for path in values_files() if path.parent == CHART / "ci"]
     kinds = {found["apiVersion"] for path in installed for found in render_file(path)}
     assert kinds <= {"v1", "apps/v1", "batch/v1", "networking.k8s.io/v1", "policy/v1"}

@@ -22,19 +22,19 @@ ROOT_OBJECT: Path = ("<root>",)
 
 @dataclass
 class Scope:
-    """What a dot and the variables stand for while a template is read; None is what this test cannot know."""
+    """The values of the dot and of variables at a point of a template; None if this test cannot determine them."""
 
     dot: Path | None = ROOT_OBJECT
     variables: dict[str, Path | None] = field(default_factory=lambda: {"$": ROOT_OBJECT})
 
 
 def resolve(word: str, scope: Scope) -> Path | None:
-    """The path below the values that a word of a template names: `.Values.a.b`, `$.Values.a`, `.b`, `$a.b`."""
+    """The path in the values of a word in a template, such as `.Values.a.b`, `$.Values.a`, `.b`, `$a.b`."""
     head, _, rest = word.partition(".")
     keys = tuple(key for key in rest.split(".") if key)
     base = scope.variables.get(head) if head else scope.dot
     if "Values" in keys[:2] and keys[0] in {"Values", "root"}:
-        # Helpers that are called with a dict have the root in `.root`.
+        # Named templates that are called with a dict have the root in `.root`.
         return keys[keys.index("Values") + 1 :]
     return None if base is None or base == ROOT_OBJECT else base + keys
 
@@ -46,7 +46,7 @@ def words(expression: str) -> Iterator[str]:
 
 
 def used_paths(text: str) -> Iterator[tuple[Path, bool]]:
-    """The values that a template uses: the path, and whether the whole below it is meant and not only a step of it."""
+    """The values that a template uses: the path, and whether it uses everything below the path."""
     scope = Scope()
     outer: list[Path | None] = []
     for action in ACTION.finditer(text):
@@ -89,7 +89,7 @@ def exists(path: Path) -> bool:
         if not isinstance(values, dict):
             return False
         if not values:
-            return True  # a map that is the user's to fill
+            return True  # a map whose keys the user chooses
         if key not in values:
             return False
         values = values[key]
@@ -109,7 +109,7 @@ def test_value_is_used(scalar: Path) -> None:
     assert any(scalar[: len(path)] == path if whole else scalar == path for _, path, whole in USED)
 
 
-def test_this_test_sees_a_value_that_does_not_exist() -> None:
+def test_a_value_that_does_not_exist_is_detected() -> None:
     text = "{{ with .Values.kafka.tls }}{{ .nope }}{{ end }}{{ $sasl := .Values.kafka.sasl }}{{ $sasl.neither.a }}"
     assert [path for path, _ in used_paths(text) if not exists(path)] == [
         ("kafka", "tls", "nope"),

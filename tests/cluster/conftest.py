@@ -1,8 +1,7 @@
-"""Fixtures of the tests on a real Kubernetes: the cluster, a namespace, a broker that pods reach, Helm, the image.
+"""Fixtures of the tests on a real Kubernetes: the cluster, a namespace, a broker that pods can reach, Helm, the image.
 
-KUBECONFIG names a cluster to use; without it one is booted on this machine and taken down afterwards. Under
-`make test-cluster` two processes share the cluster, each in namespaces of its own; then the tests marked `node` run
-alone, since they disturb every pod.
+Without KUBECONFIG a cluster is booted on this machine and removed afterwards. Under `make test-cluster` two processes
+share the cluster, each with its own namespaces; then the tests marked `node` run alone, because they affect every pod.
 """
 
 import os
@@ -22,13 +21,13 @@ from devkit.helm import HELMS, tool
 from devkit.kubectl import Kubectl
 
 IMAGE_VARIABLE = "RUNNER_IMAGE"
-"""Names another image to test, as `registry.example.com/lsql-runner:1`; `make image` makes the default."""
+"""Names another image to test, such as `registry.example.com/lsql-runner:1`; `make image` builds the default."""
 SESSION_S = 300
-"""Booting, and copying an image: what a test may wait for before it begins."""
+"""Time for a test to wait until the cluster is booted and the image is loaded."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Gives each test time for what a cluster does, and deselects those that stop a node where it is not ours."""
+    """Give each test enough time for a cluster. With KUBECONFIG, deselect the tests that stop a node."""
     ours = [item for item in items if item.path.is_relative_to(Path(__file__).parent)]
     for item in ours:
         if item.get_closest_marker("timeout") is None:
@@ -48,14 +47,14 @@ def cluster() -> Iterator[Cluster]:
 
 @pytest.fixture
 def own_cluster(cluster: Cluster) -> Cluster:
-    """The cluster, where a test stops its node or needs its volumes: never one that other people use."""
+    """The cluster that was booted on this machine, for tests that stop its node or need its volumes."""
     assert cluster.is_own
     return cluster
 
 
 @pytest.fixture(scope="session")
 def kubeconfig(cluster: Cluster) -> Path:
-    """The file by which a client is the cluster's administrator."""
+    """The kubeconfig file of the cluster's administrator."""
     return cluster.kubeconfig
 
 
@@ -67,7 +66,9 @@ def kubectl(cluster: Cluster) -> Kubectl:
 
 @contextmanager
 def fresh_namespace(kubectl: Kubectl) -> Iterator[Kubectl]:
-    """A namespace that holds pods to the restricted level; its pods are gone afterwards, the rest soon after."""
+    """A namespace with the restricted Pod Security level. Afterwards its pods are deleted at once, the rest in the
+    background.
+    """
     name = f"test-{uuid.uuid4().hex[:8]}"
     labels = {"pod-security.kubernetes.io/enforce": "restricted"}
     kubectl.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}})
@@ -94,14 +95,14 @@ def shared_namespace(kubectl: Kubectl) -> Iterator[Kubectl]:
 
 @pytest.fixture(scope="session")
 def kafka(cluster: Cluster) -> Iterator[Broker]:
-    """A broker that pods reach; a test that stops one makes its own."""
+    """A broker that pods can reach. A test that stops its broker starts another one."""
     with Broker(host=cluster.host) as broker:
         yield broker
 
 
 @pytest.fixture(scope="session")
 def image(cluster: Cluster) -> str:
-    """The name of the runner's image, known to the cluster's nodes."""
+    """The name of the runner's image, loaded into the nodes of the cluster."""
     name = os.environ.get(IMAGE_VARIABLE) or default_tag()
     if cluster.is_own:
         cluster.load(built_image(name))
@@ -113,7 +114,7 @@ HelmFactory = Callable[[Kubectl], Helm]
 
 @pytest.fixture(params=HELMS)
 def helm(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> HelmFactory:
-    """Each Helm in turn, for a namespace."""
+    """Each version of Helm, for a namespace."""
     home = tmp_path_factory.mktemp("helm")
     return lambda kubectl: Helm(tool(request.param), kubectl, home)
 

@@ -10,23 +10,23 @@ from devkit.helm import HELMS, ROOT, Object, pod_specs, render_file, values_file
 from devkit.kubectl import Kubectl
 
 DEFINED_ELSEWHERE = ("monitoring.coreos.com", "gateway.networking.k8s.io")
-"""Groups of the Prometheus operator and of the Gateway API: a cluster without these has no opinion on their kinds."""
+"""Groups of the Prometheus operator and of the Gateway API, whose kinds not every cluster defines."""
 
 
 @pytest.fixture(scope="module")
 def undefined(kubectl: Kubectl) -> tuple[str, ...]:
-    """Those of them that the server does not know."""
+    """The groups that the server does not define."""
     served = {group["name"] for group in json.loads(kubectl.run("get", "--raw", "/apis"))["groups"]}
     return tuple(group for group in DEFINED_ELSEWHERE if group not in served)
 
 
-def test_our_own_cluster_knows_every_kind_of_the_chart(own_cluster: Cluster, undefined: tuple[str, ...]) -> None:
+def test_the_test_cluster_defines_every_kind_of_the_chart(own_cluster: Cluster, undefined: tuple[str, ...]) -> None:
     assert own_cluster.is_own
     assert undefined == ()
 
 
 def portable(found: Object) -> Object:
-    """An object without what only the cluster it is meant for has: its namespace, and a pod's priority class."""
+    """An object without its namespace and the priority class of pods, which exist only in the intended cluster."""
     metadata = {key: value for key, value in found["metadata"].items() if key != "namespace"}
     kept = {**found, "metadata": metadata}
     if found["kind"] == "Pod":
@@ -49,10 +49,10 @@ def test_objects_are_accepted_and_pods_are_restricted(
         for number, (_, spec) in enumerate(pod_specs(objects))
     ]
 
-    # Really made, since a pod is refused where its service account is missing.
+    # Created, not only validated: a pod is refused if its service account is missing.
     if accounts:
         shared_namespace.apply(*map(portable, accounts))
-    # Pods also by themselves: of one within a workload the level only warns.
+    # Pods are also created alone, because the level only warns about pods of a workload.
     shared_namespace.create(*others, *pods, dry_run=True)
 
     assert len(pods) >= 2

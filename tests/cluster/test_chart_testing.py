@@ -1,4 +1,4 @@
-"""chart-testing installs the chart with each of its ci values files, and takes it away again."""
+"""chart-testing installs and uninstalls the chart with each of its ci values files."""
 
 import os
 import subprocess

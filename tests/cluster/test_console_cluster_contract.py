@@ -1,4 +1,4 @@
-"""A real API server, through lightkube, keeps the contract that the fake cluster keeps."""
+"""The contract of the console's cluster port, on a real API server through lightkube."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from lsql_runner.console.workloads import Kind
 from tests.contract.cluster_contract import ConfigurationContract, PodContract, WorkloadContract
 
 
-class RealGround:
-    """A namespace of its own on the API server of a kubeconfig."""
+class RealClusterUnderTest:
+    """A new namespace on the API server of a kubeconfig."""
 
     def __init__(self, client: Client) -> None:
         self.cluster = LightkubeCluster(client)
@@ -37,24 +37,24 @@ class RealGround:
             self._client.create(msgspec.convert(dict(manifest), Deployment))
 
     def create_pod(self, name: str, labels: Mapping[str, str]) -> None:
-        # A controller creates the default service account, sooner or later or, on a bare API server, never.
+        # A controller creates the default service account, with a delay or, on a bare API server, never.
         self._client.apply(ServiceAccount(metadata=ObjectMeta(name="default", namespace=self.namespace)))
         spec = PodSpec(containers=[Container(name="runner", image="nothing")], automountServiceAccountToken=False)
         self._client.create(
             Pod(metadata=ObjectMeta(name=name, namespace=self.namespace, labels=dict(labels)), spec=spec)
         )
 
-    def notes(self) -> list[tuple[str, str, str]]:
+    def events(self) -> list[tuple[str, str, str]]:
         found = self._client.list(Event, namespace=self.namespace)
         ours = [event for event in found if event.reportingComponent == MANAGER]
         return [(event.reason or "", event.involvedObject.name or "", event.message or "") for event in ours]
 
 
 @pytest.fixture
-def ground(kubeconfig: Path) -> Iterator[RealGround]:
+def subject(kubeconfig: Path) -> Iterator[RealClusterUnderTest]:
     config = KubeConfig.from_file(str(kubeconfig))
     with Client(config=config, field_manager=MANAGER) as client:
-        made = RealGround(client)
+        made = RealClusterUnderTest(client)
         try:
             yield made
         finally:

@@ -1,6 +1,6 @@
-"""The recovery job and the console with the rights that their chart gives them, and ids that outlive Helm's work.
+"""The recovery job and the console with the permissions of their chart, and ids across upgrades and rollbacks.
 
-Needs an API server only: no test waits for a pod, and no processor answers.
+Needs only an API server: no test waits for a pod, and no processor responds.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ VALUES = {
 
 
 class Release:
-    """A release of lsql-console in a namespace, whose job and console are run from here with their accounts' tokens."""
+    """A release of lsql-console. Its job and console run in the test, with the tokens of their accounts."""
 
     def __init__(self, kubectl: Kubectl, stack: ExitStack) -> None:
         self.kubectl = kubectl
@@ -49,7 +49,7 @@ class Release:
         self.settings = settings(namespaces=[kubectl.namespace], document=place)
 
     def account(self, component: str) -> LightkubeCluster:
-        """The cluster as the account of `recovery` or `console` sees it."""
+        """The cluster with the permissions of the account of `recovery` or `console`."""
         token = self.kubectl.run("create", "token", f"watch-{component}").strip()
         config = KubeConfig.from_file(str(self.kubectl.kubeconfig)).get()
         assert config is not None
@@ -59,7 +59,7 @@ class Release:
         return LightkubeCluster(client)
 
     def recover(self) -> RecoveryResult:
-        """One pass of the job."""
+        """Run the job once."""
         silent = FakeRunners({NAME: None})
         return recover(self.account("recovery"), silent.fetch_reports, self.settings, lambda: datetime.now(UTC))
 
@@ -90,7 +90,7 @@ def metadata(kubectl: Kubectl, kind: str = "statefulset") -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", ["StatefulSet", "Deployment"])
-def test_an_id_outlives_upgrade_and_rollback_and_starts_no_pod_anew(
+def test_an_id_survives_upgrade_and_rollback_and_restarts_no_pod(
     release: Release, helm: HelmFactory, kind: str
 ) -> None:
     at_work = helm(release.kubectl)
@@ -114,7 +114,7 @@ def test_an_id_outlives_upgrade_and_rollback_and_starts_no_pod_anew(
     assert release.recover().adopted == 0
 
 
-def test_a_release_that_is_installed_again_has_its_id_again(release: Release, newest_helm: HelmFactory) -> None:
+def test_a_release_that_is_installed_again_has_its_former_id(release: Release, newest_helm: HelmFactory) -> None:
     at_work = newest_helm(release.kubectl)
     install_console(at_work)
     put(at_work, "install")
@@ -129,7 +129,7 @@ def test_a_release_that_is_installed_again_has_its_id_again(release: Release, ne
     assert metadata(release.kubectl)["labels"]["lenses-id"] == given
 
 
-def test_what_the_chart_makes_keeps_the_contract_and_the_document_outlives_an_upgrade(
+def test_processors_of_the_chart_have_no_violations_and_the_document_survives_an_upgrade(
     release: Release, helm: HelmFactory
 ) -> None:
     at_work = helm(release.kubectl)
@@ -150,7 +150,7 @@ def test_what_the_chart_makes_keeps_the_contract_and_the_document_outlives_an_up
     assert (entry.violations, entry.sql, entry.app_id) == ((), VALUES["sql"], NAME)
 
 
-def test_the_console_may_read_only(release: Release, newest_helm: HelmFactory) -> None:
+def test_the_console_has_only_read_permissions(release: Release, newest_helm: HelmFactory) -> None:
     at_work = newest_helm(release.kubectl)
     install_console(at_work)
     put(at_work, "install")
@@ -167,7 +167,7 @@ def test_the_console_may_read_only(release: Release, newest_helm: HelmFactory) -
         lambda: console.delete_workload(here, "StatefulSet", NAME, uid),
         lambda: console.write_configuration(here, "watch-processors", stored.version, {"a": b""}),
         lambda: console.configuration(here, "watch"),
-        lambda: console.note(WorkloadEvent(here, "StatefulSet", NAME, uid, "Normal", "Stopped", "Stop", "x")),
+        lambda: console.create_event(WorkloadEvent(here, "StatefulSet", NAME, uid, "Normal", "Stopped", "Stop", "x")),
         lambda: console.pods(here, {"app": NAME}),
         lambda: list(console.workloads("default", "Deployment")),
     ):
@@ -184,8 +184,8 @@ def test_enabled_actions_are_permitted(release: Release, newest_helm: HelmFactor
     console = release.account("console")
     here, uid = release.kubectl.namespace, metadata(release.kubectl)["uid"]
 
-    console.note(
-        WorkloadEvent(here, "StatefulSet", NAME, uid, "Normal", "Deleted", "Delete", "ada asked to delete it: done.")
+    console.create_event(
+        WorkloadEvent(here, "StatefulSet", NAME, uid, "Normal", "Deleted", "Delete", "ada requested delete: done.")
     )
     assert console.pods(here, {"app": "nothing"}) == []
     console.delete_workload(here, "StatefulSet", NAME, uid)

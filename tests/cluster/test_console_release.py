@@ -1,4 +1,4 @@
-"""The console as a release of its own, in pods: its job finds a processor, its API shows and steers it."""
+"""The console as a release, in pods: its job finds a processor, its API shows, stops and deletes it."""
 
 import base64
 import gzip
@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from devkit.broker import Broker
-from devkit.cluster_feed import Fed
 from devkit.helm import ROOT
 from devkit.kubectl import Kubectl
+from devkit.release_with_traffic import ReleaseWithTraffic
 from tests.cluster.conftest import HelmFactory
 
 CHART = ROOT / "charts/lsql-console"
 TOKEN = "example"
 TOKEN_LINE = "ada operator 50d858e0985ecc7f60418aaf0cc5ab587f42c2570a884095a9e8ccacd0f6545c"
-"""The SHA-256 of the token, as `lsql-console token` prints it."""
+"""The SHA-256 of the token, in the format of `lsql-console token`."""
 
 ASK = """
 import sys, urllib.error, urllib.request
@@ -29,19 +29,19 @@ except urllib.error.HTTPError as error:
     answer = error
 print(answer.status, answer.read().decode())
 """
-"""A program for a pod that has no curl."""
+"""A Python program that sends a request, for a pod without curl."""
 
 
 @dataclass(frozen=True)
 class Console:
-    """The console; requests come from a processor's pod, to the name of its Service."""
+    """The console. Requests are sent from a processor's pod to the name of the console's Service."""
 
-    fed: Fed
+    release: ReleaseWithTraffic
 
     def fetch_report(self, method: str, path: str, token: str = TOKEN) -> tuple[int, Any]:
-        pod = self.fed.processor.pod()["metadata"]["name"]
+        pod = self.release.processor.pod()["metadata"]["name"]
         url = f"http://watch:8084{path}"
-        said = self.fed.helm.kubectl.exec(pod, "python", "-c", ASK, method, url, token)
+        said = self.release.helm.kubectl.exec(pod, "python", "-c", ASK, method, url, token)
         status, _, body = said.partition(" ")
         return int(status), json.loads(body)
 
@@ -54,21 +54,21 @@ class Console:
 @pytest.fixture
 def console(namespace: Kubectl, kafka: Broker, image: str, newest_helm: HelmFactory) -> Console:
     helm = newest_helm(namespace)
-    fed = Fed(helm, kafka, image)
-    fed.install()
+    release = ReleaseWithTraffic(helm, kafka, image)
+    release.install()
     values = {
-        "image": fed.values["image"],
+        "image": release.values["image"],
         "auth": {"mode": "token", "token": {"tokens": TOKEN_LINE}},
         "actions": {"stop": True, "start": True, "delete": True},
         "logs": {"enabled": True},
         "console": {"pollSeconds": 1},
     }
     replace(helm, chart=CHART).install("watch", values)
-    return Console(fed)
+    return Console(release)
 
 
-def workload(fed: Fed) -> dict[str, Any]:
-    return dict(json.loads(fed.helm.kubectl.run("get", "statefulset", fed.name, "-o", "json")))
+def workload(release: ReleaseWithTraffic) -> dict[str, Any]:
+    return dict(json.loads(release.helm.kubectl.run("get", "statefulset", release.name, "-o", "json")))
 
 
 def published(kubectl: Kubectl) -> dict[str, Any]:
@@ -79,37 +79,39 @@ def published(kubectl: Kubectl) -> dict[str, Any]:
 
 
 def test_a_processor_is_found_shown_stopped_and_deleted(console: Console) -> None:
-    fed, kubectl = console.fed, console.fed.helm.kubectl
-    uid = fed.processor.uid()
+    release, kubectl = console.release, console.release.helm.kubectl
+    uid = release.processor.uid()
     kubectl.wait_until(
         lambda: [s["state"] for s in console.streams()] == ["running"], 60, "the console shows it running"
     )
 
     found = console.fetch_report("GET", f"/api/v1/streams/{console.streams()[0]['id']}")[1]
-    assert (found["name"], found["sql"], found["release"]) == (fed.name, fed.sql, fed.name)
-    assert workload(fed)["metadata"]["labels"]["lenses-id"] == found["id"]
-    assert fed.processor.uid() == uid, "the pod was not replaced"
+    assert (found["name"], found["sql"], found["release"]) == (release.name, release.sql, release.name)
+    assert workload(release)["metadata"]["labels"]["lenses-id"] == found["id"]
+    assert release.processor.uid() == uid, "the pod was not replaced"
 
     path = f"/api/v1/streams/{found['id']}"
     assert console.fetch_report("GET", f"{path}/logs")[0] == 200
     assert console.fetch_report("PUT", f"{path}/stop", token="")[0] == 401
-    assert fed.processor.stream()["state"] == "running"
+    assert release.processor.stream()["state"] == "running"
 
     status, answer = console.fetch_report("PUT", f"{path}/stop")
     assert status in (200, 202), answer
-    kubectl.wait_until(lambda: fed.processor.stream()["state"] == "stopped", 60, "it is stopped")
+    kubectl.wait_until(lambda: release.processor.stream()["state"] == "stopped", 60, "the processor is stopped")
     events = kubectl.list("events")
-    assert any("ada" in event["message"] and event["involvedObject"]["name"] == fed.name for event in events)
+    assert any("ada" in event["message"] and event["involvedObject"]["name"] == release.name for event in events)
 
     status, answer = console.fetch_report("PUT", f"{path}/scale/2")
     assert status in (403, 409, 501), answer
     assert console.fetch_report("PUT", f"{path}/start")[0] in (200, 202)
-    kubectl.wait_until(lambda: fed.processor.stream()["state"] == "running", 60, "it runs again")
-    assert fed.arrive().doubled == 0
+    kubectl.wait_until(lambda: release.processor.stream()["state"] == "running", 60, "the processor runs again")
+    assert release.await_records().duplicates == 0
 
 
 def test_the_job_publishes_the_processor(console: Console) -> None:
-    kubectl = console.fed.helm.kubectl
+    kubectl = console.release.helm.kubectl
     document = kubectl.wait_until(lambda: published(kubectl), 60, "the job has published its document")
 
-    assert [(entry["name"], entry["sql"]) for entry in document["processors"]] == [(console.fed.name, console.fed.sql)]
+    assert [(entry["name"], entry["sql"]) for entry in document["processors"]] == [
+        (console.release.name, console.release.sql)
+    ]

@@ -1,11 +1,11 @@
-"""A volume that is full: the processor says so, loses nothing, and goes on by itself when there is room again."""
+"""A full volume: the processor reports it, loses nothing, and continues when there is space again."""
 
 import pytest
 
 from devkit.broker import Broker
 from devkit.cluster import Cluster
-from devkit.cluster_feed import Fed, counting
 from devkit.kubectl import Kubectl, KubectlFailed
+from devkit.release_with_traffic import ReleaseWithTraffic, counting
 from tests.cluster.conftest import HelmFactory
 
 FILLER = "/var/lib/lsql-runner/filler"
@@ -18,25 +18,27 @@ EMPTY = f"import os; os.remove({FILLER!r})"
 
 
 @pytest.fixture
-def fed(own_cluster: Cluster, namespace: Kubectl, kafka: Broker, image: str, newest_helm: HelmFactory) -> Fed:
-    made = Fed(newest_helm(namespace), kafka, image)
-    made.install(
-        sql=counting(made.source, made.target),
+def release(
+    own_cluster: Cluster, namespace: Kubectl, kafka: Broker, image: str, newest_helm: HelmFactory
+) -> ReleaseWithTraffic:
+    release = ReleaseWithTraffic(newest_helm(namespace), kafka, image)
+    release.install(
+        sql=counting(release.source, release.target),
         persistence={"storageClass": "tiny", "size": "32Mi"},
         resources={"limits": {"memory": "1Gi"}},
     )
-    made.arrive()
-    return made
+    release.await_records()
+    return release
 
 
-def test_it_goes_on_when_a_full_volume_has_room_again(fed: Fed) -> None:
-    pod = fed.processor.pod()["metadata"]["name"]
+def test_it_continues_when_a_full_volume_has_space_again(release: ReleaseWithTraffic) -> None:
+    pod = release.processor.pod()["metadata"]["name"]
     with pytest.raises(KubectlFailed, match="No space left on device"):
-        fed.helm.kubectl.exec(pod, "python", "-c", FILL)
+        release.helm.kubectl.exec(pod, "python", "-c", FILL)
 
-    with fed.traffic:
-        fed.helm.kubectl.wait_until(lambda: not fed.processor.is_ready(), 120, "it says that it is not ready")
-    fed.helm.kubectl.exec(pod, "python", "-c", EMPTY)
+    with release.traffic:
+        release.helm.kubectl.wait_until(lambda: not release.processor.is_ready(), 120, "the pod is not ready")
+    release.helm.kubectl.exec(pod, "python", "-c", EMPTY)
 
-    fed.processor.await_ready()
-    assert fed.arrive().missing == ()
+    release.processor.await_ready()
+    assert release.await_records().missing == ()

@@ -1,4 +1,4 @@
-"""What the tests do to the node of the test cluster, and what pods see of it."""
+"""Restarts and reboots of the test cluster's node, and their effects on pods."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def running_since(found: Resource) -> str:
 
 
 @pytest.mark.node
-def test_containers_outlive_a_restart_of_kubelet_and_containerd(
+def test_containers_survive_a_restart_of_kubelet_and_containerd(
     own_cluster: Cluster, namespace: Kubectl, image: str
 ) -> None:
     namespace.create(pod("old", image, WAIT))

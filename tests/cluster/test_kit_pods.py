@@ -1,4 +1,4 @@
-"""The test cluster does what the other tests take for granted: names, volumes, admission, services."""
+"""The test cluster has what the other tests rely on: names, volumes, admission, services."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def test_a_pod_reaches_the_broker_of_this_machine(namespace: Kubectl, image: str
     namespace.exec("client", "python", "-c", f"import socket; socket.create_connection(({host!r}, {port}), 3)")
 
 
-def test_a_volume_belongs_to_the_group_of_the_pod_and_outlives_it(namespace: Kubectl, image: str) -> None:
+def test_a_volume_belongs_to_the_group_of_the_pod_and_survives_it(namespace: Kubectl, image: str) -> None:
     namespace.create(claim("data", "16Mi"))
     namespace.create(pod("first", image, f"open('/data/kept', 'w').write('kept'); {WAIT}", "data"))
     await_running(namespace, "first")
@@ -57,7 +57,7 @@ def test_a_tiny_volume_is_full_at_its_size(own_cluster: object, namespace: Kubec
         namespace.exec("writer", "python", "-c", write.format(17))
 
 
-def test_a_volume_goes_with_its_claim(own_cluster: object, namespace: Kubectl) -> None:
+def test_a_volume_is_deleted_with_its_claim(own_cluster: object, namespace: Kubectl) -> None:
     namespace.create(claim("data", "16Mi", "tiny"))
     volume = namespace.wait_until(
         lambda: namespace.get("pvc", "data")["spec"].get("volumeName"), 30, "the claim is bound"
@@ -67,7 +67,7 @@ def test_a_volume_goes_with_its_claim(own_cluster: object, namespace: Kubectl) -
     namespace.wait_until(lambda: namespace.find("pv", volume) is None, 30, "the volume is gone")
 
 
-def test_the_restricted_level_refuses_a_pod_of_root(namespace: Kubectl, image: str) -> None:
+def test_the_restricted_level_refuses_a_pod_that_runs_as_root(namespace: Kubectl, image: str) -> None:
     with pytest.raises(KubectlFailed, match="violates PodSecurity"):
         namespace.create(pod("root", image, WAIT, as_root=True))
 

@@ -1,4 +1,4 @@
-"""The node stops or reboots, and no record is lost. After every test the release runs."""
+"""The node stops or reboots, and no record is lost. The release runs after every test."""
 
 from collections.abc import Iterator
 
@@ -6,41 +6,43 @@ import pytest
 
 from devkit.broker import Broker
 from devkit.cluster import Cluster
-from devkit.cluster_feed import Fed, at_least_once
 from devkit.kubectl import Kubectl
+from devkit.release_with_traffic import ReleaseWithTraffic, at_least_once
 from tests.cluster.conftest import HelmFactory, fresh_namespace
 
 pytestmark = pytest.mark.node
 
 
 @pytest.fixture(scope="module")
-def fed(kubectl: Kubectl, kafka: Broker, image: str, newest_helm: HelmFactory) -> Iterator[Fed]:
+def release(kubectl: Kubectl, kafka: Broker, image: str, newest_helm: HelmFactory) -> Iterator[ReleaseWithTraffic]:
     with fresh_namespace(kubectl) as namespace:
-        made = Fed(newest_helm(namespace), kafka, image)
-        made.install()
-        made.arrive()
-        yield made
+        release = ReleaseWithTraffic(newest_helm(namespace), kafka, image)
+        release.install()
+        release.await_records()
+        yield release
 
 
-def test_it_works_on_while_kubelet_and_containerd_are_away(own_cluster: Cluster, fed: Fed) -> None:
-    restarts, doubled = fed.processor.restarts(), fed.arrive().doubled
+def test_it_keeps_processing_while_kubelet_and_containerd_are_stopped(
+    own_cluster: Cluster, release: ReleaseWithTraffic
+) -> None:
+    restarts, duplicates = release.processor.restarts(), release.await_records().duplicates
 
     own_cluster.stop_node()
     try:
-        fed.traffic.write(20)
-        assert fed.arrive().doubled == doubled
+        release.traffic.write(20)
+        assert release.await_records().duplicates == duplicates
     finally:
         own_cluster.start_node()
-    fed.processor.await_ready()
+    release.processor.await_ready()
 
-    assert fed.processor.restarts() == restarts
+    assert release.processor.restarts() == restarts
 
 
-def test_a_reboot_of_the_node_loses_nothing(own_cluster: Cluster, fed: Fed) -> None:
-    restarts = fed.processor.restarts()
+def test_a_reboot_of_the_node_loses_nothing(own_cluster: Cluster, release: ReleaseWithTraffic) -> None:
+    restarts = release.processor.restarts()
 
-    with fed.traffic:
+    with release.traffic:
         own_cluster.reboot_node()
-        fed.processor.await_restart(restarts)
+        release.processor.await_restart(restarts)
 
-    assert at_least_once(fed.arrive())
+    assert at_least_once(release.await_records())

@@ -1,4 +1,4 @@
-"""Credentials that change while the processor runs."""
+"""Credentials change while the processor runs."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,17 +16,17 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # exported, b
 
 from devkit.broker import Broker
 from devkit.cluster import Cluster
-from devkit.cluster_feed import Fed
 from devkit.kubectl import Kubectl, Resource
+from devkit.release_with_traffic import ReleaseWithTraffic
 from tests.cluster.conftest import HelmFactory
 
 PASSWORDS = {"old": "old-secret", "new": "new-secret"}
 ANY: Any = None
-OLD_USERS_RIGHTS = AclBindingFilter(
+OLD_USER_ACCESS = AclBindingFilter(
     ResourceType.ANY, ANY, ResourcePatternType.ANY, "User:old", ANY, AclOperation.ANY, AclPermissionType.ANY
 )
-NOTICED_S = 150
-"""The kubelet writes a changed Secret into running pods within a minute or so."""
+SECRET_UPDATE_S = 150
+"""The kubelet writes a changed Secret into running pods within about a minute."""
 
 
 def secret(user: str) -> Resource:
@@ -52,8 +52,8 @@ def allow(broker: Broker, user: str) -> None:
 
 def forbid_old_user(broker: Broker) -> None:
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-    for future in admin.delete_acls([OLD_USERS_RIGHTS]).values():
-        assert future.result(30), "it had no rights"
+    for future in admin.delete_acls([OLD_USER_ACCESS]).values():
+        assert future.result(30), "the access rule did not exist"
 
 
 @pytest.fixture
@@ -65,22 +65,24 @@ def secured(cluster: Cluster) -> Iterator[Broker]:
         yield broker
 
 
-def test_a_rotated_secret_is_taken_up_and_no_record_lost(
+def test_a_rotated_secret_is_used_and_no_record_is_lost(
     namespace: Kubectl, secured: Broker, image: str, newest_helm: HelmFactory
 ) -> None:
     namespace.create(secret("old"))
-    fed = Fed(newest_helm(namespace), secured, image)
+    release = ReleaseWithTraffic(newest_helm(namespace), secured, image)
     sasl = {"mechanism": "PLAIN", "existingSecret": "kafka-user"}
     bootstrap = f"SASL_PLAINTEXT://{secured.addresses['secured']}"
-    processor = fed.install(kafka={"bootstrapServers": bootstrap, "securityProtocol": "SASL_PLAINTEXT", "sasl": sasl})
-    fed.arrive()
+    processor = release.install(
+        kafka={"bootstrapServers": bootstrap, "securityProtocol": "SASL_PLAINTEXT", "sasl": sasl}
+    )
+    release.await_records()
 
-    with fed.traffic:
+    with release.traffic:
         namespace.apply(secret("new"))
-        processor.await_restart(0, NOTICED_S)
+        processor.await_restart(0, SECRET_UPDATE_S)
 
     last = processor.container()["lastState"]["terminated"]
     assert (last["exitCode"], processor.restarts()) == (0, 1)
     forbid_old_user(secured)
-    fed.traffic.write(20)
-    assert fed.arrive().doubled == 0
+    release.traffic.write(20)
+    assert release.await_records().duplicates == 0

@@ -1,4 +1,4 @@
-"""Pods, processes and brokers fail, and no record is lost. After every test the release runs."""
+"""Pods, processes and brokers fail, and no record is lost. The release runs after every test."""
 
 import time
 from collections.abc import Iterator
@@ -7,8 +7,8 @@ import pytest
 
 from devkit.broker import Broker
 from devkit.cluster import Cluster
-from devkit.cluster_feed import Fed, at_least_once
 from devkit.kubectl import Kubectl
+from devkit.release_with_traffic import ReleaseWithTraffic, at_least_once
 from tests.cluster.conftest import HelmFactory, fresh_namespace
 
 OUTAGE_S = 120
@@ -17,63 +17,65 @@ LOOK_S = 1
 
 @pytest.fixture(scope="module")
 def broker(cluster: Cluster) -> Iterator[Broker]:
-    """A broker of this module's own: it goes away for a time."""
+    """A broker that only this module uses, because a test stops it."""
     with Broker(host=cluster.host) as own:
         yield own
 
 
 @pytest.fixture(scope="module")
-def fed(kubectl: Kubectl, broker: Broker, image: str, newest_helm: HelmFactory) -> Iterator[Fed]:
+def release(kubectl: Kubectl, broker: Broker, image: str, newest_helm: HelmFactory) -> Iterator[ReleaseWithTraffic]:
     with fresh_namespace(kubectl) as namespace:
-        made = Fed(newest_helm(namespace), broker, image)
-        made.install()
-        made.arrive()
-        yield made
+        release = ReleaseWithTraffic(newest_helm(namespace), broker, image)
+        release.install()
+        release.await_records()
+        yield release
 
 
-def test_a_deleted_pod_hands_over_in_good_order(fed: Fed) -> None:
-    old = fed.processor.uid()
+def test_a_deleted_pod_is_replaced_without_duplicates(release: ReleaseWithTraffic) -> None:
+    old = release.processor.uid()
 
-    with fed.traffic:
-        fed.helm.kubectl.delete("pod", fed.processor.pod()["metadata"]["name"])
-        fed.processor.await_other_pod(old)
+    with release.traffic:
+        release.helm.kubectl.delete("pod", release.processor.pod()["metadata"]["name"])
+        release.processor.await_other_pod(old)
 
-    assert fed.arrive().doubled == 0
+    assert release.await_records().duplicates == 0
 
 
 @pytest.mark.parametrize("program", ["java", "lsql"])
-def test_a_killed_process_takes_the_container_with_it_and_loses_nothing(fed: Fed, program: str) -> None:
-    restarts = fed.processor.restarts()
+def test_a_killed_process_restarts_the_container_and_loses_nothing(release: ReleaseWithTraffic, program: str) -> None:
+    restarts = release.processor.restarts()
 
-    with fed.traffic:
-        fed.processor.signal(program)
-        fed.processor.await_restart(restarts)
+    with release.traffic:
+        release.processor.signal(program)
+        release.processor.await_restart(restarts)
 
-    assert at_least_once(fed.arrive())
-
-
-def test_a_killed_container_loses_nothing(own_cluster: Cluster, fed: Fed) -> None:
-    restarts = fed.processor.restarts()
-
-    with fed.traffic:
-        own_cluster.kill_container(fed.processor.pod())
-        fed.processor.await_restart(restarts)
-
-    assert at_least_once(fed.arrive())
+    assert at_least_once(release.await_records())
 
 
-def test_a_broker_that_is_away_for_two_minutes_costs_no_restart_and_no_record(fed: Fed, broker: Broker) -> None:
-    pod, restarts = fed.processor.uid(), fed.processor.restarts()
+def test_a_killed_container_loses_nothing(own_cluster: Cluster, release: ReleaseWithTraffic) -> None:
+    restarts = release.processor.restarts()
 
-    with fed.traffic:
+    with release.traffic:
+        own_cluster.kill_container(release.processor.pod())
+        release.processor.await_restart(restarts)
+
+    assert at_least_once(release.await_records())
+
+
+def test_a_broker_outage_of_two_minutes_causes_no_restart_and_loses_nothing(
+    release: ReleaseWithTraffic, broker: Broker
+) -> None:
+    pod, restarts = release.processor.uid(), release.processor.restarts()
+
+    with release.traffic:
         broker.stop()
         back_at = time.monotonic() + OUTAGE_S
-        fed.helm.kubectl.wait_until(lambda: not fed.processor.is_ready(), OUTAGE_S, "it says that it is not ready")
+        release.helm.kubectl.wait_until(lambda: not release.processor.is_ready(), OUTAGE_S, "the pod is not ready")
         while time.monotonic() < back_at:
-            assert fed.processor.restarts() == restarts
+            assert release.processor.restarts() == restarts
             time.sleep(LOOK_S)
         broker.start()
-        fed.processor.await_ready()
+        release.processor.await_ready()
 
-    assert (fed.processor.uid(), fed.processor.restarts()) == (pod, restarts)
-    assert at_least_once(fed.arrive())
+    assert (release.processor.uid(), release.processor.restarts()) == (pod, restarts)
+    assert at_least_once(release.await_records())

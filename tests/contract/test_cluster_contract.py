@@ -12,7 +12,7 @@ from lsql_runner.console.workloads import Kind
 from tests.contract.cluster_contract import ConfigurationContract, PodContract, WorkloadContract
 
 
-class FakeGround:
+class FakeClusterUnderTest:
     namespace = "streams"
 
     def __init__(self) -> None:
@@ -24,13 +24,13 @@ class FakeGround:
     def create_pod(self, name: str, labels: Mapping[str, str]) -> None:
         self.cluster.pods_of[self.namespace, name] = FakePod(dict(labels))
 
-    def notes(self) -> list[tuple[str, str, str]]:
-        return [(note.reason, note.name, note.text) for note in self.cluster.notes]
+    def events(self) -> list[tuple[str, str, str]]:
+        return [(event.reason, event.name, event.text) for event in self.cluster.events]
 
 
 @pytest.fixture
-def ground() -> FakeGround:
-    return FakeGround()
+def subject() -> FakeClusterUnderTest:
+    return FakeClusterUnderTest()
 
 
 class TestWorkloads(WorkloadContract):

@@ -1,5 +1,5 @@
-"""The programs of this language against the same programs in Kafka Streams, on random records.
+"""Compares programs of this language with the same programs in Kafka Streams, on random records.
 
-`make test` compares each program on a few records, `make test-differential` on as many as fit into a time.
-What may differ, and why, is in docs/decisions/0017-compared-with-kafka-streams.md.
+`make test` compares each program on a few records, `make test-differential` on as many as a given time allows. The
+accepted differences are in docs/decisions/0017-compared-with-kafka-streams.md.
 """

@@ -1,4 +1,4 @@
-"""The long comparison: seed after seed until a time is over. `python -m tests.differential --minutes 10`."""
+"""The long comparison: runs seeds for a given time. `python -m tests.differential --minutes 10`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.differential.programs import SUITES
 @click.option("--seed", "first", default=1, show_default=True, help="The first seed; the others follow it.")
 @click.option("--suite", "wanted", type=click.Choice([suite.name for suite in SUITES]), help="This suite only.")
 def main(minutes: float, first: int, wanted: str | None) -> None:
-    """Compare all programs with Kafka Streams; exit code 1 if something differs."""
+    """Compare all programs with Kafka Streams. Exit code 1 if there is a difference."""
     end = time.monotonic() + 60 * minutes
     suites = [suite for suite in SUITES if wanted in (None, suite.name)]
     failed = compared = 0

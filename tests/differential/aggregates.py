@@ -1,4 +1,4 @@
-"""The aggregates that every topology of groups has, by the names that it gives them."""
+"""The aggregates that every topology of groups has, by their names there."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _KEPT = {
     "rare": "BOTTOMK({0}, 3)",
 }
 _OF_TEXT = ("last", "different", "largest", "smallest_different", "frequent")
-"""Enough to see its order, which is that of its bytes."""
+"""Enough to test the order of text, which is that of its bytes."""
 
 CALLS = {
     **_SUMS,
@@ -46,5 +46,5 @@ WITHOUT_ORDER = tuple(name for name, call in CALLS.items() if not AGGREGATES[cal
 
 
 def calls(names: Iterable[str]) -> str:
-    """As the columns of a SELECT."""
+    """The aggregates as the columns of a SELECT."""
     return ", ".join(f"{CALLS[name]} AS {name}" for name in names)

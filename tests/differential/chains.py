@@ -1,6 +1,6 @@
-"""Chains of three sources, each a stream (s) or a table (t), in all eight orders, and the records for them.
+"""Joins of three sources, each a stream (s) or a table (t), in all eight orders, and the records for them.
 
-A suite's name has the order of its sources: `joins-sst` joins two streams and then a table.
+The name of a suite has the order of its sources: `joins-sst` joins two streams and then a table.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ GRACE_MS = 5_000
 HISTORIES = 5
 BATCHES = 5
 RECORDS = 10
-"""Of a history in a batch, on average."""
+"""The average number of records of a history in a batch."""
 TOPICS = "lrm"
 NAMES = "abc"
 KEY = "_key"
@@ -28,10 +28,10 @@ KEY = "_key"
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """A JOIN. `on` is as in SQL, empty where it is left out.
+    """A JOIN. `on` is the SQL condition, empty for a join by keys.
 
-    `left` and `right` are the same as the topology is told: `_key` is the key that the rows have at that place, which
-    SQL names by what it was made of.
+    `left` and `right` are the arguments of the topology: `_key` is the key that rows have at that point, for which SQL
+    uses the name of the field that it was computed from.
     """
 
     kind: str
@@ -41,12 +41,12 @@ class Join:
 
 
 def by_keys(kind: str) -> Join:
-    """Without ON."""
+    """A join without ON."""
     return Join(kind, "", KEY, KEY)
 
 
 def by(kind: str, left: str, right: str) -> Join:
-    """By values of the rows that are not their key on the left, and by any of the right."""
+    """A join by a value of the left rows that is not their key, and by any value of the right rows."""
     return Join(kind, f"{left} = {right}", left, KEY if right.endswith(KEY) else right)
 
 
@@ -108,7 +108,7 @@ PROGRAMS: dict[str, dict[str, tuple[Join, Join]]] = {
         "third-first": (by_keys("INNER"), Join("INNER", "a._key = c.f", KEY, "c.f")),
     },
 }
-"""By the kinds of the sources: what the second join is by, and both joins."""
+"""By the types of the sources: a name for the second join, and both joins."""
 
 
 def suites() -> tuple[Suite, ...]:
@@ -125,7 +125,7 @@ def suites() -> tuple[Suite, ...]:
 
 
 def _joins_streams(kinds: str) -> bool:
-    """Whether two streams meet: what a stream is joined with first is a stream from there on."""
+    """Whether two streams are joined: a stream joined with anything is a stream."""
     return (kinds.endswith("s") and "s" in kinds[:2]) or kinds.startswith("ss")
 
 
@@ -169,11 +169,12 @@ def _view(kinds: str, last: Join) -> View:
 
 
 def chained(kinds: str) -> Generator:
-    """Rows whose keys and fields name each other's, in the topics of a chain.
+    """Records whose keys and fields refer to each other, in the topics of a chain.
 
-    A history's records of a batch come in order of time where streams and tables meet in it: then both engines take
-    them in the order of their arrival. Others come out of order, but none of a stream too late. A joined table changes
-    once for each batch here, so where a stream meets one (`tts`) a history's batches are of tables or of streams.
+    The records of a history in a batch are in order of time where streams and tables are joined in it, because then
+    both engines process them in the order of arrival. Other records are out of order, but no record of a stream is
+    late. A joined table changes once per batch, so where a stream is joined with one (`tts`), a batch of a history has
+    records of tables or of streams.
     """
     streams, tables = ("".join(t for t, k in zip(TOPICS, kinds, strict=True) if k == kind) for kind in "st")
     apart = [topics for topics in (streams, tables) if topics]
@@ -193,7 +194,7 @@ def chained(kinds: str) -> Generator:
                 if topic in streams:
                     at = max(at, newest - WITHIN_MS - GRACE_MS + 1)
                     newest = max(newest, at)
-                    # Its own number: of each record it is to be seen what became of it.
+                    # A unique number, to identify the results of each record.
                     row, nothing = _row(random, history, len(events)), 0.0 if _joins_streams(kinds) else 0.03
                 else:
                     row, nothing = _row(random, history, random.randint(-5, 5)), 0.15
@@ -214,7 +215,7 @@ def _name(random: Random, history: int, names: str, nothing: float) -> str | Non
 
 
 def _far_on(topics: str, newest_ms: int) -> Iterator[Event]:
-    """Time goes far on in all topics, behind the joins too: what matches there is left out of the results."""
+    """Records far in the future in all topics, which advance the time; their matches are removed from the results."""
     for number in range(3):
         batch, far = BATCHES + number, newest_ms + (number + 1) * 100 * (WITHIN_MS + GRACE_MS)
         for place, topic in enumerate(topics):

@@ -1,4 +1,4 @@
-"""Programs on one seed in both engines, and what of it differs."""
+"""Runs programs in both engines on the records of a seed, and finds the differences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.queries import Plan
 from tests.differential.comparison import Written, differences
 from tests.differential.histories import BATCHES, END, Event, Events
-from tests.differential.kafka_streams import Given, KafkaStreams
+from tests.differential.kafka_streams import InputRecord, KafkaStreams
 from tests.differential.late import judged_alike
 from tests.differential.suites import Program, Suite
 
@@ -25,9 +25,9 @@ ROW = {"g": "string", "f": "string", "v": "long", "d": "double", "t": "string"}
 TOPIC = {"key": {"format": "STRING"}, "value": {"format": "JSON", "schema": ROW}}
 CATALOG = Catalog(declared_topics({"l": TOPIC, "r": TOPIC, "m": TOPIC}))
 NO_GROUP = b"null"
-"""What the topologies name a group of null: Kafka Streams has no such key."""
+"""The name of a null group in the topologies: Kafka Streams has no null keys."""
 SHRINKING_S = 60
-"""How long smaller inputs are tried for a difference."""
+"""How long to search for fewer records that show a difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +39,20 @@ class Both:
 
 
 def generated(suite: Suite, seed: int) -> list[Event]:
-    """The records of a seed: the same for the same suite."""
+    """The records of a seed, which are always the same for a suite."""
     graces = [program.grace for program in suite.programs if program.grace is not None]
     events = judged_alike(suite.generate(Random(f"{suite.name} {seed}")), graces)
     return [replace(event, offset=offset) for offset, event in enumerate(events)]
 
 
 def plan_of(suite: Suite) -> Plan:
-    """What the engine runs: all programs of a suite as one."""
+    """The plan of all programs of a suite as one program."""
     sets = ["SET autocreate=true", *([suite.sets] if suite.sets else [])]
     return plan_text(";".join([*sets, *(program.sql for program in suite.programs)]), CATALOG).plan
 
 
 def compare(suite: Suite, events: Events, both: Both) -> dict[str, list[str]]:
-    """What differs, a line each, by program; without those that are equal."""
+    """The differences, a line each, by program; programs without differences are left out."""
     ours = _ours(suite, events, both.engine)
     found = {}
     for program in suite.programs:
@@ -67,7 +67,7 @@ def check(suite: Suite, seed: int, both: Both) -> None:
     """Run a seed.
 
     Raises:
-        AssertionError: something differs: the programs, and for the first the fewest records found for which it does.
+        AssertionError: there are differences: the programs and, for the first, the fewest records that show it.
     """
     events = generated(suite, seed)
     found = compare(suite, events, both)
@@ -76,18 +76,18 @@ def check(suite: Suite, seed: int, both: Both) -> None:
     program = next(program for program in suite.programs if program.name in found)
     fewest, lines = _smaller(replace(suite, programs=(program,)), events, found[program.name], both)
     shown = "\n".join(f"  {event}" for event in fewest)
-    told = "\n".join(f"  {line}" for line in lines)
+    described = "\n".join(f"  {line}" for line in lines)
     names = ", ".join(found)
-    raise AssertionError(f"{names}: differs, suite {suite.name}, seed {seed}\n{program.sql}\nfor\n{shown}\n{told}")
+    raise AssertionError(f"{names}: differs, suite {suite.name}, seed {seed}\n{program.sql}\nfor\n{shown}\n{described}")
 
 
 def _results(written: Sequence[Written]) -> list[Written]:
-    """Without what is written of the records that only let time go on."""
+    """The results without those of the records that only advance the time."""
     return [record for record in written if record.key is None or not record.key.startswith(END.encode())]
 
 
 def _smaller(suite: Suite, events: Events, found: list[str], both: Both) -> tuple[Events, list[str]]:
-    """Fewer records with a difference: first one history alone, then without parts of it."""
+    """Fewer records with a difference: first a single history, then the history without some parts."""
     deadline = time.monotonic() + SHRINKING_S
     histories = sorted({event.history for event in events if event.history >= 0})
     candidates = [[event for event in events if event.history in (history, -1)] for history in histories]
@@ -112,7 +112,7 @@ def _lines(suite: Suite, events: Events, both: Both) -> list[str]:
 
 
 def _ours(suite: Suite, events: Events, engine: MemoryEngine) -> dict[str, list[Written]]:
-    """By program."""
+    """The records that the engine writes, by program."""
     run = engine.run(plan_of(suite), list(_batches(events)))
     assert run.error is None, run.error
     written: dict[str, list[Written]] = {program.name: [] for program in suite.programs}
@@ -138,11 +138,11 @@ def _last_batch(events: Events) -> int:
 
 
 def topology_writes(program: Program, events: Events, streams: KafkaStreams) -> list[Written]:
-    """What Kafka Streams writes, by the batches of the events."""
+    """The records that Kafka Streams writes, by the batches of the events."""
     ordered = _merged(events) if program.in_order else list(events)
-    given = [Given(event.topic, event.key, _placed(event), event.at_ms) for event in ordered]
+    records = [InputRecord(event.topic, event.key, _placed(event), event.at_ms) for event in ordered]
     written = []
-    for answer in streams.run(program.topology, program.settings, given):
+    for answer in streams.run(program.topology, program.settings, records):
         value = answer.value
         if value is not None and program.fields is not None:
             value = {name: value.get(name) for name in program.fields}
@@ -151,22 +151,24 @@ def topology_writes(program: Program, events: Events, streams: KafkaStreams) -> 
 
 
 def _placed(event: Event) -> dict[str, Any] | None:
-    """The value, and in `at` what orders the rows of a group: the test driver has partitions and offsets of its own."""
+    """The value with an additional field `at`, which orders the rows of a group: the test driver has other offsets."""
     place = [event.at_ms, event.partition, event.offset]
     return None if event.value is None else {**event.value, "at": place}
 
 
 def _key(key: bytes | None, program: Program) -> bytes | None:
-    """A group of null: no key, or nothing before the window."""
+    """The key, with a name for the null group."""
     if program.fields is None or key is None or not key.startswith(NO_GROUP):
         return key
     return key.removeprefix(NO_GROUP) or None
 
 
 def _merged(events: Events) -> list[Event]:
-    """The records of each batch and joined key as Kafka Streams takes them, had the key partitions of its own.
+    """The records of each batch and joined key in the order in which Kafka Streams processes them with one partition
+    per key.
 
-    Each topic's in their order, of the next of both the one with the smaller timestamp, of equals the table's.
+    Each topic is in its own order. Of the next records of both topics, the one with the smaller timestamp is first; for
+    equal timestamps, the one of the table.
     """
     found: list[Event] = []
     for batch in range(_last_batch(events) + 1):
@@ -178,7 +180,7 @@ def _merged(events: Events) -> list[Event]:
 
 
 def _joined_key(event: Event) -> str:
-    """What a stream in `l` and a table in `r` are joined by; nothing for what meets nothing."""
+    """The value by which a stream in `l` and a table in `r` are joined; a unique value for records without a match."""
     return (event.key if event.topic == "r" else (event.value or {}).get("f")) or ""
 
 

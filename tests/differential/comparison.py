@@ -1,14 +1,13 @@
-"""What is compared of what two engines wrote.
+"""Defines which output of the two engines must be equal.
 
-- A table, and every aggregate, is a changelog: after each batch both have the same row for each key. Within a batch
-  Kafka Streams writes each step, the engine one.
-- The time of a row that is made of tables' rows is not compared: Kafka Streams' is that of the last step, also of one
-  that came out of order, changed nothing, or was taken back within the batch, steps that the engine does not have.
-- A join of streams has events: in each batch the same ones, as often. Of an outer one all batches together, because a
-  record without a match goes out when its window is over, which Spark sees a batch later.
-- What is final is there once, in whichever batch: Spark ends windows between batches, Kafka Streams with a record.
-- Kafka Streams may say of a record that came out of order that it has no match, and match it later; only the match
-  counts.
+- A table, and every aggregate, is a changelog: after each batch both engines have the same row for each key. Within a
+  batch Kafka Streams writes each step, and this engine writes once.
+- The timestamps of rows computed from tables are not compared: Kafka Streams uses that of the last step, even if it
+  was out of order, changed nothing, or was undone within the batch. This engine has no such steps.
+- A join of streams has events: each batch has the same events, the same number of times. For an outer join all batches
+  are compared together, because a record without a match is written when its time is over, in Spark a batch later.
+- A final result is written once, in any batch: Spark closes windows between batches, Kafka Streams with a record.
+- Kafka Streams may write an out-of-order record as unmatched and match it later; only the match is compared.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ Value = Mapping[str, Any] | None
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A record of either engine, by the batch that it was written in."""
+    """An output record of either engine, with its batch."""
 
     batch: int
     key: bytes | None
@@ -32,22 +31,22 @@ class Written:
 
 
 Outcome = Mapping[Any, Any]
-"""What is equal in both: a value for everything that has one."""
+"""The compared output: a value for each key of the view."""
 View = Callable[[Sequence[Written]], Outcome]
 
 
 def changelog(written: Sequence[Written]) -> Outcome:
-    """By batch and key the row that is there after it, and its time."""
+    """The row and the timestamp of each key after each batch."""
     return _rows(written, True)
 
 
 def keyed_changelog(written: Sequence[Written]) -> Outcome:
-    """The same of records that have a key: of others a table has no row, but what keeps none passes them on."""
+    """The same for records with a key: a table has no rows without a key, but a stateless query copies them."""
     return changelog([record for record in written if record.key is not None])
 
 
 def table(written: Sequence[Written]) -> Outcome:
-    """By batch and key the row that is there after it."""
+    """The row of each key after each batch."""
     return _rows(written, False)
 
 
@@ -65,17 +64,17 @@ def _rows(written: Sequence[Written], with_time: bool) -> Outcome:
 
 
 def events(written: Sequence[Written]) -> Outcome:
-    """By batch, key and value how often it was written."""
+    """The number of records by batch, key and value."""
     return Counter((record.batch, record.key, _frozen(record, True)) for record in written)
 
 
 def finals(written: Sequence[Written]) -> Outcome:
-    """By key and value how often it was written, in all batches together."""
+    """The number of records by key and value, in all batches together."""
     return Counter((record.key, _frozen(record, True)) for record in written)
 
 
 def matches(written: Sequence[Written]) -> Outcome:
-    """The events of an outer join of streams: pairs of `lv` and `rv`, and records that are in no pair."""
+    """The events of an outer join of streams: pairs of `lv` and `rv`, and records without a match."""
     pairs: Counter[Any] = Counter()
     paired: set[Any] = set()
     alone: Counter[Any] = Counter()
@@ -94,9 +93,9 @@ def matches(written: Sequence[Written]) -> Outcome:
 
 
 def chained_matches(written: Sequence[Written]) -> Outcome:
-    """The events of two sources joined with a third as the right side of an outer join of streams.
+    """The events of an outer join of streams whose left side is a join of two sources.
 
-    Records of the third have a value; what goes out without one is dropped where the same two met one.
+    Records of the right side have a value. An unmatched pair is removed if the same pair has a match.
     """
     found = Counter((record.key, _frozen(record, True)) for record in written)
     met = {_left(record) for record in written if _is_met(record)}
@@ -124,7 +123,7 @@ def _frozen(record: Written, with_time: bool) -> tuple[Any, ...]:
 
 
 def differences(ours: Outcome, theirs: Outcome) -> list[str]:
-    """A line for everything that is not the same, in the order of the batches."""
+    """A line for each difference, in the order of the batches."""
     places = [*theirs, *(place for place in ours if place not in theirs)]
     return [
         f"{place}: Kafka Streams {theirs.get(place)}, here {ours.get(place)}"

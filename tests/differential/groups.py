@@ -1,4 +1,6 @@
-"""Groups of a stream's records, with all aggregates: without a window and in each kind, told as they change or once."""
+"""Groups of a stream's records with all aggregates, without a window and with each window, with changes or final
+results.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,11 @@ from tests.differential.suites import Program, Suite
 
 _FINAL = "SET emit='final'"
 _FAR_MS = 1_000_000
-"""Longer than any window, gap and grace here."""
+"""Longer than any window, gap and grace period of these programs."""
 
 
 def suites() -> tuple[Suite, ...]:
-    """One for each way to judge what is late."""
+    """A suite for each rule of lateness."""
     return (
         Suite(
             "windows",

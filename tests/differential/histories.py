@@ -1,6 +1,7 @@
-"""Random records: many short histories beside each other, each of a few keys that meet no other history's.
+"""Random records: many short histories, each with a few keys that no other history has.
 
-Times, moves, nulls and tombstones are drawn so that histories meet: few keys, few groups, times about a window's edge.
+Times, groups, nulls and tombstones are chosen to cause many matches: few keys, few groups, times near the ends of
+windows.
 """
 
 from __future__ import annotations
@@ -11,17 +12,17 @@ from random import Random
 from typing import Any
 
 START_MS = 1_700_000_000_000
-"""Far from 0: Kafka Streams has no windows that begin before it."""
+"""Far from 0, because Kafka Streams has no windows that start before it."""
 HISTORIES = 8
 BATCHES = 4
 PARTITIONS = 3
 END = "end-"
-"""What keys begin with that only let time go on."""
+"""The prefix of keys of records that only advance the time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A record, the history that it belongs to and the batch that it is read with."""
+    """A record, its history, and the batch that it is read with."""
 
     history: int
     batch: int
@@ -30,11 +31,11 @@ class Event:
     value: Mapping[str, Any] | None
     at_ms: int
     offset: int = 0
-    """Grows with the records of the run."""
+    """Increases with the records of a run."""
 
     @property
     def partition(self) -> int:
-        """Of each topic: the records of a history are in one, that of its keys."""
+        """The partition, which is the same for all records of a history."""
         return self.history % PARTITIONS
 
 
@@ -47,18 +48,18 @@ def _number(random: Random) -> int | None:
 
 
 def _fraction(random: Random) -> float | None:
-    """Quarters: sums of them are the same in any order."""
+    """Multiples of a quarter, whose sums are equal in any order."""
     return None if random.random() < 0.15 else random.randint(-20, 20) / 4
 
 
 def _text(random: Random) -> str | None:
-    """Texts that other orders than that of their UTF-8 bytes put elsewhere."""
+    """Texts that are in another order if not compared by their UTF-8 bytes."""
     return None if random.random() < 0.15 else random.choice(["", "B", "a", "\u00e9", "\uff5e", "\U0001d11e"])
 
 
 def _row(random: Random, history: int, **more: Any) -> dict[str, Any]:
     row = {"v": _number(random), "d": _fraction(random), "t": _text(random), **more}
-    # A field that is missing is null.
+    # A missing field is null.
     return {name: value for name, value in row.items() if value is not None or random.random() < 0.5}
 
 
@@ -67,7 +68,7 @@ def _choose(random: Random, history: int, names: str, nothing: float) -> str | N
 
 
 def windowed(size_ms: int, grace_ms: int) -> Generator:
-    """A stream whose time goes on by about a window in each batch, with records out of order and late ones."""
+    """A stream whose time advances by about a window per batch, with out-of-order and late records."""
 
     def generate(random: Random) -> list[Event]:
         events: list[Event] = []
@@ -87,7 +88,7 @@ def windowed(size_ms: int, grace_ms: int) -> Generator:
 
 
 def ended(generate: Generator, far_ms: int) -> Generator:
-    """The same, and at the end time goes far on, twice."""
+    """The same records followed by two that advance the time far."""
 
     def longer(random: Random) -> list[Event]:
         events = generate(random)
@@ -100,7 +101,7 @@ def ended(generate: Generator, far_ms: int) -> Generator:
 
 
 def table(random: Random) -> list[Event]:
-    """A table in `l` whose rows move between groups, come and go."""
+    """A table in `l` whose rows move between groups, are added and are deleted."""
     return _tables(random, lambda history: {"g": _choose(random, history, "xyz", 0.1)}, "l", "abc", "abc")
 
 
@@ -110,7 +111,7 @@ def two_tables(random: Random) -> list[Event]:
 
 
 def referring(random: Random) -> list[Event]:
-    """A table in `l` whose field `f` names a key of the table in `r`, or one that is not there, or none."""
+    """A table in `l` whose field `f` is a key of the table in `r`, an unknown key, or null."""
     return _tables(random, lambda history: {"f": _choose(random, history, "pqz", 0.15)}, "lr", "abc", "pq")
 
 
@@ -132,7 +133,7 @@ def _tables(
 
 
 def stream_and_table(random: Random) -> list[Event]:
-    """A stream in `l` whose field `f` names a key of the table in `r`; times of both go on together, not in order."""
+    """A stream in `l` whose field `f` is a key of the table in `r`. Both advance together, out of order."""
     events: list[Event] = []
     now = dict.fromkeys(range(HISTORIES), START_MS)
     number = 0
@@ -143,7 +144,7 @@ def stream_and_table(random: Random) -> list[Event]:
             at = now[history] - random.choice([0, 0, 5])
             if random.random() < 0.5:
                 number += 1
-                # Its own number: of each record it is to be seen what became of it.
+                # A unique number, to identify the results of each record.
                 value = {"v": number, "f": _choose(random, history, "pqz", 0.1)}
                 events.append(Event(history, batch, "l", f"s{history}", value, at))
             else:
@@ -153,7 +154,7 @@ def stream_and_table(random: Random) -> list[Event]:
 
 
 def two_streams(within_ms: int, grace_ms: int) -> Generator:
-    """Streams in `l` and `r` with the same `f`: none of their records is late, at the end time goes far on in both."""
+    """Streams in `l` and `r` with the same values of `f`. No record is late; at the end both advance far."""
 
     def generate(random: Random) -> list[Event]:
         events: list[Event] = []

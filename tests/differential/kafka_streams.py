@@ -1,4 +1,4 @@
-"""Topologies of Kafka Streams on records: a JVM that runs one after another (`Main` in `src`)."""
+"""Runs topologies of Kafka Streams in a JVM, one after another (`Main` in `src`)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from typing import Any
 from devkit.jars import jar_folder, java_command
 
 MAIN = "com.lsqlrunner.differential.Main"
-QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"  # it warns of each record that it passes over
+QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"  # it warns of each record that it skips
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """A record that a topology reads."""
+class InputRecord:
+    """An input record of a topology."""
 
     topic: str
     key: str | None
@@ -29,8 +29,8 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """A record that a topology wrote; `after` is the number of the record that it was written for, from 0."""
+class OutputRecord:
+    """An output record of a topology; `after` is the number of the input record that caused it, from 0."""
 
     after: int
     key: bytes | None
@@ -39,7 +39,7 @@ class Answer:
 
 
 class KafkaStreams:
-    """A running JVM; a context manager."""
+    """A running JVM, as a context manager."""
 
     def __init__(self) -> None:
         self._errors = tempfile.TemporaryFile(mode="w+")  # noqa: SIM115 - closed with the process that writes to it
@@ -62,20 +62,20 @@ class KafkaStreams:
         self._process.communicate()
         self._errors.close()
 
-    def run(self, topology: str, settings: Mapping[str, Any], records: Sequence[Given]) -> list[Answer]:
-        """What a topology writes for records, each worked off before the next.
+    def run(self, topology: str, settings: Mapping[str, Any], records: Sequence[InputRecord]) -> list[OutputRecord]:
+        """The output of a topology for records, each processed before the next.
 
         Raises:
-            AssertionError: it failed; with what the JVM said.
+            AssertionError: the topology failed, with the output of the JVM.
         """
         lines = [json.dumps({"topology": topology, "settings": dict(settings), "records": len(records)})]
         for record in records:
             shown = {"topic": record.topic, "key": record.key, "value": record.value, "timestamp": record.timestamp_ms}
             lines.append(json.dumps(shown))
-        # Beside the reading: a pipe holds little, and the JVM reads on only when its answers are read.
+        # In a thread, because a pipe is small and the JVM reads on only when its output is read.
         writing = Thread(target=self._write, args=("\n".join(lines) + "\n",))
         writing.start()
-        answers = list(self._answers())
+        answers = list(self._outputs())
         writing.join()
         return answers
 
@@ -84,13 +84,13 @@ class KafkaStreams:
         self._process.stdin.write(text)
         self._process.stdin.flush()
 
-    def _answers(self) -> Iterator[Answer]:
+    def _outputs(self) -> Iterator[OutputRecord]:
         assert self._process.stdout is not None
         for line in self._process.stdout:
             found = json.loads(line)
             if "end" in found:
                 return
             key = None if found["key"] is None else base64.b64decode(found["key"])
-            yield Answer(found["after"], key, found["value"], found["timestamp"])
+            yield OutputRecord(found["after"], key, found["value"], found["timestamp"])
         self._errors.seek(0)
         raise AssertionError(f"the JVM of Kafka Streams ended:\n{self._errors.read()}")

@@ -1,7 +1,7 @@
-"""Records that both engines call late, or neither: others are left out before anything runs.
+"""Selects records that both engines consider late, or that neither does; all others are removed before a run.
 
-Kafka Streams' time goes on with each record, Spark's between batches: a batch is judged by the time that an earlier
-batch left. So Kafka Streams calls more late, and which of them depends on how batches were cut.
+The time of Kafka Streams advances with each record, that of Spark between batches: lateness in a batch depends on the
+time after an earlier batch. So Kafka Streams has more late records, and which of them depends on the batches.
 """
 
 from __future__ import annotations
@@ -19,21 +19,22 @@ _NEVER = -(1 << 62)
 
 @dataclass(frozen=True, slots=True)
 class Grace:
-    """Windows, and how long after their end records are still taken."""
+    """Windows, and how long after their end they accept records."""
 
     grace_ms: int
     ends: Ends
-    """When each window of a record is over, by the record's time."""
+    """When each window of a record is over, by the time of the record."""
     is_final: bool = False
-    """Windows have one result, so that here an empty batch ends them after each: time is that of the batch before."""
+    """Windows have final results, so an empty batch closes them after each batch: the time is that of the batch before.
+    """
 
     @property
     def batches_behind(self) -> int:
-        """How many batches back the one is whose time judges a batch here."""
+        """How many batches back the time is taken that determines lateness."""
         return 1 if self.is_final else 2
 
     def over(self, at_ms: int, newest_ms: int | None) -> list[bool]:
-        """Of each window whether it takes no more when the newest record is of that time."""
+        """For each window, whether it no longer accepts records when the newest record has that time."""
         return [newest_ms is not None and end <= newest_ms - self.grace_ms for end in self.ends(at_ms)]
 
 
@@ -48,7 +49,7 @@ def hopping(size_ms: int, advance_ms: int) -> Ends:
 
 
 def judged_alike(events: Events, graces: Sequence[Grace]) -> list[Event]:
-    """The records each of whose windows is over in both engines, or open in both."""
+    """The records whose windows are each closed in both engines, or open in both."""
     newest: int | None = None
     by_batch: dict[int, int | None] = {}  # the newest time up to the end of a batch
     found = []
@@ -66,7 +67,9 @@ def judged_alike(events: Events, graces: Sequence[Grace]) -> list[Event]:
 
 @dataclass(frozen=True, slots=True)
 class _Limit:
-    """What ended before is closed. If it is still kept, a record that is not late itself goes on with it."""
+    """A limit of time: sessions that ended before it are closed. If a store keeps one, a record that is on time extends
+    it.
+    """
 
     before_ms: int
     keeps_closed: bool = False
@@ -80,7 +83,7 @@ class _Sessions:
     bounds: list[tuple[int, int]]
 
     def put(self, at_ms: int, limits: Sequence[_Limit]) -> bool | None:
-        """Whether a record is taken; None if not by all limits, or not into the same session."""
+        """Whether a record is accepted; None if the limits disagree, or assign it to different sessions."""
         near = [(start, end) for start, end in self.bounds if start - self.gap_ms <= at_ms <= end + self.gap_ms]
         judged = {self._joined(at_ms, near, limit) for limit in limits}
         if len(judged) > 1:
@@ -93,19 +96,19 @@ class _Sessions:
         return True
 
     def _joined(self, at_ms: int, near: list[tuple[int, int]], limit: _Limit) -> frozenset[tuple[int, int]] | None:
-        """The sessions that a record makes one of; None if it is late."""
+        """The sessions that a record merges; None if it is late."""
         joined = frozenset(own for own in near if limit.keeps_closed or own[1] >= limit.before_ms)
         return None if max([at_ms, *(end for _, end in joined)]) < limit.before_ms else joined
 
 
 def sessions_alike(generate: Generator, gap_ms: int, grace_ms: int, is_final: bool = False) -> Generator:
-    """Records that both engines put into the same sessions, or into none.
+    """Records that both engines assign to the same sessions, or to none.
 
-    A session is closed when its end, the gap and the grace are over, and a record is late by the session that it would
-    be part of. Here time goes on with each batch.
+    A session is closed when its end plus the gap plus the grace is over, and a record is late by the session that it
+    would belong to. In this engine the time advances with each batch.
 
-    Where each change is told, what ends at the limit itself is left out: to the topology it is open, and out of its
-    store. Where results are final its store keeps what is closed, so what would go on with that is left out.
+    With every change, sessions that end exactly at the limit are excluded: for the topology they are open, but not in
+    its store. With final results its store keeps closed sessions, so records that would extend one are excluded.
     """
 
     def chosen(random: Random) -> list[Event]:
@@ -115,7 +118,7 @@ def sessions_alike(generate: Generator, gap_ms: int, grace_ms: int, is_final: bo
         found = []
         for event in generate(random):
             group = (event.value or {}).get("g")
-            if group is None:  # of several partitions, so without one order
+            if group is None:  # of several partitions, so their order is not defined
                 continue
             theirs = (event.at_ms if newest is None else max(newest, event.at_ms)) - gap_ms - grace_ms
             before = by_batch.get(event.batch - 1)
@@ -132,7 +135,7 @@ def sessions_alike(generate: Generator, gap_ms: int, grace_ms: int, is_final: bo
 
 
 def lateness(events: Events, grace: Grace) -> tuple[int, int]:
-    """Of the windows of such records how many were over, and how many were not."""
+    """The number of closed and of open windows of such records."""
     newest = None
     late: list[bool] = []
     for event in events:

@@ -1,4 +1,4 @@
-"""The programs that are compared, but for the groups of streams and the chains of joins."""
+"""The compared programs, except groups of streams and joins of three sources."""
 
 from __future__ import annotations
 

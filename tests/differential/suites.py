@@ -1,6 +1,6 @@
-"""What is compared: programs, each in this language, and by the name of its topology and what it is told.
+"""The suites of compared programs: each program as SQL, and as the name and arguments of a topology.
 
-Those that read the same records run together, as one program of this language.
+Programs that read the same records run together, as one program of this language.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.differential.late import Grace
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program in both. `sql` writes to the topic that has the program's name."""
+    """A program for both engines. `sql` writes to a topic with the name of the program."""
 
     name: str
     sql: str
@@ -24,19 +24,19 @@ class Program:
     view: View
     settings: Mapping[str, Any] = field(default_factory=dict)
     fields: tuple[str, ...] | None = None
-    """What the SQL has of what the topology writes; None for all."""
+    """The part of the topology's output that the SQL has; None for all."""
     grace: Grace | None = None
-    """Of a program that knows late records."""
+    """Of a program with late records."""
     in_order: bool = False
-    """What is written within a batch depends on the order in which records of both topics are taken."""
+    """The output within a batch depends on the order in which records of both topics are processed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """Programs over the same records."""
+    """Programs with the same records."""
 
     name: str
     generate: Generator
     programs: tuple[Program, ...]
     sets: str = ""
-    """What is SET for all of them."""
+    """The SET statements of all programs."""

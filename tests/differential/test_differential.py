@@ -1,4 +1,4 @@
-"""Every program gives what Kafka Streams gives, on the records of some seeds."""
+"""Every program has the results of Kafka Streams, on the records of some seeds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.differential.late import lateness
 from tests.differential.programs import SUITES
 from tests.differential.suites import Suite
 
-pytestmark = pytest.mark.timeout(300)  # several streaming queries, and the smaller inputs of a failure
+pytestmark = pytest.mark.timeout(300)  # several streaming queries, and the search for fewer records after a failure
 
 SEED = 1
 
@@ -27,17 +27,17 @@ def both() -> Iterator[Both]:
 
 
 def bounded(suite: Suite) -> Suite:
-    """Of the chains every other program; all of them, and other seeds, are for `make test-differential`."""
+    """For the joins of three sources, every other program; `make test-differential` runs all, with other seeds."""
     is_chain = suite.name in {chain.name for chain in chains.suites()}
     return replace(suite, programs=suite.programs[::2]) if is_chain else suite
 
 
 @pytest.mark.parametrize("suite", [bounded(suite) for suite in SUITES], ids=lambda suite: suite.name)
-def test_programs_give_what_kafka_streams_gives(suite: Suite, both: Both) -> None:
+def test_programs_have_the_results_of_kafka_streams(suite: Suite, both: Both) -> None:
     check(suite, SEED, both)
 
 
-def test_some_records_are_late_and_more_are_not() -> None:
+def test_some_records_are_late_but_most_are_not() -> None:
     for suite in SUITES:
         for program in suite.programs:
             if program.grace is not None:
@@ -46,7 +46,7 @@ def test_some_records_are_late_and_more_are_not() -> None:
 
 
 @pytest.mark.parametrize("suite", chains.suites(), ids=lambda suite: suite.name)
-def test_chains_find_rows_of_all_three_sources(suite: Suite, both: Both) -> None:
+def test_joins_of_three_sources_have_matches(suite: Suite, both: Both) -> None:
     events = generated(suite, SEED)
     for program in suite.programs:
         written = topology_writes(program, events, both.streams)

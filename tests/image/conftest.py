@@ -1,4 +1,4 @@
-"""Fixtures of the tests of the image: its name, its files, and processors in containers."""
+"""Fixtures of the image tests: the name of the image, its files, and processors in containers."""
 
 import http.client
 import json
@@ -28,11 +28,11 @@ class ContainedProcessor:
     port: int
 
     def get(self, path: str) -> tuple[int, Any]:
-        """Status and JSON of an answer of the API; OSError before there is one."""
+        """Status and JSON of a response of the API. OSError while there is none."""
         return _get(self.port, path)
 
     def wait_for(self, predicate: Callable[[dict[str, Any]], bool], what: str) -> dict[str, Any]:
-        """The first /stream that the predicate accepts; AssertionError, with what it wrote, if none does."""
+        """The first /stream that the predicate accepts. AssertionError, with the output, after the deadline."""
         deadline = time.monotonic() + DEADLINE_S
         while True:
             status, stream = self.get("/stream")
@@ -47,7 +47,7 @@ class ContainedProcessor:
 class ProcessorOptions:
     """The program, limits and environment of a processor; SQL, brokers and port are added to `env`.
 
-    One that `may_die_early` counts as started when its process is.
+    A processor that `may_die_early` counts as started when its process runs.
     """
 
     sql: str
@@ -77,8 +77,8 @@ def root(image: str) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def inspected(image: str) -> dict[str, Any]:
-    """The result of `podman image inspect`."""
+def image_metadata(image: str) -> dict[str, Any]:
+    """The output of `podman image inspect`."""
     result = subprocess.run(["podman", "image", "inspect", image], check=True, capture_output=True, text=True)
     return dict(json.loads(result.stdout)[0])
 

@@ -1,4 +1,4 @@
-"""The image runs in containers with the limits and rights of a pod."""
+"""Containers of the image, with the limits and permissions of a pod."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from tests.image.conftest import ProcessorOptions, RunProcessor
 pytestmark = pytest.mark.timeout(300)
 
 STATELESS_MIB = 768
-"""The chart's default for the memory limit."""
+"""The chart's default of the memory limit."""
 
 
 def reading(number: int) -> Record:
@@ -28,12 +28,12 @@ def filtering(source: str, target: str) -> str:
 
 
 def half_a_gigabyte(source: str, target: str) -> str:
-    """A program that makes a record of that size."""
+    """A program that makes a record of half a gigabyte."""
     return f"INSERT INTO {target} SELECT STREAM id, LPAD(name, 500000000, '.') AS name FROM {source}"
 
 
 def mapped(pid: int, name: str) -> bool:
-    """Whether a process has a file of that name in its memory."""
+    """Whether a process has mapped a file with this name."""
     return any(line.rstrip().endswith(f"/{name}") for line in Path(f"/proc/{pid}/maps").read_text().splitlines())
 
 
@@ -41,7 +41,7 @@ def jvm_of(container: Container) -> int:
     return next(pid for pid in container.top() if Path(f"/proc/{pid}/comm").read_text().strip() == "java")
 
 
-def test_a_processor_writes_its_records_with_the_rights_of_a_restricted_pod(
+def test_a_processor_runs_with_the_permissions_of_a_restricted_pod(
     broker: Broker, topic: TopicFactory, run_processor: RunProcessor
 ) -> None:
     source, target = topic("seen", partitions=2), topic("out")
@@ -72,7 +72,7 @@ def test_the_jvm_uses_the_ahead_of_time_cache(broker: Broker, topic: TopicFactor
     assert len(fresh) < 1_000, f"{len(fresh)} classes are not from the cache; the last: {fresh[-5:]}"
 
 
-def test_a_stateless_processor_is_well_within_the_default_limit(
+def test_a_stateless_processor_uses_much_less_than_the_default_limit(
     broker: Broker, topic: TopicFactory, run_processor: RunProcessor
 ) -> None:
     count = 1_000_000
@@ -89,10 +89,10 @@ def test_a_stateless_processor_is_well_within_the_default_limit(
     assert own < STATELESS_MIB - 160, f"{own:.0f} MiB that the kernel cannot take back"
 
 
-def test_its_first_record_does_not_take_long_on_one_core(
+def test_the_first_record_takes_a_few_seconds_on_one_core(
     broker: Broker, topic: TopicFactory, run_processor: RunProcessor
 ) -> None:
-    """Five seconds on an idle machine. What is counted is its own processor time, which other work disturbs less."""
+    """Five seconds on an idle machine. The test limits processor time, which other work on the machine affects less."""
     source, target = topic("seen", partitions=2), topic("out")
     broker.produce(source, [reading(number) for number in range(1000)])
 
@@ -103,7 +103,7 @@ def test_its_first_record_does_not_take_long_on_one_core(
     assert spent < 9, f"{spent:.1f} s of processor time"
 
 
-def test_a_heap_that_is_too_small_is_said_and_ends_the_container(
+def test_a_heap_that_is_too_small_is_reported_and_ends_the_container(
     broker: Broker, topic: TopicFactory, run_processor: RunProcessor
 ) -> None:
     source, target = topic("seen"), topic("out")
@@ -124,11 +124,13 @@ def test_a_heap_that_is_too_small_is_said_and_ends_the_container(
         pytest.param({"JAVA_OPTS": "-Xms1g -Xmx1g -XX:+AlwaysPreTouch"}, id="at start"),
     ],
 )
-def test_a_processor_that_the_kernel_killed_for_memory_says_so(
+def test_a_kill_for_lack_of_memory_is_reported(
     broker: Broker, topic: TopicFactory, run_processor: RunProcessor, greedy: dict[str, str]
 ) -> None:
-    """A heap by hand, larger than the container, and a record that fills it. The kernel kills the JVM, and may kill the
-    worker too while the JVM's memory is still being freed: the process that remains reports it."""
+    """With a heap larger than the container, set by hand, and a record that fills it, the kernel kills the JVM.
+
+    It may also kill the worker while it frees the memory of the JVM; the remaining process reports it.
+    """
     source, target = topic("seen"), topic("out")
     broker.produce(source, [reading(0)])
     options = ProcessorOptions(
@@ -144,7 +146,9 @@ def test_a_processor_that_the_kernel_killed_for_memory_says_so(
     )
 
 
-def test_the_heap_follows_from_the_limit(broker: Broker, topic: TopicFactory, run_processor: RunProcessor) -> None:
+def test_the_heap_is_derived_from_the_memory_limit(
+    broker: Broker, topic: TopicFactory, run_processor: RunProcessor
+) -> None:
     source, target = topic("seen"), topic("out")
     broker.produce(source, [reading(0)])
 
@@ -157,7 +161,7 @@ def test_the_heap_follows_from_the_limit(broker: Broker, topic: TopicFactory, ru
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_in_order(
+def test_a_signal_ends_it_gracefully(
     broker: Broker, topic: TopicFactory, run_processor: RunProcessor, number: signal.Signals
 ) -> None:
     source, target = topic("seen"), topic("out")
@@ -170,10 +174,10 @@ def test_a_signal_ends_it_in_order(
         assert processor.container.wait(45) == 0
 
 
-def test_a_new_secret_starts_the_container_anew(
+def test_a_new_secret_restarts_the_container(
     broker: Broker, topic: TopicFactory, run_processor: RunProcessor, tmp_path: Path
 ) -> None:
-    """In a pod the kubelet starts the container again; here its end is what there is to see."""
+    """In a pod the kubelet restarts the container; this test shows its end."""
     source, target = topic("seen"), topic("out")
     broker.produce(source, [reading(0)])
     secret = tmp_path / "state" / "scope"

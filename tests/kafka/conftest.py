@@ -16,7 +16,7 @@ keep_temporary_files_in_memory()
 
 @pytest.fixture(scope="package")
 def engine() -> Iterator[SparkEngine]:
-    """One JVM and one session for all tests of this folder that run a processor in their own process."""
+    """A JVM and a Spark session for all tests of this folder that run a processor in their own process."""
     running = SparkEngine("tests", quick_jvm(), threads=2)
     yield running
     running.close()

@@ -1,4 +1,4 @@
-"""The broker of the kit is a real one, and tells the truth about records, restarts and groups."""
+"""The devkit's broker is a real one: records, restarts and groups behave as in production."""
 
 import time
 
@@ -12,7 +12,7 @@ from devkit.records import Record
 from tests.conftest import TopicFactory
 
 
-def test_a_record_comes_back_with_timestamp_headers_and_place(broker: Broker, topic: TopicFactory) -> None:
+def test_a_record_is_read_with_timestamp_headers_and_offset(broker: Broker, topic: TopicFactory) -> None:
     name = topic(partitions=2)
     headers = (("b", b"1"), ("a", None), ("b", b"2"))
 
@@ -22,7 +22,7 @@ def test_a_record_comes_back_with_timestamp_headers_and_place(broker: Broker, to
     assert broker.consume(name, 1) == [expected]
 
 
-def test_absent_keys_tombstones_and_empty_values_stay_apart(broker: Broker, topic: TopicFactory) -> None:
+def test_missing_keys_tombstones_and_empty_values_are_different(broker: Broker, topic: TopicFactory) -> None:
     name = topic()
 
     broker.produce(name, [Record(None, b"v"), Record(b"k", None), Record(b"", b"")])
@@ -34,7 +34,7 @@ def test_absent_keys_tombstones_and_empty_values_stay_apart(broker: Broker, topi
     ]
 
 
-def test_a_record_without_timestamp_gets_the_present(broker: Broker, topic: TopicFactory) -> None:
+def test_a_record_without_timestamp_gets_the_current_time(broker: Broker, topic: TopicFactory) -> None:
     name = topic()
     before_ms = int(time.time() * 1000)
 
@@ -50,12 +50,12 @@ def test_the_timestamp_that_the_client_cannot_write_is_refused(broker: Broker, t
         broker.produce(topic(), [Record(b"k", b"v", timestamp_ms=0)])
 
 
-def test_keys_lie_where_java_clients_put_them(broker: Broker, topic: TopicFactory) -> None:
+def test_keys_are_in_the_partitions_of_java_clients(broker: Broker, topic: TopicFactory) -> None:
     name = topic(partitions=4)
 
     broker.produce(name, [Record(key, b"") for key in (b"a", b"b", b"c", b"d")])
 
-    # What kafka-clients computes: Utils.toPositive(Utils.murmur2(key)) % 4.
+    # The result of kafka-clients: Utils.toPositive(Utils.murmur2(key)) % 4.
     assert {record.key: record.partition for record in broker.consume_all(name)} == {
         b"a": 0,
         b"b": 0,
@@ -64,7 +64,7 @@ def test_keys_lie_where_java_clients_put_them(broker: Broker, topic: TopicFactor
     }
 
 
-def test_consume_says_what_came_when_too_little_comes(broker: Broker, topic: TopicFactory) -> None:
+def test_consume_reports_the_records_so_far_at_its_deadline(broker: Broker, topic: TopicFactory) -> None:
     name = topic()
     broker.produce(name, [Record(b"k", b"only one")])
 
@@ -72,7 +72,7 @@ def test_consume_says_what_came_when_too_little_comes(broker: Broker, topic: Top
         broker.consume(name, 2, deadline_s=0.5)
 
 
-def test_an_open_transaction_is_seen_by_uncommitted_reads_only(broker: Broker, topic: TopicFactory) -> None:
+def test_an_open_transaction_is_visible_only_to_uncommitted_reads(broker: Broker, topic: TopicFactory) -> None:
     name = topic()
     producer = Producer({"bootstrap.servers": broker.bootstrap, "transactional.id": name})
     producer.init_transactions(30)
@@ -95,7 +95,7 @@ def test_end_offsets_count_per_partition(broker: Broker, topic: TopicFactory) ->
     assert broker.end_offsets(name) == {0: 0, 1: 3}
 
 
-def test_topics_keep_old_records_unless_asked_otherwise(broker: Broker, topic: TopicFactory) -> None:
+def test_topics_keep_old_records_by_default(broker: Broker, topic: TopicFactory) -> None:
     kept, short = topic(), topic(config={"retention.ms": "60000"})
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
     resources = [ConfigResource(ResourceType.TOPIC, name) for name in (kept, short)]
@@ -105,7 +105,7 @@ def test_topics_keep_old_records_unless_asked_otherwise(broker: Broker, topic: T
     assert [config["retention.ms"].value for config in configs] == ["-1", "60000"]
 
 
-def test_a_topic_is_not_made_by_writing_to_it(broker: Broker) -> None:
+def test_a_write_does_not_create_a_topic(broker: Broker) -> None:
     producer = Producer({"bootstrap.servers": broker.bootstrap, "topic.metadata.propagation.max.ms": 100})
     errors: list[object] = []
     producer.produce("nobody-made-this", value=b"v", on_delivery=lambda error, _: errors.append(error))
@@ -131,7 +131,7 @@ def test_a_group_that_does_not_exist_is_an_error(broker: Broker) -> None:
 
 
 @pytest.mark.timeout(120)
-def test_data_groups_and_port_survive_stop_and_crash() -> None:
+def test_data_groups_and_port_survive_a_stop_and_a_crash() -> None:
     with Broker() as own:
         bootstrap = own.bootstrap
         own.create_topic("kept")
@@ -151,7 +151,7 @@ def test_data_groups_and_port_survive_stop_and_crash() -> None:
 
 
 @pytest.mark.timeout(120)
-def test_a_paused_broker_does_not_answer_until_resumed() -> None:
+def test_a_paused_broker_does_not_respond_until_resumed() -> None:
     with Broker() as own:
         own.create_topic("t")
         own.produce("t", [Record(b"k", b"v")])
@@ -165,7 +165,7 @@ def test_a_paused_broker_does_not_answer_until_resumed() -> None:
 
 
 def commit(broker: Broker, group: str, position: TopicPartition) -> None:
-    """Commits one position for a group without members."""
+    """Commit a position for a group without members."""
     consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group})
     consumer.commit(offsets=[position], asynchronous=False)
     consumer.close()

@@ -1,4 +1,4 @@
-"""Both clients on real brokers: the contract of the port, and what no fake can show, as outages and compression."""
+"""Both clients on real brokers: the contract of the port, and what fakes cannot show: outages and compression."""
 
 import time
 import uuid
@@ -39,7 +39,7 @@ def brokers(broker: Broker, client: Client) -> Iterator[Brokers]:
 
 
 class RealGround:
-    """Prepares a real broker through clients of the devkit."""
+    """Prepares a real broker with the clients of the devkit."""
 
     def __init__(self, brokers: Brokers, broker: Broker, make_topic: TopicFactory) -> None:
         self.brokers = brokers
@@ -83,8 +83,8 @@ class TestUnreachable(UnreachableBrokersContract):
     pass
 
 
-def until_answered(ask: Callable[[], dict[str, int]], deadline_s: float = 30) -> dict[str, int]:
-    """The first answer that is none of an absent broker."""
+def until_reachable(ask: Callable[[], dict[str, int]], deadline_s: float = 30) -> dict[str, int]:
+    """The first result that is not an error of unreachable brokers."""
     deadline = time.monotonic() + deadline_s
     while True:
         try:
@@ -127,7 +127,7 @@ def test_compressed_records_are_read(brokers: Brokers, broker: Broker, topic: To
     assert {record.value for record in brokers.sample(name, 50)} == {b"same" * 100}
 
 
-def test_many_records_of_some_size_are_read(brokers: Brokers, broker: Broker, topic: TopicFactory) -> None:
+def test_many_large_records_are_read(brokers: Brokers, broker: Broker, topic: TopicFactory) -> None:
     name = topic(partitions=4)
     broker.produce(name, [Record(b"k", bytes([n % 256]) * 10_000, partition=n % 4) for n in range(4000)])
 
@@ -137,7 +137,7 @@ def test_many_records_of_some_size_are_read(brokers: Brokers, broker: Broker, to
     assert all(len(record.value or b"") == 10_000 for record in sample)
 
 
-def test_requests_come_from_several_threads(brokers: Brokers, broker: Broker, topic: TopicFactory) -> None:
+def test_several_threads_send_requests(brokers: Brokers, broker: Broker, topic: TopicFactory) -> None:
     name = topic()
     broker.produce(name, [Record(b"k", b"v")] * 3)
     place = Partition(name, 0)
@@ -155,7 +155,7 @@ def test_brokers_without_an_address_are_unreachable(client: Client) -> None:
     assert caught.value.code == "BROKER_UNREACHABLE"
 
 
-def test_a_frozen_broker_is_unreachable_in_time_and_found_again(client: Client) -> None:
+def test_a_paused_broker_is_unreachable_until_it_is_resumed(client: Client) -> None:
     with Broker() as own, closing(client(KafkaConnection(own.bootstrap), 1.5)) as brokers:
         own.create_topic("only")
         brokers.topics()
@@ -167,7 +167,7 @@ def test_a_frozen_broker_is_unreachable_in_time_and_found_again(client: Client) 
         assert time.monotonic() - begun < 10
         own.resume()
 
-        assert "only" in until_answered(brokers.topics)
+        assert "only" in until_reachable(brokers.topics)
 
 
 def test_it_survives_the_first_group_of_a_cluster_and_a_restart_of_the_broker(client: Client) -> None:

@@ -1,4 +1,4 @@
-"""Every case file on a real broker, examples and edges: the same that tests/streams runs in memory."""
+"""Every case file on a real broker; tests/streams runs the same files in memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lsql_runner.kafka.registry import RestRegistry
 
 ROOT = Path(__file__).parents[2]
 FILES = find_cases([ROOT / "sql-examples", ROOT / "tests/streams/cases"])
-# Rows of sinks are not in topics: tests/sinks has them on real servers.
+# Rows of sinks are not in topics; tests/sinks tests them on real servers.
 CASES = [path for path in FILES if not load_case(path).sinks]
 
 pytestmark = pytest.mark.timeout(120)
@@ -44,5 +44,5 @@ def kafka_cases(broker: Broker, registry: Registry, engine: SparkEngine) -> Iter
 
 
 @pytest.mark.parametrize("path", CASES, ids=name)
-def test_a_case_holds_on_kafka(path: Path, kafka_cases: KafkaCases) -> None:
+def test_a_case_passes_on_kafka(path: Path, kafka_cases: KafkaCases) -> None:
     assert run_case(load_case(path), kafka_cases) == []

@@ -1,4 +1,4 @@
-"""`make demo`: output comes, Ctrl-C ends it with 0, and nothing is left running or lying about."""
+"""`make demo`: it shows output, Ctrl-C ends it with 0, and no process or file remains."""
 
 import json
 import re
@@ -21,7 +21,7 @@ END_S = 60
 
 
 class Demo:
-    """A demo without a terminal, its temporary files in a folder of their own."""
+    """A demo without a terminal, with its temporary files in a separate folder."""
 
     def __init__(self, folder: Path, *options: str) -> None:
         self.folder = folder
@@ -33,13 +33,15 @@ class Demo:
             stderr=subprocess.STDOUT,
             text=True,
         )
-        self._watchdog = threading.Timer(FIRST_OUTPUT_S, self._child.terminate)  # it ends in order
+        self._watchdog = threading.Timer(FIRST_OUTPUT_S, self._child.terminate)  # it ends gracefully
         self._watchdog.start()
         assert self._child.stdout is not None
         self.lines = self._child.stdout
 
     def read_until(self, pattern: str) -> str:
-        """What it wrote up to the first line with the pattern; all there is shown when it ends without one."""
+        """The output up to the first line that matches the pattern. AssertionError, with all output, if the demo ends
+        before.
+        """
         seen = ""
         for line in self.lines:
             seen += line
@@ -59,12 +61,12 @@ class Demo:
         self.lines.close()
 
     def kill(self, number: signal.Signals) -> None:
-        """Send it a signal."""
+        """Send a signal to the demo."""
         self._watchdog.cancel()
         self._child.send_signal(number)
 
-    def left_behind(self) -> list[str]:
-        """Processes that name the demo's folder in their command or environment, and files in it."""
+    def remaining(self) -> list[str]:
+        """Processes with the demo's folder in their command or environment, and files in the folder."""
         mark = str(self.folder).encode()
         named = [
             path.parent.name
@@ -81,8 +83,8 @@ def _content(path: Path) -> bytes:
         return b""
 
 
-def answer_of(seen: str, path: str) -> dict[str, Any]:
-    """The answer of the processor's API, whose address stands in the demo's output."""
+def response_of(seen: str, path: str) -> dict[str, Any]:
+    """A response of the processor's API, whose address is in the output of the demo."""
     address = re.search(r"http://127\.0\.0\.1:\d+/", seen)
     assert address is not None
     with urllib.request.urlopen(address[0] + path, timeout=20) as response:
@@ -91,7 +93,7 @@ def answer_of(seen: str, path: str) -> dict[str, Any]:
 
 
 def pictured() -> dict[str, Any]:
-    """What /stream said when the picture of the docs was taken."""
+    """The response of /stream at the time when the picture of the docs was taken."""
     found: dict[str, Any] = json.loads((ROOT / "docs/images/processor-page.json").read_text(encoding="utf-8"))
     return found["stream"]  # type: ignore[no-any-return]
 
@@ -105,11 +107,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.timeout(180)
-def test_output_comes_and_an_interrupt_ends_everything(folder: Path) -> None:
+def test_it_shows_output_and_an_interrupt_ends_everything(folder: Path) -> None:
     demo = Demo(folder)
     try:
         seen = demo.read_until(r"first output after [\d.]+ s")
-        stream = answer_of(seen, "stream")
+        stream = response_of(seen, "stream")
         demo.kill(signal.SIGINT)
         code = demo.wait()
     finally:
@@ -117,7 +119,7 @@ def test_output_comes_and_an_interrupt_ends_everything(folder: Path) -> None:
 
     assert code == 0
     assert stream["deliveryGuarantee"] == pictured()["deliveryGuarantee"], "take it again: make pictures"
-    assert demo.left_behind() == []
+    assert demo.remaining() == []
 
 
 @pytest.mark.timeout(180)
@@ -133,13 +135,13 @@ def test_no_signal_leaves_anything_running(folder: Path, number: signal.Signals)
 
     assert code == (-number if number is signal.SIGKILL else 0)
     deadline = time.monotonic() + END_S
-    while demo.left_behind() and time.monotonic() < deadline:  # after a kill it is the reaper who ends the rest
+    while demo.remaining() and time.monotonic() < deadline:  # after a kill the reaper ends the other processes
         time.sleep(0.05)
-    assert demo.left_behind() == []
+    assert demo.remaining() == []
 
 
 @pytest.mark.timeout(180)
-def test_a_program_that_cannot_run_is_shown_with_its_place(folder: Path, tmp_path: Path) -> None:
+def test_an_error_of_the_program_is_shown_with_its_position(folder: Path, tmp_path: Path) -> None:
     program = tmp_path / "wrong.sql"
     program.write_text("SET autocreate=true; INSERT INTO fast\nSELECT STREAM Sped FROM iot_data")
     demo = Demo(folder, "--sql", str(program))
@@ -152,7 +154,7 @@ def test_a_program_that_cannot_run_is_shown_with_its_place(folder: Path, tmp_pat
     assert "FIELD_UNKNOWN: iot_data has no field Sped." in seen
     assert "SQL, line 2, column 15" in seen
     assert code == 1
-    assert demo.left_behind() == []
+    assert demo.remaining() == []
 
 
 def test_a_missing_program_file_is_wrong_usage(folder: Path) -> None:

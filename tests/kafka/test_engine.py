@@ -1,4 +1,4 @@
-"""Spark on a real broker behaves as the contract of the engine says, which tests of the runtime on fakes rely on."""
+"""Spark on a real broker passes the contract of the engine, on which the tests of the runtime rely."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The small JVM with Kafka's Java client: when it starts, ends and is restarted."""
+"""The small JVM with Kafka's Java client: when it starts, ends and restarts."""
 
 import os
 import signal
@@ -23,8 +23,8 @@ from lsql_runner.kafka.java_brokers import JavaBrokers
 
 pytestmark = pytest.mark.timeout(120)
 
-# Asks brokers that are not there, says the JVM's process id, and is killed while it waits.
-ASKS_AND_WAITS = """
+# Connects to unreachable brokers, prints the JVM's process id, and is killed while it waits.
+WAITS_FOR_BROKERS = """
 import sys
 from pathlib import Path
 from threading import Thread
@@ -49,7 +49,7 @@ def pid_of(brokers: JavaBrokers) -> int:
 
 
 def ended(pid: int, deadline_s: float = 20) -> bool:
-    """Whether a process ends in time."""
+    """Whether a process ends within the deadline."""
     deadline = time.monotonic() + deadline_s
     while Path(f"/proc/{pid}").exists() and Path(f"/proc/{pid}/stat").read_text().split(") ")[1][0] != "Z":
         if time.monotonic() > deadline:
@@ -67,7 +67,7 @@ def test_a_killed_jvm_is_started_again_by_the_next_request(brokers: JavaBrokers)
     assert pid_of(brokers) != first
 
 
-def test_a_jvm_that_does_not_answer_is_killed(broker: Broker) -> None:
+def test_a_jvm_that_does_not_respond_is_killed(broker: Broker) -> None:
     with closing(java_brokers(KafkaConnection(broker.bootstrap), 0.5)) as brokers:
         frozen = pid_of(brokers)
         os.kill(frozen, signal.SIGSTOP)
@@ -98,7 +98,7 @@ def test_the_jvm_ends_with_its_client_and_leaves_no_files(
 
 
 def test_the_jvm_ends_when_its_process_is_killed_even_while_it_waits_for_brokers(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", ASKS_AND_WAITS, f"127.0.0.1:{free_port()}", str(jar_folder("jars"))]
+    command = [sys.executable, "-c", WAITS_FOR_BROKERS, f"127.0.0.1:{free_port()}", str(jar_folder("jars"))]
     env = {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as process:
         assert process.stdout is not None
@@ -108,9 +108,7 @@ def test_the_jvm_ends_when_its_process_is_killed_even_while_it_waits_for_brokers
     assert ended(pid, 15)
 
 
-def test_a_partition_that_answers_without_an_end_has_no_leader(
-    brokers: JavaBrokers, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_partition_without_an_end_offset_has_no_leader(brokers: JavaBrokers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(brokers, "_request", lambda _: [["seen", 2, -1]])
 
     with pytest.raises(LsqlError) as caught:

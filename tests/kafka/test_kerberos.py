@@ -1,4 +1,4 @@
-"""Brokers behind Kerberos: a real KDC, the small JVM's questions, and a whole processor."""
+"""Brokers with Kerberos: a real KDC, requests of the small JVM, and a whole processor."""
 
 import json
 import subprocess
@@ -35,7 +35,7 @@ def keytab(kerberos: Kerberos) -> Path:
 
 
 @pytest.fixture(scope="module")
-def guarded(kerberos: Kerberos) -> Iterator[Broker]:
+def kerberos_broker(kerberos: Kerberos) -> Iterator[Broker]:
     with Broker(jvm_options=(kerberos.java_option,), listeners={"kerberos": kerberos.listener()}) as own:
         own.create_topic("seen", partitions=2)
         own.create_topic("fast")
@@ -43,7 +43,7 @@ def guarded(kerberos: Kerberos) -> Iterator[Broker]:
 
 
 def variables(keytab: Path, **changed: str) -> dict[str, str]:
-    """Variables of the environment contract."""
+    """Environment variables of a processor."""
     return {
         "SECURITY_PROTOCOL": "SASL_PLAINTEXT",
         "SASL_MECHANISM": "GSSAPI",
@@ -59,7 +59,7 @@ def connection(broker: Broker, keytab: Path, **changed: str) -> KafkaConnection:
 
 
 def refusal(kerberos: Kerberos, asked: KafkaConnection) -> LsqlError:
-    """What asking ends with."""
+    """The error of a request."""
     with closing(java_brokers(asked, 5, (kerberos.java_option,))) as brokers, pytest.raises(LsqlError) as caught:
         brokers.topics()
     why = str(caught.value.params["reason"])
@@ -68,11 +68,11 @@ def refusal(kerberos: Kerberos, asked: KafkaConnection) -> LsqlError:
     return caught.value
 
 
-def test_a_keytab_opens_the_brokers(kerberos: Kerberos, guarded: Broker, keytab: Path) -> None:
-    guarded.produce("seen", [Record(b"k", b'{"id": 0, "speed": 1}', partition=1)])
+def test_a_client_with_a_keytab_connects(kerberos: Kerberos, kerberos_broker: Broker, keytab: Path) -> None:
+    kerberos_broker.produce("seen", [Record(b"k", b'{"id": 0, "speed": 1}', partition=1)])
     place = Partition("seen", 1)
 
-    with closing(java_brokers(connection(guarded, keytab), java_options=(kerberos.java_option,))) as brokers:
+    with closing(java_brokers(connection(kerberos_broker, keytab), java_options=(kerberos.java_option,))) as brokers:
         assert brokers.topics()["seen"] == 2
         end = brokers.ends([place])[place]
         assert end >= 1
@@ -81,75 +81,75 @@ def test_a_keytab_opens_the_brokers(kerberos: Kerberos, guarded: Broker, keytab:
         assert brokers.sample("seen", 10)[-1].partition == place
 
 
-def test_a_keytab_with_old_keys_is_refused(kerberos: Kerberos, guarded: Broker) -> None:
+def test_a_keytab_with_old_keys_is_refused(kerberos: Kerberos, kerberos_broker: Broker) -> None:
     old = kerberos.keytab("changed")
     kerberos.keytab("changed")
 
-    error = refusal(kerberos, connection(guarded, old, SASL_KERBEROS_PRINCIPAL=f"changed@{REALM}"))
+    error = refusal(kerberos, connection(kerberos_broker, old, SASL_KERBEROS_PRINCIPAL=f"changed@{REALM}"))
 
     assert error.code == "BROKER_REFUSED"
     assert "another key of the principal" in str(error.params["reason"])
 
 
-def test_a_keytab_without_the_principal_is_refused(kerberos: Kerberos, guarded: Broker, keytab: Path) -> None:
-    error = refusal(kerberos, connection(guarded, keytab, SASL_KERBEROS_PRINCIPAL=f"somebody@{REALM}"))
+def test_a_keytab_without_the_principal_is_refused(kerberos: Kerberos, kerberos_broker: Broker, keytab: Path) -> None:
+    error = refusal(kerberos, connection(kerberos_broker, keytab, SASL_KERBEROS_PRINCIPAL=f"somebody@{REALM}"))
 
     assert error.code == "BROKER_REFUSED"
     assert "holds no key of the principal" in str(error.params["reason"])
 
 
-def test_brokers_of_another_service_name_are_refused(kerberos: Kerberos, guarded: Broker, keytab: Path) -> None:
-    error = refusal(kerberos, connection(guarded, keytab, SASL_KERBEROS_SERVICE_NAME="other"))
+def test_brokers_of_another_service_name_are_refused(kerberos: Kerberos, kerberos_broker: Broker, keytab: Path) -> None:
+    error = refusal(kerberos, connection(kerberos_broker, keytab, SASL_KERBEROS_SERVICE_NAME="other"))
 
     assert error.code == "BROKER_REFUSED"
     assert "does not know the brokers' principal" in str(error.params["reason"])
 
 
-def test_a_kdc_that_is_down_is_an_unreachable_broker(guarded: Broker) -> None:
+def test_an_unreachable_kdc_is_reported_as_an_unreachable_broker(kerberos_broker: Broker) -> None:
     with Kerberos() as other:
         own = other.keytab(PRINCIPAL)
         other.stop()
 
-        error = refusal(other, connection(guarded, own))
+        error = refusal(other, connection(kerberos_broker, own))
 
     assert error.code == "BROKER_UNREACHABLE"
     assert "login server" in str(error.params["reason"])
 
 
-def test_a_keytab_with_old_keys_is_refused_by_a_kdc_with_preauthentication(guarded: Broker) -> None:
+def test_a_keytab_with_old_keys_is_refused_by_a_kdc_with_preauthentication(kerberos_broker: Broker) -> None:
     with Kerberos(preauthentication=True) as strict:
         old = strict.keytab(PRINCIPAL)
         strict.keytab(PRINCIPAL)
 
-        error = refusal(strict, connection(guarded, old))
+        error = refusal(strict, connection(kerberos_broker, old))
 
     assert error.code == "BROKER_REFUSED"
     assert "another key of the principal" in str(error.params["reason"])
 
 
 def test_a_processor_filters_from_topic_to_topic(
-    kerberos: Kerberos, guarded: Broker, keytab: Path, tmp_path: Path
+    kerberos: Kerberos, kerberos_broker: Broker, keytab: Path, tmp_path: Path
 ) -> None:
-    guarded.produce("seen", [Record(b"k", b'{"id": %d, "speed": %d}' % (n, n)) for n in range(20)])
+    kerberos_broker.produce("seen", [Record(b"k", b'{"id": %d, "speed": %d}' % (n, n)) for n in range(20)])
     env = variables(keytab, JAVA_OPTS=f"{FAST_COMPILER} {kerberos.java_option}")
 
-    with Runner(guarded.addresses["kerberos"], SQL, "behind-kerberos", tmp_path, **env) as runner:
-        records = guarded.consume("fast", 9, deadline_s=90)
+    with Runner(kerberos_broker.addresses["kerberos"], SQL, "behind-kerberos", tmp_path, **env) as runner:
+        records = kerberos_broker.consume("fast", 9, deadline_s=90)
         runner.read_to(20)
         assert runner.stop() == 0
         assert runner.traces() == []
 
     assert sorted(json.loads(record.value or b"")["id"] for record in records) == list(range(11, 20))
-    assert sum(row.current_offset or 0 for row in guarded.consumer_groups_describe("behind-kerberos")) >= 20
+    assert sum(row.current_offset or 0 for row in kerberos_broker.consumer_groups_describe("behind-kerberos")) >= 20
 
 
-def test_validate_asks_the_same_way(kerberos: Kerberos, guarded: Broker, keytab: Path) -> None:
-    guarded.produce("seen", [Record(b"k", b'{"id": 0, "speed": 1}')])
+def test_validate_connects_in_the_same_way(kerberos: Kerberos, kerberos_broker: Broker, keytab: Path) -> None:
+    kerberos_broker.produce("seen", [Record(b"k", b'{"id": 0, "speed": 1}')])
     env = variables(keytab, JAVA_OPTS=kerberos.java_option, SQL=SQL)
 
     result = subprocess.run(
         [LSQL, "validate"],
-        env=env | {"SQL_BOOTSTRAP_SERVERS": guarded.addresses["kerberos"], "PATH": "/usr/bin:/bin"},
+        env=env | {"SQL_BOOTSTRAP_SERVERS": kerberos_broker.addresses["kerberos"], "PATH": "/usr/bin:/bin"},
         capture_output=True,
         text=True,
         timeout=90,

@@ -1,4 +1,4 @@
-"""Brokers behind TLS: whoever can read the stores asks, and says what is wrong with them."""
+"""Brokers with TLS: key stores and trust stores of each type, and the errors of wrong ones."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -22,26 +22,26 @@ pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.fixture(scope="module")
-def of_broker(tmp_path_factory: pytest.TempPathFactory) -> KeyStore:
+def broker_key(tmp_path_factory: pytest.TempPathFactory) -> KeyStore:
     return key_store(tmp_path_factory.mktemp("stores"), "broker")
 
 
 @pytest.fixture(scope="module")
-def of_client(tmp_path_factory: pytest.TempPathFactory) -> KeyStore:
+def client_key(tmp_path_factory: pytest.TempPathFactory) -> KeyStore:
     return key_store(tmp_path_factory.mktemp("stores"), "client")
 
 
 @pytest.fixture(scope="module")
-def guarded(of_broker: KeyStore, of_client: KeyStore) -> Iterator[Broker]:
+def tls_broker(broker_key: KeyStore, client_key: KeyStore) -> Iterator[Broker]:
     asks_back = {
         "ssl.client.auth": "required",
-        "ssl.truststore.location": str(of_client.trust("JKS")),
+        "ssl.truststore.location": str(client_key.trust("JKS")),
         "ssl.truststore.type": "JKS",
         "ssl.truststore.password": PASSWORD,
     }
     listeners = {
-        "tls": Listener("SSL", settings=of_broker.settings()),
-        "mutual": Listener("SSL", settings=of_broker.settings() | asks_back),
+        "tls": Listener("SSL", settings=broker_key.settings()),
+        "mutual": Listener("SSL", settings=broker_key.settings() | asks_back),
     }
     with Broker(listeners=listeners) as own:
         own.create_topic("seen")
@@ -67,40 +67,40 @@ def opened(address: str, settings: dict[str, str]) -> Brokers:
     [
         ("PKCS12", "PKCS12", JavaBrokers),
         ("JKS", "JKS", JavaBrokers),
-        ("JKS", None, JavaBrokers),  # Kafka's own default
+        ("JKS", None, JavaBrokers),  # Kafka's default
         ("PEM", "PEM", KafkaBrokers),
     ],
 )
-def test_a_trust_store_opens_the_brokers(
-    guarded: Broker, of_broker: KeyStore, kind: str, named: str | None, client: type[Brokers]
+def test_a_client_with_a_trust_store_connects(
+    tls_broker: Broker, broker_key: KeyStore, kind: str, named: str | None, client: type[Brokers]
 ) -> None:
     password = None if kind == "PEM" else PASSWORD
-    with closing(opened(guarded.addresses["tls"], trusting(of_broker.trust(kind), named, password))) as brokers:
+    with closing(opened(tls_broker.addresses["tls"], trusting(broker_key.trust(kind), named, password))) as brokers:
         assert isinstance(brokers, client)
         assert brokers.ends([Partition("seen", 0)]) == {Partition("seen", 0): 1}
         assert [record.value for record in brokers.sample("seen", 1)] == [b"v"]
 
 
-def test_a_key_store_authenticates_the_client(guarded: Broker, of_broker: KeyStore, of_client: KeyStore) -> None:
-    settings = trusting(of_broker.trust("PKCS12"), "PKCS12") | of_client.settings()
+def test_a_key_store_authenticates_the_client(tls_broker: Broker, broker_key: KeyStore, client_key: KeyStore) -> None:
+    settings = trusting(broker_key.trust("PKCS12"), "PKCS12") | client_key.settings()
 
-    with closing(opened(guarded.addresses["mutual"], settings)) as brokers:
+    with closing(opened(tls_broker.addresses["mutual"], settings)) as brokers:
         assert "seen" in brokers.topics()
 
 
-def test_a_client_without_the_certificate_that_is_asked_for_is_refused(guarded: Broker, of_broker: KeyStore) -> None:
-    settings = trusting(of_broker.trust("PKCS12"), "PKCS12")
+def test_a_client_without_the_required_certificate_is_refused(tls_broker: Broker, broker_key: KeyStore) -> None:
+    settings = trusting(broker_key.trust("PKCS12"), "PKCS12")
 
-    with closing(opened(guarded.addresses["mutual"], settings)) as brokers, pytest.raises(LsqlError) as caught:
+    with closing(opened(tls_broker.addresses["mutual"], settings)) as brokers, pytest.raises(LsqlError) as caught:
         brokers.topics()
 
     assert caught.value.code == "BROKER_REFUSED"
 
 
-def test_brokers_with_an_untrusted_certificate_are_refused(guarded: Broker, of_client: KeyStore) -> None:
-    settings = trusting(of_client.trust("PKCS12"), "PKCS12")
+def test_brokers_with_an_untrusted_certificate_are_refused(tls_broker: Broker, client_key: KeyStore) -> None:
+    settings = trusting(client_key.trust("PKCS12"), "PKCS12")
 
-    with closing(opened(guarded.addresses["tls"], settings)) as brokers, pytest.raises(LsqlError) as caught:
+    with closing(opened(tls_broker.addresses["tls"], settings)) as brokers, pytest.raises(LsqlError) as caught:
         brokers.topics()
 
     assert caught.value.code == "BROKER_REFUSED"
@@ -112,10 +112,10 @@ def test_brokers_with_an_untrusted_certificate_are_refused(guarded: Broker, of_c
     [("PKCS12", "wrong", "password was incorrect"), ("PEM", PASSWORD, "of type PKCS12")],
 )
 def test_a_store_that_cannot_be_read_is_reported_with_the_reason(
-    of_broker: KeyStore, kind: str, password: str, why: str
+    broker_key: KeyStore, kind: str, password: str, why: str
 ) -> None:
     with pytest.raises(LsqlError) as caught:
-        opened("127.0.0.1:1", trusting(of_broker.trust(kind), "PKCS12", password))
+        opened("127.0.0.1:1", trusting(broker_key.trust(kind), "PKCS12", password))
 
     assert caught.value.code == "KAFKA_SETTINGS_INVALID"
     assert why in str(caught.value.params["reason"])

@@ -1,4 +1,4 @@
-"""What only librdkafka's client does."""
+"""Behaviour of only librdkafka's client."""
 
 from concurrent.futures import Future
 from types import SimpleNamespace
@@ -20,12 +20,12 @@ def brokers(broker: Broker) -> KafkaBrokers:
     return KafkaBrokers(KafkaConnection(broker.bootstrap))
 
 
-def test_a_partition_that_answers_without_an_end_has_no_leader(
+def test_a_partition_without_an_end_offset_has_no_leader(
     brokers: KafkaBrokers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A broker on its way down does so now and then, with no error, so it cannot be had from one at will."""
+    """A broker that shuts down sometimes responds so, with no error; a test cannot cause it."""
 
-    class GoingDown:
+    class ShuttingDown:
         def list_offsets(
             self, asked: dict[TopicPartition, object], **_: object
         ) -> dict[TopicPartition, Future[object]]:
@@ -34,7 +34,7 @@ def test_a_partition_that_answers_without_an_end_has_no_leader(
                 future.set_result(SimpleNamespace(offset=-1))
             return answers
 
-    monkeypatch.setattr(brokers, "_admin", GoingDown())
+    monkeypatch.setattr(brokers, "_admin", ShuttingDown())
 
     with pytest.raises(LsqlError) as caught:
         brokers.ends([Partition("seen", 2)])

@@ -1,4 +1,4 @@
-"""`lsql test --kafka`: what it makes on the brokers and at the registry, what it tells, and that it leaves nothing."""
+"""`lsql test --kafka`: what it creates on the brokers and in the registry, what it reports, and its cleanup."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ expect:
   - {{topic: {out}, key: a, timestamp: 0, value: {{plate: a, twice: {twice}}}}}
   - {{topic: {out}, key: c, value: {{plate: c, twice: 120}}}}
 """
-PLAIN = """
+STRING_CASE = """
 sql: SET autocreate=true; INSERT INTO {out} SELECT STREAM n + 1 AS n FROM {source}
 topics:
   {source}: {{key: {{format: STRING}}, value: {{format: JSON, schema: {{n: long}}}}}}
@@ -80,8 +80,8 @@ expect:
 
 
 @dataclass(frozen=True)
-class File:
-    """A case file with topics of names that nobody else uses."""
+class CaseFile:
+    """A case file with unique names of topics."""
 
     path: Path
     source: str
@@ -92,16 +92,16 @@ class File:
         return [f"{self.source}-value", f"{self.out}-value"]
 
 
-Writing = Callable[..., File]
+Writing = Callable[..., CaseFile]
 
 
 @pytest.fixture
 def written(tmp_path: Path) -> Writing:
     """Writes a case file."""
 
-    def write(text: str = CASE, twice: int = 40) -> File:
+    def write(text: str = CASE, twice: int = 40) -> CaseFile:
         mark = uuid.uuid4().hex[:8]
-        found = File(tmp_path / f"{mark}.case.yaml", f"in-{mark}", f"out-{mark}")
+        found = CaseFile(tmp_path / f"{mark}.case.yaml", f"in-{mark}", f"out-{mark}")
         found.path.write_text(text.format(source=found.source, out=found.out, twice=twice), encoding="utf-8")
         return found
 
@@ -109,8 +109,8 @@ def written(tmp_path: Path) -> Writing:
 
 
 @dataclass(frozen=True)
-class Places:
-    """What may be left behind, and where."""
+class BrokersAndRegistry:
+    """The names of topics, groups and subjects, to find what a run leaves behind."""
 
     broker: Broker
     registry: Registry
@@ -122,21 +122,21 @@ class Places:
         return {
             *(name for name in topics if not name.startswith("__")),
             *(group.group_id for group in groups if group.group_id.startswith("lsql-test")),
-            *self.registry.ask("GET", "/subjects?deleted=true"),
+            *self.registry.request("GET", "/subjects?deleted=true"),
         }
 
 
 @pytest.fixture
-def places(broker: Broker, registry: Registry) -> Places:
-    return Places(broker, registry)
+def resources(broker: Broker, registry: Registry) -> BrokersAndRegistry:
+    return BrokersAndRegistry(broker, registry)
 
 
 @pytest.fixture
-def unchanged(places: Places) -> Iterator[None]:
-    """After the test there is what was there before."""
-    before = places.names()
+def unchanged(resources: BrokersAndRegistry) -> Iterator[None]:
+    """Afterwards the same topics, groups and subjects exist as before."""
+    before = resources.names()
     yield
-    assert places.names() == before
+    assert resources.names() == before
 
 
 def command(*arguments: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
@@ -152,7 +152,7 @@ def on_brokers(broker: Broker, registry: Registry) -> list[str]:
 
 
 @pytest.mark.usefixtures("unchanged")
-def test_cases_run_on_brokers_and_leave_nothing(
+def test_cases_run_on_brokers_and_everything_is_deleted(
     broker: Broker, registry: Registry, written: Writing, tmp_path: Path
 ) -> None:
     good, wrong, report = written(), written(twice=41), tmp_path / "report.xml"
@@ -176,14 +176,14 @@ def test_cases_run_on_brokers_and_leave_nothing(
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.usefixtures("unchanged")
-def test_a_run_that_a_signal_ends_leaves_nothing(
-    broker: Broker, registry: Registry, written: Writing, places: Places, number: int, code: int
+def test_a_signal_ends_a_run_and_everything_is_deleted(
+    broker: Broker, registry: Registry, written: Writing, resources: BrokersAndRegistry, number: int, code: int
 ) -> None:
     file = written()
     argv = [str(LSQL), "test", str(file.path), *on_brokers(broker, registry)]
     running = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 120
-    while not {file.source, file.subjects[0]} <= places.names():
+    while not {file.source, file.subjects[0]} <= resources.names():
         assert running.poll() is None, running.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.05)
@@ -195,7 +195,7 @@ def test_a_run_that_a_signal_ends_leaves_nothing(
 
 
 def test_unreachable_brokers_are_reported_without_a_stack_trace(written: Writing) -> None:
-    result = command(written(PLAIN).path, "--kafka", f"127.0.0.1:{free_port()}")
+    result = command(written(STRING_CASE).path, "--kafka", f"127.0.0.1:{free_port()}")
 
     assert (result.returncode, result.stdout, result.stderr.split(":")[0]) == (3, "", "BROKER_UNREACHABLE")
     assert "Traceback" not in result.stderr
@@ -208,7 +208,7 @@ def secured() -> Iterator[Broker]:
 
 
 def credentials(broker: Broker, password: str) -> dict[str, str]:
-    """The environment of somebody who may do only what access rules allow."""
+    """Environment variables of a user who has only the permissions of access rules."""
     return {
         "SQL_BOOTSTRAP_SERVERS": broker.addresses["secured"],
         "SECURITY_PROTOCOL": "SASL_PLAINTEXT",
@@ -221,7 +221,7 @@ def credentials(broker: Broker, password: str) -> dict[str, str]:
 def test_wrong_credentials_are_reported_without_a_stack_trace(secured: Broker, written: Writing) -> None:
     env = credentials(secured, "wrong")
 
-    result = command(written(PLAIN).path, "--kafka", secured.addresses["secured"], **env)
+    result = command(written(STRING_CASE).path, "--kafka", secured.addresses["secured"], **env)
 
     assert (result.returncode, result.stdout, result.stderr.split(":")[0]) == (3, "", "BROKER_REFUSED")
     assert "Traceback" not in result.stderr
@@ -234,7 +234,7 @@ Opening = Callable[..., KafkaCases]
 
 @pytest.fixture
 def opened(engine: SparkEngine) -> Iterator[Opening]:
-    """Makes engines for cases from variables of the environment contract; what they warn of fails the test."""
+    """Opens engines for cases, with environment variables of a processor; their warnings fail the test."""
     with ExitStack() as stack:
 
         def cases(warned: list[str] | None = None, **env: str) -> KafkaCases:
@@ -252,7 +252,7 @@ def cases(opened: Opening, broker: Broker, registry: Registry) -> KafkaCases:
     return opened(SQL_BOOTSTRAP_SERVERS=broker.bootstrap, SQL_SCHEMA_REGISTRY_URL=registry.url)
 
 
-def refusal(file: File, cases: KafkaCases) -> LsqlError:
+def refusal(file: CaseFile, cases: KafkaCases) -> LsqlError:
     with pytest.raises(LsqlError) as caught:
         run_case(load_case(file.path), cases)
     assert str(caught.value)  # every sentence has its values
@@ -290,7 +290,7 @@ def test_an_existing_subject_is_refused_and_not_changed(
         versions = registry.versions(subject)
     finally:
         registry.delete(subject)
-        registry.forget(subject)
+        registry.delete_permanently(subject)
 
     assert (error.code, error.params["resource"], error.params["name"]) == ("CASE_CONFLICT", "subject", subject)
     assert versions == [1]
@@ -300,16 +300,16 @@ def test_an_existing_subject_is_refused_and_not_changed(
 def test_a_subject_that_is_only_soft_deleted_is_refused_and_not_changed(
     cases: KafkaCases, registry: Registry, written: Writing
 ) -> None:
-    """It would go for good with the case's own versions."""
+    """Its permanent deletion would also delete the versions that existed before."""
     file = written()
     subject = file.subjects[0]
     registry.register(subject)
     registry.delete(subject)
     try:
         error = refusal(file, cases)
-        left = registry.ask("GET", f"/subjects/{subject}/versions?deleted=true")
+        left = registry.request("GET", f"/subjects/{subject}/versions?deleted=true")
     finally:
-        registry.forget(subject)
+        registry.delete_permanently(subject)
 
     assert (error.code, error.params["resource"], error.params["name"]) == ("CASE_CONFLICT", "subject", subject)
     assert left == [1]
@@ -325,10 +325,10 @@ def test_avro_needs_a_registry(opened: Opening, broker: Broker, written: Writing
 
 
 @pytest.mark.usefixtures("unchanged")
-def test_a_registry_that_goes_away_leaves_its_subjects_behind_and_nothing_else(
+def test_only_subjects_remain_if_the_registry_becomes_unavailable(
     opened: Opening, broker: Broker, written: Writing
 ) -> None:
-    """It is gone between the question for its subjects and their registration."""
+    """It becomes unavailable between the check of its subjects and their registration."""
     warned: list[str] = []
     with Registry() as own:
         cases = opened(warned, SQL_BOOTSTRAP_SERVERS=broker.bootstrap, SQL_SCHEMA_REGISTRY_URL=own.url)
@@ -336,13 +336,13 @@ def test_a_registry_that_goes_away_leaves_its_subjects_behind_and_nothing_else(
         assert registry is not None
         is_taken = registry.is_taken
 
-        def asked_last(subject: str) -> bool:
+        def request_and_stop(subject: str) -> bool:
             found = is_taken(subject)
             if subject.startswith("out"):
                 own.stop()
             return found
 
-        registry.is_taken = asked_last  # type: ignore[method-assign]
+        registry.is_taken = request_and_stop  # type: ignore[method-assign]
         error = refusal(file := written(), cases)
 
     assert error.code == "REGISTRY_UNREACHABLE"
@@ -356,7 +356,7 @@ def test_a_registry_that_goes_away_leaves_its_subjects_behind_and_nothing_else(
 def test_a_program_that_reads_what_it_writes_is_refused(cases: KafkaCases, written: Writing) -> None:
     again = "; INSERT INTO copy-{out} SELECT STREAM n FROM {out}\n"
     also = "topics:\n  {out}: {{key: {{format: STRING}}, value: {{format: JSON, schema: {{n: long}}}}}}\n"
-    text = PLAIN.replace("FROM {source}\n", "FROM {source}" + again).replace("topics:\n", also)
+    text = STRING_CASE.replace("FROM {source}\n", "FROM {source}" + again).replace("topics:\n", also)
 
     error = refusal(written(text), cases)
 
@@ -365,12 +365,12 @@ def test_a_program_that_reads_what_it_writes_is_refused(cases: KafkaCases, writt
 
 @pytest.mark.usefixtures("unchanged")
 def test_the_input_is_read_also_if_the_program_starts_at_the_end(cases: KafkaCases, written: Writing) -> None:
-    file = written(PLAIN.replace("SET autocreate=true;", "SET autocreate=true; SET auto.offset.reset=latest;"))
+    file = written(STRING_CASE.replace("SET autocreate=true;", "SET autocreate=true; SET auto.offset.reset=latest;"))
 
     assert run_case(load_case(file.path), cases) == []
 
 
-COUNTED = """
+COUNT_CASE = """
 sql: |
   SET autocreate=true;
   SET auto.offset.reset=latest;
@@ -389,23 +389,23 @@ expect:
 
 @pytest.mark.usefixtures("unchanged")
 def test_a_position_without_state_does_not_count_as_lost_state(cases: KafkaCases, written: Writing) -> None:
-    assert run_case(load_case(written(COUNTED).path), cases) == []
+    assert run_case(load_case(written(COUNT_CASE).path), cases) == []
 
 
 @pytest.mark.usefixtures("unchanged")
 def test_topics_that_the_program_creates_have_its_settings(
-    cases: KafkaCases, places: Places, written: Writing, monkeypatch: pytest.MonkeyPatch
+    cases: KafkaCases, resources: BrokersAndRegistry, written: Writing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = written()
     made: dict[str, int] = {}
     process = KafkaCases._process
 
-    def looking(*arguments: object) -> object:
-        topics = AdminClient({"bootstrap.servers": places.broker.bootstrap}).list_topics(timeout=30).topics
+    def listing(*arguments: object) -> object:
+        topics = AdminClient({"bootstrap.servers": resources.broker.bootstrap}).list_topics(timeout=30).topics
         made.update({name: len(topics[name].partitions) for name in (file.source, file.out)})
         return process(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(KafkaCases, "_process", looking)
+    monkeypatch.setattr(KafkaCases, "_process", listing)
 
     assert run_case(load_case(file.path), cases) == []
     assert made == {file.source: 1, file.out: 2}
@@ -425,12 +425,12 @@ def allow(broker: Broker, kind: ResourceType, *operations: AclOperation) -> None
         future.result(30)
 
 
-def test_missing_rights_are_reported_one_by_one(opened: Opening, secured: Broker, written: Writing) -> None:
+def test_missing_permissions_are_reported_one_by_one(opened: Opening, secured: Broker, written: Writing) -> None:
     """In the order in which a run needs them."""
     topic, group = ResourceType.TOPIC, ResourceType.GROUP
     warned: list[str] = []
     cases = opened(warned, **credentials(secured, PASSWORD))
-    file = written(PLAIN)
+    file = written(STRING_CASE)
 
     assert refusal(file, cases).code == "TOPIC_REFUSED"
 
@@ -441,7 +441,7 @@ def test_missing_rights_are_reported_one_by_one(opened: Opening, secured: Broker
     ] == [True, True]
 
     allow(secured, topic, AclOperation.DELETE, AclOperation.WRITE, AclOperation.READ)
-    file = written(PLAIN)
+    file = written(STRING_CASE)
     [first, *_] = run_case(load_case(file.path), cases)
     assert first.startswith("BROKER_REFUSED: ")  # to commit its position
     assert len(warned) == 2

@@ -1,5 +1,7 @@
-"""Brokers that refuse wrong credentials and missing rights. What a processor does then is shown on fakes by
-tests/unit/runtime/test_control_loop.py."""
+"""Brokers refuse wrong credentials and missing permissions.
+
+How a processor reacts is tested on fakes by tests/unit/runtime/test_control_loop.py.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ def secured() -> Iterator[Broker]:
 
 
 def credentials(password: str) -> dict[str, str]:
-    """Variables of the environment contract."""
+    """Environment variables of a processor."""
     login = "org.apache.kafka.common.security.plain.PlainLoginModule"
     return {
         "SECURITY_PROTOCOL": "SASL_PLAINTEXT",
@@ -65,7 +67,7 @@ def allow(broker: Broker, kind: ResourceType, name: str, *operations: AclOperati
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
-def test_a_wrong_password_is_a_refusal(secured: Broker, client: Client) -> None:
+def test_a_wrong_password_is_refused(secured: Broker, client: Client) -> None:
     with closing(client(connection(secured, "wrong"), 2)) as brokers, pytest.raises(LsqlError) as caught:
         brokers.topics()
 
@@ -74,7 +76,7 @@ def test_a_wrong_password_is_a_refusal(secured: Broker, client: Client) -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
-def test_a_group_without_rights_is_refused(secured: Broker, client: Client) -> None:
+def test_a_group_without_permissions_is_refused(secured: Broker, client: Client) -> None:
     with closing(client(connection(secured, PASSWORD), 2)) as brokers, pytest.raises(LsqlError) as caught:
         brokers.group_positions("forbidden", [Partition("seen", 0)])
 
@@ -83,7 +85,7 @@ def test_a_group_without_rights_is_refused(secured: Broker, client: Client) -> N
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
-def test_a_position_without_read_rights_is_a_refusal(secured: Broker, client: Client) -> None:
+def test_a_position_without_read_permission_is_refused(secured: Broker, client: Client) -> None:
     allow(secured, ResourceType.GROUP, "half-allowed", AclOperation.READ)
 
     with closing(client(connection(secured, PASSWORD), 2)) as brokers, pytest.raises(LsqlError) as caught:
@@ -93,7 +95,7 @@ def test_a_position_without_read_rights_is_a_refusal(secured: Broker, client: Cl
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
-def test_a_topic_without_create_rights_is_refused(secured: Broker, client: Client) -> None:
+def test_a_topic_without_create_permission_is_refused(secured: Broker, client: Client) -> None:
     with closing(client(connection(secured, PASSWORD), 2)) as brokers, pytest.raises(LsqlError) as caught:
         brokers.create(TopicRequest("not-allowed"))
     with closing(client(connection(secured, PASSWORD), 2)) as brokers, pytest.raises(LsqlError) as checked:
@@ -104,7 +106,7 @@ def test_a_topic_without_create_rights_is_refused(secured: Broker, client: Clien
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
-def test_a_deletion_without_rights_is_refused(secured: Broker, client: Client) -> None:
+def test_a_deletion_without_permission_is_refused(secured: Broker, client: Client) -> None:
     with closing(client(connection(secured, PASSWORD), 2)) as brokers:
         with pytest.raises(LsqlError) as topic:
             brokers.delete_topic("hidden")
@@ -115,6 +117,6 @@ def test_a_deletion_without_rights_is_refused(secured: Broker, client: Client) -
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
-def test_topics_without_describe_rights_are_not_listed(secured: Broker, client: Client) -> None:
+def test_topics_without_describe_permission_are_not_listed(secured: Broker, client: Client) -> None:
     with closing(client(connection(secured, PASSWORD), 2)) as brokers:
         assert "hidden" not in brokers.topics()

@@ -1,4 +1,4 @@
-"""Questions to a schema registry: the same answers of a real one, of the one in memory and of the kit's fake."""
+"""Requests to a schema registry: a real one, the one in memory and the fake respond alike."""
 
 import time
 import uuid
@@ -11,7 +11,7 @@ import pytest
 from ci.tools.ports import free_port
 from devkit.fake_registry import FakeRegistry
 from devkit.registry import AVRO, JSON_SCHEMA, PROTOBUF, Registry
-from devkit.registry_doors import Door, Drip, SomethingElse, server_tls
+from devkit.registry_proxies import PageServer, RegistryProxy, SlowServer, server_tls
 from devkit.security import Authority
 from lsql_runner.cases.registry import MemoryRegistry
 from lsql_runner.errors import LsqlError
@@ -21,16 +21,16 @@ from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTl
 pytestmark = pytest.mark.timeout(60)
 
 WIDER = AVRO.replace("]}", ', {"name": "note", "type": "string", "default": ""}]}')
-NEEDIER = AVRO.replace("]}", ', {"name": "note", "type": "string"}]}')
+INCOMPATIBLE = AVRO.replace("]}", ', {"name": "note", "type": "string"}]}')
 TEXTS: dict[SchemaKind, str] = {"AVRO": AVRO, "JSON": JSON_SCHEMA, "PROTOBUF": PROTOBUF}
 USER, PASSWORD = "runner", "p:a s/ü@"
 
-Asking = Callable[..., RestRegistry]
+NewClient = Callable[..., RestRegistry]
 
 
 @pytest.fixture
-def asking(registry: Registry) -> Iterator[Asking]:
-    """Makes clients, of the real registry where no address is given; they are closed after the test."""
+def new_client(registry: Registry) -> Iterator[NewClient]:
+    """Makes clients, by default of the real registry; they are closed after the test."""
     with ExitStack() as made:
 
         def client(*urls: str, answer_s: float = 10, **options: str | RegistryTls) -> RestRegistry:
@@ -41,8 +41,10 @@ def asking(registry: Registry) -> Iterator[Asking]:
 
 
 @pytest.fixture(params=["real", "memory", "fake"])
-def schemas(request: pytest.FixtureRequest, asking: Asking) -> SchemaRegistry:
-    return asking() if request.param == "real" else MemoryRegistry() if request.param == "memory" else FakeRegistry()
+def schemas(request: pytest.FixtureRequest, new_client: NewClient) -> SchemaRegistry:
+    return (
+        new_client() if request.param == "real" else MemoryRegistry() if request.param == "memory" else FakeRegistry()
+    )
 
 
 @pytest.fixture
@@ -51,23 +53,25 @@ def subject() -> str:
 
 
 @dataclass(frozen=True)
-class Strict:
-    """A subject with one version, whose newer ones must read what the older wrote."""
+class SubjectWithRule:
+    """A subject with one version; newer versions must be able to read records of older ones."""
 
     schemas: SchemaRegistry
     subject: str
 
 
 @pytest.fixture(params=["real", "fake"])
-def strict(request: pytest.FixtureRequest, asking: Asking, registry: Registry, subject: str) -> Strict:
-    """In a registry that knows rules, which the one in memory does not."""
-    schemas: SchemaRegistry = asking() if request.param == "real" else FakeRegistry()
+def with_rule(
+    request: pytest.FixtureRequest, new_client: NewClient, registry: Registry, subject: str
+) -> SubjectWithRule:
+    """In a registry with compatibility rules, which the one in memory does not have."""
+    schemas: SchemaRegistry = new_client() if request.param == "real" else FakeRegistry()
     schemas.register(subject, "AVRO", AVRO)
     if isinstance(schemas, FakeRegistry):
         schemas.strict.add(subject)
     else:
         registry.set_compatibility(subject, "BACKWARD")
-    return Strict(schemas, subject)
+    return SubjectWithRule(schemas, subject)
 
 
 def refusal(ask: Callable[[], object]) -> LsqlError:
@@ -108,7 +112,7 @@ def test_a_subject_that_does_not_exist_has_no_latest_version(schemas: SchemaRegi
 
 
 def test_the_ids_of_all_versions_are_returned_in_order(schemas: SchemaRegistry, subject: str) -> None:
-    made = [schemas.register(subject, "AVRO", text) for text in (AVRO, WIDER, NEEDIER)]
+    made = [schemas.register(subject, "AVRO", text) for text in (AVRO, WIDER, INCOMPATIBLE)]
 
     assert schemas.ids(subject) == tuple(made)
 
@@ -147,10 +151,10 @@ def test_a_schema_of_an_older_version_is_looked_up_and_one_of_another_subject_is
 ) -> None:
     first = schemas.register(subject, "AVRO", AVRO)
     schemas.register(subject, "AVRO", WIDER)
-    schemas.register(f"{subject}-2", "AVRO", NEEDIER)
+    schemas.register(f"{subject}-2", "AVRO", INCOMPATIBLE)
 
     assert schemas.registered_id(subject, "AVRO", AVRO) == first
-    assert schemas.registered_id(subject, "AVRO", NEEDIER) is None
+    assert schemas.registered_id(subject, "AVRO", INCOMPATIBLE) is None
 
 
 def test_the_same_text_has_one_id_in_all_subjects(schemas: SchemaRegistry, subject: str) -> None:
@@ -165,7 +169,7 @@ def test_a_subject_may_have_any_name(schemas: SchemaRegistry, subject: str) -> N
     assert schemas.ids(name) == (made,)
 
 
-def test_references_come_back_as_they_were_given(schemas: SchemaRegistry, subject: str) -> None:
+def test_references_are_returned_unchanged(schemas: SchemaRegistry, subject: str) -> None:
     schemas.register(f"{subject}-order", "AVRO", AVRO)
     text = '{"type": "record", "name": "Basket", "fields": [{"name": "order", "type": "Order"}]}'
     references = (SchemaReference("Order", f"{subject}-order", 1),)
@@ -187,18 +191,18 @@ def test_an_invalid_schema_is_refused(schemas: SchemaRegistry, subject: str) -> 
     assert (error.code, error.params["subject"], error.params["kind"]) == ("SCHEMA_INVALID", subject, "AVRO")
 
 
-def test_a_version_that_breaks_the_subjects_rule_is_refused_with_the_reason(strict: Strict) -> None:
-    error = refusal(lambda: strict.schemas.register(strict.subject, "AVRO", NEEDIER))
+def test_an_incompatible_version_is_refused_with_the_reason(with_rule: SubjectWithRule) -> None:
+    error = refusal(lambda: with_rule.schemas.register(with_rule.subject, "AVRO", INCOMPATIBLE))
 
-    assert (error.code, error.params["subject"]) == ("SCHEMA_INCOMPATIBLE", strict.subject)
+    assert (error.code, error.params["subject"]) == ("SCHEMA_INCOMPATIBLE", with_rule.subject)
     assert "Exception" not in str(error)
-    assert len(strict.schemas.ids(strict.subject)) == 1
+    assert len(with_rule.schemas.ids(with_rule.subject)) == 1
 
 
-def test_compatibility_is_checked_without_a_new_version(strict: Strict) -> None:
-    assert strict.schemas.incompatibility(strict.subject, "AVRO", NEEDIER)
-    assert strict.schemas.incompatibility(strict.subject, "AVRO", WIDER) is None
-    assert len(strict.schemas.ids(strict.subject)) == 1
+def test_compatibility_is_checked_without_a_new_version(with_rule: SubjectWithRule) -> None:
+    assert with_rule.schemas.incompatibility(with_rule.subject, "AVRO", INCOMPATIBLE)
+    assert with_rule.schemas.incompatibility(with_rule.subject, "AVRO", WIDER) is None
+    assert len(with_rule.schemas.ids(with_rule.subject)) == 1
 
 
 def test_a_deleted_subject_does_not_exist(schemas: SchemaRegistry, subject: str) -> None:
@@ -211,7 +215,7 @@ def test_a_deleted_subject_does_not_exist(schemas: SchemaRegistry, subject: str)
     assert refusal(lambda: schemas.ids(subject)).code == "SUBJECT_UNKNOWN"
 
 
-def test_a_name_is_taken_until_its_subject_was_deleted_for_good(schemas: SchemaRegistry, subject: str) -> None:
+def test_a_name_is_taken_until_its_subject_is_deleted_permanently(schemas: SchemaRegistry, subject: str) -> None:
     taken = [schemas.is_taken(subject)]
     schemas.register(subject, "AVRO", AVRO)
     taken.append(schemas.is_taken(subject))
@@ -221,12 +225,12 @@ def test_a_name_is_taken_until_its_subject_was_deleted_for_good(schemas: SchemaR
     assert taken == [False, True, False]
 
 
-def test_a_name_is_taken_by_what_can_be_brought_back(registry: Registry, asking: Asking, subject: str) -> None:
+def test_a_name_is_taken_by_a_soft_deleted_subject(registry: Registry, new_client: NewClient, subject: str) -> None:
     registry.register(subject, AVRO)
     registry.delete(subject)
 
-    assert asking().latest(subject) is None
-    assert asking().is_taken(subject)
+    assert new_client().latest(subject) is None
+    assert new_client().is_taken(subject)
 
 
 def test_a_deleted_subject_starts_again_at_version_1(schemas: SchemaRegistry, subject: str) -> None:
@@ -234,11 +238,11 @@ def test_a_deleted_subject_starts_again_at_version_1(schemas: SchemaRegistry, su
         schemas.register(subject, "AVRO", text)
     schemas.delete(subject)
 
-    made = schemas.register(subject, "AVRO", NEEDIER)
+    made = schemas.register(subject, "AVRO", INCOMPATIBLE)
 
     found = schemas.latest(subject)
     assert found is not None
-    assert (found.version, found.schema) == (1, RegisteredSchema(made, "AVRO", NEEDIER))
+    assert (found.version, found.schema) == (1, RegisteredSchema(made, "AVRO", INCOMPATIBLE))
 
 
 def test_a_subject_that_does_not_exist_may_be_deleted(schemas: SchemaRegistry, subject: str) -> None:
@@ -247,44 +251,46 @@ def test_a_subject_that_does_not_exist_may_be_deleted(schemas: SchemaRegistry, s
     assert schemas.latest(subject) is None
 
 
-def test_everything_is_compatible_with_a_subject_that_does_not_exist(schemas: SchemaRegistry, subject: str) -> None:
+def test_every_schema_is_compatible_with_a_subject_that_does_not_exist(schemas: SchemaRegistry, subject: str) -> None:
     assert schemas.incompatibility(subject, "AVRO", AVRO) is None
 
 
-def test_compatibility_is_checked_if_only_the_latest_version_can_be_compared(
-    registry: Registry, asking: Asking, subject: str
+def test_compatibility_is_checked_by_a_registry_that_compares_only_the_latest_version(
+    registry: Registry, new_client: NewClient, subject: str
 ) -> None:
     registry.register(subject, AVRO)
     registry.set_compatibility(subject, "BACKWARD")
-    with Door(registry.url, lacks="/versions?verbose=true") as door:
-        schemas = asking(door.url)
-        assert schemas.incompatibility(subject, "AVRO", NEEDIER)
+    with RegistryProxy(registry.url, lacks="/versions?verbose=true") as proxy:
+        schemas = new_client(proxy.url)
+        assert schemas.incompatibility(subject, "AVRO", INCOMPATIBLE)
         assert schemas.incompatibility(subject, "AVRO", WIDER) is None
 
 
-def test_schemas_of_other_clients_are_found(registry: Registry, asking: Asking, subject: str) -> None:
+def test_schemas_of_other_clients_are_found(registry: Registry, new_client: NewClient, subject: str) -> None:
     made = registry.register(subject, WIDER)
 
-    assert asking().schema(made).text == registry.schema(made) == WIDER
+    assert new_client().schema(made).text == registry.schema(made) == WIDER
     assert registry.versions(subject) == [1]
 
 
-def test_the_next_host_is_asked_if_the_first_is_down(registry: Registry, asking: Asking, subject: str) -> None:
-    schemas = asking(f"http://127.0.0.1:{free_port()}", registry.url)
+def test_the_next_host_is_used_if_the_first_is_down(registry: Registry, new_client: NewClient, subject: str) -> None:
+    schemas = new_client(f"http://127.0.0.1:{free_port()}", registry.url)
 
     assert schemas.register(subject, "AVRO", AVRO) > 0
 
 
-def test_the_next_host_is_asked_if_the_first_has_an_error(registry: Registry, asking: Asking, subject: str) -> None:
-    with SomethingElse(503) as first:
-        assert asking(first.url, registry.url).latest(subject) is None
-
-
-def test_a_host_that_hangs_leaves_time_for_the_next_and_is_asked_last_then(
-    registry: Registry, asking: Asking, subject: str
+def test_the_next_host_is_used_if_the_first_has_an_error(
+    registry: Registry, new_client: NewClient, subject: str
 ) -> None:
-    with Drip(0.05) as first:
-        schemas = asking(first.url, registry.url, answer_s=3)
+    with PageServer(503) as first:
+        assert new_client(first.url, registry.url).latest(subject) is None
+
+
+def test_a_host_that_hangs_leaves_time_for_the_next_and_becomes_the_last(
+    registry: Registry, new_client: NewClient, subject: str
+) -> None:
+    with SlowServer(0.05) as first:
+        schemas = new_client(first.url, registry.url, answer_s=3)
         schemas.latest(subject)
 
         began = time.monotonic()
@@ -293,10 +299,10 @@ def test_a_host_that_hangs_leaves_time_for_the_next_and_is_asked_last_then(
     assert time.monotonic() - began < 1.4  # its share of the deadline is 1.5 s
 
 
-def test_a_registry_that_is_away_is_unreachable_and_answers_when_it_is_back(
-    registry: Registry, asking: Asking, subject: str
+def test_a_stopped_registry_is_unreachable_until_it_starts_again(
+    registry: Registry, new_client: NewClient, subject: str
 ) -> None:
-    schemas = asking()
+    schemas = new_client()
     made = schemas.register(subject, "AVRO", AVRO)
 
     registry.kill()
@@ -309,82 +315,84 @@ def test_a_registry_that_is_away_is_unreachable_and_answers_when_it_is_back(
     assert schemas.schema(made).text == AVRO
 
 
-def test_a_registry_that_does_not_answer_is_unreachable_until_it_does(registry: Registry, asking: Asking) -> None:
+def test_a_paused_registry_is_unreachable_until_it_is_resumed(registry: Registry, new_client: NewClient) -> None:
     registry.pause()
     try:
-        error = refusal(lambda: asking(answer_s=0.3).latest("orders-value"))
+        error = refusal(lambda: new_client(answer_s=0.3).latest("orders-value"))
     finally:
         registry.resume()
 
     assert error.code == "REGISTRY_UNREACHABLE"
-    assert asking().latest("no-such-subject") is None
+    assert new_client().latest("no-such-subject") is None
 
 
-def test_credentials_are_sent(registry: Registry, asking: Asking, subject: str) -> None:
-    with Door(registry.url, credentials=(USER, PASSWORD)) as door:
-        assert asking(door.url, user=USER, password=PASSWORD).latest(subject) is None
+def test_credentials_are_sent(registry: Registry, new_client: NewClient, subject: str) -> None:
+    with RegistryProxy(registry.url, credentials=(USER, PASSWORD)) as proxy:
+        assert new_client(proxy.url, user=USER, password=PASSWORD).latest(subject) is None
 
 
 @pytest.mark.parametrize("password", ["", "another"])
-def test_wrong_credentials_are_refused_and_not_repeated(registry: Registry, asking: Asking, password: str) -> None:
-    with Door(registry.url, credentials=(USER, PASSWORD)) as door:
-        error = refusal(lambda: asking(door.url, user=USER, password=password).latest("orders-value"))
+def test_wrong_credentials_are_refused_and_not_repeated(
+    registry: Registry, new_client: NewClient, password: str
+) -> None:
+    with RegistryProxy(registry.url, credentials=(USER, PASSWORD)) as proxy:
+        error = refusal(lambda: new_client(proxy.url, user=USER, password=password).latest("orders-value"))
 
     assert (error.code, error.params["reason"]) == ("REGISTRY_REFUSED", "HTTP 401 Unauthorized")
     assert "another" not in str(error)
 
 
-def test_tls_with_an_authority_of_its_own(registry: Registry, asking: Asking, subject: str) -> None:
+def test_tls_with_a_private_authority(registry: Registry, new_client: NewClient, subject: str) -> None:
     authority = Authority()
-    with Door(registry.url, tls=server_tls(authority.issue("127.0.0.1"))) as door:
-        assert asking(door.url, tls=RegistryTls(ca=authority.certificate)).latest(subject) is None
+    with RegistryProxy(registry.url, tls=server_tls(authority.issue("127.0.0.1"))) as proxy:
+        assert new_client(proxy.url, tls=RegistryTls(ca=authority.certificate)).latest(subject) is None
 
 
-def test_a_certificate_of_an_unknown_authority_is_refused(registry: Registry, asking: Asking) -> None:
+def test_a_certificate_of_an_unknown_authority_is_refused(registry: Registry, new_client: NewClient) -> None:
     tls = RegistryTls(ca=Authority().certificate)
-    with Door(registry.url, tls=server_tls(Authority().issue("127.0.0.1"))) as door:
-        error = refusal(lambda: asking(door.url, tls=tls).latest("orders-value"))
+    with RegistryProxy(registry.url, tls=server_tls(Authority().issue("127.0.0.1"))) as proxy:
+        error = refusal(lambda: new_client(proxy.url, tls=tls).latest("orders-value"))
 
     assert error.code == "REGISTRY_CERTIFICATE_UNTRUSTED"
     assert "LSQL_SCHEMA_REGISTRY_CA" in error.way_out
 
 
-def test_a_certificate_of_another_host_is_refused(registry: Registry, asking: Asking) -> None:
+def test_a_certificate_of_another_host_is_refused(registry: Registry, new_client: NewClient) -> None:
     authority = Authority()
     tls = RegistryTls(ca=authority.certificate)
-    with Door(registry.url, tls=server_tls(authority.issue("registry.example"))) as door:
-        error = refusal(lambda: asking(door.url, tls=tls).latest("orders-value"))
+    with RegistryProxy(registry.url, tls=server_tls(authority.issue("registry.example"))) as proxy:
+        error = refusal(lambda: new_client(proxy.url, tls=tls).latest("orders-value"))
 
     assert error.code == "REGISTRY_CERTIFICATE_UNTRUSTED"
     assert "not valid for '127.0.0.1'" in str(error.params["reason"])
 
 
 @pytest.mark.parametrize("password", ["", "key's own"])
-def test_a_client_certificate_is_sent(registry: Registry, asking: Asking, subject: str, password: str) -> None:
+def test_a_client_certificate_is_sent(registry: Registry, new_client: NewClient, subject: str, password: str) -> None:
     authority = Authority()
     own = authority.issue("runner.example")
     key = own.locked(password) if password else own.key
     tls = RegistryTls(authority.certificate, own.chain, key, password)
-    with Door(registry.url, tls=server_tls(authority.issue("127.0.0.1"), clients_of=authority)) as door:
-        assert asking(door.url, tls=tls).latest(subject) is None
+    with RegistryProxy(registry.url, tls=server_tls(authority.issue("127.0.0.1"), clients_of=authority)) as proxy:
+        assert new_client(proxy.url, tls=tls).latest(subject) is None
 
 
-def test_a_client_without_a_certificate_is_refused(registry: Registry, asking: Asking) -> None:
+def test_a_client_without_a_certificate_is_refused(registry: Registry, new_client: NewClient) -> None:
     authority = Authority()
     tls = RegistryTls(ca=authority.certificate)
-    with Door(registry.url, tls=server_tls(authority.issue("127.0.0.1"), clients_of=authority)) as door:
-        error = refusal(lambda: asking(door.url, tls=tls).latest("orders-value"))
+    with RegistryProxy(registry.url, tls=server_tls(authority.issue("127.0.0.1"), clients_of=authority)) as proxy:
+        error = refusal(lambda: new_client(proxy.url, tls=tls).latest("orders-value"))
 
     assert (error.code, error.params["alert"]) == ("REGISTRY_TLS_REFUSED", "certificate required")
 
 
-def test_tls_to_a_plain_port_is_an_invalid_answer(registry: Registry, asking: Asking) -> None:
-    error = refusal(lambda: asking(registry.url.replace("http:", "https:")).latest("orders-value"))
+def test_tls_to_a_plain_port_is_an_invalid_response(registry: Registry, new_client: NewClient) -> None:
+    error = refusal(lambda: new_client(registry.url.replace("http:", "https:")).latest("orders-value"))
 
     assert error.code == "REGISTRY_RESPONSE_INVALID"
 
 
-def test_an_address_without_its_path_is_an_invalid_answer(registry: Registry, asking: Asking) -> None:
-    error = refusal(lambda: asking(registry.url.partition("/apis")[0]).latest("orders-value"))
+def test_an_address_without_its_path_is_an_invalid_response(registry: Registry, new_client: NewClient) -> None:
+    error = refusal(lambda: new_client(registry.url.partition("/apis")[0]).latest("orders-value"))
 
     assert error.code == "REGISTRY_RESPONSE_INVALID"

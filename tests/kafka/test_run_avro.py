@@ -1,4 +1,4 @@
-"""A processor over topics in AVRO, with a real registry: what it reads, what it writes, and what it registers."""
+"""A processor of AVRO topics with a real registry: what it reads, writes and registers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OLD, NEW = vehicle(PLATE, SPEED), vehicle(PLATE, SPEED, AT)
 
 
 class Vehicles:
-    """A source topic, its subject, and records of both of its versions."""
+    """A source topic, its subject, and records of both versions of its schema."""
 
     def __init__(self, broker: Broker, registry: Registry, topic: str) -> None:
         self._broker, self._registry, self.topic = broker, registry, topic
@@ -51,8 +51,8 @@ def vehicles(broker: Broker, registry: Registry, topic: TopicFactory) -> Vehicle
 
 
 @pytest.fixture
-def ran(broker: Broker, registry: Registry, engine: SparkEngine, tmp_path: Path) -> Callable[..., list[Record]]:
-    """Runs a program until its source is read to a position; returns what the target holds then."""
+def run_to(broker: Broker, registry: Registry, engine: SparkEngine, tmp_path: Path) -> Callable[..., list[Record]]:
+    """Runs a program until its source is read to a position; returns the content of the target."""
 
     def run(sql: str, target: str, position: int) -> list[Record]:
         env = {"SQL_SCHEMA_REGISTRY_URL": registry.url}
@@ -63,8 +63,8 @@ def ran(broker: Broker, registry: Registry, engine: SparkEngine, tmp_path: Path)
     return run
 
 
-def test_records_of_two_schemas_are_filtered_and_written_with_one_of_their_own(
-    vehicles: Vehicles, registry: Registry, topic: TopicFactory, ran: Callable[..., list[Record]]
+def test_records_of_two_schemas_are_filtered_and_written_with_a_new_one(
+    vehicles: Vehicles, registry: Registry, topic: TopicFactory, run_to: Callable[..., list[Record]]
 ) -> None:
     target = topic()
     new_id = registry.register(f"{vehicles.topic}-value", NEW)
@@ -78,7 +78,7 @@ def test_records_of_two_schemas_are_filtered_and_written_with_one_of_their_own(
             WHERE speed IS NOT NULL AND speed > 10
     """
 
-    records = ran(sql, target, 3)
+    records = run_to(sql, target, 3)
 
     found = [decoded(registry, record.value) for record in records]
     assert [(one["plate"], one["twice"]) for one in found] == [("b", 100.0), ("c", 140.0)]
@@ -89,37 +89,37 @@ def test_records_of_two_schemas_are_filtered_and_written_with_one_of_their_own(
 
 
 def test_a_record_that_is_only_copied_keeps_its_bytes(
-    vehicles: Vehicles, broker: Broker, topic: TopicFactory, ran: Callable[..., list[Record]]
+    vehicles: Vehicles, broker: Broker, topic: TopicFactory, run_to: Callable[..., list[Record]]
 ) -> None:
     target = topic()
     vehicles.write(OLD, vehicles.old_id, plate="b", speed=50.0)
 
-    [record] = ran(f"INSERT INTO {target} SELECT STREAM * FROM {vehicles.topic}", target, 1)
+    [record] = run_to(f"INSERT INTO {target} SELECT STREAM * FROM {vehicles.topic}", target, 1)
 
     assert record.value == broker.consume_all(vehicles.topic)[0].value
 
 
 def test_json_becomes_avro_and_avro_becomes_json(
-    broker: Broker, registry: Registry, vehicles: Vehicles, topic: TopicFactory, ran: Callable[..., list[Record]]
+    broker: Broker, registry: Registry, vehicles: Vehicles, topic: TopicFactory, run_to: Callable[..., list[Record]]
 ) -> None:
     source, as_avro, as_json = topic(), topic(), topic()
     broker.produce(source, [Record(b"k", b'{"id": 1, "name": "n", "tags": ["a", "b"]}')])
     vehicles.write(OLD, vehicles.old_id, plate="b", speed=None)
 
-    [there] = ran(f"INSERT INTO {as_avro} STORE VALUE AS AVRO SELECT STREAM * FROM {source}", as_avro, 1)
-    [back] = ran(f"INSERT INTO {as_json} STORE VALUE AS JSON SELECT STREAM * FROM {vehicles.topic}", as_json, 1)
+    [there] = run_to(f"INSERT INTO {as_avro} STORE VALUE AS AVRO SELECT STREAM * FROM {source}", as_avro, 1)
+    [back] = run_to(f"INSERT INTO {as_json} STORE VALUE AS JSON SELECT STREAM * FROM {vehicles.topic}", as_json, 1)
 
     assert decoded(registry, there.value) == {"id": 1, "name": "n", "tags": ["a", "b"]}
     assert json.loads(back.value or b"") == {"plate": "b", "speed": None}
 
 
 def test_a_field_is_added_to_all_fields_of_a_record(
-    registry: Registry, vehicles: Vehicles, topic: TopicFactory, ran: Callable[..., list[Record]]
+    registry: Registry, vehicles: Vehicles, topic: TopicFactory, run_to: Callable[..., list[Record]]
 ) -> None:
     target = topic()
     vehicles.write(OLD, vehicles.old_id, plate="b", speed=50.0)
 
-    [record] = ran(
+    [record] = run_to(
         f"INSERT INTO {target} SELECT STREAM *, COALESCE(speed, 0) > 10 AS fast FROM {vehicles.topic}", target, 1
     )
 
@@ -150,10 +150,10 @@ def test_a_schema_that_appears_while_it_runs_is_read_without_a_restart(
     assert [decoded(registry, r.value)["plate"] for r in broker.consume_all(target)] == ["a", "b", "c"]
 
 
-def test_a_registry_that_is_away_stops_nothing_for_good(
+def test_processing_continues_after_an_outage_of_the_registry(
     broker: Broker, vehicles: Vehicles, topic: TopicFactory, engine: SparkEngine, tmp_path: Path
 ) -> None:
-    """The record's schema is not known yet: it is no bad record, and it is not lost."""
+    """A record with a schema that is not known yet is not a bad record, and it is not lost."""
     target = topic()
     sql = f"INSERT INTO {target} SELECT STREAM plate, speed FROM {vehicles.topic}"
 
@@ -212,7 +212,7 @@ def test_a_record_with_an_unknown_schema_id_is_malformed(
 
 
 def test_a_windowed_count_of_avro_records(
-    registry: Registry, vehicles: Vehicles, topic: TopicFactory, ran: Callable[..., list[Record]]
+    registry: Registry, vehicles: Vehicles, topic: TopicFactory, run_to: Callable[..., list[Record]]
 ) -> None:
     target = topic()
     for speed in (10.0, 20.0):
@@ -220,6 +220,6 @@ def test_a_windowed_count_of_avro_records(
     sql = f"""INSERT INTO {target} SELECT STREAM plate, COUNT(*) AS n, MAX(speed) AS most FROM {vehicles.topic}
               WINDOW BY TUMBLE 1d GROUP BY plate"""
 
-    *_, last = ran(sql, target, 2)
+    *_, last = run_to(sql, target, 2)
 
     assert decoded(registry, last.value) == {"plate": "a", "n": 2, "most": 20.0}

@@ -1,4 +1,4 @@
-"""Compacted targets on a real broker: those of tables are, and a record without a key is no riddle there."""
+"""Compacted targets on a real broker: tables have them, and a record without a key is handled there."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_record_of_a_stream_without_a_key_is_an_error_that_names_it(
     assert target in str(status.last_error.params["reason"])
 
 
-def test_under_dlq_such_a_record_is_a_dead_letter(
+def test_with_dlq_a_record_without_a_key_is_a_dead_letter(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
 ) -> None:
     source, target, dead = topic(), topic(config={"cleanup.policy": "compact"}), topic()

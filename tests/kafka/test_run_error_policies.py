@@ -1,4 +1,4 @@
-"""A processor under a policy for bad records, on a real broker: poison does not stop it, and outages are no poison."""
+"""A processor with an error policy, on a real broker: bad records do not stop it, and outages are not bad records."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from devkit.broker import Broker
 from devkit.in_process import in_process
 from devkit.records import Record
 from devkit.registry import Registry
-from devkit.registry_doors import Door
+from devkit.registry_proxies import RegistryProxy
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.state import State
@@ -27,7 +27,7 @@ from tests.conftest import TopicFactory
 pytestmark = pytest.mark.timeout(400)
 
 SCHEMA = {"id": "long not null", "n": "string", "at": "timestamp", "xs": "array<int>", "m": "decimal(6,2)"}
-"""Of the source; the program looks into all of it."""
+"""The schema of the source; the program reads all fields."""
 COMPUTED = "id, CAST(n AS int) AS n, 100 / CAST(n AS int) AS r, at, xs[0] AS x, m"
 
 JSON_VALUES = st.recursive(
@@ -49,7 +49,7 @@ DEEP = [
 
 
 def poison(count: int) -> list[bytes]:
-    """The same for every run."""
+    """The same bad records in each run."""
     found: list[bytes] = [*DEEP]
 
     @seed(7)
@@ -71,7 +71,7 @@ def declared(topic: str, **schema: object) -> str:
 
 
 def mixed(bad: Sequence[bytes]) -> list[Record]:
-    """A good record behind each that may be bad. Keys and headers are any bytes."""
+    """A good record after each that may be bad. Keys and headers are random bytes."""
     source = random.Random(3)
     records = []
     for number, value in enumerate(bad):
@@ -82,7 +82,7 @@ def mixed(bad: Sequence[bytes]) -> list[Record]:
     return records
 
 
-def test_bad_records_become_dead_letters_byte_for_byte_and_stop_nothing(
+def test_bad_records_become_unchanged_dead_letters_and_the_processor_continues(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
 ) -> None:
     source, target, dead = topic(), topic(), f"dead-{uuid.uuid4().hex[:8]}"
@@ -97,24 +97,28 @@ def test_bad_records_become_dead_letters_byte_for_byte_and_stop_nothing(
     assert (status.state, status.restarts, status.last_error) == (State.RUNNING, 0, None)
     written = [json.loads(r.value or b"")["x"] for r in broker.consume_all(target) if r.key == b"good"]
     assert written == list(range(len(records) // 2))
-    letters = broker.consume_all(dead)
-    assert len(letters) + len(broker.consume_all(target)) == len(records)
-    assert len(letters) == status.dead_letters > 300
-    for letter in letters:
-        told = dict(letter.headers)
-        came = records[int(told["lsql.error.offset"] or b"")]
-        assert (letter.key, letter.value, letter.timestamp_ms) == (came.key, came.value, came.timestamp_ms)
-        assert letter.headers[: len(came.headers)] == came.headers
-        assert [name for name, _ in letter.headers[len(came.headers) :]] == [
+    dead_letters = broker.consume_all(dead)
+    assert len(dead_letters) + len(broker.consume_all(target)) == len(records)
+    assert len(dead_letters) == status.dead_letters > 300
+    for dead_letter in dead_letters:
+        error_headers = dict(dead_letter.headers)
+        source_record = records[int(error_headers["lsql.error.offset"] or b"")]
+        assert (dead_letter.key, dead_letter.value, dead_letter.timestamp_ms) == (
+            source_record.key,
+            source_record.value,
+            source_record.timestamp_ms,
+        )
+        assert dead_letter.headers[: len(source_record.headers)] == source_record.headers
+        assert [name for name, _ in dead_letter.headers[len(source_record.headers) :]] == [
             *(f"lsql.error.{n}" for n in ("topic", "partition", "offset", "code", "message", "processor", "time")),
             "lsql.batch",
         ]
-        assert (told["lsql.error.topic"], told["lsql.error.partition"]) == (source.encode(), b"0")
-        assert told["lsql.error.processor"] == f"app-{dead}".encode()
-        assert b"\n" not in (told["lsql.error.message"] or b"")
+        assert (error_headers["lsql.error.topic"], error_headers["lsql.error.partition"]) == (source.encode(), b"0")
+        assert error_headers["lsql.error.processor"] == f"app-{dead}".encode()
+        assert b"\n" not in (error_headers["lsql.error.message"] or b"")
 
 
-def test_bad_records_in_avro_stop_nothing(
+def test_the_processor_continues_after_bad_avro_records(
     broker: Broker, engine: SparkEngine, registry: Registry, topic: TopicFactory, tmp_path: Path
 ) -> None:
     source, target, dead = topic(), topic(), topic()
@@ -143,7 +147,7 @@ def test_bad_records_in_avro_stop_nothing(
 
     assert (status.restarts, status.last_error) == (0, None)
     assert len(broker.consume_all(target)) == len(bad)
-    assert [letter.value for letter in broker.consume_all(dead)] == bad
+    assert [dead_letter.value for dead_letter in broker.consume_all(dead)] == bad
 
 
 def test_a_record_too_large_for_its_target_is_a_dead_letter(
@@ -162,9 +166,9 @@ def test_a_record_too_large_for_its_target_is_a_dead_letter(
 
     assert (status.restarts, status.last_error) == (0, None)
     assert [json.loads(r.value or b"")["id"] for r in broker.consume_all(target)] == [0, 1, 3, 4]
-    [letter] = broker.consume_all(dead)
-    assert letter.value == values[2]
-    assert dict(letter.headers)["lsql.error.code"] == b"RECORD_TOO_LARGE"
+    [dead_letter] = broker.consume_all(dead)
+    assert dead_letter.value == values[2]
+    assert dict(dead_letter.headers)["lsql.error.code"] == b"RECORD_TOO_LARGE"
     assert status.failed_records == {("dead_letter", source, "RECORD_TOO_LARGE"): 1}
 
 
@@ -182,12 +186,16 @@ def test_a_dead_letter_too_large_for_its_queue_is_written_without_its_value(
         status = running.read_to(2)
 
     assert (status.restarts, status.last_error) == (0, None)
-    [letter] = broker.consume_all(dead)
-    assert (letter.key, letter.value, dict(letter.headers)["lsql.error.omitted"]) == (b"k", None, b"value")
+    [dead_letter] = broker.consume_all(dead)
+    assert (dead_letter.key, dead_letter.value, dict(dead_letter.headers)["lsql.error.omitted"]) == (
+        b"k",
+        None,
+        b"value",
+    )
     assert len(broker.consume_all(target)) == 1
 
 
-def test_an_aggregate_keeps_its_state_when_its_policy_of_reading_changes(
+def test_an_aggregate_keeps_its_state_when_its_error_policy_changes(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
 ) -> None:
     source, target, dead = topic(), topic(), topic()
@@ -206,7 +214,7 @@ def test_an_aggregate_keeps_its_state_when_its_policy_of_reading_changes(
     feed(b'{"g":"a","n":"1"}')
     run("SET error.policy.write=fail;", 1)
     feed(b'{"g":"a","n":"x"}', b'{"g":"a","n":"2"}')
-    letters = run(f"SET error.policy.read=dlq; SET dead.letter.queue='{dead}';", 3)
+    dead_letters = run(f"SET error.policy.read=dlq; SET dead.letter.queue='{dead}';", 3)
     feed(b'{"g":"a","n":', b'{"g":"a","n":"4"}')
     skipped = run("SET error.policy.read=continue;", 5)
     feed(b'{"g":"a","n":"8"}', b"y")
@@ -216,29 +224,29 @@ def test_an_aggregate_keeps_its_state_when_its_policy_of_reading_changes(
         run(f"SET error.policy=dlq; SET dead.letter.queue='{dead}';", 7)
     assert [json.loads(r.value or b"")["s"] for r in broker.consume_all(target)] == [1, 3, 7, 15]
     assert [r.value for r in broker.consume_all(dead)] == [b'{"g":"a","n":"x"}', b"y"]
-    assert letters.failed_records == {("dead_letter", source, "RECORD_REFUSED"): 1}
+    assert dead_letters.failed_records == {("dead_letter", source, "RECORD_REFUSED"): 1}
     assert skipped.failed_records == {("skipped", source, "RECORD_MALFORMED"): 1}
     assert again.failed_records == {("dead_letter", source, "RECORD_MALFORMED"): 1}
 
 
-def test_a_registry_that_does_not_answer_causes_no_dead_letters(
+def test_a_registry_that_does_not_respond_causes_no_dead_letters(
     broker: Broker, registry: Registry, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
 ) -> None:
-    """Records arrive with a schema that the processor does not know yet."""
+    """Records have a schema that the processor does not know yet."""
     source, target, dead = topic(), topic(), topic()
     first = json.dumps({"type": "record", "name": "R", "fields": [{"name": "id", "type": "long"}]})
     second = json.dumps(
         json.loads(first) | {"fields": [{"name": "id", "type": "long"}, {"name": "b", "type": "int", "default": 1}]}
     )
     first_id, second_id = (registry.register(f"{source}-value", schema) for schema in (first, second))
-    with Door(registry.url) as door:
+    with RegistryProxy(registry.url) as proxy:
         broker.produce(source, [Record(b"k", encoded(first, first_id, {"id": 1}))])
         sql = f"""SET error.policy=dlq; SET dead.letter.queue='{dead}';
             INSERT INTO {target} STORE VALUE AS JSON SELECT STREAM id FROM {source}"""
-        env = {"SQL_SCHEMA_REGISTRY_URL": door.url}
+        env = {"SQL_SCHEMA_REGISTRY_URL": proxy.url}
         with in_process(engine, broker.bootstrap, sql, f"app-{dead}", tmp_path, **env) as running:
             running.read_to(1)
-            with door.frozen():
+            with proxy.silent():
                 broker.produce(source, [Record(b"k", encoded(second, second_id, {"id": 2, "b": 1}))])
                 running.wait_for(lambda s: s.state in (State.RESTARTING, State.WAITING), 120)
             running.read_to(2)
@@ -246,7 +254,7 @@ def test_a_registry_that_does_not_answer_causes_no_dead_letters(
     assert {json.loads(r.value or b"")["id"] for r in broker.consume_all(target)} == {1, 2}
 
 
-def test_a_broker_that_is_away_causes_no_dead_letters(engine: SparkEngine, tmp_path: Path) -> None:
+def test_an_outage_of_a_broker_causes_no_dead_letters(engine: SparkEngine, tmp_path: Path) -> None:
     with Broker() as own:
         for name in ("source", "target", "dead"):
             own.create_topic(name)
@@ -261,5 +269,5 @@ def test_a_broker_that_is_away_causes_no_dead_letters(engine: SparkEngine, tmp_p
             own.start()
             own.produce("source", [Record(b"k", good(2))])
             running.wait_for(lambda s: s.broker_error is None and sum(s.committed.values()) == 3, 120)
-        assert [letter.value for letter in own.consume_all("dead")] == [b"poison"]
+        assert [dead_letter.value for dead_letter in own.consume_all("dead")] == [b"poison"]
         assert {json.loads(r.value or b"")["id"] for r in own.consume_all("target")} == {1, 2}

@@ -1,4 +1,4 @@
-"""Records that the program fails on, and records that a target refuses."""
+"""Records that make the program fail, and records that a target refuses."""
 
 import json
 import uuid
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.timeout(180)
 
 
 LONG = "".join(uuid.uuid4().hex for _ in range(40))
-"""More than a small record may hold, also when it is compressed."""
+"""Longer than the limit of a record, even if compressed."""
 
 
 def values(*ids: int, **more: str) -> list[Record]:
@@ -34,7 +34,7 @@ def values(*ids: int, **more: str) -> list[Record]:
 
 
 def allow(broker: Broker, topic: str, max_bytes: int) -> None:
-    """Sets the largest record that a topic takes."""
+    """Set the largest record that a topic accepts."""
     entry = ConfigEntry("max.message.bytes", str(max_bytes), incremental_operation=AlterConfigOpType.SET)
     resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
@@ -43,7 +43,7 @@ def allow(broker: Broker, topic: str, max_bytes: int) -> None:
 
 @dataclass(frozen=True)
 class Casting:
-    """A program that casts text to a number, with two records read; topics of its own."""
+    """A program that casts text to a number, with unique topics and two records read."""
 
     broker: Broker
     engine: SparkEngine
@@ -102,8 +102,8 @@ def test_a_target_that_refuses_a_record_is_retried(casting: Casting) -> None:
         assert codes(running) == []
 
 
-def test_good_records_beside_one_that_is_too_large_are_written(casting: Casting) -> None:
-    """The producer puts them into one batch, and must be able to take them apart again."""
+def test_good_records_in_a_batch_with_one_that_is_too_large_are_written(casting: Casting) -> None:
+    """The producer puts them into one batch, and must split the batch."""
     allow(casting.broker, casting.target, 400)
     casting.feed(*values(*range(3, 100)), *values(100, text=LONG))
 
@@ -117,14 +117,14 @@ def test_good_records_beside_one_that_is_too_large_are_written(casting: Casting)
     assert set(casting.written()) == set(range(1, 101))
 
 
-def test_a_record_that_the_program_fails_on_ends_it_and_another_program_reads_it(casting: Casting) -> None:
+def test_a_record_that_fails_ends_the_program_and_a_changed_program_reads_it(casting: Casting) -> None:
     with casting.run() as running:
         running.read_to(2)
         casting.feed(*values(5), *values(6, n="abc"), *values(7))
 
         refused = running.wait_for(lambda s: s.state is State.FAILED)
 
-        assert_place(refused, "RECORD_REFUSED", casting.source, offset=3)
+        assert_location(refused, "RECORD_REFUSED", casting.source, offset=3)
         assert codes(running) == ["failed"]
         assert not {6, 7} & set(casting.written())
 
@@ -133,14 +133,14 @@ def test_a_record_that_the_program_fails_on_ends_it_and_another_program_reads_it
     assert sorted(set(casting.written())) == [1, 2, 5, 6, 7]
 
 
-def test_a_malformed_record_ends_it_at_its_place(casting: Casting) -> None:
+def test_a_malformed_record_ends_the_program_and_is_located(casting: Casting) -> None:
     with casting.run() as running:
         running.read_to(2)
         casting.feed(*values(8), Record(None, b'{"id": 9, ', partition=1), *values(10))
 
         malformed = running.wait_for(lambda s: s.state is State.FAILED)
 
-        assert_place(malformed, "RECORD_MALFORMED", casting.source, offset=3)
+        assert_location(malformed, "RECORD_MALFORMED", casting.source, offset=3)
         assert codes(running) == ["failed"]
         assert not {9, 10} & set(casting.written())
 
@@ -149,7 +149,7 @@ def codes(running: InProcess) -> list[str]:
     return [reason.code for reason in running.supervisor.health().reasons]
 
 
-def assert_place(status: Status, code: str, topic: str, offset: int) -> None:
+def assert_location(status: Status, code: str, topic: str, offset: int) -> None:
     assert status.reason is not None
     params = status.reason.params
     assert (status.reason.code, params["topic"], params["partition"], params["offset"]) == (code, topic, 1, offset)

@@ -1,4 +1,4 @@
-"""Final results on a topic without new records: windows close with time, also after a restart."""
+"""Final results of a topic without new records: windows close as time passes, even after a restart."""
 
 import json
 from pathlib import Path
@@ -14,14 +14,14 @@ from tests.conftest import TopicFactory
 pytestmark = pytest.mark.timeout(300)
 
 BEGIN_MS = 1_600_000_000_000
-"""The beginning of a window of four seconds, long ago."""
+"""The start of a window of four seconds, long ago."""
 WINDOWS = ("TUMBLE 4s", "SESSION 4s")
 
 
 def test_windows_of_an_idle_topic_are_written_once_they_are_over(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
 ) -> None:
-    """The second run has not seen the record whose window it closes."""
+    """The second run closes the window of a record that only the first run has read."""
     source, targets = topic(), [topic() for _ in WINDOWS]
     inserts = [
         f"INSERT INTO {target} SELECT STREAM COUNT(*) AS n FROM {source} WINDOW BY {window} GRACE BY 3s GROUP BY user"

@@ -1,4 +1,4 @@
-"""A processor over JSON whose schema a real registry holds: what it reads, what it writes, and what it registers."""
+"""A processor of JSON topics with schemas in a real registry: what it reads, writes and registers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FAST: dict[str, Any] = {"plate": "b", "speed": 50.0, "more": [1]}
 
 @pytest.fixture
 def source(broker: Broker, registry: Registry, topic: TopicFactory) -> str:
-    """A topic with a record whose head names its schema, then one without a head."""
+    """A topic with one record with a schema id and one without."""
     name = topic()
     schema_id = registry.register(f"{name}-value", json.dumps(SCHEMA), "JSON")
     slow = {"plate": "a", "speed": 5}
@@ -36,8 +36,8 @@ def source(broker: Broker, registry: Registry, topic: TopicFactory) -> str:
 
 
 @pytest.fixture
-def ran(broker: Broker, registry: Registry, engine: SparkEngine, tmp_path: Path) -> Callable[..., list[Record]]:
-    """Runs a program until two records of its source are read; returns what the target holds then."""
+def run_to(broker: Broker, registry: Registry, engine: SparkEngine, tmp_path: Path) -> Callable[..., list[Record]]:
+    """Runs a program until two records of its source are read; returns the content of the target."""
 
     def run(sql: str, target: str) -> list[Record]:
         env = {"SQL_SCHEMA_REGISTRY_URL": registry.url}
@@ -53,7 +53,7 @@ def encoded(value: Any) -> bytes:
 
 
 def valid(registry: Registry, record: Record) -> Any:
-    """The value of a record, held to the schema that its head names."""
+    """The value of a record, validated with the schema of its id."""
     assert record.value is not None
     assert starts_with_schema_id(record.value)
     value = json.loads(without_schema_id(record.value))
@@ -61,45 +61,47 @@ def valid(registry: Registry, record: Record) -> Any:
     return value
 
 
-def test_what_is_computed_names_a_schema_of_its_own(
-    source: str, registry: Registry, topic: TopicFactory, ran: Callable[..., list[Record]]
+def test_computed_records_have_the_id_of_a_new_schema(
+    source: str, registry: Registry, topic: TopicFactory, run_to: Callable[..., list[Record]]
 ) -> None:
     target = topic()
 
-    records = ran(f"INSERT INTO {target} SELECT STREAM plate, speed * 2 AS twice FROM {source}", target)
+    records = run_to(f"INSERT INTO {target} SELECT STREAM plate, speed * 2 AS twice FROM {source}", target)
 
     assert [valid(registry, one) for one in records] == [{"plate": "b", "twice": 100.0}, {"plate": "a", "twice": 10.0}]
     assert registry.versions(f"{target}-value") == [1]
 
 
 def test_records_that_are_only_copied_keep_their_bytes(
-    source: str, broker: Broker, topic: TopicFactory, ran: Callable[..., list[Record]]
+    source: str, broker: Broker, topic: TopicFactory, run_to: Callable[..., list[Record]]
 ) -> None:
     target = topic()
 
-    records = ran(f"INSERT INTO {target} SELECT STREAM * FROM {source}", target)
+    records = run_to(f"INSERT INTO {target} SELECT STREAM * FROM {source}", target)
 
     assert [one.value for one in records] == [one.value for one in broker.consume_all(source)]
 
 
 def test_a_field_is_added_to_all_fields_of_a_record(
-    source: str, registry: Registry, topic: TopicFactory, ran: Callable[..., list[Record]]
+    source: str, registry: Registry, topic: TopicFactory, run_to: Callable[..., list[Record]]
 ) -> None:
     target = topic()
 
-    first, _ = ran(f"INSERT INTO {target} SELECT STREAM *, speed > 10 AS fast FROM {source}", target)
+    first, _ = run_to(f"INSERT INTO {target} SELECT STREAM *, speed > 10 AS fast FROM {source}", target)
 
     assert valid(registry, first) == FAST | {"fast": True}
 
 
-def test_the_program_says_whether_json_names_its_schema(
-    source: str, broker: Broker, registry: Registry, topic: TopicFactory, ran: Callable[..., list[Record]]
+def test_the_program_determines_whether_json_has_a_schema_id(
+    source: str, broker: Broker, registry: Registry, topic: TopicFactory, run_to: Callable[..., list[Record]]
 ) -> None:
     plain, bare, named = topic(), topic(), topic()
     broker.produce(plain, [Record(b"k", encoded(FAST)), Record(b"k", None)])
 
-    without = ran(f"SET defaults.topic.value.json.schema=false; INSERT INTO {bare} SELECT STREAM * FROM {source}", bare)
-    first, tombstone = ran(
+    without = run_to(
+        f"SET defaults.topic.value.json.schema=false; INSERT INTO {bare} SELECT STREAM * FROM {source}", bare
+    )
+    first, tombstone = run_to(
         f"SET `topic.{named}.value.json.schema`=true; INSERT INTO {named} SELECT STREAM * FROM {plain}", named
     )
 
@@ -108,8 +110,8 @@ def test_the_program_says_whether_json_names_its_schema(
     assert tombstone.value is None
 
 
-def test_a_windowed_count_keeps_the_key_and_its_window_behind_it(
-    broker: Broker, registry: Registry, topic: TopicFactory, ran: Callable[..., list[Record]]
+def test_the_key_of_a_windowed_count_is_followed_by_its_window(
+    broker: Broker, registry: Registry, topic: TopicFactory, run_to: Callable[..., list[Record]]
 ) -> None:
     source, target = topic(), topic()
     key_id = registry.register(f"{source}-key", json.dumps(SCHEMA), "JSON")
@@ -117,14 +119,14 @@ def test_a_windowed_count_keeps_the_key_and_its_window_behind_it(
     broker.produce(source, [Record(key, encoded(FAST), timestamp_ms=1_000), Record(key, encoded(FAST), timestamp_ms=1)])
     sql = f"INSERT INTO {target} SELECT STREAM COUNT(*) AS n FROM {source} WHERE _key.plate = 'b' WINDOW BY TUMBLE 1d"
 
-    *_, last = ran(sql, target)
+    *_, last = run_to(sql, target)
 
     assert last.key == key + bytes(8)
     assert json.loads(last.value or b"") == {"n": 2}
 
 
 @pytest.mark.parametrize("value", [b"\0", b"\0\0\0\0\1", b"\0\0\0\0\1{", b"\0\0\0\0\1[]"])
-def test_a_head_without_an_object_behind_it_is_malformed(
+def test_a_schema_id_without_an_object_is_malformed(
     source: str,
     value: bytes,
     broker: Broker,

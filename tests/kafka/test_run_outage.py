@@ -1,5 +1,8 @@
-"""A processor whose broker goes away, and whose JVM stands still, while it runs. How it waits at its start, and what it
-reports then, is shown on fakes by tests/unit/runtime/test_control_loop.py."""
+"""An outage of the broker and a paused JVM while a processor runs.
+
+How a processor waits at its start, and what it reports then, is tested on fakes by
+tests/unit/runtime/test_control_loop.py.
+"""
 
 import json
 import os
@@ -17,7 +20,7 @@ pytestmark = pytest.mark.timeout(400)
 OUTAGE_S = 60
 
 
-def test_it_survives_an_outage_of_its_broker_and_a_frozen_jvm(tmp_path: Path) -> None:
+def test_it_survives_an_outage_of_its_broker_and_a_paused_jvm(tmp_path: Path) -> None:
     own = Broker()
     with own:
         own.create_topic("seen")

@@ -1,4 +1,4 @@
-"""A processor over topics in PROTOBUF, with a real registry: what it reads, what it writes, and what it registers."""
+"""A processor of PROTOBUF topics with a real registry: what it reads, writes and registers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from devkit.in_process import in_process
 from devkit.protobuf import decoded, encoded
 from devkit.records import Record
 from devkit.registry import Registry
-from devkit.registry_doors import Door
+from devkit.registry_proxies import RegistryProxy
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.events.state import State
 from lsql_runner.formats.proto_text import parse_proto
@@ -34,7 +34,7 @@ message Vehicle { string plate = 1; optional double speed = 2; google.protobuf.T
 """
 
 
-def test_what_is_read_and_written_while_a_new_version_appears(
+def test_a_new_version_of_the_schema_is_read_while_it_runs(
     broker: Broker, registry: Registry, topic: TopicFactory, engine: SparkEngine, tmp_path: Path
 ) -> None:
     source, target, plain = topic(), topic(), topic()
@@ -77,7 +77,7 @@ def test_what_is_read_and_written_while_a_new_version_appears(
     assert both[0] == ({"id": 5}, {"plate": "a", "speed": 5.0})
 
 
-def test_a_program_that_starts_again_registers_nothing_new(
+def test_a_restarted_program_registers_no_new_schema(
     broker: Broker, registry: Registry, topic: TopicFactory, engine: SparkEngine, tmp_path: Path
 ) -> None:
     source, target = topic(), topic()
@@ -98,18 +98,18 @@ def test_a_program_that_starts_again_registers_nothing_new(
 def test_records_wait_while_the_registry_is_unavailable(
     broker: Broker, registry: Registry, topic: TopicFactory, engine: SparkEngine, tmp_path: Path
 ) -> None:
-    """A record whose schema is not known yet is not a bad record, and it is not lost."""
+    """A record with a schema that is not known yet is not a bad record, and it is not lost."""
     source, target = topic(), topic()
     sql = f"INSERT INTO {target} SELECT STREAM plate, speed FROM {source}"
 
     old_id = registry.register(f"{source}-value", OLD, "PROTOBUF")
-    with Door(registry.url) as door:
-        env = {"SQL_SCHEMA_REGISTRY_URL": door.url}
+    with RegistryProxy(registry.url) as proxy:
+        env = {"SQL_SCHEMA_REGISTRY_URL": proxy.url}
         with in_process(engine, broker.bootstrap, sql, f"proto-{target}", tmp_path, **env) as running:
             broker.produce(source, [Record(b"k", encoded(OLD, old_id, {"plate": "a"}))])
             running.read_to(1)
             new_id = registry.register(f"{source}-value", NEW, "PROTOBUF")
-            with door.shut():
+            with proxy.disconnecting():
                 broker.produce(source, [Record(b"k", encoded(NEW, new_id, {"plate": "b"}, "Vehicle"))])
                 away = running.wait_for(lambda s: s.restarts > 0)
             running.read_to(2)

@@ -1,4 +1,4 @@
-"""A processor with state: what outlives its process, and late records."""
+"""A processor with state: what survives its process, and late records."""
 
 import json
 import uuid
@@ -18,12 +18,12 @@ pytestmark = pytest.mark.timeout(400)
 
 SECOND_MS = 1000
 BEGIN_MS = 1_600_000_000_000
-"""The beginning of a window of ten seconds."""
+"""The start of a window of ten seconds."""
 
 
 @dataclass(frozen=True)
 class Count:
-    """A count for each key and ten seconds, with a grace of five."""
+    """A count for each key and ten seconds, with a grace period of five seconds."""
 
     broker: Broker
     source: str
@@ -42,13 +42,13 @@ class Count:
         return Runner(self.broker.bootstrap, self.sql, self.app_id, self.state_dir, **env)
 
     def feed(self, *seconds: float, user: str = "a") -> None:
-        """Gives one record for each second of event time."""
+        """Produce one record for each second of event time."""
         value = json.dumps({"user": user}).encode()
         times = [BEGIN_MS + int(second * SECOND_MS) for second in seconds]
         self.broker.produce(self.source, [Record(user.encode(), value, timestamp_ms=at) for at in times])
 
     def counts(self) -> list[int]:
-        """All counts written, in order."""
+        """All counts that were written, in order."""
         return [json.loads(record.value or b"")["n"] for record in self.broker.consume_all(self.target)]
 
 
@@ -88,7 +88,7 @@ def test_a_window_continues_after_a_crash_and_late_records_are_counted(count: Co
 
         count.feed(30)
         runner.read_to(4)
-        count.feed(50)  # the batch after this one takes nothing for windows that ended at 30 - 5
+        count.feed(50)  # the batch after this one drops records of windows that ended at 30 - 5
         runner.read_to(5)
         count.feed(4, 5, 26)
         stream = runner.wait_for(lambda s: s["lateRecordsDropped"] > 0, what="a late record")
@@ -109,7 +109,7 @@ def test_a_record_too_late_for_a_join_of_streams_is_counted_and_not_joined(
     )
 
     def feed(topic: str, *seconds: int) -> None:
-        """Gives one record for each second; its id is the second."""
+        """Produce one record for each second; its id is the second."""
         for second in seconds:
             value = json.dumps({"id": second}).encode()
             broker.produce(topic, [Record(b"k", value, timestamp_ms=BEGIN_MS + second * SECOND_MS)])
@@ -118,7 +118,7 @@ def test_a_record_too_late_for_a_join_of_streams_is_counted_and_not_joined(
     feed(payments, 1)
     with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path) as running:
         running.read_to(3)
-        for number, second in enumerate((100, 101, 102)):  # what is late in a batch follows from the batches before
+        for number, second in enumerate((100, 101, 102)):  # the batches before determine what is late
             feed(orders, second)
             feed(payments, second)
             status = running.read_to(5 + 2 * number)

@@ -1,4 +1,4 @@
-"""A stateless processor from its start to its end: output, position, restarts."""
+"""A stateless processor from start to end: output, position, restarts."""
 
 import json
 import os
@@ -31,27 +31,27 @@ SETTINGS = "SET defaults.topic.autocreate=true; SET defaults.topic.partitions=3;
 
 
 class Filter:
-    """A processor that writes every second record of its source, and a count of the records produced so far.
+    """A processor that writes every second record of its source, and the number of records produced so far.
 
-    Each test leaves it running with all records read.
+    Each test leaves it running, with all records read.
     """
 
     def __init__(self, broker: Broker, folder: Path) -> None:
         mark = uuid.uuid4().hex[:8]
         self.broker = broker
         self.source, self.target, self.app_id = f"in-{mark}", f"out-{mark}", f"filter-{mark}"
-        self.fed = 0
+        self.produced = 0
         self.sql = f"{SETTINGS} INSERT INTO {self.target} SELECT STREAM * FROM {self.source} WHERE n > 4"
         self.runner = Runner(broker.bootstrap, self.sql, self.app_id, folder)
         broker.create_topic(self.source, 2)
 
     def feed(self, count: int) -> None:
-        ids = range(self.fed, self.fed + count)
-        self.broker.produce(self.source, [given(number) for number in ids])
-        self.fed += count
+        ids = range(self.produced, self.produced + count)
+        self.broker.produce(self.source, [input_record(number) for number in ids])
+        self.produced += count
 
     def catch_up(self) -> None:
-        self.runner.read_to(self.fed)
+        self.runner.read_to(self.produced)
 
     def written(self) -> list[int]:
         return sorted(json.loads(record.value or b"")["id"] for record in self.broker.consume_all(self.target))
@@ -60,10 +60,10 @@ class Filter:
         return sum(self.broker.end_offsets(self.target).values())
 
     def expected(self) -> list[int]:
-        return [number for number in range(self.fed) if number % 10 > 4]
+        return [number for number in range(self.produced) if number % 10 > 4]
 
 
-def given(number: int) -> Record:
+def input_record(number: int) -> Record:
     value = json.dumps({"id": number, "n": number % 10}).encode()
     return Record(b"key-%d" % (number % KEYS), value, (("trace", b"t"),), timestamp_ms=EPOCH_MS + number)
 
@@ -112,17 +112,19 @@ def test_the_group_shows_the_position(filtering: Filter) -> None:
     rows = filtering.broker.consumer_groups_describe(filtering.app_id)
 
     assert [(row.topic, row.partition, row.lag) for row in rows] == [(filtering.source, 0, 0), (filtering.source, 1, 0)]
-    assert sum(row.current_offset or 0 for row in rows) == filtering.fed
+    assert sum(row.current_offset or 0 for row in rows) == filtering.produced
 
 
-def test_metrics_and_stream_agree(filtering: Filter) -> None:
+def test_metrics_and_the_status_agree(filtering: Filter) -> None:
     stream = filtering.runner.wait_for(lambda s: s["lag"] == 0 and s["offsets"])
     metrics = filtering.runner.metrics()
 
     assert metrics["lsql_records_in_total"] == stream["recordsIn"]
     assert metrics["lsql_records_out_total"] == stream["recordsOut"] == stream["recordsIn"] / 2
-    assert metrics["lsql_position_offset"] == sum(place["position"] for place in stream["offsets"]) == filtering.fed
-    assert metrics["lsql_end_offset"] == sum(place["end"] for place in stream["offsets"]) == filtering.fed
+    assert (
+        metrics["lsql_position_offset"] == sum(place["position"] for place in stream["offsets"]) == filtering.produced
+    )
+    assert metrics["lsql_end_offset"] == sum(place["end"] for place in stream["offsets"]) == filtering.produced
     assert metrics["lsql_lag_records"] == stream["lag"] == 0
     assert filtering.runner.health() == (200, [])
 
@@ -131,7 +133,7 @@ def test_a_port_that_another_processor_uses_is_refused(filtering: Filter, tmp_pa
     port = filtering.runner.port
     second = Runner(filtering.broker.bootstrap, filtering.sql, "second", tmp_path, SQL_PORT=str(port))
 
-    output = second.refused()
+    output = second.run_until_refused()
 
     assert second.exit_code == 1
     assert f"PORT_IN_USE: Port {port} is already in use." in output
@@ -141,14 +143,14 @@ def test_a_state_directory_that_another_processor_uses_is_refused(filtering: Fil
     first = filtering.runner
     second = Runner(filtering.broker.bootstrap, filtering.sql, first.app_id, first.state_dir)
 
-    output = second.refused()
+    output = second.run_until_refused()
 
     assert second.exit_code == 1
     assert "STATE_DIR_IN_USE" in output
     assert first.health() == (200, [])
 
 
-def test_a_second_processor_of_the_same_topic_disturbs_nothing(
+def test_two_processors_of_the_same_topic_are_independent(
     filtering: Filter, engine: SparkEngine, tmp_path: Path
 ) -> None:
     target = f"{filtering.target}-rest"
@@ -156,11 +158,11 @@ def test_a_second_processor_of_the_same_topic_disturbs_nothing(
 
     with in_process(engine, filtering.broker.bootstrap, sql, f"{filtering.app_id}-rest", tmp_path) as second:
         filtering.feed(100)
-        second.read_to(filtering.fed)
+        second.read_to(filtering.produced)
         filtering.catch_up()
 
     rest = {json.loads(record.value or b"")["id"] for record in filtering.broker.consume_all(target)}
-    assert rest == set(range(filtering.fed)) - set(filtering.expected())
+    assert rest == set(range(filtering.produced)) - set(filtering.expected())
     assert filtering.written() == filtering.expected()
 
 
@@ -182,15 +184,15 @@ def test_a_stopped_processor_stays_stopped_after_a_restart_until_it_is_started(f
     assert filtering.written() == filtering.expected()
 
 
-def test_a_lost_state_directory_is_replaced_by_the_position_of_the_consumer_group(
+def test_without_its_state_directory_it_continues_at_the_position_of_the_consumer_group(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
 ) -> None:
     source, target = topic(partitions=2), topic()
     sql = f"INSERT INTO {target} SELECT STREAM * FROM {source} WHERE n > 4"
-    broker.produce(source, [given(number) for number in range(100)])
+    broker.produce(source, [input_record(number) for number in range(100)])
     with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path / "lost") as running:
         running.read_to(100)
-    broker.produce(source, [given(number) for number in range(100, 200)])
+    broker.produce(source, [input_record(number) for number in range(100, 200)])
 
     with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path / "empty") as running:
         running.read_to(200)
@@ -198,14 +200,14 @@ def test_a_lost_state_directory_is_replaced_by_the_position_of_the_consumer_grou
     assert sorted(value["id"] for value in values(broker, target)) == [n for n in range(200) if n % 10 > 4]
 
 
-def test_after_its_jvm_is_killed_in_mid_batch_the_process_ends_and_its_next_start_writes_the_batch_again(
+def test_a_jvm_killed_during_a_batch_ends_the_process_and_the_next_start_repeats_the_batch(
     filtering: Filter,
 ) -> None:
     runner = filtering.runner
     before = filtering.expected()
     runner.post("/stop")
     runner.reach("stopped")
-    filtering.feed(BACKLOG)  # while it is stopped: it then reads all of it in one batch
+    filtering.feed(BACKLOG)  # while it is stopped, so that it reads all of it in one batch
     runner.post("/start")
     wait_until(lambda: filtering.count() > len(before))
     os.kill(runner.jvm_pid(), signal.SIGKILL)
@@ -223,13 +225,13 @@ def test_after_its_jvm_is_killed_in_mid_batch_the_process_ends_and_its_next_star
     twice = {number for number, times in ids.items() if times == 2}
     assert ids.total() - len(ids) == len(twice) > 0
     batches = {dict(r.headers)["lsql.batch"] for r in records if json.loads(r.value or b"")["id"] in twice}
-    assert len(batches) == 1  # both copies name their batch, and it is the same
+    assert len(batches) == 1  # both copies have the same batch in their header
 
 
-def test_a_new_field_passes_through_a_star_and_can_be_named_after_a_restart(
+def test_a_new_field_is_part_of_a_star_and_can_be_named_after_a_restart(
     broker: Broker, engine: SparkEngine, tmp_path: Path
 ) -> None:
-    """Also: a changed stateless program goes on at the position."""
+    """Also: a changed stateless program continues at the position."""
     mark = uuid.uuid4().hex[:8]
     source, target, app_id = f"in-{mark}", f"out-{mark}", f"grow-{mark}"
     broker.create_topic(source)
@@ -274,14 +276,14 @@ def jvm_gone_was_reported(runner: Runner) -> bool:
     return False
 
 
-def test_a_missing_topic_is_refused_with_its_place(broker: Broker, tmp_path: Path) -> None:
+def test_a_missing_topic_is_refused_with_its_position(broker: Broker, tmp_path: Path) -> None:
     source = f"in-{uuid.uuid4().hex[:8]}"
     broker.create_topic(source)
     broker.produce(source, [Record(b"k", b'{"id": 1}')])
     sql = f"INSERT INTO nowhere SELECT STREAM * FROM {source}"
     runner = Runner(broker.bootstrap, sql, "refused", tmp_path)
 
-    output = runner.refused()
+    output = runner.run_until_refused()
 
     assert runner.exit_code == 1
     assert "TARGET_UNKNOWN" in output

@@ -1,4 +1,4 @@
-"""Tables of a processor on a real broker: what its state holds, and the records that are no rows."""
+"""Tables of a processor on a real broker: the content of its state, and records without a key."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WITHOUT_KEY = "RECORD_WITHOUT_KEY"
 
 
 def user(key: bytes | None, country: str | None, number: int = 1) -> Record:
-    """A user, who is in a country, or is gone."""
+    """A record of a user, who is in a country or is deleted."""
     value = None if country is None else json.dumps({"country": country, "name": f"n{number}"}).encode()
     return Record(key, value, partition=0)
 

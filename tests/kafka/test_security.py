@@ -1,4 +1,4 @@
-"""Each way in that brokers have: both clients get through with one set of variables, and are refused readably."""
+"""Each way of authentication: both clients connect with the same variables, and report refusals clearly."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from lsql_runner.kafka.librdkafka import KafkaBrokers
 
 pytestmark = pytest.mark.timeout(120)
 
-Way = Callable[[SecuredBroker, Credentials], dict[str, str]]
-"""Makes the variables, the address among them."""
+Authentication = Callable[[SecuredBroker, Credentials], dict[str, str]]
+"""Makes the environment variables of a processor, including the address."""
 
 KEY_PASSWORD = 'k"e\\y'
 ANY_NAME = {"SSL_ENDPOINT_IDENTIFICATION_ALGORITHM": ""}
@@ -70,15 +70,15 @@ def with_key_of_cert_manager(secured: SecuredBroker, credentials: Credentials) -
     return to(secured, "mutual", credentials.trust(secured.authority), client)
 
 
-def user(mechanism: str, name: str, password: str = PASSWORD) -> Way:
+def user(mechanism: str, name: str, password: str = PASSWORD) -> Authentication:
     return lambda s, c: to(s, "login", c.trust(s.authority), c.user(mechanism, name, password))
 
 
-def client(secret: str = CLIENT_SECRET, scope: str = "") -> Way:
+def client(secret: str = CLIENT_SECRET, scope: str = "") -> Authentication:
     return lambda s, c: to(s, "login", c.trust(s.authority), c.oauth(s.tokens.token_url, CLIENT, secret, scope))
 
 
-WAYS: dict[str, Way] = {
+AUTHENTICATIONS: dict[str, Authentication] = {
     "tls": lambda s, c: to(s, "tls", c.trust(s.authority)),
     "tls-by-one-of-two-authorities": lambda s, c: to(s, "tls", c.trust(Authority(), s.authority)),
     "tls-of-any-name": lambda s, c: to(s, "misnamed", c.trust(s.authority), ANY_NAME),
@@ -92,9 +92,9 @@ WAYS: dict[str, Way] = {
 }
 
 
-@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.parametrize("name", AUTHENTICATIONS)
 def test_both_clients_connect(name: str, secured: SecuredBroker, engine: SparkEngine, tmp_path: Path) -> None:
-    found = connection(WAYS[name](secured, Credentials(tmp_path)))
+    found = connection(AUTHENTICATIONS[name](secured, Credentials(tmp_path)))
     source, target = f"{name}-in", f"{name}-out"
     secured.broker.create_topic(source)
     secured.broker.create_topic(target)
@@ -128,7 +128,7 @@ _UNVERIFIED = ("certificate verify failed", "SslAuthenticationException: SSL han
 _UNWANTED = ("bad certificate|unknown", "SslAuthenticationException")
 _INVALID = ("invalid credentials", "SaslAuthenticationException.*invalid credentials")
 
-REFUSED: dict[str, tuple[Way, str, str]] = {
+REFUSED: dict[str, tuple[Authentication, str, str]] = {
     "certificate-of-another-name": (lambda s, c: to(s, "misnamed", c.trust(s.authority)), *_UNVERIFIED),
     "authority-of-a-stranger": (lambda s, c: to(s, "tls", c.trust(Authority())), *_UNVERIFIED),
     "no-client-certificate": (lambda s, c: to(s, "mutual", c.trust(s.authority)), *_UNWANTED),
@@ -145,10 +145,10 @@ REFUSED: dict[str, tuple[Way, str, str]] = {
     "scram-512-password": (user("SCRAM-SHA-512", SCRAM_USER, "wrong"), *_INVALID),
     "oauth-secret": (client("wrong"), "invalid_client", "invalid_client"),
 }
-"""The way, and what librdkafka and the engine say of it."""
+"""The way, and the reasons that librdkafka and the engine report."""
 
-ONE_TRY = {"fetchOffset.numRetries": "1", "fetchOffset.retryIntervalMs": "0"}
-"""By itself Spark tries three times, a second apart."""
+ONE_ATTEMPT = {"fetchOffset.numRetries": "1", "fetchOffset.retryIntervalMs": "0"}
+"""By default Spark tries three times, a second apart."""
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -158,7 +158,7 @@ def test_a_refusal_has_its_reason(name: str, secured: SecuredBroker, tmp_path: P
     assert re.search(why, refusal(connection(way(secured, Credentials(tmp_path)))))
 
 
-def test_a_wrong_key_password_is_found_before_a_broker_is_asked(secured: SecuredBroker, tmp_path: Path) -> None:
+def test_a_wrong_key_password_is_reported_before_connecting(secured: SecuredBroker, tmp_path: Path) -> None:
     variables = with_locked_key(secured, Credentials(tmp_path))
     Path(variables["SSL_KEY_PASSWORD_FILE"]).write_text("wrong")
 
@@ -170,7 +170,7 @@ def test_a_wrong_key_password_is_found_before_a_broker_is_asked(secured: Secured
 
 
 def refusal(to: KafkaConnection) -> str:
-    """Asks until the answer is more than silence: a short question may end before the handshake does."""
+    """Connect until there is another error than a timeout: a short deadline may pass before the handshake ends."""
     brokers = KafkaBrokers(to, answer_s=0.5)
     deadline = time.monotonic() + 30
     while True:
@@ -187,13 +187,13 @@ def test_the_engine_is_refused_with_the_same_reason(
 ) -> None:
     way, _, why = REFUSED[name]
     found = connection(way(secured, Credentials(tmp_path)))
-    reader = engine.session.read.format("kafka").options(**found.spark(), **ONE_TRY, subscribe="nothing")
+    reader = engine.session.read.format("kafka").options(**found.spark(), **ONE_ATTEMPT, subscribe="nothing")
 
     with pytest.raises(Py4JJavaError, match=why):
         reader.load().collect()
 
 
-def test_a_processor_runs_behind_oauth(secured: SecuredBroker, engine: SparkEngine, tmp_path: Path) -> None:
+def test_a_processor_runs_with_oauth(secured: SecuredBroker, engine: SparkEngine, tmp_path: Path) -> None:
     secured.broker.create_topic("seen")
     secured.broker.create_topic("kept")
     secured.broker.produce("seen", [Record(b"k", b'{"id":1}')])

@@ -1,5 +1,7 @@
-"""A lost state and the state of another program with Spark's real state; all rules are shown on fakes, by
-tests/unit/runtime/test_decision.py and test_control_loop.py."""
+"""A lost state and the state of another program, with the real state of Spark.
+
+All rules are tested on fakes by tests/unit/runtime/test_decision.py and test_control_loop.py.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ class Count:
 
 @pytest.fixture
 def count(broker: Broker, engine: SparkEngine, tmp_path: Path) -> Count:
-    """A count that has read two records and was ended in order."""
+    """A count that has read two records and was stopped gracefully."""
     mark = uuid.uuid4().hex[:8]
     made = Count(broker, engine, f"in-{mark}", f"out-{mark}", f"count-{mark}", tmp_path / "state")
     broker.create_topic(made.source)

@@ -1,4 +1,4 @@
-"""CI runs what a contributor runs, and no test is skipped."""
+"""CI runs the commands of contributors, and no test is skipped."""
 
 import os
 import re
@@ -21,7 +21,7 @@ def test_ci_is_executable() -> None:
     assert os.access(ROOT / ".ci/run", os.X_OK)
 
 
-def test_ci_runs_make_targets_and_nothing_else() -> None:
+def test_ci_runs_only_make_targets() -> None:
     commands = [command.split() for command in ci_commands()]
     assert commands
     assert all(len(words) == 2 and words[0] == "make" and words[1] in make_targets() for words in commands)

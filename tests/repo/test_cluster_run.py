@@ -1,4 +1,4 @@
-"""`make test-cluster` runs the tests over one cluster, in two steps, and fails when one of the steps does."""
+"""`make test-cluster` runs the tests on one cluster in two steps, and fails if a step fails."""
 
 import subprocess
 from pathlib import Path
@@ -36,7 +36,7 @@ def test_a_failed_step_fails_the_run_and_an_empty_one_does_not(
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Replaces the cluster of this machine; returns what is done to it."""
+    """Replaces the cluster of this machine; returns the operations on it."""
     done: list[str] = []
     monkeypatch.delenv("KUBECONFIG", raising=False)
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
@@ -49,7 +49,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return done
 
 
-def test_a_cluster_that_is_booted_for_a_run_is_taken_down_after_it(machine: list[str]) -> None:
+def test_a_cluster_that_is_booted_for_a_run_is_removed_after_it(machine: list[str]) -> None:
     with cluster.running_cluster():
         assert machine == ["up"]
     assert machine == ["up", "down"]
@@ -62,7 +62,7 @@ def test_a_cluster_that_ran_before_stays(machine: list[str]) -> None:
     assert machine == ["up"]
 
 
-def test_the_processes_of_a_held_cluster_neither_wait_nor_take_it_down(machine: list[str]) -> None:
+def test_the_processes_of_a_run_neither_wait_for_its_cluster_nor_remove_it(machine: list[str]) -> None:
     with cluster.held_cluster():
         with cluster.running_cluster(), cluster.running_cluster():
             assert machine == ["up", "up"]

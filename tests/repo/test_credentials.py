@@ -1,4 +1,4 @@
-"""The variables with which tests get into brokers are those that the chart sets."""
+"""The tests pass credentials in the variables that the chart sets."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from devkit.security import Authority, Credentials
 TEMPLATES = Path(__file__).parents[2] / "charts/lsql-runner/templates"
 
 
-def test_the_kits_credentials_have_the_charts_variables(tmp_path: Path) -> None:
+def test_the_credentials_of_tests_use_the_variables_of_the_chart(tmp_path: Path) -> None:
     credentials, authority = Credentials(tmp_path), Authority()
     variables = {
         **credentials.trust(authority),

@@ -1,4 +1,4 @@
-"""The documentation is true: made pages are fresh, links lead somewhere, commands exist, examples are planned."""
+"""The documentation is correct: generated pages are up to date, links and commands exist, examples can be planned."""
 
 import re
 import shlex
@@ -52,11 +52,11 @@ TOPICS = declared_topics(
         },
     }
 )
-"""The topics that the examples read."""
+"""The topics of the examples."""
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_made_page_is_up_to_date(name: str) -> None:
+def test_a_generated_page_is_up_to_date(name: str) -> None:
     path = FOLDER / name
 
     assert path.exists(), "run `make docs`"
@@ -74,21 +74,21 @@ def test_a_made_page_is_up_to_date(name: str) -> None:
         ("cli.md", [*cli.commands, *console_cli.commands]),
     ],
 )
-def test_everything_is_on_its_page(page: str, names: list[str]) -> None:
+def test_every_name_is_on_its_page(page: str, names: list[str]) -> None:
     text = (FOLDER / page).read_text(encoding="utf-8")
 
     assert [name for name in names if not re.search(rf"(?<![\w]){name}(?!\w)", text)] == []
 
 
-def test_every_error_row_says_what_to_do() -> None:
+def test_every_error_has_a_way_out() -> None:
     assert [code for code, kind in CATALOGUE.items() if not kind.found.endswith(".") or not kind.do] == []
 
 
 @pytest.mark.parametrize("path", PAGES_OF_TEXT, ids=lambda path: str(path.relative_to(ROOT)))
-def test_relative_links_lead_somewhere(path: Path) -> None:
+def test_relative_links_exist(path: Path) -> None:
     links = [link for link in LINK.findall(path.read_text(encoding="utf-8")) if "://" not in link]
 
-    assert [link for link in links if not leads_somewhere(path, link)] == []
+    assert [link for link in links if not link_exists(path, link)] == []
 
 
 @pytest.mark.parametrize("path", PAGES_OF_TEXT, ids=lambda path: str(path.relative_to(ROOT)))
@@ -100,18 +100,18 @@ def test_commands_exist(path: Path) -> None:
 
 
 def examples() -> list[tuple[str, str]]:
-    """The programs of README and language guide: what is expected of each, and its text."""
+    """The programs of README and language guide: the expected error code or none, and the text."""
     texts = [(ROOT / page).read_text(encoding="utf-8") for page in ("README.md", "docs/guides/language.md")]
     return [(expected.strip(), body) for text in texts for expected, body in EXAMPLE.findall(text)]
 
 
 @pytest.mark.parametrize(("expected", "body"), examples())
-def test_a_program_does_what_is_said_of_it(expected: str, body: str) -> None:
+def test_a_program_has_the_documented_outcome(expected: str, body: str) -> None:
     """A block ```sql is planned; ```sql CODE must be refused with that code."""
     assert outcome(body) == (expected or "planned")
 
 
-def test_the_error_shown_in_the_readme_is_the_real_one() -> None:
+def test_the_readme_shows_the_actual_error() -> None:
     text = "INSERT INTO big SELECT STREAM * FROM payments WHERE amout > 1000"
     shown = "struct<country: string, name: string>"
     value = {"format": "JSON", "schema": {"id": "long", "amount": "double", "currency": "string", "customer": shown}}
@@ -131,7 +131,7 @@ def outcome(body: str) -> str:
     return "planned"
 
 
-def leads_somewhere(page: Path, link: str) -> bool:
+def link_exists(page: Path, link: str) -> bool:
     file, _, anchor = link.partition("#")
     target = (page.parent / file).resolve() if file else page
     if not target.exists():
@@ -140,7 +140,7 @@ def leads_somewhere(page: Path, link: str) -> bool:
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors that a page's headings get."""
+    """The anchors of a page's headings."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
 
@@ -149,7 +149,7 @@ KNOWN = ("git", "cd", "curl", "export", "helm", "kubectl", "kafka-consumer-group
 
 
 def exists(command: str) -> bool:
-    """Whether a shell line runs only make targets, commands of lsql, and what users of Kafka on Kubernetes have."""
+    """Whether a shell line runs only make targets, commands of lsql, and usual tools for Kafka on Kubernetes."""
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     words = [word for word in shlex.split(command, comments=True) if not re.match(r"[A-Z_]+=", word)]
     match words:

@@ -1,4 +1,4 @@
-"""The names by which Python enters the Java module are those that the module offers, and stand in one file."""
+"""The names with which Python uses the Java module exist there, and are in one file."""
 
 import re
 from pathlib import Path
@@ -36,7 +36,7 @@ def test_the_conditions_are_those_that_java_throws() -> None:
     assert sorted(values) == sorted(entries.CONDITIONS)
 
 
-def test_no_other_file_of_python_names_a_class_of_ours_in_code() -> None:
+def test_no_other_python_file_names_a_java_class_of_this_project() -> None:
     own = PYTHON / "jvm/java_entries.py"
     quoted = re.compile(r'"(?:com\.lsqlrunner|lsql_(?:decode|encode|pack|unpack)_)\w*|jvm\.com\.lsqlrunner')
 

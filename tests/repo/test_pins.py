@@ -1,4 +1,4 @@
-"""Versions that stand in two files agree, and everything that set-up installs is pinned."""
+"""Versions that are in two files agree, and everything that set-up installs is pinned."""
 
 import re
 import tomllib
@@ -54,7 +54,7 @@ def test_image_and_tests_share_their_versions() -> None:
     }
 
 
-def test_the_package_asks_for_what_the_image_locks() -> None:
+def test_the_package_requires_the_versions_of_the_image() -> None:
     project = tomllib.loads((ROOT / "image/pyproject.toml").read_text())["project"]
     assert sorted(project["dependencies"]) == sorted(requirements("image/requirements"))
 
@@ -65,11 +65,11 @@ def test_the_kafka_connector_is_that_of_the_spark_installed(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["kafka-clients", "commons-pool2", "woodstox-core", "stax2-api"])
-def test_our_java_is_built_against_the_jars_it_runs_with(name: str) -> None:
+def test_the_java_module_is_built_with_the_jars_of_the_image(name: str) -> None:
     assert jars("image/jvm/pom.xml")[name] == jars("image/pom.xml")[name]
 
 
-def test_our_java_is_built_against_the_redis_client_it_runs_with() -> None:
+def test_the_java_module_is_built_with_the_redis_client_of_the_image() -> None:
     assert jars("image/jvm/pom.xml")["jedis"] == jars("image/sinks-pom.xml")["jedis"]
 
 
@@ -98,7 +98,7 @@ def test_windowed_keys_are_compared_with_kafka_streams_of_that_version() -> None
         "json4s-ast_2.13",
     ],
 )
-def test_our_java_is_built_against_the_jars_of_the_spark_installed(name: str) -> None:
+def test_the_java_module_is_built_with_the_jars_of_the_installed_spark(name: str) -> None:
     spec = find_spec("pyspark")
     assert spec is not None
     assert spec.origin is not None
@@ -106,7 +106,7 @@ def test_our_java_is_built_against_the_jars_of_the_spark_installed(name: str) ->
     assert Path(spec.origin).parent.joinpath("jars", f"{name}-{version}.jar").is_file()
 
 
-def test_the_runner_resolves_no_jars_but_those_named() -> None:
+def test_the_pom_of_the_runner_lists_all_its_jars() -> None:
     poms = [ET.parse(ROOT / name).getroot() for name in ("image/pom.xml", "image/sinks-pom.xml")]
     dependencies = [found for pom in poms for found in pom.findall("m:dependencies/m:dependency", MAVEN)]
     excluded = [
@@ -116,7 +116,7 @@ def test_the_runner_resolves_no_jars_but_those_named() -> None:
     assert excluded == [["*:*"]] * 9
 
 
-def test_the_build_tools_meet_what_the_package_asks_for() -> None:
+def test_the_build_tools_meet_the_requirements_of_the_package() -> None:
     project = tomllib.loads((ROOT / "image/pyproject.toml").read_text())
     [requirement] = project["build-system"]["requires"]
     name, minimum = requirement.split(">=")

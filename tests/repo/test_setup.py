@@ -1,4 +1,4 @@
-"""Set-up reports in one line what is missing, checks what it installs, and clones share its cache safely."""
+"""Set-up reports missing tools in one line and verifies what it installs; clones share its cache safely."""
 
 import hashlib
 import io
@@ -17,12 +17,12 @@ from ci.tools.progress import Progress
 
 ROOT = Path(__file__).parents[2]
 
-# Runs the code that describes an interpreter in the real one, made to look like another.
+# Runs the code that describes an interpreter in the real one, with other values.
 PRETENDING = '#!/bin/sh\nexec "{python}" -c "import sys; {pretence}; exec(sys.argv[1])" "$2"\n'
 
 
 class Machine:
-    """A PATH with stand-ins of the tools that set-up needs, all present and new enough at first."""
+    """A PATH with fakes of the tools that set-up needs; at first all are present and new enough."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -41,7 +41,7 @@ class Machine:
         (self.folder / name).unlink()
 
     def check(self, **env: str) -> tuple[int, str, list[str]]:
-        """Runs the check; returns exit code, standard output and the lines of standard error."""
+        """Run the check; returns exit code, standard output and the lines of standard error."""
         script = ROOT / "ci/tools/check-prerequisites.sh"
         env = {"PATH": str(self.folder), **env}
         result = subprocess.run(["/bin/sh", script], env=env, capture_output=True, text=True, check=False)
@@ -78,7 +78,7 @@ def test_an_old_python(machine: Machine) -> None:
     assert line.startswith("missing: Python 3.11 or newer (python3 is 3.9). Install: a newer Python")
 
 
-def test_python_without_venv_as_debian_ships_it(machine: Machine) -> None:
+def test_a_python_without_venv_as_in_debian(machine: Machine) -> None:
     machine.python("sys.modules['ensurepip'] = None; sys.version_info = (3, 11, 2)")
     code, _, [line] = machine.check()
     assert code == 2
@@ -94,7 +94,7 @@ def test_a_newer_python_beside_an_old_one_is_found(machine: Machine) -> None:
     assert machine.check()[0] == 0
 
 
-def test_the_python_asked_for_is_the_only_one_tried(machine: Machine) -> None:
+def test_the_requested_python_is_the_only_one_tried(machine: Machine) -> None:
     code, _, [line] = machine.check(PYTHON="python3.99")
     assert code == 2
     assert "(python3.99 does not run)" in line
@@ -121,7 +121,7 @@ def test_a_newer_jdk_is_accepted(machine: Machine, version: str) -> None:
     assert machine.check()[0] == 0
 
 
-def test_java_home_wins_as_it_does_in_maven(machine: Machine) -> None:
+def test_java_home_takes_precedence_as_in_maven(machine: Machine) -> None:
     code, _, [line] = machine.check(JAVA_HOME="/nowhere")
     assert code == 2
     assert "(/nowhere/bin/javac does not run)" in line
@@ -136,7 +136,7 @@ def test_no_maven(machine: Machine) -> None:
     )
 
 
-def test_everything_that_is_missing_is_reported_at_once(machine: Machine) -> None:
+def test_all_missing_tools_are_reported_at_once(machine: Machine) -> None:
     for name in ("python3", "javac", "mvn"):
         machine.remove(name)
     code, _, lines = machine.check()
@@ -146,7 +146,7 @@ def test_everything_that_is_missing_is_reported_at_once(machine: Machine) -> Non
 
 @pytest.fixture
 def clones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Points the set-up at an empty cache and an empty `.venv`; returns the cache."""
+    """Set-up with an empty cache and an empty `.venv`; returns the cache."""
     monkeypatch.setattr(cache, "CACHE", tmp_path / "cache")
     monkeypatch.setattr(cache, "VENV", tmp_path / "venv")
     (tmp_path / "cache").mkdir()
@@ -162,7 +162,7 @@ def test_a_folder_of_jars_is_built_once_and_linked(clones: Path, tmp_path: Path)
     assert [jar.name for jar in (tmp_path / "venv/share/lsql-runner/jars").iterdir()] == ["a.jar"]
 
 
-def test_other_pins_get_another_folder(clones: Path, tmp_path: Path) -> None:
+def test_different_pins_use_different_folders(clones: Path, tmp_path: Path) -> None:
     for key in ("old", "new"):
         cache.cached_folder("jars", key, lambda folder, name=key: (folder / name).touch())  # type: ignore[misc]
 
@@ -180,7 +180,7 @@ def test_a_build_that_fails_leaves_no_folder(clones: Path) -> None:
     assert [path for path in clones.iterdir() if path.is_dir()] == []
 
 
-def test_clones_that_set_up_together_build_once(clones: Path) -> None:
+def test_concurrent_set_ups_build_once(clones: Path) -> None:
     builds: list[Path] = []
     together = threading.Barrier(2)
 
@@ -246,7 +246,7 @@ def test_jars_that_are_pinned_pass(jars: Path) -> None:
     ],
     ids=["another content", "not pinned", "missing"],
 )
-def test_a_jar_that_is_not_the_pinned_one_ends_the_set_up(jars: Path, checksums: str, named: str) -> None:
+def test_a_jar_with_another_checksum_fails_the_set_up(jars: Path, checksums: str, named: str) -> None:
     with pytest.raises(SystemExit, match=f"set-up failed: {named}: not the jars"):
         maven.check(jars, checksums)
 
@@ -288,7 +288,7 @@ def test_a_program_that_is_no_python_script_becomes_a_link(tmp_path: Path) -> No
     assert (tmp_path / "link").readlink() == tmp_path / "program"
 
 
-def test_progress_is_one_line_a_step() -> None:
+def test_each_step_prints_one_line() -> None:
     output = io.StringIO()
     with Progress(output) as progress:
         progress.step("first", lambda: True)
@@ -299,7 +299,7 @@ def test_progress_is_one_line_a_step() -> None:
 
 
 class Terminal(io.StringIO):
-    """A terminal that keeps what is written to it."""
+    """A terminal that records its output."""
 
     def isatty(self) -> bool:
         return True

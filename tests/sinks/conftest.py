@@ -1,4 +1,4 @@
-"""The servers that the tests of sinks share, and one engine."""
+"""The servers that the sink tests share, and one engine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ keep_temporary_files_in_memory()
 
 @pytest.fixture(scope="package")
 def engine() -> Iterator[MemoryEngine]:
-    """A memory engine. It ends with this folder: other folders start JVMs of their own, and pyspark knows one."""
+    """A memory engine. It ends after the tests of this folder, because pyspark supports only one JVM at a time."""
     with memory_engine() as running:
         yield running
 

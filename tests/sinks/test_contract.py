@@ -1,4 +1,4 @@
-"""What every sink holds to: the same rows of the same batches leave the same content, on servers and in memory."""
+"""The contract of sinks: equal batches leave equal content, on real servers and in memory."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def target(request: pytest.FixtureRequest, engine: MemoryEngine) -> RowTarget:
     return PostgresTarget(engine, postgres)
 
 
-def test_rows_arrive_with_all_their_columns(target: RowTarget) -> None:
+def test_rows_have_all_their_columns(target: RowTarget) -> None:
     target.write(UPSERT, 0, [person(0, 1, ADA), person(1, 2, BO)])
 
     assert target.rows("people") == [{"id": 1, **ADA}, {"id": 2, **BO}]
 
 
-def test_the_last_row_of_a_key_counts_within_a_request_and_across_them(target: RowTarget) -> None:
+def test_the_last_row_of_a_key_wins_within_a_request_and_across_requests(target: RowTarget) -> None:
     scores = [person(n, n % 2, {**ADA, "score": float(n)}) for n in range(11)]
 
     target.write(UPSERT, 0, scores)

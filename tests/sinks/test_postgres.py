@@ -1,4 +1,4 @@
-"""What PostgreSQL does beyond the contract: exactly-once inserts, types, refusals, tables that do not fit."""
+"""PostgreSQL beyond the contract of sinks: exactly-once inserts, types, refused rows, tables that do not fit."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def refusal(target: RealTarget, sql: str, records: list[TopicRecord]) -> LsqlErr
 # --- inserts without a key ---
 
 
-def test_a_batch_of_inserts_that_comes_again_is_written_once(target: PostgresTarget) -> None:
+def test_a_repeated_batch_of_inserts_is_written_once(target: PostgresTarget) -> None:
     target.write(INSERT, 0, batch(1, 2, 1))
     target.write(INSERT, 0, batch(1, 2, 1))
     target.write(INSERT, 1, batch(1))
@@ -45,8 +45,8 @@ def test_a_batch_of_inserts_that_comes_again_is_written_once(target: PostgresTar
     assert [row["id"] for row in target.rows("log")] == [1, 1, 1, 2]
 
 
-def test_only_the_partitions_that_a_batch_had_not_finished_are_written_again(target: PostgresTarget) -> None:
-    target.write(INSERT, 0, batch(1, 3))  # partition 1 had ended when the process died
+def test_only_unfinished_partitions_of_a_batch_are_written_again(target: PostgresTarget) -> None:
+    target.write(INSERT, 0, batch(1, 3))  # partition 1 had finished when the process was killed
 
     target.write(INSERT, 0, batch(1, 3, 2))
 
@@ -61,7 +61,7 @@ def test_batches_of_a_new_checkpoint_are_new(target: PostgresTarget) -> None:
     assert [row["id"] for row in target.rows("log")] == [1, 1, 2]
 
 
-def test_a_refused_row_leaves_nothing_of_its_task_and_the_next_try_writes_all(
+def test_a_refused_row_rolls_back_its_task_and_the_next_attempt_writes_all(
     target: PostgresTarget, postgres: Postgres
 ) -> None:
     postgres.sql("CREATE TABLE log (id bigint CHECK (id < 5), name text)")
@@ -81,14 +81,14 @@ def test_a_refused_row_leaves_nothing_of_its_task_and_the_next_try_writes_all(
     assert len(postgres.rows("log")) == 5
 
 
-def test_an_insert_takes_no_tombstone(target: PostgresTarget) -> None:
+def test_an_insert_refuses_a_tombstone(target: PostgresTarget) -> None:
     error = refusal(target, INSERT, [person(0, 1, None)])
 
     assert (error.code, error.params["offset"]) == ("SINK_RECORD_REFUSED", 0)
     assert "tombstone" in str(error.params["reason"])
 
 
-def test_an_insert_with_a_key_refuses_a_second_row_of_it(target: PostgresTarget, postgres: Postgres) -> None:
+def test_an_insert_with_a_key_refuses_a_second_row_with_the_key(target: PostgresTarget, postgres: Postgres) -> None:
     sql = "INSERT INTO target.log SELECT _key AS id, name FROM people PK id AUTOCREATE"
     target.write(sql, 0, batch(1))
 
@@ -132,7 +132,7 @@ def test_a_refused_row_of_an_aggregate_is_reported_with_its_key(target: Postgres
 # --- types ---
 
 
-def test_each_type_has_its_column(target: PostgresTarget, postgres: Postgres) -> None:
+def test_each_type_is_written_to_its_column_type(target: PostgresTarget, postgres: Postgres) -> None:
     sql = (
         "UPSERT INTO target.typed SELECT _key AS l, CAST(_key AS int) AS i, score AS d, CAST(score AS float) AS f, "
         "CAST(score AS decimal(10,2)) AS m, name AS s, _key = 1 AS b, tags AS a, TO_TIMESTAMP(_key) AS t, "
@@ -172,7 +172,7 @@ def test_each_type_has_its_column(target: PostgresTarget, postgres: Postgres) ->
     assert (empty["d"], empty["m"], empty["s"], empty["a"]) == (None, None, None, None)
 
 
-def test_text_becomes_what_the_column_of_a_table_is(target: PostgresTarget, postgres: Postgres) -> None:
+def test_text_is_converted_to_the_type_of_the_column(target: PostgresTarget, postgres: Postgres) -> None:
     postgres.sql("CREATE TABLE people (id integer PRIMARY KEY, name uuid, at timestamp DEFAULT '2024-01-01')")
     uuid = "6ecd8c99-4036-403d-bf84-cf8400f67836"
     target.write(UPSERT, 0, [person(0, 1, {"name": uuid})])
@@ -195,7 +195,7 @@ def test_names_keep_their_case_and_characters(target: PostgresTarget, postgres: 
 
 
 @pytest.mark.parametrize(
-    ("made", "why"),
+    ("ddl", "why"),
     [
         ("SELECT 1", "it does not exist"),
         ("CREATE TABLE people (id bigint PRIMARY KEY)", "it has no column name, it has id"),
@@ -204,8 +204,8 @@ def test_names_keep_their_case_and_characters(target: PostgresTarget, postgres: 
     ],
     ids=["missing", "column", "no key", "another key"],
 )
-def test_a_table_that_does_not_fit_is_refused(target: PostgresTarget, postgres: Postgres, made: str, why: str) -> None:
-    postgres.sql(made)
+def test_a_table_that_does_not_fit_is_refused(target: PostgresTarget, postgres: Postgres, ddl: str, why: str) -> None:
+    postgres.sql(ddl)
 
     error = refusal(target, UPSERT, batch(1))
 

@@ -1,4 +1,4 @@
-"""What Redis does beyond the contract: keys, hashes, refusals."""
+"""Redis beyond the contract of sinks: keys, hashes, refused records."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_hash_has_a_field_for_each_column_that_is_not_null(target: RedisTarget
     assert redis.all_keys() == ["target:1"]
 
 
-def test_parts_of_a_key_stay_apart(target: RedisTarget, redis: Redis) -> None:
+def test_different_composite_keys_never_collide(target: RedisTarget, redis: Redis) -> None:
     sql = "UPSERT INTO target.p SELECT name, tags[0] AS tag FROM people PK name, tag"
     values = [{"name": "a:b", "tags": ["c"]}, {"name": "a", "tags": ["b:c"]}]
 
@@ -78,5 +78,5 @@ def test_a_server_that_was_restarted_is_used_again(engine: MemoryEngine) -> None
 
 
 def pairs(redis: Redis, key: str) -> dict[str, str]:
-    words = redis.ask("HGETALL", key).splitlines()
+    words = redis.command("HGETALL", key).splitlines()
     return dict(zip(words[::2], words[1::2], strict=True))

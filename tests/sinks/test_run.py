@@ -1,4 +1,4 @@
-"""A processor between a real broker and real servers: killed in the middle, cut off from its server, refused."""
+"""A processor between a real broker and real servers: killed during a batch, cut off from its server, refused."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ def variables(postgres: Postgres, redis: Redis | None = None) -> dict[str, str]:
     return found
 
 
-class Feed:
-    """A topic of two partitions, and how often each number went in."""
+class NumberedSource:
+    """A topic of two partitions, and how often each number was written to it."""
 
     def __init__(self, broker: Broker) -> None:
         mark = uuid.uuid4().hex[:8]
         self.broker, self.topic, self.table = broker, f"in-{mark}", f"t_{mark}"
-        self.fed = 0
+        self.produced = 0
         broker.create_topic(self.topic, 2)
 
-    def feed(self, count: int) -> None:
-        numbers = range(self.fed, self.fed + count)
+    def produce(self, count: int) -> None:
+        numbers = range(self.produced, self.produced + count)
         self.broker.produce(self.topic, [_record(number) for number in numbers])
-        self.fed += count
+        self.produced += count
 
     def delete(self, key: int) -> None:
         self.broker.produce(self.topic, [Record(str(key).encode(), None, partition=key % 2)])
-        self.fed += 1
+        self.produced += 1
 
 
 def _record(number: int) -> Record:
@@ -68,103 +68,103 @@ def wait_until(condition: Callable[[], bool], deadline_s: float = DEADLINE_S) ->
         time.sleep(0.01)
 
 
-def test_a_process_killed_in_mid_batch_leaves_each_row_once(
+def test_a_process_killed_during_a_batch_writes_each_row_once(
     broker: Broker, postgres: Postgres, redis: Redis, tmp_path: Path
 ) -> None:
-    feed = Feed(broker)
+    source = NumberedSource(broker)
     sql = (
         "SET autocreate=true; SET _ktype='STRING'; "
-        f"INSERT INTO shop.{feed.table}_log SELECT n FROM {feed.topic} WHERE n >= 0; "
-        f"UPSERT INTO shop.{feed.table} SELECT _key AS id, n FROM {feed.topic} PK id; "
-        # Keys that both partitions write at once.
-        f"UPSERT INTO shop.{feed.table}_buckets SELECT n % 51 AS bucket, n FROM {feed.topic} WHERE n >= 0 "
+        f"INSERT INTO shop.{source.table}_log SELECT n FROM {source.topic} WHERE n >= 0; "
+        f"UPSERT INTO shop.{source.table} SELECT _key AS id, n FROM {source.topic} PK id; "
+        # Keys that both partitions write concurrently.
+        f"UPSERT INTO shop.{source.table}_buckets SELECT n % 51 AS bucket, n FROM {source.topic} WHERE n >= 0 "
         "PK bucket BATCH 40; "
-        f"UPSERT INTO cache.{feed.table} SELECT _key AS id, n FROM {feed.topic} PK id"
+        f"UPSERT INTO cache.{source.table} SELECT _key AS id, n FROM {source.topic} PK id"
     )
-    feed.feed(10)
-    runner = Runner(broker.bootstrap, sql, f"kill-{feed.topic}", tmp_path, **variables(postgres, redis))
+    source.produce(10)
+    runner = Runner(broker.bootstrap, sql, f"kill-{source.topic}", tmp_path, **variables(postgres, redis))
     with runner:
-        runner.read_to(feed.fed, DEADLINE_S)
+        runner.read_to(source.produced, DEADLINE_S)
         assert {(s["sink"], s["kind"], s["table"], s["delivery"]) for s in runner.stream()["sinks"]} == {
-            ("shop", "postgresql", f"{feed.table}_log", "exactly_once"),
-            ("shop", "postgresql", feed.table, "idempotent"),
-            ("shop", "postgresql", f"{feed.table}_buckets", "idempotent"),
-            ("cache", "redis", feed.table, "idempotent"),
+            ("shop", "postgresql", f"{source.table}_log", "exactly_once"),
+            ("shop", "postgresql", source.table, "idempotent"),
+            ("shop", "postgresql", f"{source.table}_buckets", "idempotent"),
+            ("cache", "redis", source.table, "idempotent"),
         }
-        feed.feed(BACKLOG)
+        source.produce(BACKLOG)
         writing = (
             "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'lsql kill-%' "
-            f"AND state <> 'idle' AND query LIKE 'INSERT INTO \"{feed.table}_log\"%'"
+            f"AND state <> 'idle' AND query LIKE 'INSERT INTO \"{source.table}_log\"%'"
         )
         wait_until(lambda: int(postgres.sql(writing)) > 0)
         runner.kill()
-        assert len(postgres.rows(f"{feed.table}_log")) < feed.fed
+        assert len(postgres.rows(f"{source.table}_log")) < source.produced
 
         runner.start()
-        feed.delete(3)
-        assert runner.read_to(feed.fed, DEADLINE_S)["restarts"] == 0
+        source.delete(3)
+        assert runner.read_to(source.produced, DEADLINE_S)["restarts"] == 0
 
-    written = Counter(row["n"] for row in postgres.rows(f"{feed.table}_log"))
-    assert written == Counter(range(feed.fed - 1))
-    newest = {str(n % KEYS): n for n in range(feed.fed - 1)}
+    written = Counter(row["n"] for row in postgres.rows(f"{source.table}_log"))
+    assert written == Counter(range(source.produced - 1))
+    newest = {str(n % KEYS): n for n in range(source.produced - 1)}
     del newest["3"]
-    assert {row["id"]: row["n"] for row in postgres.rows(feed.table)} == newest
-    assert sorted(row["bucket"] for row in postgres.rows(f"{feed.table}_buckets")) == list(range(51))
-    keys = [key for key in redis.all_keys() if key.startswith(f"{feed.table}:")]
+    assert {row["id"]: row["n"] for row in postgres.rows(source.table)} == newest
+    assert sorted(row["bucket"] for row in postgres.rows(f"{source.table}_buckets")) == list(range(51))
+    keys = [key for key in redis.all_keys() if key.startswith(f"{source.table}:")]
     assert {key.split(":")[1] for key in keys} == newest.keys()
-    assert json.loads(redis.ask("GET", f"{feed.table}:7")) == {"id": "7", "n": newest["7"]}
+    assert json.loads(redis.command("GET", f"{source.table}:7")) == {"id": "7", "n": newest["7"]}
     assert runner.traces() == []
 
 
 def test_rows_are_written_once_after_an_outage_of_the_server(broker: Broker, tmp_path: Path) -> None:
-    feed = Feed(broker)
-    feed.feed(10)
-    sql = f"INSERT INTO shop.{feed.table} SELECT n FROM {feed.topic} AUTOCREATE"
+    source = NumberedSource(broker)
+    source.produce(10)
+    sql = f"INSERT INTO shop.{source.table} SELECT n FROM {source.topic} AUTOCREATE"
     with Postgres() as server:
-        runner = Runner(broker.bootstrap, sql, f"away-{feed.topic}", tmp_path, **variables(server))
+        runner = Runner(broker.bootstrap, sql, f"away-{source.topic}", tmp_path, **variables(server))
         with runner:
-            runner.read_to(feed.fed, DEADLINE_S)
-            runner.wait_for(lambda s: s["recordsOut"] == feed.fed, what="the count of rows")
+            runner.read_to(source.produced, DEADLINE_S)
+            runner.wait_for(lambda s: s["recordsOut"] == source.produced, what="the count of rows")
             server.stop()
-            feed.feed(10)
+            source.produce(10)
             waiting = runner.wait_for(lambda s: s["state"] == "waiting", deadline_s=DEADLINE_S, what="waiting")
             assert waiting["reason"]["code"] == "SINK_UNREACHABLE"
             assert pg.PASSWORD not in json.dumps(waiting)
             assert runner.health() == (503, ["sink-unreachable"])
 
             server.start()
-            runner.read_to(feed.fed, DEADLINE_S)
+            runner.read_to(source.produced, DEADLINE_S)
 
-        assert sorted(row["n"] for row in server.rows(feed.table)) == list(range(feed.fed))
+        assert sorted(row["n"] for row in server.rows(source.table)) == list(range(source.produced))
         assert runner.traces() == []
 
 
 def test_a_row_that_the_server_refuses_stops_the_processor_until_the_table_accepts_it(
     broker: Broker, postgres: Postgres, tmp_path: Path
 ) -> None:
-    feed = Feed(broker)
-    feed.feed(10)
-    postgres.sql(f"CREATE TABLE {feed.table} (n bigint CHECK (n <> 4))")
-    sql = f"INSERT INTO shop.{feed.table} SELECT n FROM {feed.topic}"
-    with Runner(broker.bootstrap, sql, f"refused-{feed.topic}", tmp_path, **variables(postgres)) as runner:
+    source = NumberedSource(broker)
+    source.produce(10)
+    postgres.sql(f"CREATE TABLE {source.table} (n bigint CHECK (n <> 4))")
+    sql = f"INSERT INTO shop.{source.table} SELECT n FROM {source.topic}"
+    with Runner(broker.bootstrap, sql, f"refused-{source.topic}", tmp_path, **variables(postgres)) as runner:
         failed = runner.reach("failed", DEADLINE_S)
         assert failed["reason"]["code"] == "SINK_RECORD_REFUSED"
         place = failed["reason"]["params"]
-        assert (place["topic"], place["partition"], place["offset"]) == (feed.topic, 0, 2)
+        assert (place["topic"], place["partition"], place["offset"]) == (source.topic, 0, 2)
 
-        postgres.sql(f"ALTER TABLE {feed.table} DROP CONSTRAINT {feed.table}_n_check")
+        postgres.sql(f"ALTER TABLE {source.table} DROP CONSTRAINT {source.table}_n_check")
         assert runner.post("/start").status == 202
-        runner.read_to(feed.fed, DEADLINE_S)
+        runner.read_to(source.produced, DEADLINE_S)
 
-    assert sorted(row["n"] for row in postgres.rows(feed.table)) == list(range(feed.fed))
+    assert sorted(row["n"] for row in postgres.rows(source.table)) == list(range(source.produced))
     assert runner.traces() == []
 
 
 def test_a_missing_table_is_reported_before_anything_is_written(
     broker: Broker, postgres: Postgres, tmp_path: Path
 ) -> None:
-    feed = Feed(broker)
-    feed.feed(1)
-    sql = f"UPSERT INTO shop.{feed.table} SELECT n FROM {feed.topic} PK n"
-    with Runner(broker.bootstrap, sql, f"missing-{feed.topic}", tmp_path, **variables(postgres)) as runner:
+    source = NumberedSource(broker)
+    source.produce(1)
+    sql = f"UPSERT INTO shop.{source.table} SELECT n FROM {source.topic} PK n"
+    with Runner(broker.bootstrap, sql, f"missing-{source.topic}", tmp_path, **variables(postgres)) as runner:
         assert runner.reach("failed", DEADLINE_S)["reason"]["code"] == "SINK_TABLE_MISMATCH"

@@ -1,4 +1,4 @@
-{{/* Names and labels. Everything that names an object of the release stands here. */}}
+{{/* Names and labels of the objects of a release. */}}
 
 {{- define "lsql-console.name" -}}
 {{- default .Chart.Name .Values.nameOverride -}}
@@ -15,12 +15,12 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The namespaces that are looked after, as a JSON array. */}}
+{{/* The configured namespaces, as a JSON array. */}}
 {{- define "lsql-console.namespaces" -}}
 {{- default (list .Release.Namespace) .Values.namespaces | toJson -}}
 {{- end -}}
 
-{{/* The ConfigMap that holds the document. */}}
+{{/* The name of the ConfigMap with the document. */}}
 {{- define "lsql-console.documentName" -}}
 {{- printf "%s-processors" (include "lsql-console.fullname" .) -}}
 {{- end -}}
@@ -57,8 +57,8 @@ app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 
 {{/*
-The metadata of an object. Call with (dict "root" $ "component" "..."), and what differs: "suffix" of the name,
-"namespace", "annotations".
+The metadata of an object. Call with (dict "root" $ "component" "..."); optional: "suffix" of the name, "namespace",
+"annotations".
 */}}
 {{- define "lsql-console.metadata" -}}
 name: {{ include "lsql-console.fullname" .root }}{{ .suffix }}
@@ -71,7 +71,7 @@ annotations:
 {{- end }}
 {{- end -}}
 
-{{/* The parts of the release that speak to Kubernetes, each with a service account: a JSON array. */}}
+{{/* The components that use the Kubernetes API, each with a service account, as a JSON array. */}}
 {{- define "lsql-console.components" -}}
 {{- $recovery := ternary (list "recovery") list (or .Values.recovery.enabled .Values.recovery.afterInstall) -}}
 {{- concat $recovery (ternary (list "console") list .Values.console.enabled) | toJson -}}

@@ -1,4 +1,4 @@
-{{/* What the pods of job and console have in common. */}}
+{{/* The common parts of the pods of job and console. */}}
 
 {{/* The configuration file, as lsql_runner/console/settings.py reads it. */}}
 {{- define "lsql-console.config" -}}
@@ -22,7 +22,7 @@
   | toYaml -}}
 {{- end -}}
 
-{{/* The place of a pod and its rights. Call with (dict "root" $ "account" "suffix of the service account"). */}}
+{{/* Scheduling and permissions of a pod. Call with (dict "root" $ "account" "suffix of the service account"). */}}
 {{- define "lsql-console.podBase" -}}
 serviceAccountName: {{ include "lsql-console.fullname" .root }}{{ .account }}
 automountServiceAccountToken: true
@@ -67,7 +67,7 @@ annotations:
   {{- end }}
 {{- end -}}
 
-{{/* The job's spec: the same after an install and by the clock. */}}
+{{/* The spec of the job, which runs after an install and on a schedule. */}}
 {{- define "lsql-console.jobSpec" -}}
 backoffLimit: {{ .Values.recovery.backoffLimit }}
 activeDeadlineSeconds: {{ .Values.recovery.activeDeadlineSeconds }}

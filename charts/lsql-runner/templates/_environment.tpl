@@ -1,4 +1,4 @@
-{{/* The runner's environment: the contract of docs/reference/settings.md, made from values. */}}
+{{/* The environment variables of docs/reference/settings.md, from the values. */}}
 
 {{/* The program: `sql`, or the file of this chart that `sqlFile` names. */}}
 {{- define "lsql-runner.sql" -}}
@@ -6,9 +6,9 @@
 {{- end -}}
 
 {{/*
-A text as a double-quoted YAML scalar that reaches the container byte for byte. Kubernetes expands `$(NAME)` and `$$` in
-values of variables, so each `$` is doubled. JSON is YAML but for the characters that JSON lets stand and YAML does not
-(DEL, the C1 controls) or changes (NEL, the byte order mark): these are escaped as well.
+A text as a double-quoted YAML scalar that the container gets unchanged. Kubernetes expands `$(NAME)` and `$$` in values
+of variables, so each `$` is doubled. JSON is valid YAML except for characters that YAML does not allow (DEL, the C1
+controls) or changes (NEL, the byte order mark): these are escaped as well.
 */}}
 {{- define "lsql-runner.literal" -}}
 {{- $text := . | replace "$" "$$" | toJson -}}
@@ -19,8 +19,8 @@ values of variables, so each `$` is doubled. JSON is YAML but for the characters
 {{- end -}}
 
 {{/*
-Everything that the chart itself sets, as a JSON list of {name, value}. Settings that have the runner's own default are
-written, too: what runs is then to be read from the workload. Call as the credentials.
+All variables that the chart sets, as a JSON list of {name, value}. They include settings with the default of the runner,
+so that the workload shows the complete configuration. Call as the credentials.
 */}}
 {{- define "lsql-runner.variables" -}}
 {{- $root := .root -}}
@@ -93,7 +93,7 @@ written, too: what runs is then to be read from the workload. Call as the creden
 {{- toJson $named -}}
 {{- end -}}
 
-{{/* The container's env: what the chart sets, then what the values add. Call as the credentials. */}}
+{{/* The container's env: variables of the chart, then those of `extraEnv`. Call as the credentials. */}}
 {{- define "lsql-runner.env" -}}
 {{- range include "lsql-runner.variables" . | fromJsonArray }}
 - name: {{ .name }}
@@ -104,7 +104,7 @@ written, too: what runs is then to be read from the workload. Call as the creden
 {{- end }}
 {{- end -}}
 
-{{/* A value as text; numbers as people write them, because values files hold them as floats (1000000 is 1e+06). */}}
+{{/* A value as text; numbers without an exponent, because values files have them as floats (1000000 is 1e+06). */}}
 {{- define "lsql-runner.text" -}}
 {{- if kindIs "float64" . -}}{{- if eq (floor .) . -}}{{- int64 . -}}{{- else -}}{{- . -}}{{- end -}}{{- else -}}{{- . -}}{{- end -}}
 {{- end -}}

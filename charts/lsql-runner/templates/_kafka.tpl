@@ -1,6 +1,6 @@
 {{/*
-Kafka, the schema registry and sinks: addresses, and the table of credentials from which the environment, the mounted files and
-the chart's own Secret are all made.
+Kafka, the schema registry and sinks: addresses, and the table of credentials. The environment, the mounted files and the
+chart's Secret are derived from this table.
 */}}
 
 {{/* All addresses of `kafka.bootstrapServers` as a JSON list, whether it is a list or one text with commas. */}}
@@ -12,7 +12,7 @@ the chart's own Secret are all made.
 {{- toJson $found -}}
 {{- end -}}
 
-{{/* Protocols that the addresses name, as a JSON list. */}}
+{{/* The protocols in the addresses, as a JSON list. */}}
 {{- define "lsql-runner.listedProtocols" -}}
 {{- $found := list -}}
 {{- range include "lsql-runner.servers" . | fromJsonArray -}}
@@ -21,13 +21,13 @@ the chart's own Secret are all made.
 {{- toJson ($found | uniq) -}}
 {{- end -}}
 
-{{/* The security protocol: as set, else the first that an address names, else PLAINTEXT. */}}
+{{/* The security protocol: the value, else the first in an address, else PLAINTEXT. */}}
 {{- define "lsql-runner.securityProtocol" -}}
 {{- $listed := include "lsql-runner.listedProtocols" . | fromJsonArray -}}
 {{- coalesce .Values.kafka.securityProtocol (first $listed) "PLAINTEXT" -}}
 {{- end -}}
 
-{{/* `host:port` of the brokers that speak the security protocol, with commas. */}}
+{{/* `host:port` of the brokers with the security protocol, separated by commas. */}}
 {{- define "lsql-runner.bootstrapServers" -}}
 {{- $protocol := include "lsql-runner.securityProtocol" . -}}
 {{- $found := list -}}
@@ -52,8 +52,8 @@ the chart's own Secret are all made.
 
 {{/*
 The credentials in use, as a JSON list of {variable, file, secret, key, inline}: `file` is the path below
-/etc/lsql-runner/credentials; `secret` and `key` say where it comes from; `inline` is there (base64) for those that the
-chart keeps in a Secret of its own, whose name is `secret` then. Call with (dict "root" $ "own" "<name of that Secret>").
+/etc/lsql-runner/credentials; `secret` and `key` are its source; `inline` (base64) is present for credentials in the values,
+which the chart stores in its own Secret `secret`. Call with (dict "root" $ "own" "<name of that Secret>").
 */}}
 {{- define "lsql-runner.credentials" -}}
 {{- $own := .own -}}
@@ -122,7 +122,7 @@ chart keeps in a Secret of its own, whose name is `secret` then. Call with (dict
 {{- toJson $used -}}
 {{- end -}}
 
-{{/* Data of the chart's own Secret: empty where no credential is written in the values. Call as the credentials. */}}
+{{/* Data of the chart's Secret: empty if the values contain no credential. Call as the credentials. */}}
 {{- define "lsql-runner.ownSecretData" -}}
 {{- $data := dict -}}
 {{- range include "lsql-runner.credentials" . | fromJsonArray -}}

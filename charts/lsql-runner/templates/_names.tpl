@@ -1,14 +1,14 @@
-{{/* Names and labels. Everything that names an object of the release stands here. */}}
+{{/* Names and labels of the objects of a release. */}}
 
-{{/* What kind of application it is: the value of app.kubernetes.io/name. */}}
+{{/* The value of app.kubernetes.io/name. */}}
 {{- define "lsql-runner.name" -}}
 {{- default .Chart.Name .Values.nameOverride -}}
 {{- end -}}
 
 {{/*
-Name of the processor and of its objects, which is also the contract's label `app`. A release of its own is called what
-the release is called; a dependency adds its name or alias, because an umbrella may hold several. Never cut to length:
-two long names could become one. validate.yaml refuses what does not fit.
+Name of the processor and of its objects, and the value of the label `app`. It is the name of the release; in a dependency
+the name or alias is appended, because an umbrella chart may contain several. It is never truncated, because two long
+names could become equal; validate.yaml refuses names that are too long.
 */}}
 {{- define "lsql-runner.fullname" -}}
 {{- $name := include "lsql-runner.name" . -}}
@@ -47,8 +47,8 @@ two long names could become one. validate.yaml refuses what does not fit.
 {{- end -}}
 
 {{/*
-Labels that never change, for selectors: a selector cannot be changed by an upgrade, so neither chart nor version is
-among them. `component` keeps Services from sending requests to the pods of validation and test.
+Labels for selectors. An upgrade cannot change a selector, so they contain neither chart nor version. `component` keeps
+Services from sending requests to the pods of validation and test.
 */}}
 {{- define "lsql-runner.selectorLabels" -}}
 app: {{ include "lsql-runner.fullname" . }}
@@ -58,8 +58,8 @@ app.kubernetes.io/component: processor
 {{- end -}}
 
 {{/*
-Labels by which the runner's workload is known to whoever manages processors. `lenses-id` is never set here: it is
-given once from outside, and an upgrade must leave it alone.
+Labels that identify the workload as a processor. `lenses-id` is never set here: the console sets it once, and an upgrade
+must not change it.
 */}}
 {{- define "lsql-runner.contractLabels" -}}
 lenses: lenses-processor
@@ -69,8 +69,8 @@ lenses-user: {{ . | quote }}
 {{- end -}}
 
 {{/*
-Labels of an object, the chart's own before `labels`, and these before the common ones. Without a component it is the
-processor's. Call with (dict "root" $ "component" "..." "labels" <map>).
+Labels of an object: those of the chart take precedence over `labels`, and these over the common ones. The default
+component is the processor. Call with (dict "root" $ "component" "..." "labels" <map>).
 */}}
 {{- define "lsql-runner.labels" -}}
 {{- $labels := dict

@@ -1,8 +1,8 @@
-{{/* Parts of pods that the processor, the validation and the test have in common, and the processor's pod. */}}
+{{/* The common parts of the pods of processor, validation and test, and the pod of the processor. */}}
 
-{{/* What every pod of the chart says of its place and its rights. */}}
+{{/* Scheduling and permissions of every pod of the chart. */}}
 {{- define "lsql-runner.podBase" -}}
-{{- /* Links: a Service called `sql` would put SQL_PORT into the container, and `lsql-x` an unknown LSQL_ name. */}}
+{{- /* Service links: a Service `sql` would set the variable SQL_PORT, and `lsql-x` an unknown LSQL_ variable. */}}
 automountServiceAccountToken: false
 enableServiceLinks: false
 securityContext:
@@ -28,7 +28,7 @@ priorityClassName: {{ . }}
 {{- end }}
 {{- end -}}
 
-{{/* Image, rights, environment and mounts of a container that runs `lsql`. Call as the credentials. */}}
+{{/* Image, permissions, environment and mounts of a container that runs `lsql`. Call as the credentials. */}}
 {{- define "lsql-runner.containerBase" -}}
 image: {{ include "lsql-runner.image" .root | quote }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
@@ -53,7 +53,7 @@ volumeMounts:
   {{- end }}
   {{- range $credentials }}
   {{- if eq .file "kafka/krb5.conf" }}
-  # Where both Kafka clients, Java's and librdkafka's, look by themselves.
+  # The default path of both Kafka clients, Java's and librdkafka's.
   - name: credentials
     mountPath: /etc/krb5.conf
     subPath: {{ .file }}
@@ -66,8 +66,8 @@ volumeMounts:
 {{- end -}}
 
 {{/*
-Volumes beside the state's. All credentials are one projected volume: the kubelet exchanges its files in one step, so
-that no certificate is read together with another's key. Call as the credentials.
+Volumes except that of the state. All credentials are one projected volume, whose files the kubelet replaces atomically, so
+that a certificate and its key always match. Call as the credentials.
 */}}
 {{- define "lsql-runner.volumes" -}}
 - name: tmp
@@ -99,7 +99,7 @@ httpGet:
 {{ toYaml .timing }}
 {{- end -}}
 
-{{/* The processor's pod template, the same in both kinds of workload. */}}
+{{/* The pod template of the processor, for both kinds of workload. */}}
 {{- define "lsql-runner.podTemplate" -}}
 {{- $fullname := include "lsql-runner.fullname" . -}}
 {{- $context := dict "root" . "own" (printf "%s-credentials" $fullname) -}}

@@ -1,4 +1,4 @@
-"""Visits of the console of which the browser must not complain."""
+"""Visits of the console's page that fail if the browser reports errors."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ Open = Callable[..., Visit]
 
 @pytest.fixture
 def console(tmp_path: Path) -> FakeConsole:
-    """A console with tokens and all actions on, over processors in all states."""
-    made = FakeConsole(token_settings(tmp_path))
-    populate(made)
-    return made
+    """A console with tokens, all actions enabled, and processors in all states."""
+    console = FakeConsole(token_settings(tmp_path))
+    populate(console)
+    return console
 
 
 @pytest.fixture
 def visit(browser: Browser) -> Iterator[Open]:
-    """Opens the console. In the end nothing may have been complained of on any visit."""
+    """Opens the console's page. The fixture fails if the browser reported an error on any visit."""
     complaints: list[str] = []
     with ExitStack() as stack:
 

@@ -1,4 +1,4 @@
-"""Takes pictures of the console over a fake cluster, to look at a change of the page.
+"""Takes screenshots of the console over a fake cluster, to review a change of the page.
 
 python -m tests.browser.console.screenshot FILE [--one] [--dark] [--full]
 """
@@ -16,7 +16,7 @@ from tests.browser.site import serving
 
 
 def take(file: Path, one: bool, dark: bool, full: bool) -> None:
-    """The table, or one processor's page, as an operator sees it."""
+    """Take the table, or the page of one processor, as an operator sees it."""
     with tempfile.TemporaryDirectory() as folder:
         console = FakeConsole(token_settings(Path(folder)))
         populate(console)

@@ -1,4 +1,4 @@
-"""The console's real app over fakes on a real port, and a Chromium that looks at it."""
+"""The console's real app over fakes on a real port, and its page in Chromium."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tests.browser.site import WATCH
 
 POLL_MS = 5_000
 POLL_DEADLINE_S = 15
-TURN = re.compile(r"/api/v1/streams(/[^/?]+)?(\?.*)?$")
-"""What the page asks for first in each turn: all processors, or one."""
+FIRST_REQUEST = re.compile(r"/api/v1/streams(/[^/?]+)?(\?.*)?$")
+"""The first request of each refresh: all processors, or one."""
 FAILED = {
     "code": "RECORD_MALFORMED",
     "message": "The value of the record at vehicles, partition 3, offset 48130771 is not JSON.",
@@ -26,7 +26,7 @@ FAILED = {
 
 
 def populate(console: FakeConsole) -> None:
-    """Processors in all states that look different, with an hour behind them."""
+    """Processors in all states that look different, with an hour of history."""
     states = ("running", "running", "waiting", "stopped", "failed", "restarting")
     for number, name in enumerate(("fast-vehicles", "large-payments", "positions", "night-shift", "orders", "alarms")):
         namespace = "streams" if number % 2 == 0 else "more"
@@ -55,15 +55,15 @@ def populate(console: FakeConsole) -> None:
 
 
 class Visit:
-    """The console as somebody sees it. The page's clock stands still until `poll` moves it on."""
+    """The console's page in a browser. The page's clock advances only in `poll`."""
 
     def __init__(self, browser: Browser, console: FakeConsole, address: str, path: str = "", **options: Any) -> None:
         self.console = console
         self.complaints: list[str] = []
-        """What the browser's console said, errors of the page, and requests that failed."""
-        self.asked: list[str] = []
+        """Messages of the browser's console, errors of the page, and failed requests."""
+        self.requests: list[str] = []
         self._turns: list[Request] = []
-        """The requests with which a turn of the page begins."""
+        """The first requests of the refreshes."""
         self._answered: set[Request] = set()
         context = browser.new_context(
             **{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options}
@@ -72,7 +72,7 @@ class Visit:
         self.page.on("console", lambda m: self.complaints.append(m.text) if m.type != "log" else None)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("requestfailed", lambda request: self.complaints.append(f"failed: {request.url}"))
-        self.page.on("request", self._hear)
+        self.page.on("request", self._record)
         self.page.on("requestfinished", lambda request: self._answered.add(request))  # noqa: PLW0108  # no built-ins
         self.page.add_init_script(WATCH)
         self.page.clock.install(time=BEGIN)
@@ -80,34 +80,34 @@ class Visit:
             self.page.goto(address + path)
 
     def log_in(self, name: str = "ada") -> None:
-        """Logs in with somebody's token, by keyboard."""
+        """Log in with a user's token, by keyboard."""
         self.page.get_by_label("Token").fill(TOKENS[name][1])
         self.page.keyboard.press("Enter")
         self.page.locator("#who").get_by_text(name).wait_for()
 
     def poll(self) -> None:
-        """Lets the page ask once more, and returns when a turn that began after this call has its answer.
+        """Let the page refresh once; returns when a refresh that began after this call has its response.
 
-        A turn may still be under way, and the page's timer is set only when it has ended.
+        Another refresh may still be running, and the page sets its timer only when that has ended.
         """
         before = len(self._turns)
         deadline = time.monotonic() + POLL_DEADLINE_S
         while not self._answered.intersection(self._turns[before:]):
-            assert time.monotonic() < deadline, f"the page asked for nothing more than {self.asked}"
+            assert time.monotonic() < deadline, f"the page asked for nothing more than {self.requests}"
             self.page.clock.run_for(POLL_MS)
-            self.page.wait_for_timeout(10)  # in which what the page asks for and is told arrives here
+            self.page.wait_for_timeout(10)  # dispatches requests and responses to the handlers
 
-    def _hear(self, request: Request) -> None:
-        self.asked.append(request.url)
-        if TURN.search(request.url):
+    def _record(self, request: Request) -> None:
+        self.requests.append(request.url)
+        if FIRST_REQUEST.search(request.url):
             self._turns.append(request)
 
     def names(self) -> list[str]:
-        """The processors of the table, as they stand."""
+        """The names in the table, in order."""
         return self.page.locator("#processors tbody th").all_inner_texts()
 
     def close(self) -> list[str]:
-        """Leaves; what the browser complained of, violations of the content policy among it."""
+        """Close the page. Returns the errors that the browser reported, including violations of the content policy."""
         complaints = [*self.complaints, *self.page.evaluate("window.violations")]
-        self.page.context.close()  # which aborts requests that are under way: no fault of the page
+        self.page.context.close()  # aborts running requests, which is no error of the page
         return complaints

@@ -1,4 +1,4 @@
-"""axe-core finds nothing wrong with the console, light and dark."""
+"""axe-core reports no violations on the console's page, in light and dark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One processor's page in a real browser: what it shows, and what may be done there."""
+"""The page of one processor in a real browser: what it shows, and its actions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def opened(visit: Open, console: FakeConsole, name: str = "fast-vehicles", who: 
     return seen
 
 
-def test_is_reached_by_keyboard_and_left_again(console: FakeConsole, visit: Open) -> None:
+def test_is_opened_and_left_by_keyboard(console: FakeConsole, visit: Open) -> None:
     seen = visit(console)
     seen.log_in()
     link = seen.page.get_by_role("link", name="fast-vehicles")
@@ -47,24 +47,24 @@ def test_shows_program_topology_stores_facts_events_and_log(console: FakeConsole
     expect(seen.page.locator("#topology .node")).to_have_count(len(DESCRIBED.topology["nodes"]))
     expect(seen.page.locator("#stores")).to_contain_text("fast-vehicles-window")
     expect(seen.page.locator("#facts")).to_contain_text(console.id_of("fast-vehicles"))
-    expect(seen.page.locator("#events")).to_contain_text("It is running.")
+    expect(seen.page.locator("#events")).to_contain_text("State running.")
     expect(seen.page.locator("#logs")).to_have_text("batch 1 ended\nbatch 2 ended")
-    expect(seen.page.locator("#violations")).to_have_text("The workload keeps the contract.")
+    expect(seen.page.locator("#violations")).to_have_text("No violations.")
 
 
-def test_lag_and_rates_of_the_last_hour_are_curves_and_words(console: FakeConsole, visit: Open) -> None:
+def test_lag_and_rates_of_the_last_hour_are_curves_with_a_description(console: FakeConsole, visit: Open) -> None:
     seen = opened(visit, console)
 
     lag = seen.page.locator("#lag-chart svg")
     expect(lag).to_have_attribute(
-        "aria-label", "Lag over the last hour in records. lag: now 2,290, least 400, peak 2,380."
+        "aria-label", "Lag over the last hour in records. lag: now 2,290, lowest 400, highest 2,380."
     )
     curve = lag.locator(".curve").get_attribute("d") or ""
     assert curve.count("L") == 59
     expect(seen.page.locator("#rate-chart .curve")).to_have_count(2)
 
 
-def test_figures_are_renewed(console: FakeConsole, visit: Open) -> None:
+def test_figures_are_refreshed(console: FakeConsole, visit: Open) -> None:
     seen = opened(visit, console)
 
     console.clock.forward(minutes=1)
@@ -73,7 +73,7 @@ def test_figures_are_renewed(console: FakeConsole, visit: Open) -> None:
     seen.poll()
 
     expect(seen.page.locator("#lag-chart svg")).to_have_attribute(
-        "aria-label", "Lag over the last hour in records. lag: now 1M, least 400, peak 1M."
+        "aria-label", "Lag over the last hour in records. lag: now 1M, lowest 400, highest 1M."
     )
 
 
@@ -88,15 +88,15 @@ def test_a_failure_is_reported_with_the_way_out(console: FakeConsole, visit: Ope
 def test_a_runner_that_does_not_respond_is_shown_and_gets_no_more_requests(console: FakeConsole, visit: Open) -> None:
     seen = opened(visit, console, "by-hand")
 
-    expect(seen.page.locator("#reason")).to_contain_text("was not answered within 2 s")
+    expect(seen.page.locator("#reason")).to_contain_text("had no response within 2 s")
     expect(seen.page.locator("#violations .warning")).to_have_count(1)
-    assert not [address for address in seen.asked if address.endswith(("/topology", "/stores"))]
+    assert not [address for address in seen.requests if address.endswith(("/topology", "/stores"))]
 
 
-def test_a_deleted_one_is_shown_with_nothing_to_do(console: FakeConsole, visit: Open) -> None:
+def test_a_deleted_processor_is_shown_without_actions(console: FakeConsole, visit: Open) -> None:
     seen = opened(visit, console, "gone")
 
-    expect(seen.page.locator("#reason")).to_contain_text("Its workload vanished at 2026-11-21 10:14:00 UTC.")
+    expect(seen.page.locator("#reason")).to_contain_text("first noticed at 2026-11-21 10:14:00 UTC.")
     expect(seen.page.locator(".bar .actions button:visible")).to_have_count(0)
 
 
@@ -108,12 +108,12 @@ def test_an_unknown_id_is_reported(console: FakeConsole, visit: Open) -> None:
     seen.complaints.clear()
 
 
-def test_the_log_is_read_again_when_asked(console: FakeConsole, visit: Open) -> None:
+def test_the_log_is_fetched_again_on_request(console: FakeConsole, visit: Open) -> None:
     seen = opened(visit, console)
     expect(seen.page.locator("#logs")).to_contain_text("batch 2 ended")
 
     console.cluster.pods_of["streams", "fast-vehicles-0"].lines.append("batch 3 ended")
-    seen.page.get_by_role("button", name="Read again").click()
+    seen.page.get_by_role("button", name="Refresh").click()
 
     expect(seen.page.locator("#logs")).to_contain_text("batch 3 ended")
 
@@ -123,7 +123,7 @@ class TestActions:
         seen = opened(visit, console)
         page = seen.page
 
-        expect(page.locator("#stop")).to_be_visible()  # it is offered when all else is shown
+        expect(page.locator("#stop")).to_be_visible()  # the button appears after all else
         page.locator("#stop").press("Enter")
         expect(page.get_by_role("dialog", name="Stop fast-vehicles?")).to_be_visible()
         page.keyboard.press("Tab")
@@ -133,9 +133,9 @@ class TestActions:
         console.refresh()
         seen.poll()
         expect(page.locator("#state")).to_have_text("stopped")
-        expect(page.locator("#events")).to_contain_text("ada asked to stop it: done.")
+        expect(page.locator("#events")).to_contain_text("ada requested stop: done.")
 
-        expect(page.locator("#start")).to_be_visible()  # it is offered when all else is shown
+        expect(page.locator("#start")).to_be_visible()  # the button appears after all else
         page.locator("#start").press("Enter")
         expect(page.get_by_role("dialog", name="Start fast-vehicles?")).to_be_visible()
         page.keyboard.press("Tab")
@@ -181,7 +181,7 @@ class TestActions:
         console.refresh()
         seen.poll()
         expect(page.locator("#state")).to_have_text("deleted")
-        # A turn between the two may have asked the runner of one that was just gone.
+        # A refresh between the two may have sent a request to the runner of the deleted processor.
         seen.complaints[:] = [complaint for complaint in seen.complaints if "409 (CONFLICT)" not in complaint]
 
     def test_a_viewer_sees_no_button(self, console: FakeConsole, visit: Open) -> None:
@@ -191,7 +191,7 @@ class TestActions:
         expect(seen.page.locator(".bar .actions button:visible")).to_have_count(0)
 
     @pytest.mark.parametrize("action", ["stop", "scale", "delete"])
-    def test_only_what_is_switched_on_is_offered(self, visit: Open, tmp_path: Path, action: str) -> None:
+    def test_only_enabled_actions_have_buttons(self, visit: Open, tmp_path: Path, action: str) -> None:
         console = FakeConsole(token_settings(tmp_path, actions={action: True}))
         populate(console)
         seen = opened(visit, console)

@@ -1,4 +1,4 @@
-"""The table of processors in a real browser: what it shows, filter, sort, many rows, log-in."""
+"""The table of processors in a real browser: content, filter, sorting, many rows, login."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BY_STATE = [
 ]
 
 
-def test_all_processors_are_shown_the_most_pressing_first(console: FakeConsole, visit: Open) -> None:
+def test_all_processors_are_shown_the_most_severe_first(console: FakeConsole, visit: Open) -> None:
     seen = visit(console)
     seen.log_in()
 
@@ -38,7 +38,7 @@ def test_all_processors_are_shown_the_most_pressing_first(console: FakeConsole, 
     expect(seen.page.locator("#count")).to_have_text("10 processors")
 
 
-def test_a_violation_and_what_others_made_is_noted(console: FakeConsole, visit: Open) -> None:
+def test_violations_and_the_creator_are_noted(console: FakeConsole, visit: Open) -> None:
     seen = visit(console)
     seen.log_in()
 
@@ -46,7 +46,7 @@ def test_a_violation_and_what_others_made_is_noted(console: FakeConsole, visit: 
     expect(seen.page.get_by_role("row", name="of-old")).to_contain_text("legacy")
 
 
-def test_rows_are_renewed_in_place(console: FakeConsole, visit: Open) -> None:
+def test_rows_are_updated_in_place(console: FakeConsole, visit: Open) -> None:
     seen = visit(console)
     seen.log_in()
     row = seen.page.get_by_role("row", name="fast-vehicles")
@@ -90,11 +90,11 @@ class TestFilter:
         page.get_by_label("Violations only").check()
         assert seen.names() == ["by-hand"]
 
-    def test_outlives_what_is_new(self, console: FakeConsole, visit: Open) -> None:
+    def test_a_filter_applies_to_new_rows(self, console: FakeConsole, visit: Open) -> None:
         seen = visit(console)
         seen.log_in()
         seen.page.get_by_label("Filter").fill("new")
-        expect(seen.page.locator("#nothing")).to_have_text("No processor fits the filter.")
+        expect(seen.page.locator("#nothing")).to_have_text("No processor matches the filter.")
 
         console.cluster.add(workload("new-one"))
         console.refresh()
@@ -148,7 +148,7 @@ class TestMany:
 
         assert time.monotonic() - begun < 8
 
-    def test_renewing_them_touches_only_what_changed(self, console: FakeConsole, visit: Open) -> None:
+    def test_a_refresh_changes_only_cells_that_differ(self, console: FakeConsole, visit: Open) -> None:
         seen = visit(console)
         expect(seen.page.locator("#processors tbody tr")).to_have_count(1000)
         seen.page.evaluate(
@@ -166,7 +166,7 @@ class TestMany:
 
 
 class TestSession:
-    def test_without_authentication_the_table_is_there_at_once(self, visit: Open) -> None:
+    def test_without_authentication_the_table_is_shown_at_once(self, visit: Open) -> None:
         console = FakeConsole()
         console.refresh()
 
@@ -175,12 +175,12 @@ class TestSession:
         expect(seen.page.locator("#nothing")).to_have_text("There are no processors in these namespaces yet.")
         expect(seen.page.locator("#account")).to_be_hidden()
 
-    def test_nothing_is_shown_before_the_log_in(self, console: FakeConsole, visit: Open) -> None:
+    def test_nothing_is_shown_before_the_login(self, console: FakeConsole, visit: Open) -> None:
         seen = visit(console)
 
         expect(seen.page.get_by_label("Token")).to_be_focused()
         expect(seen.page.locator("#list")).to_be_hidden()
-        assert not [address for address in seen.asked if "/streams" in address]
+        assert not [address for address in seen.requests if "/streams" in address]
 
     def test_a_wrong_token_is_reported(self, console: FakeConsole, visit: Open) -> None:
         seen = visit(console)
@@ -192,7 +192,7 @@ class TestSession:
         assert any("401" in complaint for complaint in seen.complaints)
         seen.complaints.clear()
 
-    def test_the_user_is_shown_until_the_log_out(self, console: FakeConsole, visit: Open) -> None:
+    def test_the_user_is_shown_until_the_logout(self, console: FakeConsole, visit: Open) -> None:
         seen = visit(console)
         seen.log_in("eve")
         expect(seen.page.locator("#who")).to_have_text("eve · viewer")
@@ -202,8 +202,8 @@ class TestSession:
         expect(seen.page.get_by_label("Token")).to_be_visible()
         expect(seen.page.locator("#list")).to_be_hidden()
 
-    def test_a_log_out_waits_for_the_request_that_is_on_its_way(self, console: FakeConsole, visit: Open) -> None:
-        """Sent beside it, it would take the session away from it, and the page would complain."""
+    def test_a_logout_waits_for_the_running_request(self, console: FakeConsole, visit: Open) -> None:
+        """A concurrent logout would end the session of the request, and the page would report an error."""
         seen = visit(console)
         seen.log_in("eve")
         held: list[Route] = []
@@ -218,7 +218,7 @@ class TestSession:
         seen.page.on("request", lambda request: asked.append(request.method))
 
         seen.page.get_by_role("button", name="Log out").click()
-        seen.page.evaluate("fetch('health/live')")  # what was sent before this one is known when it has its answer
+        seen.page.evaluate("fetch('health/live')")  # by the time of this response, all earlier requests were recorded
         expect(seen.page.locator("#list")).to_be_visible()
         before = list(asked)
         held[0].continue_()
@@ -236,7 +236,7 @@ class TestSession:
 
         expect(seen.page.locator("#processors tbody tr")).to_have_count(10)
 
-    def test_a_session_that_ends_leads_to_the_log_in(self, console: FakeConsole, visit: Open, tmp_path: Path) -> None:
+    def test_the_end_of_a_session_shows_the_login(self, console: FakeConsole, visit: Open, tmp_path: Path) -> None:
         seen = visit(console)
         seen.log_in()
         expect(seen.page.locator("#processors tbody tr")).to_have_count(10)
@@ -260,7 +260,7 @@ def test_a_namespace_that_cannot_be_read_is_reported(console: FakeConsole, visit
     expect(seen.page.locator("#processors tbody tr")).to_have_count(10)
 
 
-def test_what_comes_from_outside_is_text_and_never_markup(visit: Open, tmp_path: Path) -> None:
+def test_external_values_are_text_and_never_markup(visit: Open, tmp_path: Path) -> None:
     evil = "<img src=x onerror=alert(1)>"
     console = FakeConsole(token_settings(tmp_path))
     manifest = workload("x", sql=f"-- {evil}")
@@ -282,7 +282,7 @@ def test_what_comes_from_outside_is_text_and_never_markup(visit: Open, tmp_path:
 
 
 @pytest.mark.parametrize("width", [360, 800, 1920])
-def test_no_width_makes_the_page_scroll_sideways(console: FakeConsole, visit: Open, width: int) -> None:
+def test_the_page_never_scrolls_horizontally(console: FakeConsole, visit: Open, width: int) -> None:
     seen = visit(console, viewport={"width": width, "height": 800})
     seen.log_in()
     expect(seen.page.locator("#processors tbody tr")).to_have_count(10)
@@ -290,9 +290,9 @@ def test_no_width_makes_the_page_scroll_sideways(console: FakeConsole, visit: Op
     assert seen.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_it_asks_nobody_else(console: FakeConsole, visit: Open) -> None:
+def test_it_uses_no_other_host(console: FakeConsole, visit: Open) -> None:
     seen = visit(console)
     seen.log_in()
     seen.poll()
 
-    assert all(re.match(r"http://127\.0\.0\.1:\d+/", address) for address in seen.asked)
+    assert all(re.match(r"http://127\.0\.0\.1:\d+/", address) for address in seen.requests)

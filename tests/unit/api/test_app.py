@@ -1,4 +1,4 @@
-"""Each route of the API over a fake processor: what it answers in which state."""
+"""Each route of the API on a fake processor: its response in each state."""
 
 import re
 from typing import Any
@@ -44,7 +44,7 @@ def test_every_route_of_the_table_is_served_and_no_other_but_the_files_of_the_pa
 
 
 class TestStream:
-    def test_reports_the_program_and_who_runs_it(self) -> None:
+    def test_reports_the_program_and_its_user(self) -> None:
         body = body_of(client_in("running").get("/stream"))
 
         assert body["sql"].startswith("SET defaults.topic.autocreate=true;")
@@ -64,7 +64,7 @@ class TestStream:
         processor = SCENARIOS["starting"]()
         running = SCENARIOS["running"]()
         ends = running.status().ends
-        processor.tell(LagMeasured(processor.now_ms, ends))
+        processor.emit(LagMeasured(processor.now_ms, ends))
 
         first = body_of(client_of(processor).get("/stream"))["offsets"][0]
         assert (first["position"], first["lag"]) == (None, None)
@@ -92,13 +92,13 @@ class TestStream:
         assert body["reason"]["wayOut"].endswith("Then POST /start.")
         assert body["nextRestartAt"] is None
 
-    def test_restarting_reports_when_it_is_tried_again(self) -> None:
+    def test_restarting_reports_the_time_of_the_next_restart(self) -> None:
         body = body_of(client_in("restarting").get("/stream"))
 
         assert body["state"] == "restarting"
         assert body["nextRestartAt"] > body["at"]
 
-    def test_before_anything_is_known_it_says_so_with_nulls_and_empty_lists(self) -> None:
+    def test_unknown_values_are_nulls_and_empty_lists(self) -> None:
         body = body_of(client_in("starting").get("/stream"))
 
         assert body["state"] == "starting"
@@ -141,7 +141,7 @@ class TestHealth:
 
     def test_a_restart_does_not_undo_startup(self) -> None:
         processor = SCENARIOS["restarting"]()
-        processor.go(Trigger.RETRY)
+        processor.transition(Trigger.RETRY)
 
         assert client_of(processor).get("/health/startup").status_code == 200
 
@@ -162,7 +162,7 @@ class TestStores:
 
         assert [s["rows"] for s in body_of(client_of(processor).get("/metadata"))] == [None, None]
 
-    def test_reading_a_store_is_refused_as_not_in_this_version(self) -> None:
+    def test_reading_a_store_is_not_supported(self) -> None:
         response = client_in("running").get("/metadata/vehicles-latest")
 
         assert response.status_code == 501
@@ -176,20 +176,20 @@ class TestStores:
 
 
 class TestStopAndStart:
-    def test_stop_is_taken_and_answers_the_state_it_led_to(self) -> None:
+    def test_stop_is_accepted_and_returns_the_new_state(self) -> None:
         processor = SCENARIOS["running"]()
 
         response = client_of(processor).post("/stop")
 
         assert (response.status_code, body_of(response)) == (202, {"state": "stopping"})
-        assert processor.asked == [("stop", "127.0.0.1")]
+        assert processor.requests == [("stop", "127.0.0.1")]
 
-    def test_start_after_a_failure_is_taken(self) -> None:
+    def test_start_after_a_failure_is_accepted(self) -> None:
         response = client_in("failed").post("/start")
 
         assert (response.status_code, body_of(response)) == (202, {"state": "starting"})
 
-    def test_start_of_what_runs_changes_nothing(self) -> None:
+    def test_start_of_a_running_processor_changes_nothing(self) -> None:
         response = client_in("running").post("/start")
 
         assert (response.status_code, body_of(response)) == (202, {"state": "running"})
@@ -213,10 +213,10 @@ class TestStopAndStart:
 
         client_of(processor).post("/stop", headers={"X-Forwarded-User": header})
 
-        assert processor.asked == [("stop", who)]
+        assert processor.requests == [("stop", who)]
 
 
-class TestTheRest:
+class TestOtherRoutes:
     def test_topology_has_the_graph_and_the_plan(self) -> None:
         body = body_of(client_in("running").get("/topology"))
 
@@ -243,7 +243,7 @@ class TestTheRest:
             with client.get(f"/{file}") as response:
                 assert (file, response.status_code) == (file, 200)
 
-    def test_head_answers_the_headers_alone(self) -> None:
+    def test_head_returns_only_headers(self) -> None:
         response = client_in("running").head("/stream")
 
         assert (response.status_code, response.data) == (200, b"")
@@ -260,7 +260,7 @@ class TestHistory:
     def test_it_has_a_sample_for_each_ten_seconds_since_the_process_began(self) -> None:
         processor = SCENARIOS["starting"]()
         processor.plan()
-        processor.go(Trigger.RUN)
+        processor.transition(Trigger.RUN)
         for _ in range(15):
             processor.batch(seconds=2.0)
 

@@ -1,4 +1,4 @@
-"""The OpenAPI document is true: schemathesis walks the app by it, in every state of the processor."""
+"""The OpenAPI document describes what the API does: schemathesis generates requests from it in every state."""
 
 import json
 import subprocess
@@ -30,12 +30,12 @@ def schema_for(processor: FakeProcessor) -> Any:
 
 @schemathesis.pytest.parametrize(**{name: schema_for(made()) for name, made in SCENARIOS.items()})
 @BOUNDED
-def test_every_operation_answers_as_documented(case: Case[Any]) -> None:
+def test_every_operation_responds_as_documented(case: Case[Any]) -> None:
     case.call_and_validate()
 
 
-class Walk(RuleBasedStateMachine):
-    """Requests in any order while the processor goes its way: each answer is as documented, and true."""
+class ProcessorRequests(RuleBasedStateMachine):
+    """Requests in any order while the processor changes its state: each response is as documented and consistent."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class Walk(RuleBasedStateMachine):
         self.ask("GET", path)
 
     @rule(action=sampled_from(["/stop", "/start"]))
-    def steer(self, action: str) -> None:
+    def request_action(self, action: str) -> None:
         before = self.processor.status().state
         status = self.ask("POST", action).status_code
         refused = (before, action) in {
@@ -61,24 +61,24 @@ class Walk(RuleBasedStateMachine):
         assert status == (409 if refused else 202)
 
     @rule(trigger=sampled_from(Trigger))
-    def live(self, trigger: Trigger) -> None:
+    def pass_trigger(self, trigger: Trigger) -> None:
         with suppress(LsqlError):
-            self.processor.go(trigger)
+            self.processor.transition(trigger)
 
     @rule()
-    def work(self) -> None:
+    def run_batch(self) -> None:
         self.processor.plan()
         self.processor.batch()
 
     @invariant()
-    def stream_is_true(self) -> None:
+    def stream_is_consistent(self) -> None:
         body = self.ask("GET", "/stream").json()
         assert body["state"] == self.processor.status().state.value
         assert body["batches"] == self.processor.status().batches
 
 
-TestWalk = Walk.TestCase
-TestWalk.settings = BOUNDED
+TestProcessorRequests = ProcessorRequests.TestCase
+TestProcessorRequests.settings = BOUNDED
 
 
 def test_document_has_every_route_of_the_table() -> None:

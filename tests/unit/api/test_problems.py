@@ -1,4 +1,4 @@
-"""Every error answer has one shape, and none shows what happened inside."""
+"""Every error response has one format, and contains no internal details."""
 
 import logging
 from typing import Any
@@ -12,11 +12,11 @@ from lsql_runner.api.app import create_app
 from lsql_runner.errors import LsqlError
 from lsql_runner.runtime.status import Status
 
-SHAPE = {"type", "title", "status", "code", "detail", "wayOut", "instance"}
+FIELDS = {"type", "title", "status", "code", "detail", "wayOut", "instance"}
 
 
 class Broken(FakeProcessor):
-    """A processor whose status cannot be had."""
+    """A processor whose status raises an error."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ def problem(client: FlaskClient, method: str, path: str) -> dict[str, Any]:
     response = client.open(path, method=method)
     assert response.headers["Content-Type"] == "application/problem+json"
     body: dict[str, Any] = response.get_json(force=True)
-    assert set(body) == SHAPE
+    assert set(body) == FIELDS
     assert body["status"] == response.status_code
     assert body["instance"] == path
     return body
@@ -53,21 +53,21 @@ def problem(client: FlaskClient, method: str, path: str) -> dict[str, Any]:
         ("POST", "/", 405, "METHOD_NOT_ALLOWED"),
     ],
 )
-def test_what_is_not_there_is_reported_as_a_problem(method: str, path: str, status: int, code: str) -> None:
+def test_a_missing_resource_is_a_problem(method: str, path: str, status: int, code: str) -> None:
     body = problem(client_of(running()), method, path)
 
     assert (body["status"], body["code"]) == (status, code)
     assert body["type"] == "urn:lsql:error:" + code.lower().replace("_", "-")
 
 
-def test_wrong_method_names_the_right_ones_in_words_and_in_the_header() -> None:
+def test_a_wrong_method_is_reported_with_the_allowed_ones() -> None:
     response = client_of(running()).get("/stop")
 
     assert response.get_json(force=True)["wayOut"] == "Use OPTIONS, POST."
     assert set(response.headers["Allow"].split(", ")) == {"OPTIONS", "POST"}
 
 
-def test_a_bug_shows_a_reference_that_the_log_has_and_no_trace(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_internal_error_shows_a_reference_to_the_log_and_no_trace(caplog: pytest.LogCaptureFixture) -> None:
     client = client_of(Broken(KeyError("secret-of-the-inside")))
 
     with caplog.at_level(logging.ERROR):
@@ -80,7 +80,7 @@ def test_a_bug_shows_a_reference_that_the_log_has_and_no_trace(caplog: pytest.Lo
     assert record.exc_info is not None
 
 
-def test_any_other_http_error_is_a_wrong_request() -> None:
+def test_any_other_http_error_is_an_invalid_request() -> None:
     body = problem(client_of(Broken(RequestEntityTooLarge())), "GET", "/stream")
 
     assert (body["status"], body["code"]) == (413, "REQUEST_INVALID")

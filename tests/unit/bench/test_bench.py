@@ -1,4 +1,4 @@
-"""The benchmark's arithmetic: rates from samples, pairs, the table; and its input."""
+"""The benchmark's computations: rates from samples, pairs, the table; and its input."""
 
 from collections import Counter
 
@@ -12,7 +12,7 @@ def run(warm: float | None, total: float = 1000.0) -> Figures:
     return Figures(total_per_s=total, warm_per_s=warm, warm_cpu_us=None, cpu_s=1.0, first_commit_s=2.0)
 
 
-def test_warm_leaves_out_start_up_and_the_first_third() -> None:
+def test_the_warm_rate_excludes_start_up_and_the_first_third() -> None:
     samples = [Sample(0, 0, 0), Sample(5, 10, 4), Sample(8, 300, 6), Sample(10, 600, 8), Sample(12, 900, 9)]
     found = figures(samples, 900)
     assert found.warm_per_s == 600 / 4
@@ -20,7 +20,7 @@ def test_warm_leaves_out_start_up_and_the_first_third() -> None:
     assert found.first_commit_s == 5
 
 
-def test_processor_time_is_of_the_same_part_of_the_run() -> None:
+def test_processor_time_is_measured_over_the_same_part_of_the_run() -> None:
     samples = [Sample(8, 400, 6), Sample(12, 900, 9)]
     assert figures(samples, 900).warm_cpu_us == 3e6 / 500
 
@@ -31,7 +31,7 @@ def test_a_run_with_one_commit_has_no_warm_rate() -> None:
     assert found.total_per_s == 225
 
 
-def test_a_run_that_did_not_reach_the_end_has_no_figures() -> None:
+def test_a_run_that_did_not_reach_the_end_has_no_measures() -> None:
     with pytest.raises(ValueError, match="before record 900"):
         figures([Sample(0, 0, 0), Sample(4, 899, 2)], 900)
 
@@ -40,17 +40,17 @@ def test_spread_of_values() -> None:
     assert spread([3.0, 1.0, 7.0]) == Spread(1.0, 3.0, 7.0)
 
 
-def test_no_values_have_no_spread() -> None:
+def test_the_spread_of_no_values_is_an_error() -> None:
     with pytest.raises(ValueError, match="no values"):
         spread([])
 
 
-def test_ratios_are_of_pairs() -> None:
+def test_ratios_are_computed_for_pairs() -> None:
     assert ratios([2.0, 3.0], [1.0, 6.0]) == [2.0, 0.5]
 
 
 @pytest.mark.parametrize(("ours", "theirs"), [([1.0], [1.0, 2.0]), ([1.0], [0.0])])
-def test_ratios_refuse_what_makes_no_pairs(ours: list[float], theirs: list[float]) -> None:
+def test_ratios_refuse_values_without_a_pair(ours: list[float], theirs: list[float]) -> None:
     with pytest.raises(ValueError, match=r"pairs|zero"):
         ratios(ours, theirs)
 
@@ -64,12 +64,12 @@ def test_the_table_has_a_line_for_each_measure_of_a_workload() -> None:
     assert len(lines) == 6
 
 
-def test_a_measure_that_one_run_lacks_is_said_to_be_too_short() -> None:
+def test_a_measure_that_one_run_lacks_is_shown_as_too_short() -> None:
     pairs = Pairs("filter", (run(100_000.0), run(None)), (run(200_000.0), run(200_000.0)))
     assert table([pairs]).splitlines()[2].split(" | ")[2:] == ["too short", "200 k / 200 k / 200 k", "too short |"]
 
 
-def test_the_input_says_what_is_to_come_out() -> None:
+def test_the_input_has_the_expected_output() -> None:
     expected = Expected()
     records = list(reports(3 * VESSELS, 1_800_000_000_000, expected))
     assert sum(expected.windows.values()) == len(records)
@@ -77,5 +77,5 @@ def test_the_input_says_what_is_to_come_out() -> None:
     assert 0 < expected.fast < len(records)
 
 
-def test_the_input_is_the_same_each_time() -> None:
+def test_the_input_is_deterministic() -> None:
     assert list(reports(100, 60_000, Expected())) == list(reports(100, 60_000, Expected()))

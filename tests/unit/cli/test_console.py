@@ -1,4 +1,4 @@
-"""`lsql-console`: what each command prints and with which code it ends."""
+"""`lsql-console`: the output and the exit code of each command."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def run(*arguments: str | Path) -> tuple[int, str]:
 
 
 class TestRecover:
-    def test_publishes_and_logs_what_it_did(self, config: Path, cluster: FakeCluster) -> None:
+    def test_publishes_and_logs_a_summary(self, config: Path, cluster: FakeCluster) -> None:
         cluster.add(workload("a", replicas=0))
 
         code, output = run("recover", "--config", config)
@@ -54,12 +54,12 @@ class TestRecover:
         assert (last["message"], last["processors"], last["adopted"]) == ("published", 1, 1)
         assert last["states"] == {"scaled-down": 1}
 
-    def test_is_3_when_a_part_could_not_be_read(self, config: Path, cluster: FakeCluster) -> None:
+    def test_exits_with_3_if_a_namespace_could_not_be_read(self, config: Path, cluster: FakeCluster) -> None:
         cluster.refused.add(("workloads", "streams"))
 
         assert run("recover", "--config", config)[0] == 3
 
-    def test_is_3_when_the_api_server_is_away(self, config: Path, cluster: FakeCluster) -> None:
+    def test_exits_with_3_if_the_api_server_is_unreachable(self, config: Path, cluster: FakeCluster) -> None:
         cluster.down = True
 
         code, output = run("recover", "--config", config)
@@ -67,7 +67,7 @@ class TestRecover:
         assert code == 3
         assert "CLUSTER_REFUSED: The API server failed to read ConfigMap/lsql-processors: connection refused." in output
 
-    def test_is_1_when_the_configuration_is_wrong(self, config: Path) -> None:
+    def test_exits_with_1_if_the_configuration_is_wrong(self, config: Path) -> None:
         config.write_text("namespaces: streams\n")
 
         code, output = run("recover", "--config", config)
@@ -75,12 +75,12 @@ class TestRecover:
         assert code == 1
         assert "CONSOLE_CONFIG_INVALID" in output
 
-    def test_is_2_for_an_unknown_option(self) -> None:
+    def test_exits_with_2_for_an_unknown_option(self) -> None:
         assert run("recover", "--colour", "red")[0] == 2
 
 
 class TestToken:
-    def test_prints_a_line_for_the_file_of_tokens(self, tmp_path: Path) -> None:
+    def test_prints_a_line_for_the_token_file(self, tmp_path: Path) -> None:
         code, output = run("token", "ada", "--role", "operator")
 
         token, line = (text.partition(":")[2].strip() for text in output.splitlines())
@@ -98,7 +98,7 @@ class TestToken:
 class TestServe:
     @pytest.fixture
     def server(self, config: Path, tmp_path: Path) -> Iterator[Process]:
-        """A console whose API server is not there."""
+        """A console whose API server is unreachable."""
         port, nowhere = free_port(), free_port()
         config.write_text(config.read_text() + f"port: {port}\n")
         kubeconfig = tmp_path / "kubeconfig"
@@ -121,7 +121,7 @@ class TestServe:
         with process:
             yield process
 
-    def test_lives_without_an_api_server_is_not_ready_and_ends_on_term(self, server: Process, config: Path) -> None:
+    def test_without_an_api_server_it_is_live_but_not_ready(self, server: Process, config: Path) -> None:
         port = int(config.read_text().rsplit(":", 1)[1])
 
         assert status(port, "/health/ready") == 503

@@ -1,4 +1,4 @@
-"""The command line in a process: what it prints for valid and invalid input, and the exit code."""
+"""The command line in a process: its output and exit code for valid and invalid input."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOPICS = {
 
 
 def lsql(*arguments: str, sql: str | None = None, **env: str) -> subprocess.CompletedProcess[str]:
-    """Runs `lsql` with no other variables than these."""
+    """Run `lsql` with no other environment variables than these."""
     variables = {"LSQL_TOPICS": json.dumps(TOPICS), **({} if sql is None else {"SQL": sql}), **env}
     return subprocess.run([LSQL, *arguments], env=variables, capture_output=True, text=True, timeout=50, check=False)
 
@@ -31,11 +31,11 @@ def test_a_valid_program_is_ok() -> None:
     assert (result.returncode, result.stdout.splitlines()[0], result.stderr) == (0, "ok: cars -> fast", "")
 
 
-def test_what_a_first_start_changes_is_listed() -> None:
+def test_the_changes_of_a_first_start_are_listed() -> None:
     result = lsql("validate", sql=insert("name FROM cars").replace("INTO fast", "INTO fast STORE VALUE AS AVRO"))
 
     assert result.stdout.splitlines()[1:] == [
-        "A first start, where nothing of this exists yet, will:",
+        "A first start, with none of the targets present, will:",
         "- register the AVRO schema of subject fast-value",
         "- create topic fast",
         "- write program.json for generation 1",
@@ -62,7 +62,7 @@ def test_what_a_first_start_changes_is_listed() -> None:
         pytest.param(insert(f"{'(' * 10_000}speed{')' * 10_000} AS s FROM cars"), "SQL_TOO_DEEP", None, id="brackets"),
     ],
 )
-def test_an_invalid_program_is_shown_with_its_place(sql: str, code: str, marked: str | None) -> None:
+def test_an_error_is_shown_with_its_position_in_the_program(sql: str, code: str, marked: str | None) -> None:
     result = lsql("validate", sql=sql)
 
     lines = result.stderr.splitlines()
@@ -117,7 +117,7 @@ def test_a_plan_and_its_graph_are_printed() -> None:
     assert {"nodes", "edges"} <= json.loads(graph.stdout).keys()
 
 
-def test_functions_are_listed_and_one_is_shown() -> None:
+def test_functions_are_listed_or_described() -> None:
     every, one, none = lsql("functions"), lsql("functions", "upper"), lsql("functions", "uper")
 
     assert "UPPER" in every.stdout
@@ -143,7 +143,7 @@ with mock.patch.object(offline, "validate", side_effect=ZeroDivisionError("inter
     assert "Traceback" not in result.stderr
 
 
-def test_what_libraries_log_is_not_printed() -> None:
+def test_log_messages_of_libraries_are_not_printed() -> None:
     source = """
 import logging
 from lsql_runner.cli.lsql import cli
@@ -161,10 +161,10 @@ def test_a_registry_without_brokers_is_wrong_usage(tmp_path: Path) -> None:
     result = lsql("test", str(tmp_path), "--registry", "http://registry:8081")
 
     assert result.returncode == 2
-    assert "--registry goes with --kafka" in result.stderr
+    assert "--registry requires --kafka" in result.stderr
 
 
-def test_brokers_that_are_no_addresses_are_refused(tmp_path: Path) -> None:
+def test_invalid_addresses_of_brokers_are_refused(tmp_path: Path) -> None:
     (tmp_path / "case.yaml").touch()
 
     result = lsql("test", str(tmp_path), "--kafka", "kafka")

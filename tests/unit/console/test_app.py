@@ -1,4 +1,4 @@
-"""The console's API: what each route answers, to whom, and what an action leaves behind."""
+"""The console's API: the response of each route, who may use it, and the effects of an action."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lsql_runner.errors import LsqlError
 
 @pytest.fixture
 def console(tmp_path: Path) -> FakeConsole:
-    """A console with tokens, in which everything is switched on, over two processors."""
+    """A console with tokens, all actions enabled, and two processors."""
     console = FakeConsole(token_settings(tmp_path, logs={"enabled": True, "lines": 3}))
     console.cluster.add(workload("a"))
     console.cluster.add(workload("b", namespace="more"), "StatefulSet")
@@ -103,7 +103,7 @@ class TestList:
         assert response.status_code == 400
         assert "stat" in response.get_json(force=True)["detail"]
 
-    def test_is_sent_again_only_after_another_refresh(self, console: FakeConsole) -> None:
+    def test_is_not_modified_until_the_next_refresh(self, console: FakeConsole) -> None:
         asking = client(console)
         mark = asking.get("/api/v1/streams").headers["ETag"]
 
@@ -137,14 +137,14 @@ class TestList:
 
 
 class TestOne:
-    def test_reports_everything_with_the_program(self, console: FakeConsole) -> None:
+    def test_reports_all_fields_and_the_program(self, console: FakeConsole) -> None:
         body = get(console, f"/streams/{console.id_of('a')}")
 
         assert (body["name"], body["namespace"], body["user"], body["pipeline"]) == ("a", "streams", "ada", "traffic")
         assert body["sql"].startswith("SET defaults.topic.autocreate=true;")
         assert body["deletedAt"] is None
 
-    def test_a_long_program_is_read_whole_from_its_workload(self, console: FakeConsole) -> None:
+    def test_a_long_program_is_read_in_full_from_its_workload(self, console: FakeConsole) -> None:
         sql = "SELECT 1 -- " + "x" * 100_000
         console.cluster.add(workload("long", sql=sql))
         console.refresh()
@@ -153,7 +153,7 @@ class TestOne:
 
         assert (body["sql"], body["sqlTruncated"]) == (sql, False)
 
-    def test_an_unknown_one_is_a_404(self, console: FakeConsole) -> None:
+    def test_an_unknown_id_is_a_404(self, console: FakeConsole) -> None:
         response = client(console).get("/api/v1/streams/nobody")
 
         assert (response.status_code, response.get_json(force=True)["code"]) == (404, "PROCESSOR_UNKNOWN")
@@ -162,7 +162,7 @@ class TestOne:
         one = console.id_of("a")
 
         assert get(console, f"/streams/{one}/history")[0]["lag"] == 7
-        assert get(console, f"/streams/{one}/events")[0]["text"] == "It is running."
+        assert get(console, f"/streams/{one}/events")[0]["text"] == "State running."
 
     def test_topology_and_stores_come_from_the_runner_and_are_checked(self, console: FakeConsole) -> None:
         nodes = [{"id": "n1", "kind": "source", "label": "vehicles", "detail": None, "more": {}}, "odd"]
@@ -179,7 +179,7 @@ class TestOne:
             {"name": "s", "keySchema": "", "valueSchema": "", "rows": 3, "bytes": None}
         ]
 
-    def test_a_runner_that_has_none_is_reported(self, console: FakeConsole) -> None:
+    def test_a_runner_without_a_topology_is_reported(self, console: FakeConsole) -> None:
         console.runners.others["/topology"] = (404, {})
 
         response = client(console).get(f"/api/v1/streams/{console.id_of('a')}/topology")
@@ -198,7 +198,7 @@ class TestOne:
     def test_without_a_pod_the_log_is_empty(self, console: FakeConsole) -> None:
         assert get(console, f"/streams/{console.id_of('a')}/logs") == {"pod": "", "lines": []}
 
-    def test_logs_are_off_unless_they_are_on(self) -> None:
+    def test_logs_are_disabled_by_default(self) -> None:
         console = FakeConsole()
         console.cluster.add(workload("a"))
         console.refresh()
@@ -206,7 +206,7 @@ class TestOne:
         response = client(console, "").get(f"/api/v1/streams/{console.id_of('a')}/logs")
 
         assert (response.status_code, response.get_json(force=True)["code"]) == (403, "ACTION_DISABLED")
-        assert console.cluster.asked("pods") == 0
+        assert console.cluster.call_count("pods") == 0
 
 
 def act(console: FakeConsole, method: str, what: str, name: str = "a", token: str = "t-ada") -> Any:
@@ -224,14 +224,14 @@ class TestActions:
         assert (response.status_code, response.get_json(force=True)) == (202, {"name": "a", "namespace": "streams"})
         assert console.runners.posted == [("a", action, "ada")]
 
-    def test_delete_takes_the_workload_and_reports_how_the_rest_goes(self, console: FakeConsole) -> None:
+    def test_delete_deletes_the_workload_and_reports_how_to_delete_the_rest(self, console: FakeConsole) -> None:
         response = act(console, "DELETE", "")
 
         assert response.status_code == 202
         assert response.get_json(force=True)["forTheRest"] == "helm uninstall a --namespace streams"
         assert list(console.cluster.workloads("streams", "Deployment")) == []
 
-    def test_delete_does_not_hit_another_of_the_same_name(self, console: FakeConsole) -> None:
+    def test_delete_spares_a_new_workload_of_the_same_name(self, console: FakeConsole) -> None:
         console.cluster.add(workload("a"))
 
         response = act(console, "DELETE", "")
@@ -261,12 +261,12 @@ class TestActions:
 
         assert (response.status_code, response.get_json(force=True)["code"]) == (403, "PERMISSION_DENIED")
         assert console.runners.posted == []
-        assert console.cluster.asked("delete_workload") == 0
+        assert console.cluster.call_count("delete_workload") == 0
 
     @pytest.mark.parametrize(
         ("method", "what"), [("PUT", "/stop"), ("PUT", "/start"), ("PUT", "/scale/2"), ("DELETE", "")]
     )
-    def test_what_is_not_switched_on_is_off_for_operators_too(self, tmp_path: Path, method: str, what: str) -> None:
+    def test_operators_cannot_take_actions_that_are_not_enabled(self, tmp_path: Path, method: str, what: str) -> None:
         console = FakeConsole(token_settings(tmp_path, actions={}, logs={}))
         console.cluster.add(workload("a"))
         console.refresh()
@@ -308,10 +308,10 @@ class TestAudit:
             "result": "done",
         }
 
-    def test_and_is_an_event_on_the_workload(self, console: FakeConsole) -> None:
+    def test_an_action_is_an_event_on_the_workload(self, console: FakeConsole) -> None:
         act(console, "PUT", "/stop", "b")
 
-        [note] = console.cluster.notes
+        [note] = console.cluster.events
         assert (note.namespace, note.kind, note.name, note.type, note.reason) == (
             "more",
             "StatefulSet",
@@ -319,21 +319,21 @@ class TestAudit:
             "Normal",
             "Stopped",
         )
-        assert note.text == "ada asked to stop it: done."
+        assert note.text == "ada requested stop: done."
 
-    def test_and_is_among_the_events_of_the_processor(self, console: FakeConsole) -> None:
+    def test_an_action_is_listed_in_the_events_of_the_processor(self, console: FakeConsole) -> None:
         act(console, "PUT", "/stop")
 
         assert get(console, f"/streams/{console.id_of('a')}/events")[0]["by"] == "ada"
 
-    def test_what_failed_is_a_warning_with_the_reason(self, console: FakeConsole) -> None:
+    def test_a_failed_action_is_a_warning_with_the_reason(self, console: FakeConsole) -> None:
         act(console, "PUT", "/scale/3")
 
-        [note] = console.cluster.notes
+        [note] = console.cluster.events
         assert (note.type, note.reason) == ("Warning", "ScaleRefused")
         assert "no workers" in note.text
 
-    def test_an_attempt_without_the_right_is_logged_too(
+    def test_an_attempt_without_permission_is_logged_too(
         self, console: FakeConsole, caplog: pytest.LogCaptureFixture
     ) -> None:
         with caplog.at_level(logging.INFO, "lsql_runner.audit"):
@@ -342,13 +342,13 @@ class TestAudit:
         [record] = [r for r in caplog.records if r.name == "lsql_runner.audit"]
         assert (record.user, record.result) == ("eve", "PERMISSION_DENIED")  # type: ignore[attr-defined]
 
-    def test_an_event_that_cannot_be_written_does_not_undo_what_was_done(
+    def test_an_action_succeeds_if_its_event_cannot_be_written(
         self, console: FakeConsole, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def refuse(_note: object) -> None:
+        def refuse(_event: object) -> None:
             raise ClusterError("forbidden")
 
-        monkeypatch.setattr(console.cluster, "note", refuse)
+        monkeypatch.setattr(console.cluster, "create_event", refuse)
 
         assert act(console, "PUT", "/stop").status_code == 202
 
@@ -364,7 +364,7 @@ class TestSession:
         assert "t-ada" not in cookie
         assert response.get_json(force=True)["actions"] == ALL_ON
 
-    def test_the_cookie_lets_in_until_the_session_is_ended(self, console: FakeConsole) -> None:
+    def test_the_cookie_is_valid_until_the_session_ends(self, console: FakeConsole) -> None:
         asking = client(console, "")
         asking.post("/api/v1/session", json={"token": "t-eve"}, base_url="https://console.example")
         here = {"base_url": "https://console.example"}
@@ -410,7 +410,7 @@ class TestSession:
 @pytest.mark.parametrize(
     "path", ["/", "/static/main.js", "/static/theme.css", "/health/live", "/api/v1/streams", "/no"]
 )
-def test_every_response_carries_the_strict_headers(console: FakeConsole, path: str) -> None:
+def test_every_response_has_the_strict_headers(console: FakeConsole, path: str) -> None:
     with client(console).get(path) as response:
         assert response.headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self'")
         assert response.headers["X-Frame-Options"] == "DENY"

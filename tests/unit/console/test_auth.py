@@ -1,4 +1,4 @@
-"""Who is believed: nobody, a proxy's headers, tokens and sessions."""
+"""Authentication: none, headers of a proxy, tokens and sessions."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class TestHeaders:
         HeaderAuth(trusted_proxies=("10.0.0.0/24", "fd00::/8"), operator_groups=("ops",))
     )
 
-    def test_a_user_of_the_proxy_may_look(self) -> None:
+    def test_a_user_of_the_proxy_is_a_viewer(self) -> None:
         incoming = request(X_Forwarded_User="ada", X_Forwarded_Groups="dev, qa")
 
         assert self.authenticator.caller(incoming) == Caller("ada", "viewer")
 
-    def test_one_of_an_operators_group_may_act(self) -> None:
+    def test_a_member_of_an_operator_group_is_an_operator(self) -> None:
         incoming = request(X_Forwarded_User="ada", X_Forwarded_Groups="dev,ops")
 
         assert self.authenticator.caller(incoming) == Caller("ada", "operator")
@@ -86,7 +86,7 @@ class TestHeaders:
 
         assert self.authenticator.caller(incoming).name == "Žofie"
 
-    def test_viewers_may_be_named_too(self) -> None:
+    def test_viewers_may_be_limited_to_groups(self) -> None:
         authenticator = HeaderAuthenticator(HeaderAuth(trusted_proxies=("10.0.0.0/8",), viewer_groups=("dev",)))
 
         assert authenticator.caller(request(X_Forwarded_User="ada", X_Forwarded_Groups="dev")).role == "viewer"
@@ -118,18 +118,18 @@ class TestTokens:
     def test_any_other_token_is_refused(self, authenticator: TokenAuthenticator, header: str) -> None:
         assert code_of(authenticator, request(Authorization=header)) == "TOKEN_INVALID"
 
-    def test_the_hash_is_no_token(self, authenticator: TokenAuthenticator) -> None:
+    def test_the_hash_is_not_accepted_as_a_token(self, authenticator: TokenAuthenticator) -> None:
         assert code_of(authenticator, request(Authorization=f"Bearer {digest_of('t-ada')}")) == "TOKEN_INVALID"
 
     def test_a_missing_token_is_reported(self, authenticator: TokenAuthenticator) -> None:
         assert code_of(authenticator, request()) == "AUTHENTICATION_REQUIRED"
 
-    def test_a_session_stands_for_its_token(self, authenticator: TokenAuthenticator) -> None:
+    def test_a_session_has_the_user_of_its_token(self, authenticator: TokenAuthenticator) -> None:
         session, caller = authenticator.log_in("t-ada")
 
         assert caller == authenticator.caller(request(cookie=session)) == Caller("ada", "operator")
 
-    def test_a_session_ends_by_log_out_and_by_time(
+    def test_a_session_ends_at_logout_and_after_its_lifetime(
         self, authenticator: TokenAuthenticator, time_s: list[float]
     ) -> None:
         first, _ = authenticator.log_in("t-ada")
@@ -141,9 +141,7 @@ class TestTokens:
         time_s[0] += SESSION_S + 1
         assert code_of(authenticator, request(cookie=second)) == "AUTHENTICATION_REQUIRED"
 
-    def test_a_token_that_is_taken_away_takes_its_sessions_with_it(
-        self, authenticator: TokenAuthenticator, file: Path
-    ) -> None:
+    def test_removing_a_token_ends_its_sessions(self, authenticator: TokenAuthenticator, file: Path) -> None:
         session, _ = authenticator.log_in("t-ada")
 
         file.write_text(f"eve viewer {digest_of('t-eve')}\n")
@@ -151,21 +149,21 @@ class TestTokens:
         assert code_of(authenticator, request(cookie=session)) == "AUTHENTICATION_REQUIRED"
         assert code_of(authenticator, request(Authorization="Bearer t-ada")) == "TOKEN_INVALID"
 
-    def test_a_new_file_in_its_place_is_read(self, authenticator: TokenAuthenticator, file: Path) -> None:
+    def test_a_replaced_file_is_read(self, authenticator: TokenAuthenticator, file: Path) -> None:
         new = file.with_suffix(".new")
         new.write_text(f"zoe operator {digest_of('t-zoe')}\n")
         os.replace(new, file)
 
         assert authenticator.caller(request(Authorization="Bearer t-zoe")).name == "zoe"
 
-    def test_a_thousand_sessions_are_the_most(self, authenticator: TokenAuthenticator) -> None:
+    def test_there_are_at_most_a_thousand_sessions(self, authenticator: TokenAuthenticator) -> None:
         sessions = [authenticator.log_in("t-eve")[0] for _ in range(1001)]
 
         assert code_of(authenticator, request(cookie=sessions[0])) == "AUTHENTICATION_REQUIRED"
         assert authenticator.caller(request(cookie=sessions[1])).name == "eve"
 
     @pytest.mark.parametrize("line", ["ada operator t-ada", "ada boss " + "0" * 64, "ada " + "0" * 64])
-    def test_a_wrong_line_is_named(self, tmp_path: Path, line: str) -> None:
+    def test_an_invalid_line_is_reported_with_its_number(self, tmp_path: Path, line: str) -> None:
         file = tmp_path / "tokens"
         file.write_text(f"# first\n{line}\n")
 
@@ -174,7 +172,7 @@ class TestTokens:
 
         assert (caught.value.code, caught.value.params["line"]) == ("TOKEN_FILE_INVALID", 2)
 
-    def test_no_file_is_an_error_at_the_start(self, tmp_path: Path) -> None:
+    def test_a_missing_file_is_an_error_at_the_start(self, tmp_path: Path) -> None:
         with pytest.raises(LsqlError) as caught:
             open_authenticator(Auth.model_validate({"mode": "token", "token": {"file": str(tmp_path / "none")}}))
 

@@ -1,4 +1,4 @@
-"""The document: ids that last, what is kept of the vanished, and that it always fits a ConfigMap."""
+"""The document: stable ids, how long deleted processors are kept, and the size limit of a ConfigMap."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ def processor(name: str = "fast", **options: Any) -> ProcessorWorkload:
     return read_processor(FakeCluster().add(workload(name, **options)), "Deployment")
 
 
-def made(*known: ProcessorWorkload, former: Document | None = None, after_h: float = 0, **changes: Any) -> Document:
+def merged(*known: ProcessorWorkload, former: Document | None = None, after_h: float = 0, **changes: Any) -> Document:
     options: dict[str, Any] = {"namespaces": ["streams"], "failures": {}, "keep": KEEP} | changes
     rows = [(p.id or p.uid, p, RUNNING) for p in known]
     return merge(rows, former, BEGIN + timedelta(hours=after_h), "0.1.0", **options)
 
 
-def only(document: Document) -> ProcessorEntry:
+def only_entry(document: Document) -> ProcessorEntry:
     [entry] = document.processors
     return entry
 
 
 class TestIdentity:
-    def test_the_label_counts_before_everything(self) -> None:
+    def test_the_label_takes_precedence(self) -> None:
         labelled = replace(processor(), id="a-1")
 
-        assert identity(labelled, made(replace(labelled, id="b-2")).processors, set()) == "a-1"
+        assert identity(labelled, merged(replace(labelled, id="b-2")).processors, set()) == "a-1"
 
     def test_a_new_id_is_the_uid_of_the_workload(self) -> None:
         new = processor()
@@ -48,23 +48,23 @@ class TestIdentity:
         assert identity(new, (), set()) == new.uid
 
     def test_a_workload_created_again_under_its_name_has_its_former_id(self) -> None:
-        former = made(replace(processor(), id="a-1"))
+        former = merged(replace(processor(), id="a-1"))
 
         assert identity(processor(), former.processors, set()) == "a-1"
 
-    def test_also_as_another_kind_of_workload(self) -> None:
-        former = made(replace(processor(), id="a-1"))
+    def test_a_workload_created_again_as_another_kind_has_its_former_id(self) -> None:
+        former = merged(replace(processor(), id="a-1"))
 
         assert identity(replace(processor(), kind="StatefulSet"), former.processors, set()) == "a-1"
 
-    def test_but_not_with_another_app_id(self) -> None:
-        former = made(replace(processor(), id="a-1"))
+    def test_a_workload_created_again_with_another_app_id_has_a_new_id(self) -> None:
+        former = merged(replace(processor(), id="a-1"))
         other = processor(env={"SQL_APP_ID": "other"})
 
         assert identity(other, former.processors, set()) == other.uid
 
-    def test_and_not_while_somebody_has_it(self) -> None:
-        former = made(replace(processor(), id="a-1"))
+    def test_an_id_in_use_is_not_given_again(self) -> None:
+        former = merged(replace(processor(), id="a-1"))
         new = processor()
 
         assert identity(new, former.processors, {"a-1"}) == new.uid
@@ -72,7 +72,7 @@ class TestIdentity:
 
 class TestMerge:
     def test_reports_workload_and_runner(self) -> None:
-        entry = only(made(processor()))
+        entry = only_entry(merged(processor()))
 
         assert (entry.name, entry.state, entry.lag, entry.topics_in) == ("fast", "running", 3, ("vehicles",))
         assert entry.first_seen_at == entry.seen_at == BEGIN
@@ -80,83 +80,83 @@ class TestMerge:
     def test_the_first_time_is_kept(self) -> None:
         same = processor()
 
-        entry = only(made(same, former=made(same), after_h=5))
+        entry = only_entry(merged(same, former=merged(same), after_h=5))
 
         assert (entry.first_seen_at, entry.seen_at) == (BEGIN, BEGIN + timedelta(hours=5))
 
-    def test_what_vanished_is_deleted_with_the_time(self) -> None:
-        entry = only(made(former=made(processor()), after_h=2))
+    def test_a_missing_processor_is_deleted_with_the_time(self) -> None:
+        entry = only_entry(merged(former=merged(processor()), after_h=2))
 
         assert (entry.state, entry.deleted_at, entry.seen_at) == ("deleted", BEGIN + timedelta(hours=2), BEGIN)
 
-    def test_and_stays_so_for_a_time_from_then_on(self) -> None:
-        deleted = made(former=made(processor()), after_h=2)
-        later = made(former=deleted, after_h=25)
+    def test_a_deleted_processor_is_kept_for_a_time(self) -> None:
+        deleted = merged(former=merged(processor()), after_h=2)
+        later = merged(former=deleted, after_h=25)
 
-        assert only(later).deleted_at == BEGIN + timedelta(hours=2)
-        assert made(former=later, after_h=26).processors == ()
+        assert only_entry(later).deleted_at == BEGIN + timedelta(hours=2)
+        assert merged(former=later, after_h=26).processors == ()
 
-    def test_one_that_comes_back_with_its_id_is_not_deleted(self) -> None:
+    def test_a_processor_that_returns_with_its_id_is_not_deleted(self) -> None:
         same = processor()
-        deleted = made(former=made(same), after_h=1)
+        deleted = merged(former=merged(same), after_h=1)
 
-        entry = only(made(same, former=deleted, after_h=2))
+        entry = only_entry(merged(same, former=deleted, after_h=2))
 
         assert (entry.state, entry.deleted_at, entry.first_seen_at) == ("running", None, BEGIN)
 
     def test_a_namespace_that_could_not_be_read_keeps_its_processors(self) -> None:
-        document = made(former=made(processor()), after_h=1, failures={"streams": "forbidden"})
+        document = merged(former=merged(processor()), after_h=1, failures={"streams": "forbidden"})
 
-        assert only(document).state == "running"
+        assert only_entry(document).state == "running"
         assert [(failure.namespace, failure.text) for failure in document.failures] == [("streams", "forbidden")]
 
-    def test_a_namespace_that_is_no_more_configured_is_forgotten(self) -> None:
-        assert made(former=made(processor()), namespaces=["other"]).processors == ()
+    def test_a_namespace_that_is_no_longer_configured_is_forgotten(self) -> None:
+        assert merged(former=merged(processor()), namespaces=["other"]).processors == ()
 
     def test_the_last_topics_of_an_unreachable_runner_are_kept(self) -> None:
         same = processor()
         rows = [(same.uid, same, RunnerReport(state="unreachable", unreachable="silent"))]
 
-        entry = only(merge(rows, made(same), BEGIN, "0.1.0", ["streams"], {}, KEEP))
+        entry = only_entry(merge(rows, merged(same), BEGIN, "0.1.0", ["streams"], {}, KEEP))
 
         assert (entry.state, entry.topics_in, entry.lag) == ("unreachable", ("vehicles",), None)
 
-    def test_a_long_program_is_cut_and_says_so(self) -> None:
-        entry = only(made(processor(sql="x" * 100_000)))
+    def test_a_long_program_is_cut_and_marked(self) -> None:
+        entry = only_entry(merged(processor(sql="x" * 100_000)))
 
         assert (len(entry.sql or ""), entry.sql_truncated, entry.sql_chars) == (SQL_CHARS, True, 100_000)
 
 
 class TestStorage:
     def test_a_stored_document_is_read_back(self) -> None:
-        document = made(replace(processor(sql="SELECT '€ ü' -- $(x)"), id="a-1"))
+        document = merged(replace(processor(sql="SELECT '€ ü' -- $(x)"), id="a-1"))
 
         assert decode(encode(document)) == document
 
     def test_an_empty_config_map_has_no_document(self) -> None:
         assert decode({}) is None
 
-    @pytest.mark.parametrize("content", [b"", b"no gzip", encode(made())[FILE][:-12], b"\x1f\x8b"])
+    @pytest.mark.parametrize("content", [b"", b"no gzip", encode(merged())[FILE][:-12], b"\x1f\x8b"])
     def test_an_invalid_document_is_refused(self, content: bytes) -> None:
-        with pytest.raises(ValueError, match="no document"):
+        with pytest.raises(ValueError, match="not a document"):
             decode({FILE: content})
 
-    def test_keys_of_a_later_version_are_left_out(self) -> None:
-        document = made(processor())
+    def test_keys_of_a_later_version_are_ignored(self) -> None:
+        document = merged(processor())
         text = document.model_dump_json(by_alias=True).replace('"format":1', '"format":1,"later":{}', 1)
 
         assert Document.model_validate_json(text) == document
 
     def test_a_thousand_programs_of_100_kb_fit_in_bounded_memory(self) -> None:
-        # Random letters, which nothing compresses well: real programs need far less.
+        # Random text, which compresses badly: real programs need far less.
         source = random.Random(1)
         letters = "".join(source.choices("abcdefghijklmnopqrstuvwxyz0123456789", k=1_100_000))
         tracemalloc.start()
         known = (
-            processor(f"p-{number}", sql=letters[number * 1000 : number * 1000 + 100_000]).with_sql_of(SQL_CHARS)
+            processor(f"p-{number}", sql=letters[number * 1000 : number * 1000 + 100_000]).with_sql_limit(SQL_CHARS)
             for number in range(1000)
         )
-        document = made(*known)
+        document = merged(*known)
 
         content = encode(document)
 
@@ -171,27 +171,27 @@ class TestStorage:
         [length] = {len(entry.sql or "") for entry in read.processors}
         assert length >= 256
 
-    def test_programs_are_whole_where_there_is_room(self) -> None:
+    def test_programs_are_complete_if_they_fit(self) -> None:
         sql = "INSERT INTO a SELECT * FROM b -- " + "x" * 10_000
-        document = made(*(processor(f"p-{number}", sql=sql) for number in range(200)))
+        document = merged(*(processor(f"p-{number}", sql=sql) for number in range(200)))
 
         read = decode(encode(document))
 
         assert read is not None
         assert {entry.sql for entry in read.processors} == {sql}
 
-    def test_lists_go_before_processors_do(self) -> None:
+    def test_lists_are_dropped_before_processors(self) -> None:
         topics = tuple(f"{random.Random(number).getrandbits(600):x}" for number in range(100))
-        document = made(processor())
-        entry = only(document).model_copy(update={"topics_in": topics})
+        document = merged(processor())
+        entry = only_entry(document).model_copy(update={"topics_in": topics})
 
         read = decode(encode(document.model_copy(update={"processors": (entry,)}), limit_bytes=2_000))
 
         assert read is not None
-        assert (only(read).name, only(read).topics_in) == ("fast", ())
+        assert (only_entry(read).name, only_entry(read).topics_in) == ("fast", ())
 
-    def test_more_than_can_ever_fit_is_an_error_with_the_numbers(self) -> None:
-        document = made(*(processor(f"p-{number}") for number in range(50)))
+    def test_a_document_that_cannot_fit_is_an_error_with_its_size(self) -> None:
+        document = merged(*(processor(f"p-{number}") for number in range(50)))
 
         with pytest.raises(LsqlError) as caught:
             encode(document, limit_bytes=500)

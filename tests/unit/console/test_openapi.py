@@ -1,4 +1,4 @@
-"""The console's OpenAPI document is true: what it answers, and to whom, is what it says."""
+"""The console's OpenAPI document describes what the API does: responses, and who may call."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class OneToken(Tokens):
     """The tokens of a file with one line."""
 
     def __init__(self) -> None:
-        """There is no file."""
+        """Without a file."""
 
     def known(self) -> Mapping[str, Caller]:
         return {digest_of("t-ada"): Caller("ada", "operator")}
 
 
-def filled() -> FakeConsole:
-    """A console in which everything is switched on, over a processor that tells all."""
+def full_console() -> FakeConsole:
+    """A console with all actions enabled, and a processor that has all fields."""
     auth = {"mode": "token", "token": {"file": "/not/read"}}
     configured = settings(auth=auth, actions=ALL_ON, logs={"enabled": True})
     made = FakeConsole(configured, TokenAuthenticator(OneToken(), lambda: 0.0))
@@ -45,19 +45,19 @@ def filled() -> FakeConsole:
     return made
 
 
-@schemathesis.pytest.parametrize(console=schema_of(filled().app, 502, 503))
+@schemathesis.pytest.parametrize(console=schema_of(full_console().app, 502, 503))
 @BOUNDED
-def test_every_operation_answers_as_documented(case: Case[Any]) -> None:
+def test_every_operation_responds_as_documented(case: Case[Any]) -> None:
     case.call_and_validate(headers=HEADERS)
 
 
 OF_ONE = [route for route in ROUTES if "<id>" in route.path]
-"""The routes of one processor."""
+"""The routes about one processor."""
 
 
 @pytest.mark.parametrize("route", OF_ONE, ids=lambda route: f"{route.method} {route.name}")
-def test_a_processor_that_is_there_answers_as_documented(route: Route) -> None:
-    console = filled()
+def test_routes_of_an_existing_processor_respond_as_documented(route: Route) -> None:
+    console = full_console()
     path = path_of(route)
     values: dict[str, Any] = {"id": console.id_of("a")} | ({"runners": 2} if "runners" in path else {})
 
@@ -71,7 +71,7 @@ def test_document_has_every_route_of_the_table() -> None:
     assert not differences(openapi.document(), ROUTES)
 
 
-def test_what_is_not_for_anyone_names_how_callers_are_known() -> None:
+def test_routes_with_authentication_list_their_security_schemes() -> None:
     operations = [o for path in openapi.document()["paths"].values() for o in path.values()]
     authenticated = {o["operationId"] for o in operations if "security" in o}
 

@@ -1,4 +1,4 @@
-"""One pass of the recovery job over a fake cluster: ids, races, what is published, what a failure costs."""
+"""The recovery job on a fake cluster: ids, races, the published document, failures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAME = settings().document.name
 
 
 class Interrupted(FakeCluster):
-    """Somebody else does something just before each write."""
+    """A cluster that another client changes just before each write."""
 
     def __init__(self, do: Callable[[FakeCluster, int], None]) -> None:
         super().__init__()
@@ -32,15 +32,15 @@ class Interrupted(FakeCluster):
         self._writes = 0
 
     def label(self, namespace: str, kind: Kind, name: str, version: str, key: str, value: str) -> None:
-        self._do(self, self.asked("label"))
+        self._do(self, self.call_count("label"))
         super().label(namespace, kind, name, version, key, value)
 
     def write_configuration(self, namespace: str, name: str, version: str | None, content: Mapping[str, bytes]) -> None:
-        self._do(self, self.asked("write_configuration"))
+        self._do(self, self.call_count("write_configuration"))
         super().write_configuration(namespace, name, version, content)
 
 
-def once(
+def run_job(
     cluster: FakeCluster, asking: FakeRunners | None = None, clock: Clock | None = None, **options: Any
 ) -> RecoveryResult:
     return recover(cluster, (asking or FakeRunners()).fetch_reports, settings(**options), clock or Clock())
@@ -52,13 +52,13 @@ def published(cluster: FakeCluster) -> Document:
     return document
 
 
-def test_publishes_what_it_found() -> None:
+def test_publishes_all_processors() -> None:
     cluster = FakeCluster()
     cluster.add(workload("a"))
     cluster.add(workload("b", namespace="more"), "StatefulSet")
     cluster.add(workload("no-processor", labels={"app": "x"}))
 
-    outcome = once(cluster)
+    outcome = run_job(cluster)
 
     assert [(entry.namespace, entry.name, entry.kind) for entry in published(cluster).processors] == [
         ("more", "b", "StatefulSet"),
@@ -71,17 +71,17 @@ def test_publishes_what_it_found() -> None:
 def test_lists_once_for_each_namespace_and_kind() -> None:
     cluster = FakeCluster()
 
-    once(cluster, namespaces=["streams", "more", "streams"])
+    run_job(cluster, namespaces=["streams", "more", "streams"])
 
-    assert cluster.asked("workloads") == 4
+    assert cluster.call_count("workloads") == 4
 
 
 class TestIds:
-    def test_a_workload_without_an_id_gets_one_on_its_own_labels_alone(self) -> None:
+    def test_a_workload_without_an_id_gets_one_in_its_own_labels_only(self) -> None:
         cluster = FakeCluster()
         before = cluster.add(workload("a"))
 
-        once(cluster)
+        run_job(cluster)
 
         after = cluster.workload("streams", "Deployment", "a")
         assert after["metadata"]["labels"] == {**before["metadata"]["labels"], "lenses-id": before["metadata"]["uid"]}
@@ -92,29 +92,29 @@ class TestIds:
         labels = {"lenses": "lenses-processor", "lenses-id": "by hand"}
         cluster.add(workload("a", labels=labels))
 
-        once(cluster)
+        run_job(cluster)
 
         assert cluster.labels("streams", "Deployment", "a") == labels
-        assert cluster.asked("label") == 0
+        assert cluster.call_count("label") == 0
 
-    def test_a_second_pass_writes_no_label(self) -> None:
+    def test_a_second_run_writes_no_label(self) -> None:
         cluster = FakeCluster()
         cluster.add(workload("a"))
-        once(cluster)
+        run_job(cluster)
 
-        assert once(cluster).adopted == 0
-        assert cluster.asked("label") == 1
+        assert run_job(cluster).adopted == 0
+        assert cluster.call_count("label") == 1
 
     def test_processors_of_the_old_chart_get_an_id_too(self) -> None:
         cluster = FakeCluster()
         cluster.add(workload("old", labels={"lenses.io/app.type": "sql"}))
 
-        outcome = once(cluster)
+        outcome = run_job(cluster)
 
         assert outcome.document.processors[0].legacy
         assert "lenses-id" in cluster.labels("streams", "Deployment", "old")
 
-    def test_the_one_that_another_job_set_in_between_counts(self) -> None:
+    def test_an_id_that_another_job_set_first_is_kept(self) -> None:
         def other_job(cluster: FakeCluster, call: int) -> None:
             if call == 0:
                 cluster.touch("streams", "Deployment", "a", {"lenses-id": "of the other job"})
@@ -122,12 +122,12 @@ class TestIds:
         cluster = Interrupted(other_job)
         cluster.add(workload("a"))
 
-        outcome = once(cluster)
+        outcome = run_job(cluster)
 
         assert cluster.labels("streams", "Deployment", "a")["lenses-id"] == "of the other job"
         assert outcome.document.processors[0].id == "of the other job"
 
-    def test_a_change_in_between_is_no_reason_to_give_up(self) -> None:
+    def test_the_id_is_set_after_a_conflict(self) -> None:
         def upgrade(cluster: FakeCluster, call: int) -> None:
             if call < 3:
                 cluster.touch("streams", "Deployment", "a")
@@ -135,40 +135,40 @@ class TestIds:
         cluster = Interrupted(upgrade)
         cluster.add(workload("a"))
 
-        assert once(cluster).complete
+        assert run_job(cluster).complete
         assert "lenses-id" in cluster.labels("streams", "Deployment", "a")
 
-    def test_one_that_changes_all_the_time_is_reported_and_the_rest_goes_on(self) -> None:
+    def test_a_workload_that_changes_constantly_is_reported_and_the_others_get_ids(self) -> None:
         cluster = Interrupted(lambda cluster, call: cluster.touch("streams", "Deployment", "a"))
         cluster.add(workload("a"))
         cluster.add(workload("b", namespace="more"))
 
-        outcome = once(cluster)
+        outcome = run_job(cluster)
 
         assert (outcome.adopted, outcome.unassigned, outcome.complete) == (1, 1, False)
         found = {entry.name: [v.code for v in entry.violations] for entry in outcome.document.processors}
         assert found == {"a": ["id-unassigned"], "b": []}
 
-    def test_a_workload_that_is_deleted_meanwhile_is_left_out(self) -> None:
+    def test_a_workload_deleted_during_the_run_is_left_out(self) -> None:
         def uninstall(cluster: FakeCluster, call: int) -> None:
-            if call == 0 and cluster.asked("delete_workload") == 0:
+            if call == 0 and cluster.call_count("delete_workload") == 0:
                 uid = cluster.workload("streams", "Deployment", "a")["metadata"]["uid"]
                 cluster.delete_workload("streams", "Deployment", "a", uid)
 
         cluster = Interrupted(uninstall)
         cluster.add(workload("a"))
 
-        assert once(cluster).document.processors == ()
+        assert run_job(cluster).document.processors == ()
 
     def test_a_workload_that_is_created_again_has_its_former_id(self) -> None:
         cluster = FakeCluster()
         first = cluster.add(workload("a"))
-        once(cluster)
+        run_job(cluster)
         cluster.delete_workload("streams", "Deployment", "a", first["metadata"]["uid"])
-        once(cluster)
+        run_job(cluster)
         cluster.add(workload("a"))
 
-        once(cluster)
+        run_job(cluster)
 
         assert cluster.labels("streams", "Deployment", "a")["lenses-id"] == first["metadata"]["uid"]
 
@@ -179,7 +179,7 @@ class TestFailures:
         cluster.add(workload("a"))
         cluster.refused.add(("workloads", "more"))
 
-        outcome = once(cluster)
+        outcome = run_job(cluster)
 
         assert [(f.namespace, f.text) for f in published(cluster).failures] == [("more", "forbidden")]
         assert [entry.name for entry in outcome.document.processors] == ["a"]
@@ -190,14 +190,14 @@ class TestFailures:
         cluster.add(workload("a"))
         cluster.refused.add(("label", "streams"))
 
-        assert once(cluster).unassigned == 1
+        assert run_job(cluster).unassigned == 1
 
     def test_runners_that_do_not_respond_are_reported(self) -> None:
         cluster = FakeCluster()
         cluster.add(workload("a"))
         cluster.add(workload("b"))
 
-        outcome = once(cluster, FakeRunners({"a": None}))
+        outcome = run_job(cluster, FakeRunners({"a": None}))
 
         assert {entry.name: entry.state for entry in outcome.document.processors} == {
             "a": "unreachable",
@@ -205,12 +205,12 @@ class TestFailures:
         }
         assert outcome.complete
 
-    def test_no_api_server_is_an_error(self) -> None:
+    def test_an_unreachable_api_server_is_an_error(self) -> None:
         cluster = FakeCluster()
         cluster.down = True
 
         with pytest.raises(LsqlError) as caught:
-            once(cluster)
+            run_job(cluster)
 
         assert caught.value.code == "CLUSTER_REFUSED"
         assert caught.value.exit_code == 3
@@ -220,7 +220,7 @@ class TestFailures:
         cluster.refused.add(("write_configuration", "console"))
 
         with pytest.raises(LsqlError) as caught:
-            once(cluster)
+            run_job(cluster)
 
         assert caught.value.params == {
             "action": "write",
@@ -233,15 +233,15 @@ class TestFailures:
         cluster.add(workload("a"))
         cluster.write_configuration("console", NAME, None, {FILE: b"rubbish"})
 
-        once(cluster)
+        run_job(cluster)
 
         assert len(published(cluster).processors) == 1
 
-    def test_a_document_that_another_job_wrote_in_between_is_merged(self) -> None:
+    def test_a_document_that_another_job_wrote_first_is_merged(self) -> None:
         clock = Clock()
         others = FakeCluster()
         others.add(workload("vanished"))
-        once(others, clock=clock)
+        run_job(others, clock=clock)
         theirs = others.configuration("console", NAME).content
 
         def other_job(cluster: FakeCluster, call: int) -> None:
@@ -251,26 +251,26 @@ class TestFailures:
         cluster = Interrupted(other_job)
         cluster.add(workload("a"))
 
-        once(cluster, clock=clock)
+        run_job(cluster, clock=clock)
 
         assert {entry.name: entry.state for entry in published(cluster).processors} == {
             "a": "running",
             "vanished": "deleted",
         }
 
-    def test_a_document_that_is_written_all_the_time_is_an_error(self) -> None:
+    def test_a_document_that_changes_constantly_is_an_error(self) -> None:
         class Busy(FakeCluster):
             def write_configuration(self, *_args: object, **_options: object) -> None:
                 raise Conflict("again")
 
         with pytest.raises(LsqlError) as caught:
-            once(Busy())
+            run_job(Busy())
 
         assert caught.value.code == "DOCUMENT_CONFLICT"
 
 
 class Large(FakeCluster):
-    """Has a thousand processors with programs of 100 kB, and holds one at a time."""
+    """A cluster of a thousand processors with programs of 100 kB, of which it holds one at a time."""
 
     def workloads(self, namespace: str, kind: Kind) -> Iterator[Mapping[str, Any]]:
         self.calls.append(("workloads", namespace, kind))
@@ -283,7 +283,7 @@ class Large(FakeCluster):
 
 
 class TestThousandReleases:
-    def test_silent_runners_cost_a_bounded_time_and_nothing_else(self) -> None:
+    def test_silent_runners_delay_the_job_by_a_bounded_time(self) -> None:
         cluster = Large()
         answers = Answers(silent=lambda name: name.endswith(("03", "23", "43", "63", "83")))
         with runners(answers) as address_of:
@@ -296,16 +296,16 @@ class TestThousandReleases:
             asking.close()
         assert summary(outcome.document) == {"running": 950, "unreachable": 50}
         assert took_s < 45
-        assert cluster.asked("workloads") == 4
+        assert cluster.call_count("workloads") == 4
         assert len(published(cluster).processors) == 1000
 
     def test_memory_is_bounded_whatever_the_programs_are(self) -> None:
         cluster = Large()
         tracemalloc.start()
 
-        once(cluster)
+        run_job(cluster)
 
         _, peak_bytes = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-        # The programs alone have 100 MB, as one text; the document keeps 16 MB of them.
+        # The programs alone have 100 MB as text; the document keeps 16 MB of them.
         assert peak_bytes < 90_000_000

@@ -1,4 +1,4 @@
-"""Asking runners: what they say, what is said of those that say nothing, and how long all of it takes."""
+"""Fetching the reports of runners: their content, missing responses, and time limits."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ def client(answers: Answers, limits: Limits = Limits()) -> Iterator[Runners]:  #
             asking.close()
 
 
-def asked(answers: Answers, limits: Limits = Limits()) -> RunnerReport:  # noqa: B008  # frozen
+def fetched(answers: Answers, limits: Limits = Limits()) -> RunnerReport:  # noqa: B008  # frozen
     with client(answers, limits) as asking:
         return asking.fetch_report(processor())
 
 
-def test_a_runner_is_asked_where_its_service_is() -> None:
+def test_the_address_of_a_runner_is_that_of_its_service() -> None:
     assert service_address(processor(env={"SQL_PORT": "9999"})) == "http://fast-vehicles.streams.svc:9999"
 
 
-def test_a_running_runner_gives_state_lag_rates_and_topics() -> None:
-    found = asked(Answers())
+def test_the_report_has_state_lag_rates_and_topics() -> None:
+    found = fetched(Answers())
 
     assert (found.state, found.healthy, found.lag, found.unreachable) == ("running", True, 7, None)
     assert (found.records_in_per_second, found.records_out_per_second) == (12.5, 2.5)
@@ -50,7 +50,7 @@ def test_a_running_runner_gives_state_lag_rates_and_topics() -> None:
     assert found.runner_version == "0.1.0"
 
 
-def test_a_failing_runner_gives_its_reason() -> None:
+def test_the_report_of_a_failing_runner_has_the_reason() -> None:
     reason = {"code": "QUERY_FAILED", "message": "The query stopped.", "wayOut": "Wait.", "params": {}}
     answers = Answers(
         {
@@ -59,7 +59,7 @@ def test_a_failing_runner_gives_its_reason() -> None:
         }
     )
 
-    found = asked(answers)
+    found = fetched(answers)
 
     assert (found.state, found.healthy, found.health_reasons) == ("failed", False, ("It is stuck.",))
     assert found.reason is not None
@@ -83,40 +83,40 @@ def test_a_workload_without_replicas_gets_no_request() -> None:
     with client(answers) as asking:
         assert asking.fetch_report(processor(replicas=0)).state == "scaled-down"
 
-    assert answers.asked == []
+    assert answers.requests == []
 
 
 @pytest.mark.parametrize(
     ("path", "status", "body", "why"),
     [
-        ("stream", 500, {}, "GET /stream answered HTTP 500"),
-        ("stream", 302, {}, "GET /stream answered HTTP 302"),
-        ("stream", 200, b"<html>", "GET /stream did not answer with JSON"),
-        ("stream", 200, b"[" * 100_000, "GET /stream did not answer with JSON"),
-        ("stream", 200, {"state": "dancing"}, "the answer is not that of a runner"),
-        ("stream", 200, ["state"], "the answer is not that of a runner"),
-        ("stream", 200, b" " * 5_000_000, "GET /stream answered with more than 4194304 bytes"),
-        ("health", 200, b"", "GET /health did not answer with JSON"),
+        ("stream", 500, {}, "GET /stream returned HTTP 500"),
+        ("stream", 302, {}, "GET /stream returned HTTP 302"),
+        ("stream", 200, b"<html>", "GET /stream did not return JSON"),
+        ("stream", 200, b"[" * 100_000, "GET /stream did not return JSON"),
+        ("stream", 200, {"state": "dancing"}, "the response is not that of a processor"),
+        ("stream", 200, ["state"], "the response is not that of a processor"),
+        ("stream", 200, b" " * 5_000_000, "GET /stream returned more than 4194304 bytes"),
+        ("health", 200, b"", "GET /health did not return JSON"),
     ],
 )
-def test_an_invalid_response_makes_it_unreachable(path: str, status: int, body: Any, why: str) -> None:
-    found = asked(Answers({f"/fast-vehicles/{path}": (status, body)}))
+def test_a_runner_with_an_invalid_response_is_unreachable(path: str, status: int, body: Any, why: str) -> None:
+    found = fetched(Answers({f"/fast-vehicles/{path}": (status, body)}))
 
     assert (found.state, found.unreachable) == ("unreachable", why)
 
 
-def test_one_that_is_silent_costs_one_time_out() -> None:
+def test_a_silent_runner_costs_one_timeout() -> None:
     answers = Answers(silent=lambda name: True)
     begun = time.monotonic()
 
-    found = asked(answers, Limits(timeout_s=0.3))
+    found = fetched(answers, Limits(timeout_s=0.3))
 
-    assert found.unreachable == "GET /stream was not answered within 0.3 s"
+    assert found.unreachable == "GET /stream had no response within 0.3 s"
     assert time.monotonic() - begun < 5
-    assert [path for _, path, _ in answers.asked] == ["/fast-vehicles/stream"]
+    assert [path for _, path, _ in answers.requests] == ["/fast-vehicles/stream"]
 
 
-def test_one_that_does_not_exist_is_unreachable() -> None:
+def test_a_runner_that_does_not_exist_is_unreachable() -> None:
     port = free_port()
     asking = Runners(Limits(), lambda p: f"http://127.0.0.1:{port}")
 
@@ -128,7 +128,7 @@ def test_one_that_does_not_exist_is_unreachable() -> None:
 
 
 class TestMany:
-    def test_a_thousand_of_which_fifty_are_silent_cost_a_bounded_time(self) -> None:
+    def test_fifty_silent_runners_of_a_thousand_cost_a_bounded_time(self) -> None:
         answers = Answers(silent=lambda name: name.endswith(("07", "27", "47", "67", "87")))
         known = [processor(f"p-{number}") for number in range(1000)]
         begun = time.monotonic()
@@ -136,14 +136,14 @@ class TestMany:
         with client(answers, Limits(timeout_s=4, parallel=32, pass_s=50)) as asking:
             found = asking.fetch_reports(known)
 
-        # One after the other the silent ones would take 200 s; 32 at once take 8.
+        # One after the other the silent runners would take 200 s; 32 at once take 8.
         assert time.monotonic() - begun < 40
         assert len(found) == 1000
         silent = {p.key for p in known if answers.silent(p.name)}
         assert {key for key, live in found.items() if live.state == "unreachable"} == silent
-        assert 1 < answers.most_at_once <= 32
+        assert 1 < answers.max_concurrent <= 32
 
-    def test_when_the_time_of_the_pass_is_over_the_rest_is_reported_so(self) -> None:
+    def test_runners_without_a_request_at_the_time_limit_are_reported(self) -> None:
         answers = Answers(silent=lambda name: True)
         known = [processor(f"p-{number}") for number in range(50)]
         begun = time.monotonic()
@@ -152,28 +152,28 @@ class TestMany:
             found = asking.fetch_reports(known)
 
         assert time.monotonic() - begun < 5
-        assert found[known[-1].key].unreachable == "it was not asked within 0.7 s"
+        assert found[known[-1].key].unreachable == "no request was sent within 0.7 s"
         assert len(found) == 50
 
 
 class TestPost:
-    def test_is_sent_to_the_runner_with_the_name_of_the_user(self) -> None:
+    def test_the_request_names_the_user(self) -> None:
         answers = Answers()
 
         with client(answers) as asking:
             asking.post(processor(), "stop", "ada")
 
-        assert answers.asked == [("POST", "/fast-vehicles/stop", "ada")]
+        assert answers.requests == [("POST", "/fast-vehicles/stop", "ada")]
 
-    def test_a_name_of_any_alphabet_is_sent(self) -> None:
+    def test_a_user_name_may_have_any_alphabet(self) -> None:
         answers = Answers()
 
         with client(answers) as asking:
             asking.post(processor(), "stop", "Žofie")
 
-        assert answers.asked[0][2] == "%C5%BDofie"
+        assert answers.requests[0][2] == "%C5%BDofie"
 
-    def test_a_refusal_is_reported_with_the_runners_own_words(self) -> None:
+    def test_a_refusal_is_reported_with_the_message_of_the_runner(self) -> None:
         problem = {"detail": "The processor cannot stop while it is ended.", "wayOut": "Wait."}
         answers = Answers({"/fast-vehicles/stop": (409, problem)})
 
@@ -190,11 +190,11 @@ class TestPost:
 
         assert error.code == "RUNNER_UNREACHABLE"
 
-    def test_other_paths_are_handed_on(self) -> None:
+    def test_get_returns_status_and_body(self) -> None:
         with client(Answers({"/fast-vehicles/topology": (200, {"nodes": []})})) as asking:
             assert asking.get(processor(), "/topology") == (200, {"nodes": []})
 
-    def test_other_paths_of_a_silent_one_are_unanswered(self) -> None:
+    def test_get_of_a_silent_runner_is_unavailable(self) -> None:
         with (
             client(Answers(silent=lambda name: True), Limits(timeout_s=0.2)) as asking,
             pytest.raises(RunnerUnavailable),

@@ -1,4 +1,4 @@
-"""The console's configuration is read strictly, and unsafe ones are refused."""
+"""The console's configuration: unknown keys and unsafe combinations are refused."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from lsql_runner.console.settings import read_settings
 from lsql_runner.errors import LsqlError
 
-LEAST = "namespaces: [streams]\ndocument: {namespace: console}\n"
+MINIMAL = "namespaces: [streams]\ndocument: {namespace: console}\n"
 
 
 def written(folder: Path, text: str) -> Path:
@@ -26,7 +26,7 @@ def refused(folder: Path, text: str) -> LsqlError:
 
 
 def test_the_minimal_configuration_allows_no_action(tmp_path: Path) -> None:
-    found = read_settings(written(tmp_path, LEAST))
+    found = read_settings(written(tmp_path, MINIMAL))
 
     assert found.namespaces == ("streams",)
     assert (found.document.name, found.port, found.auth.mode) == ("lsql-processors", 8084, "none")
@@ -39,32 +39,32 @@ def test_the_minimal_configuration_allows_no_action(tmp_path: Path) -> None:
     [
         ("document: {namespace: x}", "namespaces"),
         ("namespaces: []\ndocument: {namespace: x}", "namespaces"),
-        (LEAST + "actoins: {}", "actoins"),
-        (LEAST + "actions: {stopp: true}", "actions.stopp"),
-        (LEAST + "runners: {timeoutSeconds: 0}", "runners.timeoutSeconds"),
-        (LEAST + "auth: {mode: password}", "auth.mode"),
-        (LEAST + "auth: {header: {trustedProxies: [everywhere]}}", "auth.header.trustedProxies.0"),
+        (MINIMAL + "actoins: {}", "actoins"),
+        (MINIMAL + "actions: {stopp: true}", "actions.stopp"),
+        (MINIMAL + "runners: {timeoutSeconds: 0}", "runners.timeoutSeconds"),
+        (MINIMAL + "auth: {mode: password}", "auth.mode"),
+        (MINIMAL + "auth: {header: {trustedProxies: [everywhere]}}", "auth.header.trustedProxies.0"),
         ("", "$"),
         ("a: [", "$"),
     ],
 )
-def test_a_wrong_place_is_named(tmp_path: Path, text: str, place: str) -> None:
+def test_an_invalid_value_is_reported_with_its_key(tmp_path: Path, text: str, place: str) -> None:
     assert refused(tmp_path, text).params["place"] == place
 
 
 def test_actions_need_authentication(tmp_path: Path) -> None:
-    error = refused(tmp_path, LEAST + "actions: {stop: true}")
+    error = refused(tmp_path, MINIMAL + "actions: {stop: true}")
 
     assert "auth.mode" in str(error.params["reason"])
 
 
-def test_headers_need_proxies_that_are_trusted(tmp_path: Path) -> None:
-    error = refused(tmp_path, LEAST + "auth: {mode: header}")
+def test_header_authentication_needs_trusted_proxies(tmp_path: Path) -> None:
+    error = refused(tmp_path, MINIMAL + "auth: {mode: header}")
 
     assert "trustedProxies" in str(error.params["reason"])
 
 
-def test_a_file_that_is_not_there_is_reported(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(LsqlError) as caught:
         read_settings(tmp_path / "nothing.yaml")
 

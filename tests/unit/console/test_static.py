@@ -1,4 +1,4 @@
-"""The page's files: small enough to read, nothing inline, no other host."""
+"""The static files of the page are short, have nothing inline, and name no other host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The live view and what it remembers."""
+"""The live view of the cluster, and its history."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def entry(console: FakeConsole, name: str) -> ProcessorEntry:
     return console.watch.entry(console.id_of(name))
 
 
-def test_a_new_workload_is_seen_at_the_next_refresh(console: FakeConsole) -> None:
+def test_a_new_workload_appears_at_the_next_refresh(console: FakeConsole) -> None:
     console.cluster.add(workload("b", namespace="more"), "StatefulSet")
 
     console.refresh()
@@ -37,8 +37,8 @@ def test_a_new_workload_is_seen_at_the_next_refresh(console: FakeConsole) -> Non
     assert entry(console, "b").kind == "StatefulSet"
 
 
-def test_it_writes_nothing(console: FakeConsole) -> None:
-    assert console.cluster.asked("label") == console.cluster.asked("write_configuration") == 0
+def test_a_refresh_writes_nothing(console: FakeConsole) -> None:
+    assert console.cluster.call_count("label") == console.cluster.call_count("write_configuration") == 0
 
 
 def test_ids_do_not_change_when_the_job_assigns_them(console: FakeConsole) -> None:
@@ -50,7 +50,7 @@ def test_ids_do_not_change_when_the_job_assigns_them(console: FakeConsole) -> No
     assert console.id_of("a") == before == console.cluster.labels("streams", "Deployment", "a")["lenses-id"]
 
 
-def test_what_vanishes_is_shown_as_deleted_at_once_and_stays_so(console: FakeConsole) -> None:
+def test_a_missing_processor_is_shown_as_deleted(console: FakeConsole) -> None:
     recover(console.cluster, console.runners.fetch_reports, console.settings, console.clock)
     identifier = console.id_of("a")
     uid = console.cluster.workload("streams", "Deployment", "a")["metadata"]["uid"]
@@ -78,7 +78,7 @@ def test_a_workload_deleted_before_the_job_saw_it_is_shown(console: FakeConsole)
     assert console.watch.entry(identifier).state == "deleted"
 
 
-def test_while_the_api_server_is_away_the_last_view_stays_and_says_so(console: FakeConsole) -> None:
+def test_while_the_api_server_is_unreachable_the_last_view_has_a_problem(console: FakeConsole) -> None:
     console.cluster.down = True
 
     console.refresh()
@@ -92,7 +92,7 @@ def test_while_the_api_server_is_away_the_last_view_stays_and_says_so(console: F
     assert console.watch.view.problem is None
 
 
-def test_of_two_with_one_id_the_older_is_shown() -> None:
+def test_of_two_workloads_with_one_id_the_older_is_shown() -> None:
     console = FakeConsole()
     for name, created in (("copy", "2026-11-22T00:00:00Z"), ("original", "2026-11-21T00:00:00Z")):
         manifest = workload(name)
@@ -107,7 +107,7 @@ def test_of_two_with_one_id_the_older_is_shown() -> None:
     assert len(console.watch.view.document.processors) == 2
 
 
-def test_an_unknown_one_is_reported(console: FakeConsole) -> None:
+def test_an_unknown_id_is_reported(console: FakeConsole) -> None:
     with pytest.raises(LsqlError) as caught:
         console.watch.entry("nobody")
 
@@ -149,7 +149,7 @@ class TestHistory:
     def test_is_bounded_after_many_refreshes(self, console: FakeConsole) -> None:
         assert console.watch.view is not None
         for _ in range(POINTS + 50):
-            console.history.take(console.watch.view.document)
+            console.history.add_document(console.watch.view.document)
 
         assert len(console.history.points(console.id_of("a"))) == POINTS
 
@@ -161,12 +161,12 @@ class TestHistory:
 
         events = console.history.events(console.id_of("a"))
 
-        assert [event.text for event in events] == ["From running to failed. The query stopped.", "It is running."]
+        assert [event.text for event in events] == ["From running to failed. The query stopped.", "State running."]
 
     def test_keeps_the_last_events_only(self, console: FakeConsole) -> None:
         identifier = console.id_of("a")
         for number in range(EVENTS + 5):
-            console.history.note(identifier, HistoryEvent(at=BEGIN, kind="stop", text=str(number)))
+            console.history.add_event(identifier, HistoryEvent(at=BEGIN, kind="stop", text=str(number)))
 
         events = console.history.events(identifier)
 

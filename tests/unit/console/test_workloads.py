@@ -1,4 +1,4 @@
-"""From a workload's manifest to a processor, and every way in which a manifest breaks the contract."""
+"""Reading processors from manifests of workloads, and the violations of the contract."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devkit.fake_cluster import SQL, FakeCluster, workload
-from lsql_runner.console.workloads import ProcessorWorkload, compare, expand, is_processor, read_processor
+from lsql_runner.console.manifest import expand
+from lsql_runner.console.workloads import ProcessorWorkload, compare, is_processor, read_processor
 
 
 def read(manifest: dict[str, Any]) -> ProcessorWorkload:
@@ -32,7 +33,7 @@ def with_env(name: str, entry: dict[str, Any] | None) -> dict[str, Any]:
     return manifest
 
 
-def test_what_the_chart_makes_keeps_the_contract_and_is_read_whole() -> None:
+def test_a_workload_of_the_chart_has_no_violations() -> None:
     found = read(workload("fast-vehicles", env={"SQL_PORT": "8083"}))
 
     assert found.violations == ()
@@ -45,7 +46,7 @@ def test_what_the_chart_makes_keeps_the_contract_and_is_read_whole() -> None:
 
 
 @given(st.text())
-def test_a_program_with_its_dollars_doubled_arrives_as_it_was_written(sql: str) -> None:
+def test_doubled_dollars_of_a_program_are_undone(sql: str) -> None:
     assert expand(sql.replace("$", "$$"), {"HOME": "/root", "": "x"}) == sql
 
 
@@ -77,14 +78,14 @@ def test_a_processor_is_known_by_its_label(labels: dict[str, str], expected: boo
     assert is_processor(workload("x", labels=labels)) is expected
 
 
-def test_a_workload_without_anything_is_read_and_complained_of() -> None:
+def test_an_empty_workload_has_violations() -> None:
     found = read_processor({"metadata": {"labels": {"lenses": "lenses-processor"}}}, "StatefulSet")
 
     assert [violation.code for violation in found.violations] == ["name", "container"]
     assert found.sql is None
 
 
-def test_parts_of_odd_types_are_no_exceptions() -> None:
+def test_values_of_wrong_types_raise_no_exception() -> None:
     manifest = {
         "metadata": {"name": 7, "labels": {"app": None}, "annotations": "x", "managedFields": "y"},
         "spec": {"replicas": "2", "template": {"spec": {"containers": [{"env": "no", "ports": {"a": 1}}, "x"]}}},
@@ -113,7 +114,7 @@ class TestViolations:
             ({"value": " "}, "sql-missing"),
         ],
     )
-    def test_sql_that_is_no_value_of_the_workload(self, entry: dict[str, Any] | None, code: str) -> None:
+    def test_sql_that_is_not_a_value(self, entry: dict[str, Any] | None, code: str) -> None:
         assert codes(with_env("SQL", entry)) == [code]
 
     def test_sql_from_a_file(self) -> None:
@@ -237,7 +238,7 @@ class TestCompare:
         assert [[violation.code for violation in p.violations] for p in found] == [["id-shared"], ["id-shared"]]
         assert "streams/second" in found[0].violations[0].text
 
-    def test_two_with_one_app_id_on_the_same_brokers_share_a_group(self) -> None:
+    def test_workloads_with_one_app_id_on_the_same_brokers_share_a_group(self) -> None:
         same = {"SQL_APP_ID": "group"}
         other = {**same, "SQL_BOOTSTRAP_SERVERS": "elsewhere:9092"}
         manifests = [workload("a", env=same), workload("b", env=same), workload("c", env=other)]
@@ -250,7 +251,7 @@ class TestCompare:
             [],
         ]
 
-    def test_one_that_is_scaled_down_reads_nothing(self) -> None:
+    def test_a_workload_without_replicas_shares_no_group(self) -> None:
         same = {"SQL_APP_ID": "group"}
 
         found = compare([read(workload("a", env=same)), read(workload("b", env=same, replicas=0))])

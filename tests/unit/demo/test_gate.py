@@ -1,4 +1,4 @@
-"""The gate before the demo's broker: clients may connect early, and are served once it is open."""
+"""The gate before the demo's broker: clients may connect early, and are served when it is open."""
 
 import socket
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ def gate() -> Iterator[Gate]:
 
 @pytest.fixture
 def echo() -> Iterator[str]:
-    """The address of a server that sends back what it gets, until its client ends."""
+    """The address of a server that returns what it receives, until its client ends."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def serve() -> None:
@@ -40,7 +40,7 @@ def connect(gate: Gate) -> socket.socket:
     return socket.create_connection((host, int(port)), timeout=DEADLINE_S)
 
 
-def test_a_client_that_comes_early_is_served_once_the_gate_is_open(gate: Gate, echo: str) -> None:
+def test_an_early_client_is_served_when_the_gate_is_open(gate: Gate, echo: str) -> None:
     with connect(gate) as client:
         client.sendall(b"hello")
         client.settimeout(0.1)
@@ -53,7 +53,7 @@ def test_a_client_that_comes_early_is_served_once_the_gate_is_open(gate: Gate, e
         assert client.recv(5) == b"hello"
 
 
-def test_the_end_of_a_client_reaches_the_server_and_comes_back(gate: Gate, echo: str) -> None:
+def test_the_end_of_a_client_ends_the_connection_to_the_server(gate: Gate, echo: str) -> None:
     gate.open(echo)
     with connect(gate) as client:
         client.sendall(b"bye")
@@ -63,7 +63,7 @@ def test_the_end_of_a_client_reaches_the_server_and_comes_back(gate: Gate, echo:
         assert client.recv(5) == b""
 
 
-def test_a_broker_that_is_gone_ends_the_connection(gate: Gate) -> None:
+def test_the_end_of_the_broker_ends_the_connection(gate: Gate) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         gone = f"127.0.0.1:{listener.getsockname()[1]}"
     gate.open(gone)

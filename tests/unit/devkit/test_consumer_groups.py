@@ -1,4 +1,4 @@
-"""The table of kafka-consumer-groups is read as it is printed."""
+"""The table of kafka-consumer-groups is parsed."""
 
 from devkit.consumer_groups import GroupPartition, parse_describe
 
@@ -16,9 +16,9 @@ def test_lines_become_rows_in_order_of_partitions() -> None:
     ]
 
 
-def test_a_note_before_the_table_is_passed_over() -> None:
+def test_a_note_before_the_table_is_ignored() -> None:
     assert len(parse_describe("\nConsumer group 'fast' has no active members.\n" + TABLE)) == 2
 
 
-def test_an_error_without_a_table_gives_no_rows() -> None:
+def test_an_error_without_a_table_has_no_rows() -> None:
     assert parse_describe("Error: Consumer group 'fast' does not exist.\n") == []

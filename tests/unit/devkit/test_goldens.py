@@ -1,4 +1,4 @@
-"""The golden files' kit: a difference, a gap and a leftover are red; rewriting makes the files agree."""
+"""Golden files: a different, missing or unused file fails; rewriting updates the files."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from devkit.goldens import Goldens, find_cases, find_orphans
 
 
 def case_with(folder: Path, **outputs: str) -> Path:
-    """Makes `x.sql` and, for each keyword, `x.<keyword>.txt`."""
+    """Make `x.sql` and, for each keyword, `x.<keyword>.txt`."""
     case = folder / "x.sql"
     case.write_text("SELECT")
     for name, text in outputs.items():
@@ -29,18 +29,18 @@ def test_a_difference_is_shown(tmp_path: Path, golden: str, text: str, shown: st
         Goldens(update=False).check(case_with(tmp_path, plan=golden), {".plan.txt": text})
 
 
-def test_a_missing_golden_file_is_red(tmp_path: Path) -> None:
+def test_a_missing_golden_file_fails(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match=r"x\.plan\.txt is missing(.|\n)*make golden"):
         Goldens(update=False).check(case_with(tmp_path), {".plan.txt": "scan\n"})
 
 
-def test_a_golden_file_that_is_no_output_any_more_is_red(tmp_path: Path) -> None:
+def test_a_golden_file_without_an_output_fails(tmp_path: Path) -> None:
     case = case_with(tmp_path, plan="scan\n", error="no such topic\n")
     with pytest.raises(AssertionError, match=r"x\.error\.txt is not an output"):
         Goldens(update=False).check(case, {".plan.txt": "scan\n"})
 
 
-def test_rewriting_makes_the_files_agree(tmp_path: Path) -> None:
+def test_rewriting_updates_the_files(tmp_path: Path) -> None:
     case = case_with(tmp_path, plan="old\n", error="no such topic\n")
 
     Goldens(update=True).check(case, {".plan.txt": "new\n"})
@@ -56,7 +56,7 @@ def test_cases_are_found_sorted_in_subfolders(tmp_path: Path) -> None:
     assert find_cases(tmp_path) == [tmp_path / name for name in ("a.sql", "b.sql", "joins/c.sql")]
 
 
-def test_no_cases_at_all_is_red(tmp_path: Path) -> None:
+def test_an_empty_folder_fails(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match=r"no \*\.sql"):
         find_cases(tmp_path)
 

@@ -1,4 +1,4 @@
-"""The kit's Process: ready means ready, a failure shows the output, nothing is left running."""
+"""The Process of the devkit: readiness, errors with the output, and no remaining processes."""
 
 import os
 import signal
@@ -54,35 +54,35 @@ def server(port: int) -> Process:
 
 
 def makes_file(source: str, folder: Path, grace_s: float = 10) -> Process:
-    """A program that is ready once it has made the file `ready` in its folder."""
+    """A program that is ready when it has created the file `ready` in its folder."""
     argv = python(source)
     return Process(argv, name="program", probe=(folder / "ready").exists, cwd=folder, grace_s=grace_s)
 
 
-def alive(pid: int) -> bool:
-    """Whether a process runs; a zombie that nobody has waited for does not."""
+def is_running(pid: int) -> bool:
+    """Whether a process runs; a zombie does not count."""
     state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
     return bool(state.stdout.strip()) and not state.stdout.startswith("Z")
 
 
 def wait_until(condition: Callable[[], bool], what: str) -> None:
-    """A signal takes effect a little later; AssertionError if that is not within ten seconds."""
+    """Wait for the effect of a signal; AssertionError after ten seconds."""
     deadline = time.monotonic() + 10
     while not condition():
         assert time.monotonic() < deadline, f"not in time: {what}"
         time.sleep(POLL_S)
 
 
-def test_it_is_ready_inside_the_block_and_gone_after_it() -> None:
+def test_it_is_ready_inside_the_block_and_ended_after_it() -> None:
     port = free_port()
     with server(port) as process:
         assert accepts_connections(port)
         pid = process.pid
     assert not accepts_connections(port)
-    assert not alive(pid)
+    assert not is_running(pid)
 
 
-def test_an_early_death_shows_exit_code_and_output() -> None:
+def test_an_early_end_shows_exit_code_and_output() -> None:
     process = Process(
         python("import sys; print('no such topic', file=sys.stderr); sys.exit(7)"),
         name="runner",
@@ -138,7 +138,7 @@ def test_starting_twice_is_refused() -> None:
         process.start()
 
 
-def test_stop_kills_what_does_not_listen(tmp_path: Path) -> None:
+def test_stop_kills_a_program_that_ignores_signals(tmp_path: Path) -> None:
     with makes_file(STUBBORN, tmp_path, grace_s=0.2) as process:
         pass
     assert process.exit_code == -9
@@ -149,7 +149,7 @@ def test_children_end_with_their_parent(tmp_path: Path, end: Callable[[Process],
     process = makes_file(PARENT, tmp_path).start()
     child = int((tmp_path / "ready").read_text())
     end(process)
-    wait_until(lambda: not alive(child), "the child ends")
+    wait_until(lambda: not is_running(child), "the child ends")
 
 
 def test_a_paused_program_does_not_respond_until_resumed() -> None:
@@ -182,16 +182,16 @@ def test_wait_has_a_deadline() -> None:
         process.wait(deadline_s=0.1)
 
 
-def test_env_is_added_to_the_present_one() -> None:
+def test_env_is_added_to_the_current_environment() -> None:
     argv = python("import os; print(os.environ['LSQL_KIT'], 'PATH' in os.environ)")
     process = Process(argv, name="program", probe=lambda: "\n" in process.output(), env={"LSQL_KIT": "here"})
-    with suppress(ProcessFailed):  # it may have ended before anyone looked; what it wrote is there
+    with suppress(ProcessFailed):  # it may have ended already; its output is complete
         process.start()
     process.stop()
     assert process.output() == "here True\n"
 
 
-def test_the_folder_goes_with_the_object() -> None:
+def test_the_folder_is_removed_with_the_object() -> None:
     process = server(free_port())
     folder = process.folder
     assert folder.is_dir()
@@ -211,14 +211,14 @@ raise SystemExit(1)
 
 
 @pytest.mark.parametrize("end", [None, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
-def test_an_interpreter_takes_its_programs_along_however_it_ends(tmp_path: Path, end: signal.Signals | None) -> None:
+def test_programs_end_with_their_interpreter(tmp_path: Path, end: signal.Signals | None) -> None:
     pid, folder = start_and_end(tmp_path, ["sleep", "600"], end)
 
-    wait_until(lambda: not alive(pid), "the program ends")
+    wait_until(lambda: not is_running(pid), "the program ends")
     wait_until(lambda: not folder.exists(), "its folder is removed")
 
 
-def test_a_killed_interpreter_takes_programs_along_that_left_their_group(tmp_path: Path) -> None:
+def test_programs_that_left_their_group_end_with_a_killed_interpreter(tmp_path: Path) -> None:
     _, folder = start_and_end(tmp_path, ["sh", "-c", "setsid sleep 600 & wait"], signal.SIGKILL)
 
     wait_until(lambda: processes_with(folder) == [], "all programs end")
@@ -226,7 +226,7 @@ def test_a_killed_interpreter_takes_programs_along_that_left_their_group(tmp_pat
 
 
 def start_and_end(tmp_path: Path, argv: list[str], end: signal.Signals | None) -> tuple[int, Path]:
-    """Pid and folder of a program that another interpreter started, which then ended: by a signal or by itself."""
+    """The pid and folder of a program of another interpreter, which then ended: by a signal or normally."""
     env = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[3])}
     command = python(STARTER, *argv)
     with subprocess.Popen(command, env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as starter:
@@ -239,7 +239,7 @@ def start_and_end(tmp_path: Path, argv: list[str], end: signal.Signals | None) -
 
 
 def processes_with(folder: Path) -> list[str]:
-    """The process ids of the programs that keep their temporary files in `folder`."""
+    """The process ids of the programs with temporary files in `folder`."""
     found = []
     for environment in Path("/proc").glob("[0-9]*/environ"):
         with suppress(OSError):

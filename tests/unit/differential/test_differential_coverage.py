@@ -1,4 +1,4 @@
-"""What is compared with Kafka Streams: every aggregate over everything that it can be over, and every join."""
+"""The comparison with Kafka Streams covers every aggregate with every kind of group, and every join."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def joins() -> Iterator[Join]:
 
 
 def calls(groups: Iterable[Aggregate]) -> set[str]:
-    """The functions that are computed; COUNT(*) beside COUNT."""
+    """The functions that are computed, including COUNT(*)."""
     found = [call for node in groups for _, call in node.calls]
     return {call.function if call.arg is not None else f"{call.function}(*)" for call in found}
 

@@ -8,7 +8,7 @@ import pytest
 
 from ci.tools.ports import free_port
 from devkit.registry import AVRO
-from devkit.registry_doors import Banner, Drip, SomethingElse
+from devkit.registry_proxies import BannerServer, PageServer, SlowServer
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.registry import RegisteredSchema, RestRegistry
 from lsql_runner.kafka.registry_connection import RegistryConnection
@@ -45,7 +45,7 @@ def test_unreachable_hosts_are_named_with_their_reasons(open_registry: OpenRegis
 
 
 def test_a_slow_response_ends_at_the_deadline(open_registry: OpenRegistry) -> None:
-    with Drip(0.05) as server:
+    with SlowServer(0.05) as server:
         began = time.monotonic()
         error = refusal(lambda: open_registry(server.url, answer_s=0.5).latest("orders-value"))
 
@@ -56,7 +56,7 @@ def test_a_slow_response_ends_at_the_deadline(open_registry: OpenRegistry) -> No
 @pytest.mark.parametrize(("status", "code"), [(403, 40301), (422, 42205)])
 def test_missing_permissions_are_a_refusal(open_registry: OpenRegistry, status: int, code: int) -> None:
     body = f'{{"error_code": {code}, "message": "no right to write"}}'
-    with SomethingElse(status, body, "application/json") as server:
+    with PageServer(status, body, "application/json") as server:
         error = refusal(lambda: open_registry(server.url).register("orders-value", "AVRO", AVRO))
 
     assert (error.code, error.params["reason"]) == ("REGISTRY_REFUSED", f"HTTP {status} no right to write")
@@ -64,7 +64,7 @@ def test_missing_permissions_are_a_refusal(open_registry: OpenRegistry, status: 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503])
 def test_a_registry_that_cannot_answer_now_is_unreachable(open_registry: OpenRegistry, status: int) -> None:
-    with SomethingElse(status, '{"error_code": 50003, "message": "no\\ntrace"}', "application/json") as server:
+    with PageServer(status, '{"error_code": 50003, "message": "no\\ntrace"}', "application/json") as server:
         error = refusal(lambda: open_registry(server.url).schema(1))
 
     assert (error.code, error.params["reason"]) == ("REGISTRY_UNREACHABLE", f"HTTP {status} no")
@@ -76,23 +76,23 @@ def test_a_registry_that_cannot_answer_now_is_unreachable(open_registry: OpenReg
     ids=["nothing", "half-a-line", "half-a-body"],
 )
 def test_a_registry_that_closes_the_connection_is_unreachable(open_registry: OpenRegistry, words: bytes) -> None:
-    with Banner(words) as server:
+    with BannerServer(words) as server:
         assert refusal(lambda: open_registry(server.url).schema(1)).code == "REGISTRY_UNREACHABLE"
 
 
 def test_an_endless_response_is_invalid(open_registry: OpenRegistry) -> None:
-    with SomethingElse(200, " " * (ANSWER_LIMIT_BYTES + 1), "application/json") as server:
+    with PageServer(200, " " * (ANSWER_LIMIT_BYTES + 1), "application/json") as server:
         assert refusal(lambda: open_registry(server.url).schema(1)).code == "REGISTRY_RESPONSE_INVALID"
 
 
 def test_a_null_field_is_missing(open_registry: OpenRegistry) -> None:
     body = '{"schema": "\\"string\\"", "schemaType": null, "references": null, "guid": "x", "metadata": null}'
-    with SomethingElse(200, body, "application/json") as server:
+    with PageServer(200, body, "application/json") as server:
         assert open_registry(server.url).schema(7) == RegisteredSchema(7, "AVRO", '"string"')
 
 
 def test_an_unknown_schema_type_is_refused(open_registry: OpenRegistry) -> None:
-    with SomethingElse(200, '{"schema": "<xs/>", "schemaType": "XSD"}', "application/json") as server:
+    with PageServer(200, '{"schema": "<xs/>", "schemaType": "XSD"}', "application/json") as server:
         error = refusal(lambda: open_registry(server.url).schema(7))
 
     assert error.code == "REGISTRY_RESPONSE_INVALID"
@@ -112,7 +112,7 @@ def test_an_unknown_schema_type_is_refused(open_registry: OpenRegistry) -> None:
     ],
 )
 def test_the_reason_of_each_registry_is_reported(open_registry: OpenRegistry, body: str, reason: str | None) -> None:
-    with SomethingElse(200, body, "application/json") as server:
+    with PageServer(200, body, "application/json") as server:
         assert open_registry(server.url).incompatibility("orders-value", "AVRO", AVRO) == reason
 
 
@@ -135,7 +135,7 @@ def test_the_reason_of_each_registry_is_reported(open_registry: OpenRegistry, bo
 def test_another_server_at_the_address_is_refused(
     open_registry: OpenRegistry, status: int, body: str, kind: str
 ) -> None:
-    with SomethingElse(status, body, kind) as server:
+    with PageServer(status, body, kind) as server:
         schemas = open_registry(f"{server.url}/somewhere")
         errors = [
             refusal(lambda: schemas.schema(1)),
@@ -150,7 +150,7 @@ def test_another_server_at_the_address_is_refused(
 
 
 def test_a_server_without_http_is_refused(open_registry: OpenRegistry) -> None:
-    with Banner() as server:
+    with BannerServer() as server:
         error = refusal(lambda: open_registry(server.url).latest("orders-value"))
 
     assert (error.code, error.params["reason"]) == ("REGISTRY_RESPONSE_INVALID", "not HTTP")
@@ -158,12 +158,12 @@ def test_a_server_without_http_is_refused(open_registry: OpenRegistry) -> None:
 
 @pytest.mark.parametrize("code", [40401, 40404])
 def test_deleting_a_deleted_subject_is_no_error(open_registry: OpenRegistry, code: int) -> None:
-    with SomethingElse(404, f'{{"error_code": {code}, "message": "deleted"}}', "application/json") as server:
+    with PageServer(404, f'{{"error_code": {code}, "message": "deleted"}}', "application/json") as server:
         open_registry(server.url).delete("orders-value")
 
 
 def test_a_registry_without_deletion_is_refused(open_registry: OpenRegistry) -> None:
-    with SomethingElse(404, '{"message": "no such page"}', "application/json") as server:
+    with PageServer(404, '{"message": "no such page"}', "application/json") as server:
         error = refusal(lambda: open_registry(server.url).delete("orders-value"))
 
     assert error.code == "REGISTRY_RESPONSE_INVALID"

@@ -200,7 +200,7 @@ class TestEvents:
         processor = SCENARIOS["starting"]()
         stream = log_of(processor)
 
-        processor.go(Trigger.WAIT, LsqlError("TOPIC_EMPTY", topic="cars"))
+        processor.transition(Trigger.WAIT, LsqlError("TOPIC_EMPTY", topic="cars"))
 
         (line,) = lines(stream)
         assert (line["old"], line["new"], line["level"]) == ("starting", "waiting", "warning")
@@ -210,7 +210,7 @@ class TestEvents:
         processor = SCENARIOS["running"]()
         stream = log_of(processor)
 
-        processor.go(Trigger.REFUSE, LsqlError("QUERY_FAILED", reason="boom"))
+        processor.transition(Trigger.REFUSE, LsqlError("QUERY_FAILED", reason="boom"))
 
         (line,) = lines(stream)
         assert (line["level"], line["new"]) == ("error", "failed")
@@ -244,8 +244,8 @@ class TestEvents:
         stream = log_of(processor)
 
         for at_ms in (0, 1_000, 2_000, LATE_EVERY_MS):
-            processor.tell(LateRecordsDropped(at_ms, "a", 5))
-        processor.tell(LateRecordsDropped(LATE_EVERY_MS, "b", 7))
+            processor.emit(LateRecordsDropped(at_ms, "a", 5))
+        processor.emit(LateRecordsDropped(LATE_EVERY_MS, "b", 7))
 
         assert [(line["query"], line["count"]) for line in lines(stream)] == [("a", 5), ("a", 15), ("b", 7)]
 
@@ -255,9 +255,9 @@ class TestEvents:
         unreachable = LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", reason="refused")
 
         for error in (unreachable, unreachable, LsqlError("TOPIC_EMPTY", topic="cars")):
-            processor.go(Trigger.WAIT, error)
-            processor.go(Trigger.RETRY)
-        processor.go(Trigger.RUN)
+            processor.transition(Trigger.WAIT, error)
+            processor.transition(Trigger.RETRY)
+        processor.transition(Trigger.RUN)
 
         assert [(line["new"], line.get("code")) for line in lines(stream)] == [
             ("waiting", "BROKER_UNREACHABLE"),
@@ -271,7 +271,7 @@ class TestEvents:
         error = report(LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", reason="refused"))
 
         for event in (BrokerLost(0, error), BrokerLost(1, error), BrokerFound(2), BrokerLost(3, error)):
-            processor.tell(event)
+            processor.emit(event)
 
         assert [line["message"] for line in lines(stream)] == ["broker lost", "broker found", "broker lost"]
 
@@ -280,6 +280,6 @@ class TestEvents:
         processor = SCENARIOS["running"]()
         stream = log_of(processor)
 
-        processor.tell(getattr(events, event)(0, report(LsqlError("JVM_GONE", reason="r"))))
+        processor.emit(getattr(events, event)(0, report(LsqlError("JVM_GONE", reason="r"))))
 
         assert [line["level"] for line in lines(stream)] == [level]

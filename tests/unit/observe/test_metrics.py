@@ -41,7 +41,7 @@ def value(metrics: Metrics, name: str, **labels: str) -> float:
 def run_two_batches() -> tuple[FakeProcessor, Metrics]:
     processor, metrics = metrics_of()
     processor.plan()
-    processor.go(Trigger.RUN)
+    processor.transition(Trigger.RUN)
     processor.batch()
     processor.batch()
     return processor, metrics
@@ -49,7 +49,7 @@ def run_two_batches() -> tuple[FakeProcessor, Metrics]:
 
 def test_the_metrics_of_the_table_and_no_others_are_exposed() -> None:
     processor, metrics = run_two_batches()
-    processor.tell(BrokerLost(0, report(LsqlError("BROKER_UNREACHABLE", servers="k", reason="w"))))
+    processor.emit(BrokerLost(0, report(LsqlError("BROKER_UNREACHABLE", servers="k", reason="w"))))
 
     body, _ = metrics.render("")
     exposed = {f.name + ("_total" if f.type == "counter" else "") for f in parse_text(body.decode())}
@@ -97,7 +97,7 @@ def test_lag_position_and_end_are_reported_for_each_partition() -> None:
 
 def test_delays_are_seconds_from_event_time() -> None:
     processor, metrics = run_two_batches()
-    processor.pass_time(5)
+    processor.advance_s(5)
 
     assert value(metrics, "lsql_event_time_delay_seconds", query="fast-vehicles") == pytest.approx(0.34)
     assert value(metrics, "lsql_watermark_delay_seconds", query="fast-vehicles") == pytest.approx(15.34)
@@ -124,9 +124,9 @@ def test_broker_and_jvm_are_up_until_they_are_lost_and_errors_are_counted_by_cod
     processor, metrics = metrics_of("running")
     assert value(metrics, "lsql_broker_up") == value(metrics, "lsql_jvm_up") == 1
 
-    processor.tell(BrokerLost(0, report(LsqlError("BROKER_UNREACHABLE", servers="k", reason="w"))))
-    processor.tell(JvmGone(0, report(LsqlError("JVM_GONE", reason="r"))))
-    processor.tell(QueryDied(0, report(LsqlError("QUERY_FAILED", reason="r")), 1.0))
+    processor.emit(BrokerLost(0, report(LsqlError("BROKER_UNREACHABLE", servers="k", reason="w"))))
+    processor.emit(JvmGone(0, report(LsqlError("JVM_GONE", reason="r"))))
+    processor.emit(QueryDied(0, report(LsqlError("QUERY_FAILED", reason="r")), 1.0))
 
     assert value(metrics, "lsql_broker_up") == value(metrics, "lsql_jvm_up") == 0
     assert value(metrics, "lsql_errors_total", code="JVM_GONE") == 1
@@ -135,7 +135,7 @@ def test_broker_and_jvm_are_up_until_they_are_lost_and_errors_are_counted_by_cod
 
 def test_restarts_and_build_are_reported() -> None:
     processor, metrics = metrics_of("restarting")
-    processor.go(Trigger.RETRY)
+    processor.transition(Trigger.RETRY)
 
     assert value(metrics, "lsql_restarts_total") == 1
     assert value(metrics, "lsql_build_info", version="0.1.0", app_id="fast-vehicles", guarantee="at_least_once") == 1

@@ -79,7 +79,7 @@ class TestRunning:
             running.run()
             before = runtime.now_ms
 
-            running.pass_s(2)
+            running.advance_s(2)
 
             [(_, time_ms)] = runtime.engine.advanced
             assert time_ms == before + 2000
@@ -90,7 +90,7 @@ class TestRunning:
             runtime.brokers.produce("t", *[RECORD] * 5)
             running.until(lambda: running.status.lag == 5)
 
-            running.pass_s(3)
+            running.advance_s(3)
 
             assert running.health(stuck_after_ms=2_000) == ["query-stuck"]
             runtime.engine.run_batches(runtime.now_ms)
@@ -106,7 +106,7 @@ class TestWaiting:
                 "BROKER_UNREACHABLE",
                 ["broker-unreachable"],
             )
-            running.pass_s(1)
+            running.advance_s(1)
             running.turn()
             assert running.state is State.WAITING
 
@@ -120,7 +120,7 @@ class TestWaiting:
         with runtime.process() as running:
             states: list[State] = []
             for seconds in (0.9, 0.1):
-                running.pass_s(seconds)
+                running.advance_s(seconds)
                 states.append(running.state)
 
         assert states == [State.WAITING, State.STARTING]
@@ -246,7 +246,7 @@ class TestFailing:
             running.run()
             runtime.engine.error = error
             running.turn()
-            running.pass_s(3600)
+            running.advance_s(3600)
 
             assert (running.state, running.reason, running.health()) == (State.FAILED, error.code, ["failed"])
             assert restart_delays(running) == [None]
@@ -299,7 +299,7 @@ class TestCommands:
         runtime.brokers.produce("t", RECORD)
 
         with runtime.process() as again:
-            again.pass_s(3600)
+            again.advance_s(3600)
             assert (again.state, again.health()) == (State.STOPPED, [])
             again.turn(Trigger.START)
             again.until(lambda: again.state is State.RUNNING)

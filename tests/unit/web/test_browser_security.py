@@ -1,4 +1,4 @@
-"""Who may post, and which headers stand on every answer."""
+"""Cross-site requests are refused, and every response has the security headers."""
 
 import pytest
 from flask.testing import FlaskClient
@@ -29,13 +29,13 @@ def client(processor: FakeProcessor) -> FlaskClient:
     ],
     ids=["a program", "own page", "own page in capitals", "own page, modern", "typed", "behind a proxy"],
 )
-def test_a_post_of_the_own_page_is_accepted(
+def test_a_post_of_the_same_page_is_accepted(
     client: FlaskClient, processor: FakeProcessor, headers: dict[str, str]
 ) -> None:
     response = client.post("/stop", headers={"Host": "runner.example:8083", **headers})
 
     assert response.status_code == 202
-    assert len(processor.asked) == 1
+    assert len(processor.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -60,16 +60,16 @@ def test_post_of_another_site_is_refused_and_does_nothing(
 
     assert response.status_code == 403
     assert response.get_json(force=True)["code"] == "CROSS_SITE_REFUSED"
-    assert processor.asked == []
+    assert processor.requests == []
 
 
-def test_default_port_of_the_scheme_is_the_same_host_as_none(client: FlaskClient) -> None:
+def test_the_default_port_may_be_left_out_of_the_host(client: FlaskClient) -> None:
     response = client.post("/stop", headers={"Host": "runner.example", "Origin": "https://runner.example:443"})
 
     assert response.status_code == 202
 
 
-def test_reading_from_another_site_is_not_refused_but_its_pages_cannot_see_it(client: FlaskClient) -> None:
+def test_a_get_from_another_site_is_allowed_but_its_pages_cannot_read_the_response(client: FlaskClient) -> None:
     response = client.get("/stream", headers={"Sec-Fetch-Site": "cross-site"})
 
     assert response.status_code == 200
@@ -78,7 +78,7 @@ def test_reading_from_another_site_is_not_refused_but_its_pages_cannot_see_it(cl
 
 
 @pytest.mark.parametrize("path", ["/", "/stream", "/nothing", "/static/page.css"])
-def test_strict_headers_stand_on_every_response(client: FlaskClient, path: str) -> None:
+def test_every_response_has_the_strict_headers(client: FlaskClient, path: str) -> None:
     with client.get(path) as response:
         headers = response.headers
 
@@ -99,8 +99,6 @@ def test_strict_headers_stand_on_every_response(client: FlaskClient, path: str) 
         ("/static/page.css", "no-cache"),
     ],
 )
-def test_live_data_is_never_stored_and_the_page_is_asked_for_again(
-    client: FlaskClient, path: str, expected: str
-) -> None:
+def test_data_is_never_stored_and_the_page_is_revalidated(client: FlaskClient, path: str, expected: str) -> None:
     with client.get(path) as response:
         assert response.headers["Cache-Control"] == expected

@@ -1,4 +1,4 @@
-"""The server as a real process: how it starts, ends, and ends when its worker does."""
+"""The server as a real process: its start, its end, and the end of its worker."""
 
 import json
 import os
@@ -51,7 +51,7 @@ sys.exit(code)
 
 
 class TinyServer(Process):
-    """The program above, in one of its modes, with a home of its own."""
+    """The program above, in one of its modes, with a temporary home directory."""
 
     def __init__(self, mode: str = "well") -> None:
         self.port = free_port()
@@ -85,7 +85,7 @@ def await_true(condition: Callable[[], bool], deadline_s: float) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP])
-def test_signal_to_the_process_ends_both_with_code_0_and_calls_on_exit_once_in_the_worker(
+def test_a_signal_ends_both_processes_with_code_0_and_calls_on_exit_once_in_the_worker(
     number: signal.Signals,
 ) -> None:
     with TinyServer() as server:
@@ -108,7 +108,7 @@ def test_ctrl_c_reaches_the_whole_group_and_still_calls_on_exit_once_without_a_t
         assert server.output().splitlines() == [f"bye from {worker}", f"left by {master}"]
 
 
-def test_an_idle_connection_does_not_hold_up_on_exit() -> None:
+def test_an_idle_connection_does_not_delay_on_exit() -> None:
     with TinyServer() as server, socket.create_connection(("127.0.0.1", server.port)):
         worker = server.worker_pid
         os.kill(server.pid, signal.SIGTERM)
@@ -125,7 +125,7 @@ def test_killed_worker_ends_the_process_with_code_3() -> None:
         assert "Traceback" not in server.output()
 
 
-def test_out_of_memory_the_kernel_takes_the_worker_before_the_master() -> None:
+def test_out_of_memory_the_kernel_kills_the_worker_before_the_master() -> None:
     with TinyServer() as server:
         master, worker = (
             int(Path(f"/proc/{pid}/oom_score_adj").read_text()) for pid in (server.pid, server.worker_pid)
@@ -135,7 +135,7 @@ def test_out_of_memory_the_kernel_takes_the_worker_before_the_master() -> None:
 
 
 @pytest.mark.parametrize("code", [1, 3, 7])
-def test_code_of_a_worker_that_leaves_is_the_code_of_the_process(code: int) -> None:
+def test_the_exit_code_of_the_worker_is_that_of_the_process(code: int) -> None:
     with TinyServer() as server:
         with pytest.raises(ConnectionError):
             server.get(f"/die/{code}")
@@ -144,7 +144,7 @@ def test_code_of_a_worker_that_leaves_is_the_code_of_the_process(code: int) -> N
         assert "Traceback" not in server.output()
 
 
-def test_killed_master_takes_the_worker_along_gracefully() -> None:
+def test_the_worker_ends_gracefully_after_the_master_was_killed() -> None:
     with TinyServer() as server:
         worker = server.worker_pid
 
@@ -155,7 +155,7 @@ def test_killed_master_takes_the_worker_along_gracefully() -> None:
 
 
 @pytest.mark.parametrize(("mode", "code"), [("refused", 1), ("broken", 3)])
-def test_app_that_cannot_be_made_ends_the_process_and_is_not_tried_again(mode: str, code: int) -> None:
+def test_an_app_that_cannot_be_created_ends_the_process_without_a_retry(mode: str, code: int) -> None:
     server = TinyServer(mode)
 
     with pytest.raises(ProcessFailed, match=f"exit code {code}"):
@@ -165,19 +165,19 @@ def test_app_that_cannot_be_made_ends_the_process_and_is_not_tried_again(mode: s
     assert "bye" not in server.output()
 
 
-def test_on_exit_that_hangs_is_cut_at_the_graceful_timeout_and_reported_by_the_code() -> None:
+def test_a_hanging_on_exit_is_killed_after_the_graceful_timeout() -> None:
     with TinyServer("hangs") as server:
         os.kill(server.pid, signal.SIGTERM)
 
         assert server.wait(15) == 3
 
 
-def test_on_exit_that_fails_is_logged_and_does_not_keep_the_process() -> None:
+def test_a_failing_on_exit_is_logged_and_the_process_ends() -> None:
     with TinyServer("fails") as server:
         os.kill(server.pid, signal.SIGTERM)
 
         assert server.wait(15) == 0
-        assert "the end was not clean" in server.output()
+        assert "the processor did not end cleanly" in server.output()
 
 
 def test_port_in_use_is_reported_before_anything_is_started() -> None:
@@ -192,14 +192,14 @@ def test_port_in_use_is_reported_before_anything_is_started() -> None:
     assert (caught.value.code, caught.value.params) == ("PORT_IN_USE", {"port": port})
 
 
-def test_port_that_cannot_be_is_an_error_of_the_setting() -> None:
+def test_an_impossible_port_is_an_error_of_the_setting() -> None:
     with pytest.raises(LsqlError) as caught:
         serve(lambda: Flask("none"), 70_000, lambda: None)
 
     assert (caught.value.code, caught.value.params) == ("PORT_NOT_ALLOWED", {"port": 70_000})
 
 
-def test_what_is_not_http_is_answered_with_a_problem() -> None:
+def test_a_request_that_is_not_http_gets_a_problem() -> None:
     with TinyServer() as server, socket.create_connection(("127.0.0.1", server.port), timeout=5) as client:
         client.sendall(b"this is no HTTP\r\n\r\n")
         problem_response = b"".join(iter(lambda: client.recv(4096), b""))
@@ -210,7 +210,7 @@ def test_what_is_not_http_is_answered_with_a_problem() -> None:
     assert json.loads(body)["code"] == "REQUEST_NOT_HTTP"
 
 
-def test_nothing_is_left_in_the_home_of_the_user_and_nothing_is_logged_about_the_server() -> None:
+def test_the_server_writes_no_files_to_the_home_directory_and_logs_nothing() -> None:
     with TinyServer() as server:
         assert list(server.home.iterdir()) == []
         assert server.output() == ""

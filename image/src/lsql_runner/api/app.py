@@ -1,4 +1,4 @@
-"""The Flask app over one processor: thin views, all of them named in the table of routes."""
+"""The Flask app of a processor: a thin view for each route of the table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REQUEST_LIMIT_BYTES = 64 * 1024
 """No request of this API needs a body."""
 
 RenderMetrics = Callable[[str], tuple[bytes, str]]
-"""From an Accept header to a body and its content type."""
+"""Takes an Accept header; returns the body and its content type."""
 
 View = Callable[..., Response]
 
@@ -33,11 +33,11 @@ def _now_ms() -> int:
 
 
 def create_app(processor: Processor, render_metrics: RenderMetrics, now_ms: Callable[[], int] = _now_ms) -> Flask:
-    """The REST API and the page of `processor`: the routes of the table and the page's files, no more."""
+    """The REST API and the page of `processor`."""
     app = bare_app("lsql_runner.api", STATIC, REQUEST_LIMIT_BYTES)
-    found = _views(processor, render_metrics, now_ms)
+    handlers = _views(processor, render_metrics, now_ms)
     for route in ROUTES:
-        app.add_url_rule(route.path, route.name, found[route.name], methods=[route.method])
+        app.add_url_rule(route.path, route.name, handlers[route.name], methods=[route.method])
     return app
 
 
@@ -90,7 +90,7 @@ def _health(report: HealthReport) -> Response:
 
 
 def _requester() -> str:
-    """Who sent the request, for the log: the user that a proxy names, else the address."""
+    """The sender of the request, for the log: the user in the header of a proxy, else the address."""
     user = request.headers.get("X-Forwarded-User", "").strip()
     if user and len(user) <= 128 and user.isprintable():
         return user

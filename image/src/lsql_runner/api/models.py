@@ -1,7 +1,6 @@
 """The responses of the REST API, as pydantic models.
 
-Field names are camelCase on the wire, times are RFC 3339 in UTC. The models are the contract:
-docs/reference/openapi.json is made from them.
+Field names are camelCase in JSON, times are RFC 3339 in UTC. docs/reference/openapi.json is made from these models.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ Count = Annotated[int, Field(ge=0)]
 
 
 class Place(Model):
-    """A place in the SQL, line and column from 1."""
+    """A position in the SQL; line and column count from 1."""
 
     line: int = Field(ge=1)
     column: int = Field(ge=1)
@@ -33,7 +32,7 @@ class Error(Model):
     code: str = Field(description="A key of the error catalogue; stable.")
     message: str
     way_out: str
-    params: dict[str, str | int | float] = Field(description="The values in the sentences, by name.")
+    params: dict[str, str | int | float] = Field(description="The values in the message, by name.")
     position: Place | None
 
 
@@ -42,12 +41,12 @@ class DatedError(Error):
 
 
 class HealthReason(Model):
-    code: str = Field(description="One word for machines, as query-stuck.")
+    code: str = Field(description="A stable name, such as query-stuck.")
     text: str
 
 
 class HealthReport(Model):
-    """Healthy, or the reasons why not. A processor that waits for a first record or was stopped is healthy."""
+    """Healthy, or the reasons why not. A processor that waits for a first record, or that was stopped, is healthy."""
 
     status: Literal["ok", "failing"]
     state: StateName
@@ -72,13 +71,13 @@ class Offsets(Model):
     partition: Count
     position: Count | None = Field(description="Next offset to read; null before the first batch.")
     end: Count | None = Field(
-        description="Offset behind the last record; null before it is measured. Never less than the position."
+        description="Offset after the last record; null before it is measured. Never less than the position."
     )
     lag: Count | None
 
 
 class Topic(Model):
-    """One topic of the program, as it was resolved."""
+    """A topic of the program, with its resolved formats and types."""
 
     topic: str
     role: Literal["source", "target"]
@@ -96,21 +95,21 @@ class SinkColumn(Model):
 
 
 class Sink(Model):
-    """A table of a sink outside of Kafka that the program writes to."""
+    """A table that the program writes to in a sink other than Kafka."""
 
     sink: str = Field(description="Name of the configured sink.")
     kind: Literal["postgresql", "redis"]
-    table: str = Field(description="Its name in the sink; in Redis, the prefix of its keys.")
+    table: str = Field(description="The name of the table; in Redis, the prefix of the keys.")
     mode: Literal["insert", "upsert"]
     key: list[str] = Field(description="Columns of the primary key.")
     columns: list[SinkColumn]
     deletes: bool = Field(
-        description="Whether rows are deleted: by tombstones, or as rows of a table that are there no more."
+        description="Whether rows are deleted, by tombstones or because they left the table that the query computes."
     )
     delivery: Literal["exactly_once", "idempotent"] = Field(
-        description="How a repeated batch changes nothing: by a mark beside the rows, or by their key."
+        description="Why a repeated batch changes nothing: the sink stores which batch it has, or rows have keys."
     )
-    url: str = Field(description="Where its server is.")
+    url: str = Field(description="The address of the server.")
 
 
 class ProcessorRates(Model):
@@ -163,18 +162,18 @@ class StreamReport(Model):
     warnings: list[str]
     restarts: Count
     next_restart_at: datetime | None
-    generation: Count = Field(description="Number of the state's generation; 0 before there is one.")
+    generation: Count = Field(description="Generation of the state; 0 before the first.")
     stateful: bool
     topics: list[Topic]
     sinks: list[Sink]
     offsets: list[Offsets]
-    lag: Count = Field(description="Over all partitions of which position and end are known.")
+    lag: Count = Field(description="Sum over all partitions whose position and end are known.")
     records_in: Count = Field(description="Since the process began.")
     records_out: Count = Field(description="Since the process began.")
     rates: ProcessorRates
     batches: Count
     last_batch: Batch | None
-    watermark: datetime | None = Field(description="The lowest of all queries.")
+    watermark: datetime | None = Field(description="The lowest watermark of all queries.")
     late_records_dropped: Count
     dead_letters: Count = Field(description="Records with an error that went to the dead letter queue.")
     skipped_records: Count = Field(
@@ -186,23 +185,23 @@ class StreamReport(Model):
 class HistorySample(Model):
     """What the processor did in one interval."""
 
-    at: datetime = Field(description="When the interval ended.")
+    at: datetime = Field(description="End of the interval.")
     records_in_per_second: float = Field(ge=0)
     records_out_per_second: float = Field(ge=0)
-    lag: Count | None = Field(description="As last measured in the interval; null where it was not.")
-    batch_ms: float | None = Field(description="Mean duration of the batches that ended in it; null where none did.")
+    lag: Count | None = Field(description="The last measurement in the interval; null if there was none.")
+    batch_ms: float | None = Field(description="Mean duration of the batches that ended in it; null if there was none.")
 
 
 class HistoryReport(Model):
-    """The last hour of the processor, from when its process began."""
+    """The last hour of the processor, or the time since its process began."""
 
     at: datetime = Field(description="Time of this response, by the processor's clock.")
     interval_seconds: float = Field(gt=0)
-    samples: list[HistorySample] = Field(description="Oldest first; the interval that is not over is left out.")
+    samples: list[HistorySample] = Field(description="Oldest first; without the interval that has not ended.")
 
 
 class StateReport(Model):
-    """The state just after a request was accepted; GET /stream shows what follows."""
+    """The state at the time when a request was accepted; GET /stream shows later states."""
 
     state: StateName
 
@@ -228,7 +227,7 @@ class Topology(Model):
 
 
 def topology_model(graph: dict[str, Any], plan: str) -> Topology:
-    """The graph of runtime.port.ProgramDescription; keys that this version does not know are left out."""
+    """The model of the graph and the plan of runtime.port.ProgramDescription; unknown keys are left out."""
     nodes = [
         TopologyNode(id=str(n["id"]), kind=str(n["kind"]), label=str(n["label"]), detail=str(n.get("detail") or ""))
         for n in graph.get("nodes", ())

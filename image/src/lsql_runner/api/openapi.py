@@ -12,8 +12,8 @@ from lsql_runner.web import openapi
 
 INTRODUCTION = (
     "Shows and controls one LSQL processor. Every error is `application/problem+json` with a stable `code` and "
-    "a `wayOut`. Field names are camelCase; times are RFC 3339 in UTC. POST requests need no body; those from "
-    "pages of other sites are refused. `X-Forwarded-User`, set by a proxy, names the user in the log."
+    "a `wayOut`. Field names are camelCase; times are RFC 3339 in UTC. POST requests need no body. POST requests from "
+    "pages of other sites are refused. The log names the user in `X-Forwarded-User`, which a proxy sets."
 )
 
 

@@ -1,4 +1,4 @@
-"""The one table of routes: the app registers them from here and the OpenAPI document is made from it."""
+"""The table of routes: the app registers its routes from this table, and the OpenAPI document is made from it."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ OPEN_METRICS = "application/openmetrics-text"
 
 
 def _health(healthy: str) -> tuple[ResponseSpec, ...]:
-    return ResponseSpec(200, healthy, HealthReport), ResponseSpec(503, "It is not; `reasons` says why.", HealthReport)
+    return ResponseSpec(200, healthy, HealthReport), ResponseSpec(503, "No: `reasons` lists why.", HealthReport)
 
 
 REFUSED = (
-    ResponseSpec(202, "Accepted. It is carried out in the background.", StateReport),
+    ResponseSpec(202, "Accepted; the processor changes its state in the background.", StateReport),
     problem(403, "The request came from a page of another site."),
-    problem(409, "The present state does not allow it."),
+    problem(409, "The current state does not allow the request."),
 )
 
 ROUTES: tuple[ApiOperation, ...] = (
     ApiOperation(
         "GET", "/", "page", "page", "The processor's page", (ResponseSpec(200, "The page.", str, ("text/html",)),)
     ),
-    ApiOperation("GET", "/health", "health", "health", "Is the processor healthy?", _health("It is.")),
+    ApiOperation("GET", "/health", "health", "health", "Is the processor healthy?", _health("Yes.")),
     ApiOperation(
         "GET",
         "/health/live",
         "live",
         "health",
         "Are the process and its JVM alive?",
-        _health("They are."),
+        _health("Yes."),
         "For a liveness probe: fails only when a new process is needed.",
     ),
     ApiOperation(
@@ -41,7 +41,7 @@ ROUTES: tuple[ApiOperation, ...] = (
         "ready",
         "health",
         "Is the processor healthy and has it started?",
-        _health("It is."),
+        _health("Yes."),
         "For a readiness probe. A processor that was stopped, or that waits for a first record, is ready.",
     ),
     ApiOperation(
@@ -50,7 +50,7 @@ ROUTES: tuple[ApiOperation, ...] = (
         "startup",
         "health",
         "Has the processor started once?",
-        _health("It has."),
+        _health("Yes."),
         "For a startup probe.",
     ),
     ApiOperation(
@@ -59,7 +59,7 @@ ROUTES: tuple[ApiOperation, ...] = (
         "metrics",
         "metrics",
         "Metrics for Prometheus",
-        (ResponseSpec(200, "The metrics; OpenMetrics where `Accept` names it.", str, (PLAIN_METRICS, OPEN_METRICS)),),
+        (ResponseSpec(200, "The metrics, as OpenMetrics if `Accept` has it.", str, (PLAIN_METRICS, OPEN_METRICS)),),
     ),
     ApiOperation(
         "GET",
@@ -74,10 +74,10 @@ ROUTES: tuple[ApiOperation, ...] = (
         "/metadata/<name>",
         "store_rows",
         "state",
-        "What a state store holds",
+        "The rows of a state store",
         (
             problem(404, "The program has no store of this name."),
-            problem(501, "The store exists; reading it is not supported in this version."),
+            problem(501, "The store exists, but this version cannot read it."),
         ),
         "Reserved: this version always responds with a problem.",
     ),
@@ -87,7 +87,7 @@ ROUTES: tuple[ApiOperation, ...] = (
         "stream",
         "processor",
         "The processor: program, state, offsets, lag, errors",
-        (ResponseSpec(200, "The processor as it is now.", StreamReport),),
+        (ResponseSpec(200, "The current status of the processor.", StreamReport),),
     ),
     ApiOperation(
         "GET",
@@ -96,7 +96,7 @@ ROUTES: tuple[ApiOperation, ...] = (
         "processor",
         "The last hour: rates, lag and batches in samples of ten seconds",
         (ResponseSpec(200, "The samples.", HistoryReport),),
-        "The process keeps it in memory; a new process begins with none.",
+        "The samples are in the memory of the process; a new process begins without samples.",
     ),
     ApiOperation(
         "POST",
@@ -105,7 +105,7 @@ ROUTES: tuple[ApiOperation, ...] = (
         "processor",
         "Stop the processor",
         REFUSED,
-        "The running batch ends first. Position and state are kept; a restart of the process keeps it stopped.",
+        "The running batch ends first. Position and state are kept. A restarted process stays stopped.",
     ),
     ApiOperation(
         "POST",
@@ -114,7 +114,7 @@ ROUTES: tuple[ApiOperation, ...] = (
         "processor",
         "Start the processor after a stop or a failure",
         REFUSED,
-        "It continues at its position.",
+        "The processor continues at its position.",
     ),
     ApiOperation(
         "GET",

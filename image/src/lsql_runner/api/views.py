@@ -1,4 +1,4 @@
-"""From the processor to the responses of the API: pure functions, no Flask."""
+"""Responses of the API from the status of a processor: pure functions, no Flask."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def health(processor: Processor) -> HealthReport:
 
 
 def live(processor: Processor) -> HealthReport:
-    """GET /health/live: failing only when a new process is needed, because the JVM is gone."""
+    """GET /health/live: fails only if a new process is needed, because the JVM or this process has ended."""
     status = processor.status()
     reasons = tuple(r for r in processor.health().reasons if r.code == "jvm-gone")
     if status.state is State.ENDED:
@@ -124,7 +124,7 @@ def ready(processor: Processor) -> HealthReport:
 
 
 def startup(processor: Processor) -> HealthReport:
-    """GET /health/startup: has it started once? A later restart does not count."""
+    """GET /health/startup: fails until the processor has started once; later restarts do not count."""
     status = processor.status()
     begun = status.state is not State.STARTING or status.restarts > 0 or status.batches > 0
     return _health(status, Health(() if begun else (Reason("starting", "the processor is starting"),)))

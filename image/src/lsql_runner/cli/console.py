@@ -1,4 +1,4 @@
-"""`lsql-console`: the recovery job and the console. Exit codes: 0 ok, 1 the configuration, 2 usage, 3 runtime."""
+"""`lsql-console`: the recovery job and the console. Exit codes: 0 ok, 1 wrong configuration, 2 usage, 3 runtime."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def main() -> None:
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="lsql-runner")
 def cli() -> None:
-    """Finds the processors of a cluster's namespaces, publishes what they do, and shows it."""
+    """Finds the LSQL processors in namespaces of a cluster, publishes their states, and shows them on a page."""
 
 
 _reports_errors = exits_with_code(render)
@@ -44,7 +44,7 @@ _config = click.option(
     type=click.Path(dir_okay=False, path_type=Path),
     default=CONFIG,
     show_default=True,
-    help="The configuration, which the chart writes.",
+    help="The configuration file, which the chart writes.",
 )
 
 
@@ -52,7 +52,7 @@ _config = click.option(
 @_config
 @_reports_errors
 def recover(path: Path) -> int:
-    """Find all processors, give an id to those without, ask their runners, publish the document; once."""
+    """Run the recovery job once: find all processors, assign missing ids, fetch their reports, publish the document."""
     from lsql_runner.console.recover import recover as run_pass
     from lsql_runner.console.recover import summary
     from lsql_runner.console.runners import Runners
@@ -74,7 +74,7 @@ def recover(path: Path) -> int:
 @_config
 @_reports_errors
 def serve(path: Path) -> int:
-    """Serve the page and the API until a signal ends it."""
+    """Serve the page and the API until a signal."""
     from lsql_runner.web.server import serve as run_server
 
     settings = _configured(path)
@@ -87,13 +87,13 @@ def serve(path: Path) -> int:
 @click.option("--role", type=click.Choice(["viewer", "operator"]), default="viewer", show_default=True)
 @_reports_errors
 def token(name: str, role: str) -> int:
-    """Make a token for NAME: the token, and the line of the file of tokens."""
+    """Make a token for NAME. Prints the token, and the line to add to the token file."""
     from lsql_runner.console.auth import digest_of
 
     if not name or len(name.split()) != 1:
         raise click.BadParameter("one word", param_hint="NAME")
-    made = secrets.token_urlsafe(32)
-    click.echo(f"token: {made}\nline:  {name} {role} {digest_of(made)}")
+    value = secrets.token_urlsafe(32)
+    click.echo(f"token: {value}\nline:  {name} {role} {digest_of(value)}")
     return 0
 
 
@@ -107,7 +107,7 @@ def _configured(path: Path) -> ConsoleSettings:
 
 
 def _cluster(stack: ExitStack) -> LightkubeCluster:
-    """The cluster that this pod, or KUBECONFIG, belongs to."""
+    """The cluster of this pod, or of KUBECONFIG."""
     from lsql_runner.console.cluster import ClusterError
     from lsql_runner.console.lightkube_cluster import LightkubeCluster
 
@@ -120,7 +120,7 @@ def _cluster(stack: ExitStack) -> LightkubeCluster:
 
 
 def _app(settings: ConsoleSettings, stack: ExitStack) -> Flask:
-    """The app at work; `stack` ends what it used."""
+    """The console's app, with its threads running; `stack` ends them and closes connections."""
     from lsql_runner.console.actions import Operations
     from lsql_runner.console.app import ConsoleParts, create_app
     from lsql_runner.console.auth import open_authenticator

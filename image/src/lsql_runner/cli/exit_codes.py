@@ -1,4 +1,4 @@
-"""The exit code of a command, and how it prints an error: in words, without a stack trace."""
+"""Exit codes of commands. Errors are printed as sentences, without a stack trace."""
 
 from __future__ import annotations
 
@@ -15,11 +15,15 @@ from lsql_runner.errors import LsqlError
 P = ParamSpec("P")
 INTERRUPTED = 130
 _TRACED = ("ALL", "TRACE", "DEBUG")
-"""Values of ROOT_LOG_LEVEL at which an internal error shows its trace."""
+"""Values of ROOT_LOG_LEVEL at which an internal error is raised with its stack trace."""
 
 
-def exits_with_code(rendered: Callable[[LsqlError], str]) -> Callable[[Callable[P, int]], Callable[P, None]]:
-    """Exit with the code that the command returns, or with that of its LsqlError, which `rendered` makes printable."""
+def exits_with_code(render: Callable[[LsqlError], str]) -> Callable[[Callable[P, int]], Callable[P, None]]:
+    """A decorator: the command exits with the code that it returns, or prints its LsqlError and exits with its code.
+
+    Args:
+        render: the printed text of an error.
+    """
 
     def decorate(command: Callable[P, int]) -> Callable[P, None]:
         @wraps(command)
@@ -27,7 +31,7 @@ def exits_with_code(rendered: Callable[[LsqlError], str]) -> Callable[[Callable[
             try:
                 code = command(*args, **kwargs)
             except LsqlError as error:
-                click.echo(rendered(error), err=True)
+                click.echo(render(error), err=True)
                 code = error.exit_code
             except KeyboardInterrupt:
                 code = INTERRUPTED
@@ -38,7 +42,7 @@ def exits_with_code(rendered: Callable[[LsqlError], str]) -> Callable[[Callable[
                     raise
                 reason = f"{type(error).__name__}: {error}"
                 fault = LsqlError("INTERNAL", reason=reason, reference="ROOT_LOG_LEVEL=DEBUG")
-                click.echo(rendered(fault), err=True)
+                click.echo(render(fault), err=True)
                 code = fault.exit_code
             sys.exit(code)
 
@@ -48,5 +52,5 @@ def exits_with_code(rendered: Callable[[LsqlError], str]) -> Callable[[Callable[
 
 
 def _is_debugging() -> bool:
-    """Whether traces are asked for."""
+    """Whether the log level is one of those with stack traces."""
     return os.environ.get("ROOT_LOG_LEVEL", "").strip().upper() in _TRACED

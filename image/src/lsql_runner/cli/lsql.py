@@ -1,4 +1,4 @@
-"""`lsql`: the command line. Exit codes: 0 ok, 1 the SQL or the configuration is wrong, 2 usage, 3 runtime."""
+"""`lsql`: the commands of a processor. Exit codes: 0 ok, 1 wrong SQL or configuration, 2 usage, 3 runtime."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def main() -> None:
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="lsql-runner")
 def cli() -> None:
-    """Runs one LSQL program as a processor over Kafka.
+    """Runs one LSQL program as a processor of Kafka topics.
 
-    The program is the variable SQL; all other settings are environment variables too.
+    The environment variable SQL contains the program. All settings are environment variables too.
     """
-    # Without a handler Python would print what libraries log, with their traces, as py4j's when a JVM is closed.
+    # Without a handler Python prints messages of libraries with their traces, such as py4j's when a JVM is closed.
     logging.getLogger().addHandler(logging.NullHandler())
 
 
 def _program_text(environment: Mapping[str, str]) -> str | None:
-    """The program for an error's place. Bytes that are no UTF-8 are shown as such."""
+    """The program, to show the position of an error in it. Bytes that are not UTF-8 become surrogates."""
     text = environment.get("SQL")
     if text is None and "SQL_FILE" in environment:
         try:
@@ -58,7 +58,7 @@ _file = click.option(
 
 
 def _environment(path: str | None) -> dict[str, str]:
-    """The environment, with SQL from a file where one is named."""
+    """The environment; with a path, SQL_FILE replaces SQL."""
     if path is not None:
         os.environ.pop("SQL", None)
         os.environ["SQL_FILE"] = path
@@ -69,7 +69,7 @@ def _environment(path: str | None) -> dict[str, str]:
 @_file
 @_reports_errors
 def run(path: str | None) -> int:
-    """Run the processor until a signal ends it; REST API on SQL_PORT."""
+    """Run the processor until a signal; it serves its REST API on SQL_PORT."""
     from lsql_runner.service import run as run_service
 
     return run_service(_environment(path))
@@ -79,9 +79,9 @@ def run(path: str | None) -> int:
 @_file
 @_reports_errors
 def validate(path: str | None) -> int:
-    """Check the program, and list what a start changes; nothing is changed.
+    """Check the program and list what a start would change; change nothing.
 
-    Against the brokers if SQL_BOOTSTRAP_SERVERS is set, else against LSQL_TOPICS.
+    Topics are read from the brokers if SQL_BOOTSTRAP_SERVERS is set, else from LSQL_TOPICS.
     """
     from lsql_runner.runtime.actions import describe
     from lsql_runner.runtime.offline import validate as validate_program
@@ -93,7 +93,7 @@ def validate(path: str | None) -> int:
     sources = ", ".join(source.topic for source in planned.plan.sources)
     targets = ", ".join((*planned.plan.targets, *(sink.name for sink in planned.plan.row_sinks)))
     click.echo(f"ok: {sources} -> {targets}")
-    click.echo("A start now will:" if found.on_brokers else "A first start, where nothing of this exists yet, will:")
+    click.echo("A start now will:" if found.on_brokers else "A first start, with none of the targets present, will:")
     for action in found.decision.actions:
         click.echo(f"- {describe(action)}")
     return 0
@@ -125,10 +125,10 @@ def topology(path: str | None) -> int:
 
 @cli.command()
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="All of it as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @_reports_errors
 def functions(name: str | None, as_json: bool) -> int:
-    """List the functions, or show one."""
+    """List all functions, or describe one."""
     from lsql_runner.bind.functions.listing import as_documents, as_text
 
     if as_json:
@@ -140,30 +140,30 @@ def functions(name: str | None, as_json: bool) -> int:
 
 @cli.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True))
-@click.option("--junit", type=click.Path(dir_okay=False), help="Write a JUnit XML report here.")
+@click.option("--junit", type=click.Path(dir_okay=False), help="Write a JUnit XML report to this file.")
 @click.option(
     "--kafka",
     "servers",
     metavar="BOOTSTRAP",
-    help="Run them on these brokers, as a processor would: [PROTO://]host:port, several with commas.",
+    help="Run the cases on these brokers, as a processor would: [PROTO://]host:port, separated by commas.",
 )
-@click.option("--registry", metavar="URL", help="The schema registry beside the brokers.")
+@click.option("--registry", metavar="URL", help="The schema registry to use with the brokers.")
 @_reports_errors
 def test(paths: tuple[str, ...], junit: str | None, servers: str | None, registry: str | None) -> int:
-    """Run case files: input records, a program, expected records. Needs no Kafka.
+    """Run case files: each has input records, a program and the expected records. Needs no Kafka.
 
-    With --kafka they run on real brokers, in topics of their own, which must not exist and are deleted afterwards;
-    credentials are in the environment, as for `lsql run`.
+    With --kafka the cases run on real brokers. Their topics must not exist; they are deleted afterwards. Credentials
+    are environment variables, as for `lsql run`.
     """
     if registry is not None and servers is None:
-        raise click.UsageError("--registry goes with --kafka: without it schemas are kept in memory.")
-    jvm = _case_jvm() if servers is None else None  # before the imports, which take as long as its start
+        raise click.UsageError("--registry requires --kafka: without brokers schemas are in memory.")
+    jvm = _case_jvm() if servers is None else None  # starts during the imports, which take as long
 
     from lsql_runner.cases.run import OnBrokers, run_cases
 
     report = None if junit is None else Path(junit)
-    place = jvm or OnBrokers(servers or "", registry)
-    return run_cases([Path(path) for path in paths], report, click.echo, place, _warn)
+    target = jvm or OnBrokers(servers or "", registry)
+    return run_cases([Path(path) for path in paths], report, click.echo, target, _warn)
 
 
 def _case_jvm() -> SparkJvm:

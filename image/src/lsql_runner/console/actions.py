@@ -1,4 +1,4 @@
-"""Stop, start, scale, delete: check the right, act, and write an audit record."""
+"""Stop, start, scale and delete processors: check the permission, act, and write an audit record."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class RunnerActions(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Requester:
-    """The user of a request, and the address."""
+    """The user who sent a request, and the address it came from."""
 
     caller: Caller
     address: str
 
 
 class Operations:
-    """The actions of an operator. Each attempt is audited, also a refused one."""
+    """The actions of an operator. Each attempt is audited, including those that are refused."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Operations:
         self._now = now
 
     def stop(self, requester: Requester, identifier: str) -> ProcessorWorkload:
-        """The running batch ends first; position and state are kept. May raise what `_perform` does."""
+        """Stop after the running batch; position and state are kept. Raises the errors of `_perform`."""
         return self._perform(
             requester, "stop", identifier, lambda p: self._runners.post(p, "stop", requester.caller.name)
         )
@@ -86,10 +86,10 @@ class Operations:
     def _perform(
         self, requester: Requester, action: Action, identifier: str, do: Callable[[ProcessorWorkload], None]
     ) -> ProcessorWorkload:
-        """Check the right, act, write the audit record.
+        """Check the permission, act, and write the audit record.
 
         Raises:
-            LsqlError: PERMISSION_DENIED, ACTION_DISABLED, PROCESSOR_UNKNOWN, PROCESSOR_DELETED, and what `do` raises.
+            LsqlError: PERMISSION_DENIED, ACTION_DISABLED, PROCESSOR_UNKNOWN, PROCESSOR_DELETED, or an error of `do`.
         """
         processor: ProcessorWorkload | None = None
         try:
@@ -100,13 +100,13 @@ class Operations:
             processor = self._watch.processor(identifier)
             do(processor)
         except LsqlError as error:
-            self._trace(requester, action, identifier, processor, error)
+            self._audit(requester, action, identifier, processor, error)
             raise
-        self._trace(requester, action, identifier, processor, None)
+        self._audit(requester, action, identifier, processor, None)
         self._watch.refresh_soon()
         return processor
 
-    def _trace(
+    def _audit(
         self,
         requester: Requester,
         action: Action,
@@ -128,9 +128,9 @@ class Operations:
         AUDIT.log(logging.WARNING if error else logging.INFO, "audit", extra=fields)
         if processor is None:
             return
-        text = f"{who} asked to {action} it: {error.message if error else 'done.'}"
-        self._history.note(identifier, HistoryEvent(at=self._now(), kind=action, text=text, by=who))
-        note = WorkloadEvent(
+        text = f"{who} requested {action}: {error.message if error else 'done.'}"
+        self._history.add_event(identifier, HistoryEvent(at=self._now(), kind=action, text=text, by=who))
+        event = WorkloadEvent(
             namespace=processor.namespace,
             kind=processor.kind,
             name=processor.name,
@@ -141,6 +141,6 @@ class Operations:
             text=text,
         )
         try:
-            self._cluster.note(note)
+            self._cluster.create_event(event)
         except (ClusterError, Conflict, Missing) as failure:
             LOG.warning("no Event was written", extra={"action": action, "error": str(failure)})

@@ -31,7 +31,7 @@ from lsql_runner.web.openapi import JSON
 STATIC = Path(__file__).parent / "static"
 REQUEST_LIMIT_BYTES = 16 * 1024
 SQL_LIMIT_BYTES = 1024 * 1024
-"""The most that is shown of a program."""
+"""The API returns at most this much of a program."""
 
 
 class RunnerReader(Protocol):
@@ -41,7 +41,7 @@ class RunnerReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ConsoleParts:
-    """The parts that the app uses."""
+    """What the app depends on."""
 
     settings: ConsoleSettings
     cluster: Cluster
@@ -55,9 +55,9 @@ class ConsoleParts:
 def create_app(parts: ConsoleParts) -> Flask:
     """The console's API and page."""
     app = bare_app("lsql_runner.console", STATIC, REQUEST_LIMIT_BYTES)
-    found = _Views(parts)
+    handlers = _Views(parts)
     for route in ROUTES:
-        view = _authenticated(route, getattr(found, route.name), parts.authenticator)
+        view = _authenticated(route, getattr(handlers, route.name), parts.authenticator)
         app.add_url_rule(route.path, route.name, view, methods=[route.method])
     return app
 
@@ -65,7 +65,7 @@ def create_app(parts: ConsoleParts) -> Flask:
 def _authenticated(
     route: Route, view: Callable[..., Response], authenticator: Authenticator
 ) -> Callable[..., Response]:
-    """The view for authenticated callers. The role of an operator is checked, and audited, where the action is done."""
+    """The view, for authenticated callers only. Operations checks and audits the role of an operator."""
     if route.access == "anyone":
         return view
 
@@ -77,7 +77,7 @@ def _authenticated(
 
 
 class _Views:
-    """One method for each route."""
+    """A method for each route, with the name of the route."""
 
     def __init__(self, parts: ConsoleParts) -> None:
         self._parts = parts
@@ -130,10 +130,10 @@ class _Views:
 
     def streams(self) -> Response:
         view = self._view()
-        # A page that polls every few seconds gets a thousand rows only when there is something new.
-        mark = f"{view.number}-{view.problem is None}"
-        if mark in request.if_none_match:
-            return Response(status=304, headers={"ETag": f'"{mark}"', "Cache-Control": "private, no-cache"})
+        # A page polls every few seconds; it gets the rows, which may be a thousand, only when they changed.
+        etag = f"{view.number}-{view.problem is None}"
+        if etag in request.if_none_match:
+            return Response(status=304, headers={"ETag": f'"{etag}"', "Cache-Control": "private, no-cache"})
         found = views.matching(view.document.processors, request.args.to_dict())
         document = view.document
         response = _json(
@@ -145,7 +145,7 @@ class _Views:
                 streams=tuple(found),  # each ProcessorEntry is written as a ProcessorSummary
             )
         )
-        response.headers["ETag"] = f'"{mark}"'
+        response.headers["ETag"] = f'"{etag}"'
         response.headers["Cache-Control"] = "private, no-cache"
         return response
 
@@ -155,8 +155,8 @@ class _Views:
     def stream(self, id: str) -> Response:
         entry = self._parts.watch.entry(id)
         if entry.deleted_at is None and entry.sql_truncated:
-            whole = self._whole(self._parts.watch.processor(id)).sql
-            sql, cut = bounded(whole, SQL_LIMIT_BYTES)
+            full_sql = self._read_again(self._parts.watch.processor(id)).sql
+            sql, cut = bounded(full_sql, SQL_LIMIT_BYTES)
             entry = entry.model_copy(update={"sql": sql, "sql_truncated": cut})
         return _json(entry)
 
@@ -214,14 +214,14 @@ class _Views:
 
     def _session(self, caller: Caller | None, why: str) -> Response:
         settings = self._parts.settings
-        acts = caller is not None and caller.role == "operator"
+        is_operator = caller is not None and caller.role == "operator"
         return _json(
             Session(
                 mode=settings.auth.mode,
                 user=caller.name if caller else None,
                 role=caller.role if caller else None,
                 why=why,
-                actions={action: acts and settings.actions.allows(action) for action in ACTIONS},
+                actions={action: is_operator and settings.actions.allows(action) for action in ACTIONS},
                 logs=settings.logs.enabled,
                 poll_seconds=settings.poll_seconds,
             )
@@ -238,8 +238,8 @@ class _Views:
             raise LsqlError("CONSOLE_STARTING")
         return view
 
-    def _whole(self, processor: ProcessorWorkload) -> ProcessorWorkload:
-        """The processor as its workload is now."""
+    def _read_again(self, processor: ProcessorWorkload) -> ProcessorWorkload:
+        """The processor read from the cluster now, with the full program."""
         try:
             found = self._parts.cluster.workload(processor.namespace, processor.kind, processor.name)
         except Missing:

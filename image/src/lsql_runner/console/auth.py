@@ -1,4 +1,4 @@
-"""Authentication and roles: none, by a reverse proxy's headers, or by tokens."""
+"""Authentication and roles: none, by headers of a reverse proxy, or by tokens."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def open_authenticator(auth: Auth, clock: Callable[[], float] = time.monotonic) 
     """The authenticator of the configuration.
 
     Raises:
-        LsqlError: FILE_UNREADABLE, TOKEN_FILE_INVALID: the file of tokens is wrong.
+        LsqlError: FILE_UNREADABLE, TOKEN_FILE_INVALID.
     """
     if auth.mode == "header":
         return HeaderAuthenticator(auth.header)
@@ -66,7 +66,7 @@ class NoAuthentication:
 
 
 class HeaderAuthenticator:
-    """A reverse proxy names the user. Requests from other addresses are refused."""
+    """A reverse proxy sends the user in a header. Requests from other addresses are refused."""
 
     def __init__(self, settings: HeaderAuth) -> None:
         self._settings = settings
@@ -76,7 +76,7 @@ class HeaderAuthenticator:
         if not self._is_trusted(incoming.remote_addr or ""):
             raise LsqlError("PROXY_UNTRUSTED")
         user = _header(incoming, self._settings.user_header)
-        # A second value may be the client's own: the proxy did not remove it.
+        # A second value may come from the client, if the proxy did not remove it.
         if not user or "," in user or len(user) > NAME_CHARS or not user.isprintable():
             raise LsqlError("PROXY_USER_MISSING")
         groups = {group.strip() for group in re.split(r"[,|]", _header(incoming, self._settings.groups_header))} - {""}
@@ -97,7 +97,7 @@ class HeaderAuthenticator:
 
 
 class Tokens:
-    """The file of tokens: lines `name role sha256`, read again when it changes."""
+    """The token file: lines `name role sha256`, read again when the file changes."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -126,7 +126,7 @@ class Tokens:
             return self._known
 
     def find(self, digest: str) -> Caller | None:
-        """The user of the token with this hash. Compares with every line, in constant time."""
+        """The user whose token has this hash. Compares with every line in constant time."""
         found = None
         for known, caller in self.known().items():
             if hmac.compare_digest(known, digest):
@@ -135,7 +135,7 @@ class Tokens:
 
 
 class TokenAuthenticator:
-    """A bearer token for programs; for the page a session in a cookie, which begins with a token."""
+    """Programs send a bearer token. The page logs in with a token and gets a session cookie."""
 
     def __init__(self, tokens: Tokens, clock: Callable[[], float]) -> None:
         self._tokens = tokens
@@ -156,7 +156,7 @@ class TokenAuthenticator:
         return found
 
     def log_in(self, token: str) -> tuple[str, Caller]:
-        """A new session for the token's user: the value of the cookie.
+        """Begin a session for the token's user; returns the value of the cookie, and the user.
 
         Raises:
             LsqlError: TOKEN_INVALID.
@@ -180,12 +180,12 @@ class TokenAuthenticator:
 
     def _from_session(self, session: str) -> Caller | None:
         digest, until = self._sessions.get(digest_of(session), ("", 0.0))
-        # A token that was removed from the file ends its sessions.
+        # Removing a token from the file ends its sessions.
         return self._tokens.find(digest) if until > self._clock() else None
 
 
 def digest_of(token: str) -> str:
-    """The hash of a token, as in the file. Tokens are long and random, so a plain hash is enough."""
+    """The hash of a token as the file has it. Tokens are long and random, so they need no salt."""
     return hashlib.sha256(token.encode(errors="surrogateescape")).hexdigest()
 
 

@@ -1,7 +1,6 @@
-"""The console's port to Kubernetes: a few verbs, plain data, three errors.
+"""The console's port to Kubernetes: a few operations, plain data, three errors.
 
-`lightkube_cluster` is the real one; devkit/fake_cluster.py its twin without a cluster. One suite of tests holds for
-both (tests/contract).
+`lightkube_cluster` implements it; `devkit/fake_cluster.py` does so in memory. Both pass the suite in tests/contract.
 """
 
 from __future__ import annotations
@@ -15,20 +14,20 @@ from lsql_runner.errors import LsqlError
 
 
 class Missing(Exception):
-    """The object does not exist."""
+    """The Kubernetes object does not exist."""
 
 
 class Conflict(Exception):
-    """Another client changed or created the object meanwhile."""
+    """Another client changed or created the object in the meantime."""
 
 
 class ClusterError(Exception):
-    """The API server cannot be reached, or it refuses: one sentence says why."""
+    """The API server cannot be reached or refuses the request; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """A ConfigMap: its resourceVersion, which a write must name, and its binary values."""
+    """A ConfigMap: its binary values, and the resourceVersion that a write must pass."""
 
     version: str
     content: Mapping[str, bytes]
@@ -36,7 +35,7 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True)
 class WorkloadEvent:
-    """What becomes a Kubernetes Event on a workload."""
+    """The content of a Kubernetes Event on a workload."""
 
     namespace: str
     kind: Kind
@@ -50,50 +49,50 @@ class WorkloadEvent:
 
 
 class Cluster(Protocol):
-    """Every method may raise ClusterError; those on one object Missing."""
+    """Every method may raise ClusterError. Methods on a named object may raise Missing."""
 
     def workloads(self, namespace: str, kind: Kind) -> Iterator[Mapping[str, Any]]:
-        """All workloads of the namespace and kind, page by page: one list call."""
+        """The manifests of all workloads of this kind, by one list call that is read page by page."""
 
     def workload(self, namespace: str, kind: Kind, name: str) -> Mapping[str, Any]:
-        """One workload."""
+        """The manifest of one workload."""
 
     def label(self, namespace: str, kind: Kind, name: str, version: str, key: str, value: str) -> None:
-        """Set a label on the workload's own metadata, if its resourceVersion still is `version`.
+        """Set a label in the metadata of a workload whose resourceVersion is still `version`.
 
         Raises:
-            Conflict: it is not.
+            Conflict: the resourceVersion has changed.
         """
 
     def delete_workload(self, namespace: str, kind: Kind, name: str, uid: str) -> None:
-        """Delete the workload and, in the background, its pods, if its uid still is `uid`.
+        """Delete the workload whose uid is still `uid`. Kubernetes deletes its pods in the background.
 
         Raises:
-            Conflict: another workload has its name now.
+            Conflict: another workload has the name now.
         """
 
     def configuration(self, namespace: str, name: str) -> Configuration:
-        """A ConfigMap."""
+        """Read a ConfigMap."""
 
     def write_configuration(self, namespace: str, name: str, version: str | None, content: Mapping[str, bytes]) -> None:
-        """Set values of a ConfigMap whose resourceVersion is `version`; None creates it.
+        """Set values of a ConfigMap whose resourceVersion is still `version`; None creates the ConfigMap.
 
         Raises:
             Conflict: another client wrote or created it.
         """
 
-    def note(self, note: WorkloadEvent) -> None:
-        """Create an Event."""
+    def create_event(self, event: WorkloadEvent) -> None:
+        """Create an Event on a workload."""
 
     def pods(self, namespace: str, labels: Mapping[str, str]) -> list[str]:
-        """The names of the pods that carry the labels, the newest first."""
+        """The names of the pods with these labels, newest first."""
 
     def log_tail(self, namespace: str, pod: str, container: str, lines: int) -> list[str]:
-        """The last lines that a container wrote."""
+        """The last lines of a container's log."""
 
 
 def refused(action: str, resource: str, error: Exception) -> LsqlError:
-    """CLUSTER_REFUSED, for what a method of Cluster raised.
+    """CLUSTER_REFUSED, from an exception of a Cluster.
 
     Args:
         action: a verb, such as `read`.

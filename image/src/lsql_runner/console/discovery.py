@@ -1,4 +1,4 @@
-"""One pass over the cluster: list the workloads and make the document. The job and the console both use it.
+"""Reads the cluster once: lists the workloads and makes the document. The job and the console both use it.
 
 [ list_processors ] -> reports of their runners -> [ make_document ]
 """
@@ -24,16 +24,17 @@ FetchReports = Callable[[Iterable[ProcessorWorkload]], dict[tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """The processors of all namespaces, and why some namespaces could not be read."""
+    """The processors of all namespaces."""
 
     processors: tuple[ProcessorWorkload, ...]
     failures: Mapping[str, str]
+    """By namespace: why it could not be read."""
 
 
 def list_processors(cluster: Cluster, namespaces: Sequence[str]) -> Listed:
-    """All processors, by one list call for each namespace and kind; programs are kept as far as the document does.
+    """All processors, by one list call for each namespace and kind. Programs are cut to the document's limit.
 
-    The call names no label: what the old chart made has other labels, and no selector says "one or the other".
+    The call has no label selector: the old chart set another label, and a selector cannot combine two labels with OR.
     """
     found: list[ProcessorWorkload] = []
     failures: dict[str, str] = {}
@@ -43,7 +44,7 @@ def list_processors(cluster: Cluster, namespaces: Sequence[str]) -> Listed:
             for kind in KINDS:
                 for workload in cluster.workloads(namespace, kind):
                     if is_processor(workload):
-                        here.append(read_processor(workload, kind).with_sql_of(SQL_CHARS))
+                        here.append(read_processor(workload, kind).with_sql_limit(SQL_CHARS))
         except (ClusterError, Missing) as error:
             failures[namespace] = str(error)
             LOG.error("namespace cannot be read", extra={"namespace": namespace, "error": str(error)})
@@ -53,9 +54,9 @@ def list_processors(cluster: Cluster, namespaces: Sequence[str]) -> Listed:
 
 
 def read_document(cluster: Cluster, settings: ConsoleSettings) -> tuple[Configuration | None, Document | None]:
-    """The ConfigMap and the document in it; None for what does not exist.
+    """The ConfigMap and the document in it; each is None if it does not exist.
 
-    A document that cannot be read counts as missing: only the record of deleted processors is lost.
+    A document that cannot be decoded counts as missing: only the record of deleted processors is lost.
 
     Raises:
         ClusterError
@@ -80,7 +81,7 @@ def make_document(
     at: datetime,
     unassigned: Mapping[tuple[str, str, str], str] | None = None,
 ) -> Document:
-    """The document for the listed processors. `unassigned` has the reason for processors without an id."""
+    """The document of the listed processors. `unassigned`: why a processor has no id, by its key."""
     unassigned = unassigned or {}
     known = former.processors if former else ()
     living = {p.id for p in listed.processors if p.id is not None}
@@ -90,7 +91,7 @@ def make_document(
         found = (Violation("id-unassigned", f"The label lenses-id could not be set: {why}"),) if why else ()
         identifier = identity(processor, known, living)
         living.add(identifier)
-        rows.append((identifier, processor.also(*found), reports[processor.key]))
+        rows.append((identifier, processor.with_violations(*found), reports[processor.key]))
     return merge(
         rows, former, at, version("lsql-runner"), dict.fromkeys(settings.namespaces), listed.failures, settings.keep
     )

@@ -1,4 +1,4 @@
-"""The one document: every processor of the configured namespaces, as the recovery job publishes it.
+"""The document that the recovery job publishes: every processor of the configured namespaces.
 
     workloads, reports of their runners, the former document -> [ merge ] -> Document
 
@@ -18,9 +18,9 @@ from lsql_runner.web.models import Model
 
 FORMAT = 1
 SQL_CHARS = 16_384
-"""The most that the document keeps of a program; the workload has all of it."""
+"""The document keeps at most this much of a program; the workload has all of it."""
 TOPICS = 100
-"""The most topics that are kept in each direction."""
+"""The document keeps at most this many source topics, and as many target topics."""
 
 State = Literal[
     "starting",
@@ -35,19 +35,19 @@ State = Literal[
     "unreachable",
     "deleted",
 ]
-"""The states of a runner, and three that only the console can see."""
+"""The states that a runner reports, and three that the console adds."""
 
 Topic = Annotated[str, Field(max_length=249)]
 
 
 class StoredModel(Model):
-    """Written by one version and read by another: unknown keys are ignored."""
+    """A model that another version may have written: unknown keys are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
 
 class ReportedViolation(StoredModel):
-    """One way in which a workload breaks the contract."""
+    """A violation of the contract between processors and the console."""
 
     code: str
     text: str
@@ -63,12 +63,12 @@ class RunnerError(StoredModel):
 
 
 class RunnerReport(StoredModel):
-    """The report of a runner, or why there is none."""
+    """The report of a runner, or the reason why there is none."""
 
     state: State
     since: datetime | None = None
     reason: RunnerError | None = Field(default=None, description="Why it waits, restarts or has failed.")
-    healthy: bool | None = Field(default=None, description="Null where the runner did not report it.")
+    healthy: bool | None = Field(default=None, description="Null if the runner did not report it.")
     health_reasons: tuple[str, ...] = ()
     lag: int | None = Field(default=None, ge=0)
     records_in_per_second: float | None = None
@@ -77,7 +77,7 @@ class RunnerReport(StoredModel):
     topics_out: tuple[Topic, ...] = ()
     last_error: RunnerError | None = None
     runner_version: str = ""
-    unreachable: str | None = Field(default=None, description="Why the runner did not answer; null where it did.")
+    unreachable: str | None = Field(default=None, description="Why the runner did not respond; null if it did.")
 
 
 class ProcessorSummary(RunnerReport):
@@ -94,7 +94,9 @@ class ProcessorSummary(RunnerReport):
     chart_version: str = ""
     image: str = ""
     image_version: str = ""
-    created: Literal["inside", "outside"] = Field(default="outside", description="Inside: by this project's chart.")
+    created: Literal["inside", "outside"] = Field(
+        default="outside", description="Inside: created by this project's chart."
+    )
     created_by: str = Field(default="unknown", description="lsql-runner, helm, kubectl or unknown.")
     created_at: datetime | None = None
     legacy: bool = Field(default=False, description="A processor of the old public chart.")
@@ -120,7 +122,7 @@ class ProcessorEntry(ProcessorSummary):
 
 
 class NamespaceFailure(StoredModel):
-    """A namespace that could not be read: its entries are old."""
+    """A namespace that could not be read: its entries are those of the former document."""
 
     namespace: str
     text: str
@@ -128,8 +130,8 @@ class NamespaceFailure(StoredModel):
 
 class Document(StoredModel):
     format: int = FORMAT
-    at: datetime = Field(description="When it was made.")
-    version: str = Field(description="Of the program that made it.")
+    at: datetime = Field(description="When the document was made.")
+    version: str = Field(description="Version of the program that made the document.")
     namespaces: tuple[str, ...]
     failures: tuple[NamespaceFailure, ...] = ()
     processors: tuple[ProcessorEntry, ...] = ()
@@ -141,9 +143,9 @@ def bounded(sql: str | None, chars: int = SQL_CHARS) -> tuple[str | None, bool]:
 
 
 def identity(processor: ProcessorWorkload, former: Iterable[ProcessorEntry], living_ids: Collection[str]) -> str:
-    """The id of a processor: its label, else the one that it had before, else its workload's uid.
+    """The id of a processor: its label, else its former id, else the uid of its workload.
 
-    It had one before if its workload was created again under the same name, with the same SQL_APP_ID: its group,
+    A workload that was created again with the same name and SQL_APP_ID keeps its former id: its consumer group,
     state and history are the same.
     """
     if processor.id is not None:
@@ -164,9 +166,10 @@ def merge(
     failures: Mapping[str, str],
     keep: timedelta,
 ) -> Document:
-    """The document of now. `processors` are an id, a workload and its runner's report, each.
+    """The new document. `processors` are tuples of an id, a workload and the report of its runner.
 
-    What vanished is kept as deleted for `keep`; what stands in a namespace that could not be read is kept as it was.
+    A processor that no longer exists is kept as deleted for `keep`. The entries of a namespace that could not be
+    read do not change.
     """
     before = {entry.id: entry for entry in former.processors} if former else {}
     entries = [_entry(identifier, p, live, before.get(identifier), at) for identifier, p, live in processors]
@@ -179,7 +182,7 @@ def merge(
             continue
         deleted_at = entry.deleted_at or at
         if at - deleted_at < keep:
-            entries.append(entry.model_copy(update={**_SILENCE, "state": "deleted", "deleted_at": deleted_at}))
+            entries.append(entry.model_copy(update={**_NO_REPORT, "state": "deleted", "deleted_at": deleted_at}))
     return Document(
         at=at,
         version=version,
@@ -191,7 +194,7 @@ def merge(
     )
 
 
-_SILENCE = {
+_NO_REPORT = {
     "healthy": None,
     "health_reasons": (),
     "unreachable": None,
@@ -208,7 +211,7 @@ def _entry(
 ) -> ProcessorEntry:
     sql, cut = bounded(p.sql)
     found = live.model_dump()
-    if live.unreachable is not None and before is not None:  # the last report is better than none
+    if live.unreachable is not None and before is not None:  # the last known topics are better than none
         found |= {"topics_in": before.topics_in, "topics_out": before.topics_out, "last_error": before.last_error}
     return ProcessorEntry(
         **found,

@@ -1,4 +1,4 @@
-"""The last hour of each processor's lag and rates and its last events, in bounded memory."""
+"""The lag and rates of the last hour and the last events of each processor, in bounded memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WIDTH = 4
 
 
 class Point(Model):
-    """Lag and rates at one time; null where the runner did not report them."""
+    """Lag and rates at one time; null if the runner did not report them."""
 
     at_ms: int
     lag: float | None
@@ -37,7 +37,7 @@ class HistoryEvent(Model):
 
 
 class History:
-    """Points and events by id. Thread-safe."""
+    """The points and events of processors, by their ids. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -45,8 +45,8 @@ class History:
         self._events: dict[str, deque[HistoryEvent]] = {}
         self._states: dict[str, str] = {}
 
-    def take(self, document: Document) -> None:
-        """Add a document's figures; processors that it no longer holds are forgotten."""
+    def add_document(self, document: Document) -> None:
+        """Add a point for each processor of the document; forget processors that it no longer contains."""
         at_ms = int(document.at.timestamp() * 1000)
         with self._lock:
             for entry in document.processors:
@@ -54,17 +54,17 @@ class History:
                     _append(self._figures.setdefault(entry.id, array("d")), at_ms, entry)
                 before = self._states.get(entry.id)
                 if before != entry.state:
-                    self._note(entry.id, HistoryEvent(at=document.at, kind="state", text=_change(before, entry)))
+                    self._add(entry.id, HistoryEvent(at=document.at, kind="state", text=_change(before, entry)))
                 self._states[entry.id] = entry.state
             self._forget({entry.id for entry in document.processors})
 
-    def note(self, identifier: str, event: HistoryEvent) -> None:
+    def add_event(self, identifier: str, event: HistoryEvent) -> None:
         """Add an action of a user."""
         with self._lock:
-            self._note(identifier, event)
+            self._add(identifier, event)
 
     def points(self, identifier: str) -> list[Point]:
-        """The figures of the last hour, oldest first."""
+        """The points of the last hour, oldest first."""
         with self._lock:
             kept = list(self._figures.get(identifier, ()))
         rows = (kept[start : start + _WIDTH] for start in range(0, len(kept), _WIDTH))
@@ -83,7 +83,7 @@ class History:
         with self._lock:
             return list(reversed(self._events.get(identifier, ())))
 
-    def _note(self, identifier: str, event: HistoryEvent) -> None:
+    def _add(self, identifier: str, event: HistoryEvent) -> None:
         self._events.setdefault(identifier, deque(maxlen=EVENTS)).append(event)
 
     def _forget(self, known: Collection[str]) -> None:
@@ -106,5 +106,5 @@ def _number(value: float) -> float | None:
 
 def _change(before: str | None, entry: ProcessorEntry) -> str:
     why = entry.unreachable or (entry.reason.message if entry.reason else "")
-    text = f"It is {entry.state}." if before is None else f"From {before} to {entry.state}."
+    text = f"State {entry.state}." if before is None else f"From {before} to {entry.state}."
     return f"{text} {why}".strip()

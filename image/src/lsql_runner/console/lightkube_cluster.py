@@ -1,4 +1,4 @@
-"""The port on a real API server, by lightkube. The only importer of lightkube."""
+"""Implements the port `Cluster` with lightkube, which only this module imports."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lsql_runner.errors import DetailTable
 
 MANAGER = "lsql-console"
 PAGE = 100
-"""Workloads in one response. A workload with a program of 100 kB has some 200 kB: a response stays below 20 MB."""
+"""Workloads in one response. A workload with a program of 100 kB has about 200 kB, so a response has at most 20 MB."""
 TIMEOUT_S = 15.0
 LOG_LINE_CHARS = 2_000
 _RESOURCES: dict[Kind, type[Deployment] | type[StatefulSet]] = {"Deployment": Deployment, "StatefulSet": StatefulSet}
@@ -36,7 +36,7 @@ _REASONS = DetailTable(
 
 
 class LightkubeCluster:
-    """A Cluster. Without a client: the pod's service account, else KUBECONFIG or ~/.kube/config."""
+    """A Cluster. The default client uses the pod's service account, else KUBECONFIG or ~/.kube/config."""
 
     def __init__(self, client: Client | None = None) -> None:
         with _translated():
@@ -55,8 +55,8 @@ class LightkubeCluster:
             return self._client.get(_RESOURCES[kind], name, namespace=namespace).to_dict()
 
     def label(self, namespace: str, kind: Kind, name: str, version: str, key: str, value: str) -> None:
-        # A merge patch of this one label: Helm and kubectl apply leave alone what is not theirs, in all their ways to
-        # merge, and the pod template stays as it is, so that no pod is restarted.
+        # A merge patch of only this label: Helm and `kubectl apply` keep fields of other managers, whichever way they
+        # merge. The pod template does not change, so no pod restarts.
         change = {"metadata": {"resourceVersion": version, "labels": {key: value}}}
         with _translated():
             self._client.patch(_RESOURCES[kind], name, change, namespace=namespace, patch_type=PatchType.MERGE)
@@ -84,18 +84,18 @@ class LightkubeCluster:
                 change = {"metadata": {"resourceVersion": version}, "binaryData": encoded}
                 self._client.patch(ConfigMap, name, change, namespace=namespace, patch_type=PatchType.MERGE)
 
-    def note(self, note: WorkloadEvent) -> None:
+    def create_event(self, event: WorkloadEvent) -> None:
         now = datetime.now(UTC)
         target = ObjectReference(
-            apiVersion="apps/v1", kind=note.kind, namespace=note.namespace, name=note.name, uid=note.uid
+            apiVersion="apps/v1", kind=event.kind, namespace=event.namespace, name=event.name, uid=event.uid
         )
-        event = Event(
-            metadata=ObjectMeta(generateName=f"{note.name[:200]}.", namespace=note.namespace),
+        created = Event(
+            metadata=ObjectMeta(generateName=f"{event.name[:200]}.", namespace=event.namespace),
             involvedObject=target,
-            type=note.type,
-            reason=note.reason,
-            action=note.action,
-            message=note.text[:1000],
+            type=event.type,
+            reason=event.reason,
+            action=event.action,
+            message=event.text[:1000],
             source=EventSource(component=MANAGER),
             reportingComponent=MANAGER,
             reportingInstance=MANAGER,
@@ -104,7 +104,7 @@ class LightkubeCluster:
             count=1,
         )
         with _translated():
-            self._client.create(event)
+            self._client.create(created)
 
     def pods(self, namespace: str, labels: Mapping[str, str]) -> list[str]:
         with _translated():
@@ -120,7 +120,7 @@ class LightkubeCluster:
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Errors of the library as the port's own."""
+    """Turn errors of lightkube and its HTTP client into the errors of the port."""
     try:
         yield
     except ApiError as error:

@@ -24,7 +24,7 @@ class Session(Model):
     """The user of the session, and the actions that are allowed."""
 
     mode: str = Field(description="none, header or token.")
-    user: str | None = Field(description="Null where the request is not authenticated.")
+    user: str | None = Field(description="Null if the request is not authenticated.")
     role: Role | None
     why: str = Field(description="Why the request is not authenticated.")
     actions: dict[str, bool] = Field(description="What the caller may do.")
@@ -38,14 +38,14 @@ class StreamList(Model):
     at: datetime = Field(description="When the cluster was read.")
     namespaces: tuple[str, ...]
     failures: tuple[NamespaceFailure, ...]
-    problem: str | None = Field(description="Why the view is old; null where it is not.")
+    problem: str | None = Field(description="Why the view is out of date; null if it is up to date.")
     streams: tuple[ProcessorSummary, ...]
 
 
 class LogTail(Model):
     """The end of a pod's log."""
 
-    pod: str = Field(description="Its name; empty where there is no pod.")
+    pod: str = Field(description="The name of the pod; empty if there is none.")
     lines: tuple[str, ...]
 
 
@@ -61,5 +61,5 @@ class Deleted(Model):
 
     name: str
     namespace: str
-    deleted: str = Field(description="Its kind.")
+    deleted: str = Field(description="The kind of the workload.")
     for_the_rest: str = Field(description="The command that deletes the rest of the release.")

@@ -12,13 +12,13 @@ from lsql_runner.console.routes import ROUTES
 from lsql_runner.web import openapi
 
 INTRODUCTION = (
-    "Shows all LSQL processors of a cluster, and stops, starts and deletes them where that is switched on. "
+    "Shows all LSQL processors of a cluster, and stops, starts and deletes them if these actions are enabled. "
     "Every error is `application/problem+json` with a stable `code` and a `wayOut`. Field names are camelCase; times "
-    "are RFC 3339 in UTC. Callers are authenticated by a token, by a session that began with one, or by a "
-    "trusted reverse proxy, as configured; without authentication every caller is a viewer."
+    "are RFC 3339 in UTC. Depending on the configuration, callers are authenticated by a token, by a session that "
+    "began with a token, or by a trusted reverse proxy; without authentication every caller is a viewer."
 )
 SCHEMES: openapi.Json = {
-    "token": {"type": "http", "scheme": "bearer", "description": "A token of the console's file."},
+    "token": {"type": "http", "scheme": "bearer", "description": "A token whose hash is in the console's token file."},
     "session": {"type": "apiKey", "in": "cookie", "name": COOKIE, "description": "POST /api/v1/session sets it."},
 }
 

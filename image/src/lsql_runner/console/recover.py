@@ -1,4 +1,4 @@
-"""The recovery job, one pass: find all processors, assign missing ids, fetch the reports of their runners, publish.
+"""The recovery job: finds all processors, assigns missing ids, fetches the reports of runners, publishes the document.
 
 list -> adopt -> fetch -> publish
 """
@@ -20,7 +20,7 @@ from lsql_runner.console.workloads import ID_LABEL, ProcessorWorkload, read_proc
 from lsql_runner.errors import DetailTable, LsqlError
 
 ATTEMPTS = 5
-"""Of a write that conflicts with another client's."""
+"""Attempts of a write that conflicts with the write of another client."""
 LOG = logging.getLogger(__name__)
 _REASONS = DetailTable({"ATTEMPTS": "another client changed the workload in each of {attempts} attempts"})
 
@@ -29,11 +29,13 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class RecoveryResult:
-    """The result of a pass."""
+    """The result of one run of the job."""
 
     document: Document
     adopted: int
+    """Processors that got an id."""
     unassigned: int
+    """Processors whose id could not be set."""
 
     @property
     def complete(self) -> bool:
@@ -44,10 +46,10 @@ class RecoveryResult:
 def recover(
     cluster: Cluster, fetch_reports: FetchReports, settings: ConsoleSettings, now: Callable[[], datetime]
 ) -> RecoveryResult:
-    """One pass.
+    """Run the job once.
 
     Raises:
-        LsqlError: CLUSTER_REFUSED, where the document can be neither read nor written; DOCUMENT_TOO_LARGE.
+        LsqlError: CLUSTER_REFUSED if the document cannot be read or written, DOCUMENT_CONFLICT, DOCUMENT_TOO_LARGE.
     """
     resource = f"ConfigMap/{settings.document.name}"
     try:
@@ -62,7 +64,7 @@ def recover(
 
 
 def adopt(cluster: Cluster, listed: Listed, former: Document | None) -> tuple[Listed, int, dict[Key, str]]:
-    """The processors with ids; how many ids were assigned; the reason for each processor without one."""
+    """Assign missing ids. Returns the processors, the number of assigned ids, and by key why an id is still missing."""
     living = {p.id for p in listed.processors if p.id is not None}
     known = former.processors if former else ()
     result: list[ProcessorWorkload] = []
@@ -71,33 +73,33 @@ def adopt(cluster: Cluster, listed: Listed, former: Document | None) -> tuple[Li
         if processor.id is not None:
             result.append(processor)
             continue
-        wanted = identity(processor, known, living)
+        new_id = identity(processor, known, living)
         try:
-            given = _assign(cluster, processor, wanted)
-        except Missing:  # it was deleted since it was listed
+            assigned = _assign(cluster, processor, new_id)
+        except Missing:  # the workload was deleted after it was listed
             continue
         except (ClusterError, Conflict) as error:
             unassigned[processor.key] = str(error)
             LOG.error("id not assigned", extra={**_named(processor), "error": str(error)})
             result.append(processor)
             continue
-        adopted += given == wanted
-        living.add(given)
-        LOG.info("id assigned", extra={**_named(processor), "id": given})
-        result.append(replace(processor, id=given))
+        adopted += assigned == new_id
+        living.add(assigned)
+        LOG.info("id assigned", extra={**_named(processor), "id": assigned})
+        result.append(replace(processor, id=assigned))
     return Listed(tuple(result), listed.failures), adopted, unassigned
 
 
-def _assign(cluster: Cluster, processor: ProcessorWorkload, wanted: str) -> str:
-    """The processor's id after this: `wanted`, or the one that another client set meanwhile.
+def _assign(cluster: Cluster, processor: ProcessorWorkload, new_id: str) -> str:
+    """Set the id. Returns `new_id`, or the id that another client set in the meantime.
 
-    The patch names the version in which the label was seen to be absent, so that two jobs cannot set two ids.
+    The patch passes the resourceVersion of the workload without the label, so that two jobs cannot set two ids.
     """
     version = processor.version
     for _ in range(ATTEMPTS):
         try:
-            cluster.label(processor.namespace, processor.kind, processor.name, version, ID_LABEL, wanted)
-            return wanted
+            cluster.label(processor.namespace, processor.kind, processor.name, version, ID_LABEL, new_id)
+            return new_id
         except Conflict:
             found = cluster.workload(processor.namespace, processor.kind, processor.name)
             current = read_processor(found, processor.kind)
@@ -108,7 +110,7 @@ def _assign(cluster: Cluster, processor: ProcessorWorkload, wanted: str) -> str:
 
 
 def publish(cluster: Cluster, settings: ConsoleSettings, make: Callable[[Document | None], Document]) -> Document:
-    """Write the document that `make` makes of the present one; try again after a conflict.
+    """Write the document that `make` returns for the stored one; try again after a conflict.
 
     Raises:
         LsqlError: CLUSTER_REFUSED, DOCUMENT_CONFLICT, DOCUMENT_TOO_LARGE.
@@ -131,7 +133,7 @@ def publish(cluster: Cluster, settings: ConsoleSettings, make: Callable[[Documen
 
 
 def summary(document: Document) -> dict[str, int]:
-    """How many processors are in which state."""
+    """The number of processors in each state."""
     return dict(sorted(Counter(entry.state for entry in document.processors).items()))
 
 

@@ -1,4 +1,4 @@
-"""Fetches the reports of runners: in parallel, with a time limit for each and for all."""
+"""Fetches the reports of runners: in parallel, with a time limit for each request and one for all."""
 
 from __future__ import annotations
 
@@ -39,25 +39,25 @@ class Limits:
     """For one request, from connecting to the last byte."""
     parallel: int = 32
     pass_s: float = 60.0
-    """For all runners together; a runner whose turn has not come by then is unreachable."""
+    """For all runners together; a runner that has not responded by then counts as unreachable."""
 
 
 NO_ANSWER = DetailTable(
     {
-        "STATUS": "{method} {path} answered HTTP {status}",
-        "TOO_LONG": "{method} {path} answered with more than {limit_bytes} bytes",
-        "TIMEOUT": "{method} {path} was not answered within {seconds} s",
-        "NOT_ASKED": "it was not asked within {seconds} s",
+        "STATUS": "{method} {path} returned HTTP {status}",
+        "TOO_LONG": "{method} {path} returned more than {limit_bytes} bytes",
+        "TIMEOUT": "{method} {path} had no response within {seconds} s",
+        "NOT_SENT": "no request was sent within {seconds} s",
         "FAILED": "{method} {path}: {reason}",
-        "NOT_JSON": "{method} {path} did not answer with JSON",
-        "NOT_A_RUNNER": "the answer is not that of a runner",
-        "NO_TOPOLOGY": "it has no topology",
+        "NOT_JSON": "{method} {path} did not return JSON",
+        "NOT_A_RUNNER": "the response is not that of a processor",
+        "NO_TOPOLOGY": "the response contains no topology",
     }
 )
 
 
 class RunnerUnavailable(Exception):
-    """A runner gave no answer that can be used."""
+    """A runner did not respond, or its response cannot be used."""
 
     def __init__(self, reason: Detail) -> None:
         super().__init__(reason)
@@ -65,7 +65,7 @@ class RunnerUnavailable(Exception):
 
 
 class Runners:
-    """A client of all runners. `close` ends its connections."""
+    """A client of all runners. `close` closes its connections."""
 
     def __init__(self, limits: Limits, address_of: AddressOf = service_address) -> None:
         self._limits = limits
@@ -74,7 +74,7 @@ class Runners:
             timeout=httpx2.Timeout(limits.timeout_s),
             limits=httpx2.Limits(max_connections=limits.parallel + 8, max_keepalive_connections=0),
             trust_env=False,
-            # Runners speak plain HTTP; a context without authorities need not load them.
+            # Runners use plain HTTP; a context without certificate authorities saves loading them.
             verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
             follow_redirects=False,
         )
@@ -83,9 +83,9 @@ class Runners:
         self._client.close()
 
     def fetch_reports(self, processors: Iterable[ProcessorWorkload]) -> dict[tuple[str, str, str], RunnerReport]:
-        """The report of each runner, by the processor's key."""
+        """The report of each runner, by the key of the processor."""
         known = list(processors)
-        pool = ThreadPoolExecutor(self._limits.parallel, thread_name_prefix="ask")
+        pool = ThreadPoolExecutor(self._limits.parallel, thread_name_prefix="fetch")
         pending: dict[tuple[str, str, str], Future[RunnerReport]] = {
             p.key: pool.submit(self.fetch_report, p) for p in known
         }
@@ -93,14 +93,14 @@ class Runners:
             wait(pending.values(), self._limits.pass_s)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-        late = NO_ANSWER("NOT_ASKED", seconds=f"{self._limits.pass_s:g}")
+        late = NO_ANSWER("NOT_SENT", seconds=f"{self._limits.pass_s:g}")
         return {
             key: future.result() if future.done() and not future.cancelled() else unreachable(late)
             for key, future in pending.items()
         }
 
     def fetch_report(self, processor: ProcessorWorkload) -> RunnerReport:
-        """GET /stream and /health. A runner that does not respond is a state, not an exception."""
+        """The report from GET /stream and /health; of state `unreachable` if the runner does not respond."""
         if processor.runners == 0:
             return RunnerReport(state="scaled-down")
         try:
@@ -151,7 +151,7 @@ class Runners:
                     content += part
                     if len(content) > ANSWER_LIMIT_BYTES:
                         raise RunnerUnavailable(NO_ANSWER("TOO_LONG", **pending, limit_bytes=ANSWER_LIMIT_BYTES))
-                    if time.monotonic() > deadline:  # the library's limits are for each piece
+                    if time.monotonic() > deadline:  # the timeout of the library is for each read
                         raise RunnerUnavailable(late)
             return response.status_code, json.loads(content)
         except httpx2.TimeoutException:
@@ -169,7 +169,7 @@ def unreachable(why: str) -> RunnerReport:
 
 
 class _Lenient(BaseModel):
-    """Other versions of the runner may have more fields."""
+    """A part of a response; fields of other versions of the runner are ignored."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
 
@@ -217,10 +217,10 @@ class _Stream(_Lenient):
 
 
 def read_live(stream: object, health: object) -> RunnerReport:
-    """From the bodies of /stream and /health to the report.
+    """The report from the bodies of /stream and /health.
 
     Raises:
-        RunnerUnavailable: this is not the response of a processor.
+        RunnerUnavailable: these are not responses of a processor.
     """
     try:
         parsed = _Stream.model_validate(stream)

@@ -1,4 +1,4 @@
-"""The configuration of the recovery job and the console: one YAML file, read strictly. The chart writes it."""
+"""The configuration of the recovery job and the console: a YAML file that the chart writes. Unknown keys are errors."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class RunnerLimits(_Part):
 
 
 class HeaderAuth(_Part):
-    """A reverse proxy names the user in headers."""
+    """A reverse proxy sends the user and the groups in headers."""
 
     user_header: str = "X-Forwarded-User"
     groups_header: str = "X-Forwarded-Groups"
     trusted_proxies: tuple[Annotated[str, AfterValidator(_is_network)], ...] = ()
     operator_groups: tuple[str, ...] = ()
-    viewer_groups: tuple[str, ...] = Field(default=(), description="Empty: everyone whom the proxy names.")
+    viewer_groups: tuple[str, ...] = Field(default=(), description="Empty: every user of the proxy.")
 
     @property
     def networks(self) -> tuple[Network, ...]:
@@ -61,7 +61,7 @@ class HeaderAuth(_Part):
 
 
 class TokenAuth(_Part):
-    """Users have tokens; a file holds their hashes."""
+    """Users have tokens; a file contains the hashes."""
 
     file: Path = Path("/etc/lsql-tokens/tokens")
     secure_cookie: bool = True
@@ -107,7 +107,7 @@ class ConsoleSettings(_Part):
     log_level: str = "INFO"
 
     @model_validator(mode="after")
-    def _actions_need_somebody(self) -> Self:
+    def _actions_need_authentication(self) -> Self:
         if self.auth.mode == "none" and any(self.actions.allows(action) for action in ACTIONS):
             raise DetailError(_REASONS("ACTIONS_WITHOUT_AUTH"))
         return self

@@ -1,4 +1,4 @@
-"""The document in its ConfigMap: compressed JSON under one name, always small enough.
+"""The document as the value of a ConfigMap: compressed JSON, within the size limit of Kubernetes.
 
 kubectl get configmap NAME -o jsonpath='{.binaryData.processors\\.json\\.gz}' | base64 -d | gunzip
 """
@@ -15,17 +15,17 @@ from lsql_runner.errors import LsqlError
 
 FILE = "processors.json.gz"
 LIMIT_BYTES = 900_000
-"""Kubernetes takes 1 MiB for a ConfigMap, with its names and its record of who set what."""
+"""Kubernetes allows 1 MiB for a ConfigMap, including its metadata and managed fields."""
 READ_LIMIT_BYTES = 256 * 1024 * 1024
 _SQL_STEPS = (SQL_CHARS, 4_096, 1_024, 256, 0)
 _GZIP = 31
-"""zlib's number for a gzip header and the largest window."""
+"""The `wbits` of zlib for a gzip header and the largest window."""
 
 
 def encode(document: Document, limit_bytes: int = LIMIT_BYTES) -> dict[str, bytes]:
-    """The document as values of a ConfigMap, in at most `limit_bytes`.
+    """The values of a ConfigMap for the document, at most `limit_bytes` long.
 
-    Programs are cut, all to the same length, until it fits; then lists and texts of errors are left out.
+    All programs are cut to the same, shorter length until the document fits; then topics and errors are left out.
 
     Raises:
         LsqlError: DOCUMENT_TOO_LARGE.
@@ -47,10 +47,10 @@ def encode(document: Document, limit_bytes: int = LIMIT_BYTES) -> dict[str, byte
 
 
 def decode(content: Mapping[str, bytes]) -> Document | None:
-    """The document that is stored there; None where there is none yet.
+    """The stored document; None if there is none yet.
 
     Raises:
-        ValueError: there is something, but no document of this version.
+        ValueError: the value is not a document of this version.
     """
     packed = content.get(FILE)
     if packed is None:
@@ -59,10 +59,10 @@ def decode(content: Mapping[str, bytes]) -> Document | None:
     try:
         text = unpacking.decompress(packed, READ_LIMIT_BYTES)
         if unpacking.unconsumed_tail:
-            raise ValueError("it is too large")
+            raise ValueError(f"it has more than {READ_LIMIT_BYTES} bytes")
         return Document.model_validate_json(text)
     except (zlib.error, ValidationError) as error:
-        raise ValueError(f"it is no document of this version ({type(error).__name__})") from None
+        raise ValueError(f"it is not a document of this version ({type(error).__name__})") from None
 
 
 def _pack(document: Document) -> bytes:

@@ -1,4 +1,4 @@
-"""From the console's view to the responses of its API: pure functions and models, no Flask."""
+"""Responses of the console's API from its view of the cluster: pure functions and models, no Flask."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ConsoleNode(Model):
 
 
 class ConsoleTopology(Model):
-    """The program as a graph, and its plan; empty until the runner knows its topics."""
+    """The program as a graph, and its plan; empty until the runner has resolved its topics."""
 
     nodes: tuple[ConsoleNode, ...]
     edges: tuple[Mapping[str, str], ...]
@@ -38,19 +38,19 @@ class ConsoleStore(Model):
     bytes: int | None
 
 
-def matching(entries: Iterable[ProcessorEntry], wanted: Mapping[str, str]) -> list[ProcessorEntry]:
-    """The entries that match all parameters; commas separate several values of one.
+def matching(entries: Iterable[ProcessorEntry], parameters: Mapping[str, str]) -> list[ProcessorEntry]:
+    """The entries that match all parameters; commas separate alternative values of a parameter.
 
     Raises:
         LsqlError: REQUEST_PARAMETER_UNKNOWN.
     """
-    unknown = sorted(set(wanted) - set(FILTERS))
+    unknown = sorted(set(parameters) - set(FILTERS))
     if unknown:
         raise LsqlError("REQUEST_PARAMETER_UNKNOWN", name=unknown[0][:40], known=", ".join(FILTERS))
-    return [entry for entry in entries if all(_fits(entry, name, value) for name, value in wanted.items())]
+    return [entry for entry in entries if all(_matches(entry, name, value) for name, value in parameters.items())]
 
 
-def _fits(entry: ProcessorEntry, name: str, value: str) -> bool:
+def _matches(entry: ProcessorEntry, name: str, value: str) -> bool:
     if name == "q":
         return value.casefold() in _searched(entry)
     if name == "topic":
@@ -66,10 +66,10 @@ def _searched(entry: ProcessorEntry) -> str:
 
 
 def read_topology(body: Any) -> ConsoleTopology:
-    """A runner's /topology, checked piece by piece: it is shown to people who did not write it.
+    """The topology from a runner's /topology. Each value is checked, because a runner may send anything.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the body is not an object.
     """
     if not isinstance(body, Mapping):
         raise ValueError("no topology")
@@ -82,7 +82,7 @@ def read_topology(body: Any) -> ConsoleTopology:
 
 
 def read_stores(body: Any) -> list[ConsoleStore]:
-    """A runner's /metadata, checked in the same way."""
+    """The stores from a runner's /metadata, checked in the same way."""
     return [
         ConsoleStore(
             name=_text(s, "name"),

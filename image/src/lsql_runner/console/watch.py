@@ -1,4 +1,4 @@
-"""The console's view of the cluster: a thread refreshes it every few seconds.
+"""The console's view of the cluster, which a thread refreshes every few seconds.
 
 [ list, fetch reports, merge ] -> ClusterView -> API
 """
@@ -21,25 +21,26 @@ from lsql_runner.console.workloads import ProcessorWorkload
 from lsql_runner.errors import LsqlError
 
 STALE_S = 120.0
-"""Added to the longest time of a refresh: after that the thread counts as stuck."""
+"""The thread counts as stuck this long after the longest time that a refresh may take."""
 LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterView:
-    """The processors as last seen. `number` grows with each refresh."""
+    """The processors at the last refresh."""
 
     number: int
+    """Increases with each refresh."""
     document: Document
     entries: dict[str, ProcessorEntry] = field(default_factory=dict)
     processors: dict[str, ProcessorWorkload] = field(default_factory=dict)
-    """By id; those that live."""
+    """By id; without deleted processors."""
     problem: str | None = None
     """Why the last refresh failed; None if it did not."""
 
 
 class ClusterWatch:
-    """Refreshes the view from `start` until `close`. Tests call `refresh` themselves."""
+    """Refreshes the view in a thread from `start` until `close`; tests call `refresh` instead."""
 
     def __init__(
         self,
@@ -55,7 +56,7 @@ class ClusterWatch:
         self._history = history
         self._now = now
         self._view: ClusterView | None = None
-        self._passing = threading.Lock()
+        self._refreshing = threading.Lock()
         self._wake = threading.Event()
         self._ended = False
         self._alive_at = time.monotonic()
@@ -86,7 +87,7 @@ class ClusterWatch:
         self._wake.set()
 
     def entry(self, identifier: str) -> ProcessorEntry:
-        """The processor of that id as it was seen last.
+        """The entry with this id at the last refresh.
 
         Raises:
             LsqlError: PROCESSOR_UNKNOWN.
@@ -97,7 +98,7 @@ class ClusterWatch:
         return entry
 
     def processor(self, identifier: str) -> ProcessorWorkload:
-        """The living processor of that id.
+        """The processor with this id, which must not be deleted.
 
         Raises:
             LsqlError: PROCESSOR_UNKNOWN, PROCESSOR_DELETED.
@@ -109,12 +110,12 @@ class ClusterWatch:
         return found
 
     def refresh(self) -> None:
-        """Refresh once. If the cluster cannot be read, the last view stays, with the problem."""
-        with self._passing:
+        """Refresh once. If the cluster cannot be read, the last view stays and gets the problem."""
+        with self._refreshing:
             try:
                 _, published = read_document(self._cluster, self._settings)
             except ClusterError as error:
-                self._complain(str(error))
+                self._keep_last_view(str(error))
                 return
             own = self._view.document if self._view else None
             listed = list_processors(self._cluster, self._settings.namespaces)
@@ -125,7 +126,7 @@ class ClusterWatch:
             entries = _by_id(document.processors)
             living = {e.id: by_key[e.key] for e in entries.values() if e.deleted_at is None and e.key in by_key}
             self._view = ClusterView(number, document, entries, living)
-            self._history.take(document)
+            self._history.add_document(document)
 
     def _run(self) -> None:
         while not self._ended:
@@ -134,11 +135,11 @@ class ClusterWatch:
                 self.refresh()
             except Exception as error:
                 LOG.error("the refresh of the cluster view failed", exc_info=error)
-                self._complain(f"{type(error).__name__}: {error}")
+                self._keep_last_view(f"{type(error).__name__}: {error}")
             self._alive_at = time.monotonic()
             self._wake.wait(self._settings.poll_seconds)
 
-    def _complain(self, why: str) -> None:
+    def _keep_last_view(self, why: str) -> None:
         LOG.warning("the cluster cannot be read", extra={"error": why})
         last = self._view
         if last is not None:
@@ -146,7 +147,7 @@ class ClusterWatch:
 
 
 def combined(published: Document | None, own: Document | None) -> Document | None:
-    """What the job and the console itself knew before, as one: the console is the first to see what vanishes."""
+    """The job's document with the entries that only the console's own has; the console sees a deletion first."""
     if published is None or own is None:
         return published or own
     known = {entry.id: entry for entry in published.processors}
@@ -158,7 +159,7 @@ def combined(published: Document | None, own: Document | None) -> Document | Non
 
 
 def _by_id(entries: Iterable[ProcessorEntry]) -> dict[str, ProcessorEntry]:
-    """By id; of two with the same id the older workload, which had it first."""
+    """The entries by id. If two have the same id, the older workload, which had it first."""
     found: dict[str, ProcessorEntry] = {}
     for entry in entries:
         other = found.get(entry.id)

@@ -1,21 +1,32 @@
-"""From a Deployment or StatefulSet as plain data to the processor that it runs: pure, no cluster.
+"""Reads a processor from the manifest of its Deployment or StatefulSet: pure, no cluster.
 
-workload (dict) -> [ read_processor ] -> Processor, with each way in which it breaks the contract
+workload (dict) -> [ read_processor ] -> ProcessorWorkload, with its violations of the contract
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Literal
+
+from lsql_runner.console.manifest import (
+    ContainerEnvironment,
+    as_mapping,
+    as_mappings,
+    as_strings,
+    as_text,
+    as_time,
+    image_version,
+    labels_of,
+)
 
 Kind = Literal["Deployment", "StatefulSet"]
 KINDS: tuple[Kind, ...] = ("Deployment", "StatefulSet")
 
-MARK = ("lenses", "lenses-processor")
-"""The label that makes a workload a processor, whatever created it."""
+PROCESSOR_LABEL = ("lenses", "lenses-processor")
+"""Name and value of the label that makes a workload a processor, whoever created it."""
 LEGACY_LABEL = "lenses.io/app.type"
 """The label of the old public chart."""
 ID_LABEL = "lenses-id"
@@ -26,13 +37,12 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
 _NAME_CHARS = 63
 _ID = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?\Z")
 _CHART_LABEL = re.compile(r"(?P<name>.+?)-(?P<version>v?\d+\..*)\Z")
-_REFERENCE = re.compile(r"\$\$|\$\((?P<name>[^)]*)\)")
-_NEEDED = ("SQL_BOOTSTRAP_SERVERS", "SQL_APP_ID")
+_REQUIRED = ("SQL_BOOTSTRAP_SERVERS", "SQL_APP_ID")
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One way in which a workload breaks the contract: a code and a sentence."""
+    """A violation of the contract between processors and the console: a code and a sentence."""
 
     code: str
     text: str
@@ -57,14 +67,14 @@ class ProcessorWorkload:
     image: str
     image_version: str
     sql: str | None
-    """Null where the workload does not hold it as a value."""
+    """None if the manifest does not contain the program as a value."""
     sql_chars: int
     app_id: str
     bootstrap_servers: str
     port: int
     runners: int
     created: Literal["inside", "outside"]
-    """Inside: by this project's chart."""
+    """Inside: created by this project's chart."""
     created_by: str
     created_at: datetime | None
     legacy: bool
@@ -77,40 +87,40 @@ class ProcessorWorkload:
     def key(self) -> tuple[str, str, str]:
         return (self.namespace, self.kind, self.name)
 
-    def also(self, *found: Violation) -> ProcessorWorkload:
-        """The same with more violations."""
-        return replace(self, violations=(*self.violations, *found))
+    def with_violations(self, *added: Violation) -> ProcessorWorkload:
+        """A copy with these violations added."""
+        return replace(self, violations=(*self.violations, *added))
 
-    def with_sql_of(self, chars: int) -> ProcessorWorkload:
-        """The same with the first `chars` characters of its program; `sql_chars` stays."""
+    def with_sql_limit(self, chars: int) -> ProcessorWorkload:
+        """A copy with at most the first `chars` characters of the program; `sql_chars` does not change."""
         return self if self.sql is None or len(self.sql) <= chars else replace(self, sql=self.sql[:chars])
 
 
 def is_processor(workload: Mapping[str, Any]) -> bool:
     """Whether the workload carries the label of a processor, or the old chart's."""
-    labels = _labels(workload.get("metadata"))
-    return labels.get(MARK[0]) == MARK[1] or LEGACY_LABEL in labels
+    labels = labels_of(workload.get("metadata"))
+    return _has_processor_label(labels) or LEGACY_LABEL in labels
 
 
 def read_processor(workload: Mapping[str, Any], kind: Kind) -> ProcessorWorkload:
-    """The processor of a workload; missing or malformed parts become violations, never exceptions."""
-    metadata, spec = _mapping(workload.get("metadata")), _mapping(workload.get("spec"))
-    template = _mapping(spec.get("template"))
-    labels, annotations = _labels(metadata), _strings(metadata.get("annotations"))
-    pod_labels = _labels(template.get("metadata"))
-    container = _runner(_mapping(template.get("spec")).get("containers"))
-    variables = _Variables(container.get("env"))
-    image = _text(container.get("image"))
+    """The processor of a workload. Missing or malformed fields become violations; no exception is raised."""
+    metadata, spec = as_mapping(workload.get("metadata")), as_mapping(workload.get("spec"))
+    template = as_mapping(spec.get("template"))
+    labels, annotations = labels_of(metadata), as_strings(metadata.get("annotations"))
+    pod_labels = labels_of(template.get("metadata"))
+    container = _runner(as_mapping(template.get("spec")).get("containers"))
+    variables = ContainerEnvironment(container.get("env"))
+    image = as_text(container.get("image"))
     chart, chart_version = _chart(labels)
     created_by = _created_by(labels, annotations, metadata, chart)
-    legacy = labels.get(MARK[0]) != MARK[1]
+    legacy = not _has_processor_label(labels)
     runners = spec.get("replicas")
     found = ProcessorWorkload(
-        name=_text(metadata.get("name")),
-        namespace=_text(metadata.get("namespace")),
+        name=as_text(metadata.get("name")),
+        namespace=as_text(metadata.get("namespace")),
         kind=kind,
-        uid=_text(metadata.get("uid")),
-        version=_text(metadata.get("resourceVersion")),
+        uid=as_text(metadata.get("uid")),
+        version=as_text(metadata.get("resourceVersion")),
         id=labels.get(ID_LABEL) or None,
         user=labels.get("lenses-user") or labels.get("lenses.io/lenses-user", ""),
         pipeline=pod_labels.get("pipeline") or labels.get("pipeline", ""),
@@ -118,7 +128,7 @@ def read_processor(workload: Mapping[str, Any], kind: Kind) -> ProcessorWorkload
         chart=chart,
         chart_version=chart_version,
         image=image,
-        image_version=_image_version(image),
+        image_version=image_version(image),
         sql=variables.value("SQL"),
         sql_chars=len(variables.value("SQL") or ""),
         app_id=variables.value("SQL_APP_ID") or "",
@@ -127,17 +137,17 @@ def read_processor(workload: Mapping[str, Any], kind: Kind) -> ProcessorWorkload
         runners=runners if isinstance(runners, int) else 1,
         created="inside" if created_by == CHART else "outside",
         created_by=created_by,
-        created_at=_moment(metadata.get("creationTimestamp")),
+        created_at=as_time(metadata.get("creationTimestamp")),
         legacy=legacy,
         violations=(),
-        pod_labels=tuple(sorted(_strings(_mapping(spec.get("selector")).get("matchLabels")).items())),
-        container=_text(container.get("name")),
+        pod_labels=tuple(sorted(as_strings(as_mapping(spec.get("selector")).get("matchLabels")).items())),
+        container=as_text(container.get("name")),
     )
-    return found.also(*_violations(found, labels, container, variables))
+    return found.with_violations(*_violations(found, labels, container, variables))
 
 
 def compare(processors: Iterable[ProcessorWorkload]) -> list[ProcessorWorkload]:
-    """The same, with violations between processors: a shared id or app id."""
+    """The processors, with violations added where two share an id or an app id."""
     known = list(processors)
     ids = _shared((p.id, p) for p in known)
     groups = _shared(((p.app_id, p.bootstrap_servers) if p.app_id else None, p) for p in known if p.runners)
@@ -145,55 +155,19 @@ def compare(processors: Iterable[ProcessorWorkload]) -> list[ProcessorWorkload]:
     for processor in known:
         found = []
         if others := ids.get(processor.key):
-            found.append(Violation("id-shared", f"The id is also that of {others}: remove the label from the copy."))
+            found.append(Violation("id-shared", f"The id is shared with {others}: remove the label from the copy."))
         if others := groups.get(processor.key):
-            text = f"SQL_APP_ID is also that of {others}: both read as one consumer group."
+            text = f"SQL_APP_ID is shared with {others}: all of them read as one consumer group."
             found.append(Violation("app-id-shared", text))
-        result.append(processor.also(*found))
+        result.append(processor.with_violations(*found))
     return result
-
-
-def expand(value: str, known: Mapping[str, str]) -> str:
-    """A value of the manifest as the container gets it: `$$` is `$`, `$(NAME)` an earlier variable."""
-
-    def replaced(match: re.Match[str]) -> str:
-        name = match["name"]
-        return "$" if name is None else known.get(name, match[0])
-
-    return _REFERENCE.sub(replaced, value)
-
-
-class _Variables:
-    """The environment of a container as its manifest gives it."""
-
-    def __init__(self, env: object) -> None:
-        self._values: dict[str, str] = {}
-        self.referred: dict[str, str] = {}
-        """Variables with `valueFrom`, and the kind of their source."""
-        for item in _mappings(env):
-            name = _text(item.get("name"))
-            source = _mapping(item.get("valueFrom"))
-            if source:
-                self.referred[name] = next(iter(source), "")
-                self._values.pop(name, None)
-            else:
-                self._values[name] = expand(_text(item.get("value")), self._values)
-                self.referred.pop(name, None)
-
-    def value(self, name: str) -> str | None:
-        """The variable's value; null if it is not set, or not here."""
-        return self._values.get(name)
-
-    def has(self, name: str) -> bool:
-        """Whether it is set, in whatever way."""
-        return bool(self._values.get(name)) or name in self.referred or f"{name}_FILE" in self._values
 
 
 def _violations(
     p: ProcessorWorkload,
     labels: Mapping[str, str],
     container: Mapping[str, Any],
-    variables: _Variables,
+    variables: ContainerEnvironment,
 ) -> Iterable[Violation]:
     if len(p.name) > _NAME_CHARS or not _NAME.match(p.name):
         rule = f"lower-case letters, digits and `-`, at most {_NAME_CHARS} of them"
@@ -201,21 +175,21 @@ def _violations(
     if not container:
         yield Violation("container", "The pod has no container.")
         return
-    ports = [port.get("containerPort") for port in _mappings(container.get("ports"))]
+    ports = [port.get("containerPort") for port in as_mappings(container.get("ports"))]
     if PORT not in ports:
         yield Violation("port", f"The container {p.container} does not name port {PORT}.")
     if "SQL" in variables.referred:
-        place = variables.referred["SQL"]
-        yield Violation("sql-elsewhere", f"SQL comes from {place}: it is to be a value of the workload itself.")
+        source = variables.referred["SQL"]
+        yield Violation("sql-elsewhere", f"SQL comes from {source}: put the program into the workload as a value.")
     elif variables.has("SQL") and p.sql is None:
-        yield Violation("sql-elsewhere", "SQL comes from a file: it is to be a value of the workload itself.")
+        yield Violation("sql-elsewhere", "SQL comes from a file: put the program into the workload as a value.")
     elif not (p.sql or "").strip():
         yield Violation("sql-missing", "The variable SQL is not set.")
-    for name in _NEEDED:
+    for name in _REQUIRED:
         if not variables.has(name):
             yield Violation(name.lower().replace("_", "-") + "-missing", f"The variable {name} is not set.")
     if p.id is not None and not _ID.match(p.id):
-        yield Violation("id", f"The id {p.id} is no value of a label.")
+        yield Violation("id", f"The id {p.id} is not a valid label value.")
     if p.runners > 1:
         yield Violation("replicas", f"{p.runners} replicas: each would read and write everything.")
     if p.legacy:
@@ -225,7 +199,7 @@ def _violations(
 
 
 def _shared(pairs: Iterable[tuple[object, ProcessorWorkload]]) -> dict[tuple[str, str, str], str]:
-    """For each processor that shares its value: the names of up to three others."""
+    """The processors that share a value with others: by key, the names of up to three others."""
     by_value: dict[object, list[ProcessorWorkload]] = {}
     for value, processor in pairs:
         if value is not None:
@@ -240,14 +214,19 @@ def _shared(pairs: Iterable[tuple[object, ProcessorWorkload]]) -> dict[tuple[str
     return found
 
 
+def _has_processor_label(labels: Mapping[str, str]) -> bool:
+    name, value = PROCESSOR_LABEL
+    return labels.get(name) == value
+
+
 def _runner(containers: object) -> Mapping[str, Any]:
-    """The container that runs the program: the one that has SQL, else the one that names the port, else the first."""
-    known = _mappings(containers)
+    """The container that runs the program: the first with the variable SQL, else with the port, else the first."""
+    known = as_mappings(containers)
     for container in known:
-        if any(item.get("name") in ("SQL", "SQL_FILE") for item in _mappings(container.get("env"))):
+        if any(item.get("name") in ("SQL", "SQL_FILE") for item in as_mappings(container.get("env"))):
             return container
     for container in known:
-        if any(port.get("containerPort") == PORT for port in _mappings(container.get("ports"))):
+        if any(port.get("containerPort") == PORT for port in as_mappings(container.get("ports"))):
             return container
     return known[0] if known else {}
 
@@ -265,50 +244,14 @@ def _created_by(
     by_helm = labels.get("app.kubernetes.io/managed-by") == "Helm" or "meta.helm.sh/release-name" in annotations
     if by_helm or labels.get("heritage") in ("Helm", "Tiller"):
         # A dependency with an alias has the alias as its chart name; the component label stays.
-        aliased = labels.get("app.kubernetes.io/component") == "processor" and labels.get(MARK[0]) == MARK[1]
+        aliased = labels.get("app.kubernetes.io/component") == "processor" and _has_processor_label(labels)
         return CHART if chart == CHART or aliased else "helm"
-    managers = [_text(entry.get("manager")) for entry in _mappings(metadata.get("managedFields"))]
+    managers = [as_text(entry.get("manager")) for entry in as_mappings(metadata.get("managedFields"))]
     applied = "kubectl.kubernetes.io/last-applied-configuration" in annotations
     if applied or any(manager.startswith("kubectl") for manager in managers):
         return "kubectl"
     return "unknown"
 
 
-def _image_version(image: str) -> str:
-    name, _, digest = image.partition("@")
-    tag = name.rpartition("/")[2].partition(":")[2]
-    return tag or digest
-
-
 def _port(value: str | None) -> int:
     return int(value) if value and value.isdecimal() and 0 < int(value) < 65_536 else PORT
-
-
-def _moment(value: object) -> datetime | None:
-    if isinstance(value, datetime):
-        return value.astimezone(UTC)
-    try:
-        return datetime.fromisoformat(_text(value)).astimezone(UTC)
-    except ValueError:
-        return None
-
-
-def _labels(metadata: object) -> dict[str, str]:
-    return _strings(_mapping(metadata).get("labels"))
-
-
-def _strings(value: object) -> dict[str, str]:
-    return {str(k): v if isinstance(v, str) else "" for k, v in _mapping(value).items()}
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _mappings(value: object) -> list[Mapping[str, Any]]:
-    known: Sequence[object] = value if isinstance(value, Sequence) and not isinstance(value, str) else ()
-    return [item for item in known if isinstance(item, Mapping)]
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

@@ -34,6 +34,6 @@ def read_chain(text: str) -> JavaErrors:
 
 
 def read_error(error: Mapping[str, Any]) -> JavaError:
-    """An error of the program BROKER_QUESTIONS: `{"condition": ..., "parameters": {...}}`."""
+    """An error of the program BROKER_REQUESTS: `{"condition": ..., "parameters": {...}}`."""
     parameters = error["parameters"]
     return JavaError(error["condition"], parameters, parameters.get("reason", ""))

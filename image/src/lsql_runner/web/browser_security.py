@@ -42,11 +42,10 @@ def install(app: Flask) -> None:
 
 
 def refuse_cross_site(incoming: Request) -> None:
-    """Allow requests of the processor's own page and of programs; refuse those of other pages.
+    """Allow requests from the processor's page and from programs; refuse requests from other pages.
 
-    Browsers send the origin: `Sec-Fetch-Site` where the address is trustworthy (https, localhost), `Origin` on
-    every post. A program sends neither. The former alone decides where it is there, for a proxy may rewrite
-    `Host`.
+    Browsers send `Origin` with every POST, and `Sec-Fetch-Site` to trustworthy addresses (https, localhost); programs
+    send neither. If `Sec-Fetch-Site` is present, it decides alone, because a proxy may rewrite `Host`.
 
     Raises:
         LsqlError: CROSS_SITE_REFUSED.
@@ -63,11 +62,11 @@ def refuse_cross_site(incoming: Request) -> None:
 
 def _same_host(origin: str, host: str) -> bool:
     try:
-        asked_from = urlsplit(origin)
-        asked = urlsplit(f"//{host}")
-        default = DEFAULT_PORTS.get(asked_from.scheme)
-        return asked_from.hostname is not None and (
-            (asked_from.hostname, asked_from.port or default) == (asked.hostname, asked.port or default)
+        source = urlsplit(origin)
+        server = urlsplit(f"//{host}")
+        default = DEFAULT_PORTS.get(source.scheme)
+        return source.hostname is not None and (
+            (source.hostname, source.port or default) == (server.hostname, server.port or default)
         )
     except ValueError:
         return False

@@ -1,4 +1,4 @@
-"""The files of a page: its own, and those that all pages share, under one address."""
+"""Serves the static files of a page, and those that all pages share, under one URL path."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SHARED = Path(__file__).parent / "static"
 
 
 def install(app: Flask, own: Path) -> None:
-    """Serve the files of `own`, and behind them the shared ones, as /static/<name>. `app` has no static folder."""
+    """Serve /static/<name> from `own`, else from the shared files. `app` must have no static folder."""
 
     def static(filename: str) -> Response:
         for folder in (own, SHARED):

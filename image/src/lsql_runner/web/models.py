@@ -1,4 +1,4 @@
-"""What both APIs share on the wire: camelCase names, and the one shape of an error."""
+"""The base of all models of both APIs, which have camelCase names in JSON, and the model of an error."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ class Problem(Model):
     title: str = Field(description="The HTTP status in words.")
     status: int = Field(ge=400, le=599)
     code: str = Field(description="A key of the error catalogue; stable.")
-    detail: str = Field(description="What was found: one sentence.")
-    way_out: str = Field(description="What to do: one sentence.")
+    detail: str = Field(description="What is wrong, in one sentence.")
+    way_out: str = Field(description="What to do, in one sentence.")
     instance: str = Field(description="The path of the request.")

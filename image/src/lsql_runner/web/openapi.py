@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of a table of operations; the app registers its views from the same table."""
+"""Makes an OpenAPI 3.1 document from a table of operations; the app registers its views from the same table."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ResponseSpec:
 
 @dataclass(frozen=True, slots=True)
 class ApiOperation:
-    """One operation. `name` is its operationId and the name of its view."""
+    """An operation of the API. `name` is its operationId and the name of its view."""
 
     method: str
     path: str
@@ -45,16 +45,16 @@ class ApiOperation:
     body: Any = None
     """The model of the JSON body."""
     schemes: tuple[str, ...] = ()
-    """The security schemes, of which one is enough."""
+    """Alternative security schemes."""
 
 
 def problem(status: int, description: str) -> ResponseSpec:
-    """A response that is a problem."""
+    """The specification of an error response."""
     return ResponseSpec(status, description, Problem, (MEDIA_TYPE,))
 
 
 BROKEN = problem(500, "Internal error; the log has the details under the reference in `detail`.")
-"""Every operation may respond so."""
+"""A response that every operation may have."""
 
 
 def document(title: str, introduction: str, operations: Sequence[ApiOperation], schemes: Json | None = None) -> Json:
@@ -86,7 +86,7 @@ def document(title: str, introduction: str, operations: Sequence[ApiOperation], 
 
 
 def version() -> str:
-    """The version of the contract: it follows the package's."""
+    """The version of the API, which is the version of the package."""
     return str(getattr(lsql_runner, "__version__", "0.1.0"))
 
 

@@ -1,4 +1,4 @@
-"""The shape of every error response: application/problem+json (RFC 9457) with a code and a way out."""
+"""Turns every error into a response: application/problem+json (RFC 9457) with a code and a way out."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def problem_response(error: LsqlError, status: int | None = None) -> Response:
 
 
 def install(app: Flask) -> None:
-    """Turn every error of `app` into a problem: LsqlError, werkzeug's, and unexpected exceptions."""
+    """Turn every error of `app` into a problem: LsqlError, errors of werkzeug, and unexpected exceptions."""
     app.register_error_handler(LsqlError, problem_response)
     app.register_error_handler(HTTPException, _from_http)
     app.register_error_handler(Exception, _from_bug)

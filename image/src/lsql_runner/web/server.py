@@ -1,8 +1,8 @@
-"""gunicorn inside this process: one worker with threads, which holds the supervisor and its JVM.
+"""Runs gunicorn in this process: a master and one worker with threads, which contains the supervisor and its JVM.
 
 serve -> binds the port -> master -> forks the worker -> make_app() -> serves
-SIGTERM, Ctrl-C        -> worker: on_exit() while requests end -> both leave, 0
-the worker is gone     -> the master leaves too, with its code (3 for a kill): the orchestrator restarts us
+SIGTERM, Ctrl-C        -> worker: on_exit() while requests end -> both processes exit with 0
+the worker ended       -> the master exits with its code (3 if it was killed), so that Kubernetes restarts the container
 """
 
 from __future__ import annotations
@@ -40,15 +40,14 @@ LOG = logging.getLogger("lsql_runner.server")
 
 
 def serve(make_app: Callable[[], Flask], port: int, on_exit: Callable[[], None], graceful_s: int = GRACEFUL_S) -> int:
-    """Serve on all IPv4 addresses until a signal or the worker's end; the exit code of the process.
+    """Serve on all IPv4 addresses until a signal, or until the worker ends. Returns the exit code of the process.
 
-    `make_app` is called in the worker, after the fork. An LsqlError there ends the server with the error's
-    exit code, any other exception with 3. `on_exit` is called once in the worker when it is to end,
-    only after `make_app` has returned; it may take `graceful_s`, then the worker is killed. A second Ctrl-C
-    leaves it 2 s.
+    `make_app` is called in the worker, after the fork. If it raises an LsqlError, the server ends with the exit code
+    of the error; after any other exception it ends with 3. When the worker is to end, `on_exit` is called once in
+    it, but only if `make_app` has returned. After `graceful_s`, or 2 s after a second Ctrl-C, the worker is killed.
 
     Raises:
-        LsqlError: PORT_IN_USE or ENV_INVALID, before anything is started.
+        LsqlError: PORT_IN_USE or PORT_NOT_ALLOWED, before anything is started.
     """
     listener = bind(port)
     master = os.getpid()
@@ -66,10 +65,10 @@ def serve(make_app: Callable[[], Flask], port: int, on_exit: Callable[[], None],
 
 
 def bind(port: int) -> socket.socket:
-    """The listening socket, ready for gunicorn.
+    """A listening socket for gunicorn.
 
     Raises:
-        LsqlError: PORT_IN_USE; ENV_INVALID for a port that may not be bound at all.
+        LsqlError: PORT_IN_USE; PORT_NOT_ALLOWED for a port that this process may not bind.
     """
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -103,10 +102,10 @@ class _Application(BaseApplication):
             "worker_class": _Worker,
             "workers": 1,
             "threads": THREADS,
-            # The liveness probe judges a worker that hangs; gunicorn's watch would count the JVM's start.
+            # The liveness probe detects a worker that hangs; gunicorn's timeout would include the start of the JVM.
             "timeout": 0,
             "graceful_timeout": self._graceful_s,
-            # An idle connection would delay the end; clients poll every few seconds.
+            # Open connections would delay the end, and clients poll only every few seconds.
             "keepalive": 0,
             "worker_exit": self._worker_exit,
             "logger_class": _Logger,
@@ -132,7 +131,7 @@ class _Application(BaseApplication):
 
     def _worker_exit(self, _arbiter: Arbiter, _worker: ThreadWorker) -> None:
         if os.getpid() != self._master:  # gunicorn also calls this in the master, for a worker that was killed
-            self.exit_callback.say()
+            self.exit_callback.trigger()
             if not self.exit_callback.wait(self._graceful_s):
                 os._exit(RUNTIME)  # the master is about to kill this process anyway
 
@@ -142,16 +141,16 @@ class _ExitCallback:
 
     def __init__(self, on_exit: Callable[[], None]) -> None:
         self._on_exit = on_exit
-        self._said: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._triggers: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
 
     def arm(self) -> None:
         self._thread = threading.Thread(target=self._run, name="exit_callback", daemon=True)
         self._thread.start()
 
-    def say(self) -> None:
-        """May be called from a signal handler: it takes no lock."""
-        self._said.put(None)
+    def trigger(self) -> None:
+        """Let the thread call `on_exit`. Takes no lock, so signal handlers may call it."""
+        self._triggers.put(None)
 
     def wait(self, timeout_s: float) -> bool:
         """Whether `on_exit` ended in time."""
@@ -161,11 +160,11 @@ class _ExitCallback:
         return not self._thread.is_alive()
 
     def _run(self) -> None:
-        self._said.get()
+        self._triggers.get()
         try:
             self._on_exit()
         except Exception as error:
-            LOG.error("the end was not clean", exc_info=error)
+            LOG.error("the processor did not end cleanly", exc_info=error)
 
 
 class _Worker(ThreadWorker):
@@ -180,10 +179,10 @@ class _Worker(ThreadWorker):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)
-        self.app.exit_callback.say()
+        self.app.exit_callback.trigger()
 
     def handle_error(self, req: Request | None, client: socket.socket, addr: Any, exc: BaseException) -> None:
-        """Respond with a problem to what is not HTTP; the app handles all other exceptions."""
+        """Respond with a problem to a request that is not HTTP; the app handles all other exceptions."""
         if not isinstance(exc, ParseException):
             super().handle_error(req, client, addr, exc)
             return
@@ -203,7 +202,7 @@ class _Arbiter(Arbiter):
     """A master that never starts a second worker: there is one JVM and one state."""
 
     SIGNALS: ClassVar[list[int]] = [signal.SIGHUP, signal.SIGQUIT, signal.SIGINT, signal.SIGTERM]
-    """No reload, no re-execution, no scaling: those signals keep their default."""
+    """gunicorn handles only these: the signals for reload, re-execution and scaling keep their defaults."""
 
     def __init__(self, app: _Application) -> None:
         self.worker_code = 0
@@ -224,7 +223,7 @@ class _Arbiter(Arbiter):
             self.worker_code = RUNTIME
 
     def reap_workers(self) -> None:
-        """Wait for children that ended. A worker that ends by itself ends the server, with its exit code."""
+        """Collect children that ended. If the worker ended without a stop, end the server with its exit code."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -245,7 +244,7 @@ class _Arbiter(Arbiter):
 
 
 class _Logger(Logger):
-    """gunicorn's lines go to our log; its info level becomes debug."""
+    """Sends the messages of gunicorn to our log; its level info becomes debug."""
 
     def setup(self, cfg: Config) -> None:
         self.error_log = LOG
@@ -265,7 +264,7 @@ def _log(what: str, error: LsqlError) -> None:
 
 
 def _leave(code: int) -> None:
-    """End the worker here: only the master runs the code after `serve`."""
+    """End the worker, because only the master may run the code after `serve`."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)

@@ -6,17 +6,17 @@ import { byId, setText } from "./dom.js";
 const QUESTIONS = {
   stop: {
     title: (app) => `Stop ${app}?`,
-    text: "The running batch ends first. Position and state are kept. It stays stopped, also after a restart of the process, until someone starts it.",
+    text: "The running batch ends first. Position and state are kept. The processor stays stopped, even if its process restarts, until it is started.",
     yes: "Stop it",
   },
   start: {
     title: (app) => `Start ${app}?`,
-    text: "It continues at its position.",
+    text: "The processor continues at its position.",
     yes: "Start it",
   },
 };
 
-const POSSIBLE = {
+const ALLOWED_IN = {
   stop: new Set(["starting", "waiting", "running", "restarting", "failed"]),
   start: new Set(["stopped", "failed"]),
 };
@@ -27,11 +27,11 @@ let app = "";
 export function offer(stream) {
   app = stream.appId;
   const focused = document.activeElement;
-  for (const action of ["stop", "start"]) byId(action).hidden = !POSSIBLE[action].has(stream.state);
+  for (const action of ["stop", "start"]) byId(action).hidden = !ALLOWED_IN[action].has(stream.state);
   if (focused?.hidden) (byId("start").hidden ? byId("stop") : byId("start")).focus();
 }
 
-/** Wires the buttons; `done` is called after a request was accepted. */
+/** Connects the buttons; `done` is called after each request. */
 export function wire(done) {
   const dialog = byId("confirm");
   let action;

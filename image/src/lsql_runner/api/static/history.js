@@ -1,7 +1,7 @@
-// The last hour of a figure: the samples of GET /history, then its present value.
+// The last hour of a value: the samples of GET /history, then the current value.
 
-const SHORTEST_MS = 60_000; // of what a curve shows: a processor that has just begun has no samples
-const GAP_MS = 60_000; // no value for so long leaves a gap in the curve
+const SHORTEST_MS = 60_000; // a curve spans at least this: a processor that has just started has no samples
+const GAP_MS = 60_000; // points further apart than this are not connected
 
 export class History {
   #samples = [];
@@ -12,7 +12,7 @@ export class History {
     this.#samples = samples.filter((sample) => sample.value !== null);
   }
 
-  /** Sets the present value, at a time in ms. */
+  /** Sets the current value, at a time in ms. */
   end(at, value) {
     this.#samples = this.#samples.filter((sample) => sample.at <= at);
     this.#now = [{ at, value }];
@@ -37,7 +37,7 @@ export class History {
     return points.length ? Math.min(...points.map((point) => point.value)) : 0;
   }
 
-  /** The points as unbroken runs. */
+  /** The points as lists without gaps. */
   get runs() {
     const runs = [];
     let last;

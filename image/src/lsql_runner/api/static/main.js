@@ -9,14 +9,14 @@ import { placeTiles, replaceHistory, updateTiles } from "./tiles.js";
 
 const EVERY_MS = 2_000;
 
-let lastAnswerAt = Date.now();
+let lastResponseAt = Date.now();
 let shownTopology;
 let nextSampleAt = 0;
 
-async function turn() {
+async function refresh() {
   try {
     await show(await get("stream"));
-    lastAnswerAt = Date.now();
+    lastResponseAt = Date.now();
     byId("connection").hidden = true;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
@@ -32,7 +32,7 @@ async function show(stream) {
   panels.showTopics(stream);
   panels.showFacts(stream);
   panels.showNotes(stream);
-  await takeHistory(stream);
+  await updateHistory(stream);
   updateTiles(stream);
   offer(stream);
   panels.showStores(await get("metadata"), stream.topics.length > 0);
@@ -43,7 +43,7 @@ async function show(stream) {
   }
 }
 
-async function takeHistory(stream) {
+async function updateHistory(stream) {
   if (Date.parse(stream.at) < nextSampleAt) return;
   const history = await get("history");
   const intervalMs = history.intervalSeconds * 1000;
@@ -52,7 +52,7 @@ async function takeHistory(stream) {
 }
 
 function showLost(problem) {
-  const silent = duration((Date.now() - lastAnswerAt) / 1000);
+  const silent = duration((Date.now() - lastResponseAt) / 1000);
   panels.showState("unknown");
   setText(byId("since"), "");
   setText(byId("connection"), `No response from the processor for ${silent}: ${problem.message} Trying again every 2 s.`);
@@ -72,4 +72,4 @@ function wireCopy() {
 
 placeTiles();
 wireCopy();
-wire(poll(turn, EVERY_MS));
+wire(poll(refresh, EVERY_MS));

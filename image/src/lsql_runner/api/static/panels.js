@@ -25,7 +25,7 @@ export function showState(state) {
   pill.dataset.state = state;
 }
 
-/** What is wrong, most pressing first: the reason of the state, then the other reasons of its health. */
+/** The problems: first the reason of the state, then the other reasons of its health. */
 export function showReason(s) {
   const box = byId("reason");
   const shown = s.reason?.message;
@@ -56,13 +56,13 @@ export function showSql(s) {
 export function showOffsets(s) {
   const most = Math.max(1, ...s.offsets.map((o) => o.lag ?? 0));
   setText(byId("offsets-note"), s.offsets.length ? `lag ${count(s.lag)} in total` : UNKNOWN);
-  const again = new Set(s.offsets.filter((o, index) => s.offsets[index - 1]?.topic === o.topic));
+  const repeated = new Set(s.offsets.filter((o, index) => s.offsets[index - 1]?.topic === o.topic));
   renewRows(
     byId("offsets").tBodies[0],
     s.offsets,
     (o) => `${o.topic}/${o.partition}`,
     (o) => [
-      { text: o.topic, header: true, class: again.has(o) ? "again" : undefined },
+      { text: o.topic, header: true, class: repeated.has(o) ? "repeated" : undefined },
       { text: count(o.partition), class: "number" },
       { text: count(o.position), class: "number" },
       { text: count(o.end), class: "number" },

@@ -1,4 +1,4 @@
-// A curve of the last hour as SVG: area, line, a dot at the newest value, and a reading under the pointer.
+// A curve of the last hour as SVG: area, line, a dot at the newest value, and a line at the pointer.
 
 import { svg } from "./dom.js";
 

@@ -1,4 +1,4 @@
-// The live figures: a number, a curve of the last hour, a line below.
+// The tiles: each shows a current value, a curve of the last hour, and a line below.
 
 import { byId, el, setText } from "./dom.js";
 import { count, duration, figure, milliseconds, plural, secondsBetween } from "./format.js";
@@ -66,7 +66,7 @@ class Tile {
     this.usual = this.below(stream);
     if (!this.reading) setText(this.foot, this.usual);
     const [least, peak] = [this.history.least, this.history.peak].map((n) => this.show(n).value);
-    this.spark.draw(`${this.title} over the last ${inMinutes(this.history.span)}: now ${value} ${unit}, least ${least}, peak ${peak}`);
+    this.spark.draw(`${this.title} over the last ${inMinutes(this.history.span)}: now ${value} ${unit}, lowest ${least}, highest ${peak}`);
   }
 
   replace(samples) {

@@ -1,30 +1,30 @@
-// Stop, start, scale and delete, each after a confirmation. The server checks the rights; the page offers what is allowed.
+// Stop, start, scale and delete, each after a confirmation. The page shows the allowed actions; the server checks them.
 
 import { Problem, send } from "./client.js";
 import { byId, setText } from "./dom.js";
 import { session } from "./session.js";
 
-const LIVING = ["starting", "waiting", "running", "restarting", "failed"];
+const ACTIVE = ["starting", "waiting", "running", "restarting", "failed"];
 
 const ACTIONS = {
   start: {
     states: ["stopped", "failed"],
     title: (name) => `Start ${name}?`,
-    text: () => "It goes on at the position it has kept.",
+    text: () => "The processor continues at its position.",
     yes: "Start it",
     request: (path) => ["PUT", `${path}/start`],
   },
   stop: {
-    states: LIVING,
+    states: ACTIVE,
     title: (name) => `Stop ${name}?`,
-    text: () => "The batch under way ends. Position and state are kept, also when the pod is restarted, until someone starts it again.",
+    text: () => "The running batch ends first. Position and state are kept. The processor stays stopped, even if its pod restarts, until it is started.",
     yes: "Stop it",
     request: (path) => ["PUT", `${path}/stop`],
   },
   scale: {
-    states: LIVING,
+    states: ACTIVE,
     title: (name) => `Scale ${name}`,
-    text: () => "How many runners are to share the work?",
+    text: () => "The number of runners that share the work.",
     label: "Runners",
     value: (stream) => String(stream.runners),
     fits: (value) => /^[0-9]{1,3}$/.test(value),
@@ -32,12 +32,12 @@ const ACTIONS = {
     request: (path, value) => ["PUT", `${path}/scale/${value}`],
   },
   delete: {
-    states: [...LIVING, "stopping", "stopped", "ended", "unreachable", "scaled-down"],
+    states: [...ACTIVE, "stopping", "stopped", "ended", "unreachable", "scaled-down"],
     title: (name) => `Delete ${name}?`,
     text: (stream) =>
-      `The ${stream.kind} and its pods go. Its volumes, its Service and the record of the Helm release stay${
+      `The ${stream.kind} and its pods are deleted. Its volumes, its Service and the record of the Helm release stay${
         stream.release ? ` until helm uninstall ${stream.release}` : ""
-      }. To go on, type its name.`,
+      }. Type the name of the processor to confirm.`,
     label: "Name",
     value: () => "",
     fits: (value, stream) => value === stream.name,
@@ -47,9 +47,9 @@ const ACTIONS = {
 };
 
 let shown;
-let asked;
+let chosen; // the action that the dialog confirms, and its processor
 
-/** Shows the actions that are allowed for a processor; none without one. */
+/** Shows the actions that are allowed for a processor; without a processor, none. */
 export function offer(stream) {
   shown = stream;
   const focused = document.activeElement;
@@ -59,16 +59,16 @@ export function offer(stream) {
   if (focused?.hidden) byId("main").focus();
 }
 
-/** Wires the buttons; `done` is called after a request was accepted. */
+/** Connects the buttons; `done` is called after each request. */
 export function wireActions(done) {
   const dialog = byId("confirm");
   const value = byId("confirm-value");
   const allow = () => {
-    byId("confirm-yes").disabled = Boolean(asked.label) && !asked.fits(value.value.trim(), asked.stream);
+    byId("confirm-yes").disabled = Boolean(chosen.label) && !chosen.fits(value.value.trim(), chosen.stream);
   };
   for (const [name, action] of Object.entries(ACTIONS)) {
     byId(name).addEventListener("click", () => {
-      asked = { ...action, stream: shown };
+      chosen = { ...action, stream: shown };
       setText(byId("confirm-title"), action.title(shown.name));
       setText(byId("confirm-text"), action.text(shown));
       setText(byId("confirm-yes"), action.yes);
@@ -86,7 +86,7 @@ export function wireActions(done) {
   byId("confirm-yes").addEventListener("click", async () => {
     byId("confirm-yes").disabled = true;
     try {
-      await send(...asked.request(`api/v1/streams/${encodeURIComponent(asked.stream.id)}`, value.value.trim()));
+      await send(...chosen.request(`api/v1/streams/${encodeURIComponent(chosen.stream.id)}`, value.value.trim()));
       dialog.close();
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;

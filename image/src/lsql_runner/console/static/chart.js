@@ -1,4 +1,4 @@
-// A curve over the last hour as SVG: axes, one area or several lines, gaps where there is no value.
+// A chart of the last hour as SVG: axes, and an area or several lines with gaps where values are missing.
 
 import { svg } from "./dom.js";
 import { figure } from "./format.js";
@@ -28,15 +28,15 @@ export function chart(title, unit, series, now) {
   );
 }
 
-function curve(found, index, filled, x, y) {
-  const drawn = found.map((run) => run.map(({ at, value }) => `${x(at)} ${y(value)}`));
+function curve(segments, index, filled, x, y) {
+  const drawn = segments.map((run) => run.map(({ at, value }) => `${x(at)} ${y(value)}`));
   const line = drawn.map((points) => `M${points.join("L")}${points.length === 1 ? "h.01" : ""}`).join("");
   const floor = (run, points) => `M${x(run[0].at)} ${BOTTOM}L${points.join("L")}L${x(run.at(-1).at)} ${BOTTOM}Z`;
-  const area = filled && svg("path", { class: "area", d: found.map((run, at) => floor(run, drawn[at])).join("") });
+  const area = filled && svg("path", { class: "area", d: segments.map((run, at) => floor(run, drawn[at])).join("") });
   return [area || null, svg("path", { class: "curve", "data-series": index, d: line })];
 }
 
-/** The points as unbroken runs. */
+/** The points as lists without gaps. */
 function runs(points) {
   const found = [];
   let last = null;
@@ -58,7 +58,7 @@ const level = (value, at) =>
 const tick = (minutes, at) =>
   svg("text", { class: "axis", x: at, y: HEIGHT - 6, "text-anchor": minutes ? "middle" : "end" }, minutes ? `−${minutes} min` : "now");
 
-/** The next of 1, 2, 5 times a power of ten: the axis stays the same while values change. */
+/** The next of 1, 2, 5 times a power of ten, so that the axis does not change with each value. */
 function niceTop(value) {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
@@ -66,12 +66,12 @@ function niceTop(value) {
 }
 
 function inWords(title, unit, series) {
-  const told = series.map(({ name, points }) => {
+  const described = series.map(({ name, points }) => {
     const known = points.filter((point) => point.value !== null).map((point) => point.value);
-    if (!known.length) return `${name}: nothing known`;
-    return `${name}: now ${figure(known.at(-1))}, least ${figure(Math.min(...known))}, peak ${figure(Math.max(...known))}`;
+    if (!known.length) return `${name}: no values`;
+    return `${name}: now ${figure(known.at(-1))}, lowest ${figure(Math.min(...known))}, highest ${figure(Math.max(...known))}`;
   });
-  return `${title} over the last hour in ${unit}. ${told.join("; ")}.`;
+  return `${title} over the last hour in ${unit}. ${described.join("; ")}.`;
 }
 
 const round = (n) => Math.round(n * 10) / 10;

@@ -1,4 +1,4 @@
-// The columns of the table: what each shows and by what it is sorted.
+// The columns of the table of processors: the text of each cell, and the value to sort by.
 
 import { el } from "./dom.js";
 import { NONE, count, figure, plural } from "./format.js";
@@ -8,7 +8,7 @@ const SEVERITY = ["failed", "unreachable", "restarting", "starting", "stopping",
 const rate = (n) => (n === null ? NONE : figure(n));
 const some = (topics) => (topics.length > 2 ? `${topics.slice(0, 2).join(", ")} +${topics.length - 2}` : topics.join(", "));
 
-/** {title, text(row), by(row), class, build?}: `build` makes the cell's elements once, `text` is what is renewed. */
+/** {title, text(row), by(row), class, build?}: `build` creates the element of a cell once, `text` is set at each refresh. */
 export const COLUMNS = [
   {
     title: "Processor",
@@ -59,7 +59,7 @@ export function fits(row, { words, state, namespace, violations }) {
   return words.every((word) => text.includes(word));
 }
 
-/** The rows by a column; equal ones by namespace and name. */
+/** The rows sorted by a column, then by namespace and name. */
 export function sorted(rows, column, descending) {
   const { by } = COLUMNS[column];
   const sign = descending ? -1 : 1;

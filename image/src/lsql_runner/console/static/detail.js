@@ -1,4 +1,4 @@
-// One processor: its workload, its figures, its events.
+// Shows one processor: its workload, charts and events.
 
 import { chart } from "./chart.js";
 import { Problem, get } from "./client.js";
@@ -11,10 +11,10 @@ import { draw } from "./topology.js";
 const SILENT = new Set(["unreachable", "deleted", "scaled-down"]);
 const LEVELS = { failed: "bad", unreachable: "warn", restarting: "warn", deleted: "warn" };
 
-const BY = { "lsql-runner": "by this project's chart", helm: "by another chart", kubectl: "by kubectl", unknown: "otherwise" };
+const BY = { "lsql-runner": "by this project's chart", helm: "by another chart", kubectl: "by kubectl", unknown: "unknown" };
 
-let planned = "";
-let logged = "";
+let topologyShown = "";
+let logShown = "";
 
 /** Fetches a processor and shows it; returns its entry. */
 export async function showDetail(id) {
@@ -31,11 +31,11 @@ export async function showDetail(id) {
   return stream;
 }
 
-/** Reads the log again. */
+/** Fetches the log and shows it. */
 export async function showLogs(path) {
   try {
     const { pod, lines } = await get(`${path}/logs`);
-    setText(byId("logs-note"), pod || "there is no pod");
+    setText(byId("logs-note"), pod || "no pod");
     setText(byId("logs"), lines.join("\n"));
     byId("logs").scrollTop = byId("logs").scrollHeight;
   } catch (problem) {
@@ -58,11 +58,11 @@ function showHead(stream) {
 
 function showReason(stream) {
   const box = byId("reason");
-  const told = [stream.reason?.message, stream.reason?.wayOut, stream.unreachable, ...stream.healthReasons].filter(Boolean);
-  if (stream.deletedAt) told.unshift(`Its workload vanished at ${moment(stream.deletedAt)}.`);
-  box.hidden = !told.length;
+  const reasons = [stream.reason?.message, stream.reason?.wayOut, stream.unreachable, ...stream.healthReasons].filter(Boolean);
+  if (stream.deletedAt) reasons.unshift(`The workload was deleted; first noticed at ${moment(stream.deletedAt)}.`);
+  box.hidden = !reasons.length;
   box.dataset.level = LEVELS[stream.state] ?? (stream.healthy === false ? "bad" : "info");
-  renew(box, told, () => [...new Set(told)].map((text) => el("p", {}, text)));
+  renew(box, reasons, () => [...new Set(reasons)].map((text) => el("p", {}, text)));
 }
 
 function showCharts(history, now) {
@@ -76,7 +76,7 @@ function showCharts(history, now) {
 }
 
 function showProgram(stream) {
-  const note = stream.sql === null ? "not a value of the workload" : stream.sqlTruncated ? `the beginning of ${count(stream.sqlChars)} characters` : "";
+  const note = stream.sql === null ? "not in the workload" : stream.sqlTruncated ? `first part of ${count(stream.sqlChars)} characters` : "";
   setText(byId("sql-note"), note);
   renew(byId("sql"), stream.sql, () => (stream.sql ? sqlLines(stream.sql) : []));
 }
@@ -85,7 +85,7 @@ function showViolations(stream) {
   renew(byId("violations"), stream.violations, () =>
     stream.violations.length
       ? stream.violations.map(({ code, text }) => el("p", { class: "warning" }, text, " ", el("code", {}, code)))
-      : [el("p", { class: "muted" }, "The workload keeps the contract.")],
+      : [el("p", { class: "muted" }, "No violations.")],
   );
 }
 
@@ -119,17 +119,17 @@ function showEvents(events) {
 }
 
 async function showPlan(path, stream) {
-  const mark = JSON.stringify([path, stream.state, stream.topicsIn]);
-  if (mark === planned) return;
-  const topology = await ofRunner(stream, `${path}/topology`);
-  planned = topology ? mark : "";
+  const key = JSON.stringify([path, stream.state, stream.topicsIn]);
+  if (key === topologyShown) return;
+  const topology = await fromRunner(stream, `${path}/topology`);
+  topologyShown = topology ? key : "";
   const known = topology?.nodes.length > 0;
-  setText(byId("topology-note"), known ? "" : "the runner tells it when its topics are known");
+  setText(byId("topology-note"), known ? "" : "not known until the runner has resolved its topics");
   renew(byId("topology"), topology, () => (known ? [draw(topology)] : []));
 }
 
 async function showStores(path, stream) {
-  const stores = (await ofRunner(stream, `${path}/stores`)) ?? [];
+  const stores = (await fromRunner(stream, `${path}/stores`)) ?? [];
   setText(byId("stores-note"), stores.length ? "" : SILENT.has(stream.state) ? "not known" : "the program keeps no state");
   renewRows(
     byId("stores").tBodies[0],
@@ -144,15 +144,15 @@ async function showStores(path, stream) {
 }
 
 async function showLogsOnce(path, stream) {
-  const wanted = session().logs && stream.state !== "deleted";
-  byId("logs-panel").hidden = !wanted;
-  if (!wanted || logged === path) return;
-  logged = path;
+  const available = session().logs && stream.state !== "deleted";
+  byId("logs-panel").hidden = !available;
+  if (!available || logShown === path) return;
+  logShown = path;
   await showLogs(path);
 }
 
-/** A response of the runner itself; null where there is none. */
-async function ofRunner(stream, path) {
+/** A response of the runner; null if the runner does not respond. */
+async function fromRunner(stream, path) {
   if (SILENT.has(stream.state)) return null;
   try {
     return await get(path);
@@ -164,8 +164,8 @@ async function ofRunner(stream, path) {
 
 /** Clears the page before another processor is shown. */
 export function forget() {
-  planned = "";
-  logged = "";
+  topologyShown = "";
+  logShown = "";
   for (const id of ["sql", "topology", "logs", "lag-chart", "rate-chart"]) {
     byId(id).replaceChildren();
     byId(id).renewedFor = undefined;

@@ -1,4 +1,4 @@
-// The table of all processors: filter, sort, and rows that are renewed in place.
+// The table of all processors: filters, sorting, and rows that are updated in place.
 
 import { COLUMNS, fits, sorted } from "./columns.js";
 import { byId, el, renew, setText } from "./dom.js";
@@ -16,7 +16,7 @@ export function showList(streams) {
   draw();
 }
 
-/** Wires filter and sorting. */
+/** Connects the filters and the column headers. */
 export function wireList() {
   byId("processors").tHead.rows[0].append(
     ...COLUMNS.map((column, index) => {
@@ -34,13 +34,13 @@ function sortBy(column) {
 }
 
 function draw() {
-  const wanted = {
+  const filter = {
     words: byId("search").value.toLowerCase().split(/\s+/).filter(Boolean),
     state: byId("by-state").value,
     namespace: byId("by-namespace").value,
     violations: byId("by-violations").checked,
   };
-  const found = sorted(rows.filter((row) => fits(row, wanted)), order.column, order.descending);
+  const found = sorted(rows.filter((row) => fits(row, filter)), order.column, order.descending);
   const elements = found.map(renewRow);
   const body = byId("processors").tBodies[0];
   if (elements.length !== body.rows.length || elements.some((element, index) => body.rows[index] !== element)) {
@@ -54,7 +54,7 @@ function draw() {
   });
   setText(byId("count"), found.length === rows.length ? plural(rows.length, "processor") : `${found.length} of ${rows.length}`);
   byId("nothing").hidden = found.length > 0;
-  setText(byId("nothing"), rows.length ? "No processor fits the filter." : "There are no processors in these namespaces yet.");
+  setText(byId("nothing"), rows.length ? "No processor matches the filter." : "There are no processors in these namespaces yet.");
 }
 
 const keyOf = (row) => `${row.namespace}/${row.kind}/${row.name}/${row.id}`;
@@ -79,7 +79,7 @@ function renewRow(row) {
   return element;
 }
 
-/** Rows that move are taken out and put in again; the one with the focus keeps it. */
+/** Rows that move are removed and inserted again; the focus returns to the row that had it. */
 function keepFocus(change) {
   const focused = document.activeElement;
   change();

@@ -10,18 +10,18 @@ import { enter, session, wireSession } from "./session.js";
 
 const EVERY_MS = 5_000;
 
-let place; // what the page shows: an id, or "" for the table; only a turn changes it
+let shownId; // the id of the processor that the page shows, or "" for the table; only a refresh changes it
 
-const wanted = () => decodeURIComponent(/^#\/p\/(.+)$/.exec(location.hash)?.[1] ?? "");
+const idInAddress = () => decodeURIComponent(/^#\/p\/(.+)$/.exec(location.hash)?.[1] ?? "");
 
-async function turn() {
+async function refresh() {
   try {
     if (session().user === null && !(await enter())) {
       go(undefined);
       return;
     }
-    go(wanted());
-    await (place ? showOne(place) : showAll());
+    go(idInAddress());
+    await (shownId ? showOne(shownId) : showAll());
     byId("connection").hidden = true;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
@@ -44,7 +44,7 @@ async function showAll() {
   const failures = [...found.failures, ...(found.problem ? [{ namespace: "The cluster", text: found.problem }] : [])];
   byId("failures").hidden = !failures.length;
   renew(byId("failures"), failures, () =>
-    failures.map(({ namespace, text }) => el("p", {}, el("strong", {}, namespace), " cannot be read: ", text, ". What is shown of it is old.")),
+    failures.map(({ namespace, text }) => el("p", {}, el("strong", {}, namespace), " cannot be read: ", text, ". Its rows are out of date.")),
   );
 }
 
@@ -56,9 +56,9 @@ async function showOne(id) {
 
 /** Shows the table, one processor, or (undefined) neither. */
 function go(to) {
-  if (place === to) return;
-  const first = place === undefined;
-  place = to;
+  if (shownId === to) return;
+  const first = shownId === undefined;
+  shownId = to;
   byId("list").hidden = to !== "";
   byId("detail").hidden = !to;
   byId("failures").hidden = true;
@@ -75,12 +75,12 @@ function go(to) {
 }
 
 wireList();
-const again = poll(turn, EVERY_MS);
-wireActions(again);
-wireSession(again);
-window.addEventListener("hashchange", again);
+const refreshNow = poll(refresh, EVERY_MS);
+wireActions(refreshNow);
+wireSession(refreshNow);
+window.addEventListener("hashchange", refreshNow);
 byId("skip").addEventListener("click", (event) => {
   event.preventDefault();
   byId("main").focus();
 });
-byId("logs-again").addEventListener("click", () => showLogs(`api/v1/streams/${encodeURIComponent(place)}`));
+byId("logs-again").addEventListener("click", () => showLogs(`api/v1/streams/${encodeURIComponent(shownId)}`));

@@ -1,4 +1,4 @@
-// The user of the page and the allowed actions. Without a session the page shows the log-in.
+// The user of the page and the allowed actions. Without a session the page shows the login form.
 
 import { Problem, get, send } from "./client.js";
 import { byId, setText } from "./dom.js";
@@ -10,7 +10,7 @@ let leaving = false;
 
 export const session = () => now;
 
-/** Fetches the session, or ends it; whether the user may read. */
+/** Fetches the session, or ends it after a click on "Log out". Resolves to whether the user may read. */
 export async function enter() {
   show(await (leaving ? send("DELETE", "api/v1/session") : get("api/v1/session")));
   leaving = false;
@@ -18,8 +18,8 @@ export async function enter() {
 }
 
 /**
- * Wires the log-in and the log-out; `entered` is called after each, and asks for a turn. A log-out is left to the turn:
- * sent beside one it would take the session away from a request that is on its way.
+ * Connects the login form and the logout button; `entered`, which refreshes the page, is called after each. The refresh
+ * ends the session: a separate request could end it while other requests are running.
  */
 export function wireSession(entered) {
   byId("login-form").addEventListener("submit", async (event) => {
@@ -30,7 +30,7 @@ export function wireSession(entered) {
       entered();
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
-      tell(problem.message);
+      showProblem(problem.message);
     }
   });
   byId("log-out").addEventListener("click", () => {
@@ -48,7 +48,7 @@ function show(found) {
   byId("account").hidden = needed || now.mode === "none";
   byId("log-out").hidden = now.mode !== "token";
   setText(byId("who"), needed ? "" : `${now.user} · ${now.role}`);
-  tell(needed && now.mode === "header" ? now.why : "");
+  showProblem(needed && now.mode === "header" ? now.why : "");
   if (appears && now.mode === "token") byId("token").focus();
   if (needed && now.mode === "header") {
     setText(byId("connection"), now.why);
@@ -56,7 +56,7 @@ function show(found) {
   }
 }
 
-function tell(text) {
+function showProblem(text) {
   setText(byId("login-problem"), text);
   byId("login-problem").hidden = !text;
 }

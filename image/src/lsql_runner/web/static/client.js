@@ -1,4 +1,4 @@
-// Talks to the REST API behind a page. Addresses are relative: the page may stand behind a path of a proxy.
+// Sends requests to the REST API of a page. URLs are relative, because a proxy may serve the page under a path.
 
 const TIMEOUT_MS = 8_000;
 
@@ -11,51 +11,51 @@ export class Problem extends Error {
   }
 }
 
-export const get = (path) => ask(path, { cache: "no-store" });
-export const post = (path) => ask(path, { method: "POST" });
+export const get = (path) => request(path, { cache: "no-store" });
+export const post = (path) => request(path, { method: "POST" });
 
-/** A GET that uses the browser's copy if the server says that it is current. */
-export const revalidate = (path) => ask(path, { cache: "no-cache" });
+/** A GET that uses the browser's copy if the server confirms that it is current. */
+export const revalidate = (path) => request(path, { cache: "no-cache" });
 
-/** Any other method, with a JSON body where there is one. */
+/** A request of any method, with an optional JSON body. */
 export function send(method, path, body) {
   const content = body && { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
-  return ask(path, { method, ...content });
+  return request(path, { method, ...content });
 }
 
-async function ask(path, options) {
+async function request(path, options) {
   const response = await fetch(path, { ...options, signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(() => {
-    throw new Problem({ detail: "It cannot be reached.", wayOut: "" });
+    throw new Problem({ detail: "The server cannot be reached.", wayOut: "" });
   });
   const body = await response.json().catch(() => null);
   if (response.ok && body !== null) return body;
-  throw new Problem(body?.detail ? body : { detail: `The answer was HTTP ${response.status}.`, wayOut: "", status: response.status });
+  throw new Problem(body?.detail ? body : { detail: `The server returned HTTP ${response.status}.`, wayOut: "", status: response.status });
 }
 
 /**
- * Calls `turn` at once and then `everyMs` after each turn has ended; rests while the page is hidden. What it returns
- * asks for a turn now: the next one if one is under way, for that one may have seen what was before.
+ * Calls `refresh` at once and then `everyMs` after each call has ended; pauses while the page is hidden. Returns a
+ * function that refreshes now; if a refresh is running, another follows, because the running one may have read old data.
  */
-export function poll(turn, everyMs) {
+export function poll(refresh, everyMs) {
   let timer;
   let running = false;
-  let again = false;
-  async function go() {
+  let repeat = false;
+  async function run() {
     clearTimeout(timer);
-    again = running;
+    repeat = running;
     if (running) return;
     running = true;
     try {
       do {
-        again = false;
-        await turn();
-      } while (again);
+        repeat = false;
+        await refresh();
+      } while (repeat);
     } finally {
       running = false;
-      if (!document.hidden) timer = setTimeout(go, everyMs);
+      if (!document.hidden) timer = setTimeout(run, everyMs);
     }
   }
-  document.addEventListener("visibilitychange", () => (document.hidden ? clearTimeout(timer) : go()));
-  go();
-  return go;
+  document.addEventListener("visibilitychange", () => (document.hidden ? clearTimeout(timer) : run()));
+  run();
+  return run;
 }

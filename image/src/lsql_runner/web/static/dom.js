@@ -1,4 +1,4 @@
-// Build and update elements. Text is inserted as text, never as markup.
+// Creates and updates elements. Text is inserted as text, never as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -9,7 +9,7 @@ export function el(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
 
-/** The same for SVG. */
+/** An SVG element with attributes and children (elements or text). */
 export function svg(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
@@ -22,22 +22,22 @@ function fill(element, attributes, children) {
   return element;
 }
 
-/** Sets the text only where it differs, so that selections and live regions are not disturbed. */
+/** Sets the text only if it differs, so that selections and live regions are not disturbed. */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Replaces the children only when `key` differs from the last time. */
+/** Replaces the children only if `key` differs from the last call. */
 export function renew(element, key, build) {
-  const mark = JSON.stringify(key);
-  if (element.renewedFor === mark) return;
-  element.renewedFor = mark;
+  const text = JSON.stringify(key);
+  if (element.renewedFor === text) return;
+  element.renewedFor = text;
   element.replaceChildren(...build());
 }
 
 /**
- * Brings the rows of a table body in line with `items`: rows are found again by `key`, and only cells whose text
- * differs are touched. `cells` gives for each item a list of texts, or of {text, ...attributes}.
+ * Updates the rows of a table body to show `items`. `key(item)` identifies a row; only cells whose text differs are
+ * changed. `cells(item)` returns a list of texts or of {text, ...attributes}.
  */
 export function renewRows(body, items, key, cells) {
   const known = new Map([...body.rows].map((row) => [row.dataset.key, row]));

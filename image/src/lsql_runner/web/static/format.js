@@ -1,4 +1,4 @@
-// How numbers, sizes and times are written on the page. Pure functions.
+// Formats numbers, sizes and times for the pages. Pure functions.
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
@@ -9,7 +9,7 @@ export const NONE = "–";
 /** 1,234,567 */
 export const count = (n) => (n === null || n === undefined ? NONE : whole.format(n));
 
-/** 1,234 up to six digits, then 1.2M: where there is little space. */
+/** 1,234 up to six digits, then 1.2M: for narrow places. */
 export const figure = (n) => (n >= 1_000_000 ? short.format(n) : n < 10 ? fine.format(n) : whole.format(n));
 
 /** 1.2 MB */
@@ -31,7 +31,7 @@ export function milliseconds(n) {
   return { value: fine.format(n / 60_000), unit: "min" };
 }
 
-/** The two leading units of a length of time: 12 s, 3 min 20 s, 2 h 5 min, 4 d 2 h. */
+/** A duration in its two largest units: 12 s, 3 min 20 s, 2 h 5 min, 4 d 2 h. */
 export function duration(seconds) {
   const s = Math.max(0, Math.floor(seconds));
   if (s < 60) return `${s} s`;

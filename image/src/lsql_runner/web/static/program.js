@@ -1,9 +1,9 @@
-// A program as coloured lines.
+// Shows a program with highlighted syntax, line by line.
 
 import { el } from "./dom.js";
 import { lines } from "./sql.js";
 
-/** An element for each line of `sql`; the line numbered `marked` (from 1) stands out. */
+/** An element for each line of `sql`; the line with the number `marked` (from 1) is highlighted. */
 export function sqlLines(sql, marked) {
   return lines(sql).map((pieces, index) =>
     el(

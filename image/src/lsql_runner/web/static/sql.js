@@ -1,4 +1,4 @@
-// Splits an LSQL program into coloured pieces. It checks nothing: unknown text stays plain.
+// Splits an LSQL program into tokens for highlighting. It checks nothing: unknown text stays plain.
 
 const KEYWORDS = new Set(
   `SET INSERT INTO STORE KEY VALUE AS WITH SELECT STREAM TABLE FROM WHERE GROUP BY HAVING WINDOW GRACE TUMBLE HOP
@@ -20,10 +20,10 @@ const PATTERN = new RegExp(
   "y",
 );
 
-/** The pieces of `text` in order: [{kind, text}]. Joined, they are `text` again. */
+/** The tokens of `text` in order: [{kind, text}]. Their texts joined are `text`. */
 export function tokens(text) {
   const found = [];
-  let setsNext = false; // the name after SET is a setting, whatever it is called
+  let setsNext = false; // the word after SET is the name of a setting, even if it is a keyword
   PATTERN.lastIndex = 0;
   while (PATTERN.lastIndex < text.length) {
     const { groups, 0: piece } = PATTERN.exec(text);
@@ -38,7 +38,7 @@ export function tokens(text) {
   return found;
 }
 
-/** The same, cut at line ends: a list of lines, each a list of pieces. */
+/** The tokens of `text` split at line ends: a list of lines, each a list of tokens. */
 export function lines(text) {
   const result = [[]];
   for (const { kind, text: piece } of tokens(text.replace(/\s+$/, ""))) {

@@ -1,4 +1,4 @@
-// The program as a graph: laid out by dagre, drawn as SVG.
+// Draws the program as a graph: dagre computes the layout, the result is SVG.
 
 import { svg } from "./dom.js";
 import { Graph, layout } from "./vendor/dagre.esm.js";
@@ -44,12 +44,12 @@ function arrow() {
   return svg("marker", head, svg("path", { class: "head", d: "M1 1 7 4 1 7" }));
 }
 
-/** From the middle of a node's right side to the middle of the next one's left through dagre's bends. */
+/** A path from the middle of a node's right edge to the middle of the next node's left edge, through dagre's bends. */
 function path(graph, edge) {
   const from = graph.node(edge.v);
   const to = graph.node(edge.w);
   const bends = graph.edge(edge).points.slice(1, -1);
-  const via = bends.length > 1 ? bends : []; // one bend is the straight way between neighbours
+  const via = bends.length > 1 ? bends : []; // a single bend lies on the straight line between neighbours
   const points = [{ x: from.x + WIDTH / 2, y: from.y }, ...via, { x: to.x - WIDTH / 2, y: to.y }];
   return points.slice(1).reduce((drawn, point, index) => {
     const before = points[index];

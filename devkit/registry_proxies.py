@@ -1,4 +1,6 @@
-"""What may stand between a client and a schema registry: a door that asks for something, and a place that is none."""
+"""Servers between a client and a schema registry, such as a proxy with authentication, and servers that are no
+registry.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,7 @@ class _Server(ThreadingHTTPServer):
                 super().finish_request(secured, client_address)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        pass  # clients that go away are what some tests are about
+        pass  # some tests have clients that close their connections
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -67,18 +69,18 @@ class _Server(ThreadingHTTPServer):
 
 
 def _part(connection: socket.socket) -> None:
-    """Ends a connection so that what was sent last arrives: one that is closed with unread data is cut off."""
+    """Close a connection so that the last bytes arrive: closing with unread data would discard them."""
     connection.shutdown(socket.SHUT_WR)
     connection.settimeout(ALERT_DRAIN_S)
     while connection.recv(65536):
         pass
 
 
-class Door(_Server):
-    """A reverse proxy in front of a registry. It demands credentials (user and password) if it is given any.
+class RegistryProxy(_Server):
+    """A reverse proxy of a registry. With `credentials` (user and password) it requires them.
 
-    Paths that end in `lacks` are not found. `url` has the registry's own path. `shut` and `frozen` make the registry
-    unavailable to those who come through the door, in a moment and without a second registry.
+    Paths that end in `lacks` are not found. `url` has the path of the registry. `disconnecting` and `silent` make the
+    registry unavailable through this proxy, at once and without a second registry.
     """
 
     def __init__(
@@ -109,8 +111,8 @@ class Door(_Server):
         self.url += f"/{path}"
 
     @contextmanager
-    def shut(self) -> Iterator[None]:
-        """Within the block connections end without an answer."""
+    def disconnecting(self) -> Iterator[None]:
+        """Within the block connections are closed without a response."""
         self._shut = True
         try:
             yield
@@ -118,8 +120,8 @@ class Door(_Server):
             self._shut = False
 
     @contextmanager
-    def frozen(self) -> Iterator[None]:
-        """Within the block requests get no answer; those that still wait get one behind it."""
+    def silent(self) -> Iterator[None]:
+        """Within the block requests get no response; after it, those that still wait get one."""
         self._thawed.clear()
         try:
             yield
@@ -130,8 +132,8 @@ class Door(_Server):
         return not self._shut
 
 
-class SomethingElse(_Server):
-    """A server that answers everything with one page."""
+class PageServer(_Server):
+    """A server that responds to every request with one page."""
 
     def __init__(self, status: int = 200, body: str = "<html>Welcome</html>", kind: str = "text/html") -> None:
         class Handler(_Handler):
@@ -141,8 +143,8 @@ class SomethingElse(_Server):
         super().__init__(Handler)
 
 
-class Drip(_Server):
-    """A server that answers, a byte of the header each `pause_s`, for longer than anybody waits."""
+class SlowServer(_Server):
+    """A server that sends a byte of the header every `pause_s`, for longer than any client waits."""
 
     def __init__(self, pause_s: float) -> None:
         drip = self
@@ -159,7 +161,7 @@ class Drip(_Server):
         super().__init__(Handler)
 
     def wait(self, seconds: float) -> None:
-        """Returns after a while, or at the end of the block."""
+        """Wait for a time, or until the end of the block."""
         self._waiting[0].settimeout(seconds)
         with suppress(TimeoutError):
             self._waiting[0].recv(1, socket.MSG_PEEK)
@@ -171,8 +173,8 @@ class Drip(_Server):
         self._waiting[0].close()
 
 
-class Banner(_Server):
-    """A server that says something of another protocol, or nothing, and closes."""
+class BannerServer(_Server):
+    """A server that sends bytes of another protocol, or nothing, and closes the connection."""
 
     def __init__(self, words: bytes = b"220 mail.example ESMTP\r\n502 What?\r\n\r\n") -> None:
         class Handler(StreamRequestHandler):
@@ -185,7 +187,7 @@ class Banner(_Server):
 
 class _Handler(BaseHTTPRequestHandler):
     def answer(self, body: bytes | None) -> tuple[int, str, bytes]:
-        """Status, content type and body."""
+        """Status, content type and body of the response."""
         raise NotImplementedError
 
     def do_GET(self) -> None:
@@ -216,7 +218,7 @@ def _forwarded(url: str, method: str, body: bytes | None) -> tuple[int, str, byt
 
 
 def server_tls(own: Certificate, clients_of: Authority | None = None) -> ssl.SSLContext:
-    """TLS with a certificate; with an authority, only for clients that it has issued one to."""
+    """TLS with a certificate; with an authority, only for clients with a certificate of it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with TemporaryDirectory() as folder:
         file = f"{folder}/own.pem"

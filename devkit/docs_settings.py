@@ -1,0 +1,116 @@
+"""The reference page of settings: environment variables, and the keys of SET that come from Kafka and RocksDB."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import UnionType
+from typing import Any, Literal, get_args, get_origin
+
+from devkit.markdown import GENERATED, cell, code, code_list
+from lsql_runner.bind.kafka_keys import CONSUMER_KEYS, IGNORED_KEYS, PRODUCER_KEYS, TOPIC_KEYS
+from lsql_runner.bind.rocksdb_keys import ROCKSDB_IGNORED, ROCKSDB_KEYS
+from lsql_runner.config.settings import Settings
+from lsql_runner.config.sink_settings import SINK_PARTS
+from lsql_runner.sql.unsupported import KEYS_OF_ENGINE
+
+
+def settings() -> str:
+    """The page."""
+    lines = [
+        GENERATED.format(source="image/src/lsql_runner/config/settings.py and bind/kafka_keys.py"),
+        "# Settings",
+        "",
+        "## Environment",
+        "",
+        (
+            "All settings are environment variables. A variable with the suffix `_FILE` is the path of a file that "
+            "contains the value: `SASL_JAAS_CONFIG_FILE=/run/secrets/jaas`. A variable that begins with `SQL_` or "
+            "`LSQL_` and is not in this list is an error, which suggests similar names."
+        ),
+        "",
+        "| name | default | values | meaning |",
+        "|---|---|---|---|",
+    ]
+    for info in Settings.model_fields.values():
+        if info.alias:
+            default = "must be set" if info.is_required() else _default(info.default)
+            cells = (code(info.alias), default, _values(info.annotation), cell(info.description or ""))
+            lines.append("| " + " | ".join(cells) + " |")
+    lines += [
+        (
+            "| `SASL_*`, `SSL_*` | none | text | Keys of the Kafka client, in upper case and with `_` for `.`: "
+            "`SASL_MECHANISM` is `sasl.mechanism`. |"
+        ),
+        "",
+        "## Sinks",
+        "",
+        (
+            "A set of variables for each [sink](../guides/language.md#sinks). Messages and pages show no password; "
+            "a URL that contains a password is refused."
+        ),
+        "",
+        "| name | meaning |",
+        "|---|---|",
+        *(f"| `LSQL_SINK_<NAME>_{part}` | {cell(meaning)} |" for part, meaning in SINK_PARTS.items()),
+        "",
+        "## SET: keys of Kafka",
+        "",
+        (
+            "The [language guide](../guides/language.md#set) describes the keys of programs. These keys of Kafka are "
+            "passed to its clients:"
+        ),
+        "",
+        "**Topics that the program creates** (`SET defaults.topic.<key>`, `SET topic.<name>.<key>`): "
+        + code_list(TOPIC_KEYS),
+        "",
+        "**Consumer** (with or without the prefix `consumer.`): " + code_list(CONSUMER_KEYS),
+        "",
+        "**Producer** (with or without the prefix `producer.`): " + code_list(PRODUCER_KEYS),
+        "",
+        "## SET: keys that are set elsewhere",
+        "",
+        "| key | alternative |",
+        "|---|---|",
+        *(f"| `{key}` | {cell(instead)} |" for key, instead in KEYS_OF_ENGINE.items()),
+        "",
+        (
+            "A program cannot set `security.protocol`, `sasl.*` and `ssl.*`: set SECURITY_PROTOCOL, SASL_* and SSL_* "
+            "in the environment."
+        ),
+        "",
+        "## SET: state stores",
+        "",
+        (
+            "Each partition of each state store has its own cache and buffers outside the heap: include them in the "
+            "memory of the container."
+        ),
+        "",
+        "| key | value |",
+        "|---|---|",
+        *(f"| `{key}` | {cell(what)} |" for key, (_, what) in ROCKSDB_KEYS.items()),
+        "",
+        "## SET: keys without effect",
+        "",
+        "These keys are accepted with a warning, which GET /stream shows.",
+        "",
+        "| key | reason |",
+        "|---|---|",
+        *(f"| `{key}` | {cell(why)} |" for key, why in {**IGNORED_KEYS, **ROCKSDB_IGNORED}.items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _default(value: object) -> str:
+    if isinstance(value, Path) and value.is_relative_to(sys.prefix):
+        return f"{code(str(value.relative_to(sys.prefix)))} of the Python environment"
+    return "empty" if value in ("", None) else code(str(value))
+
+
+def _values(annotation: Any) -> str:
+    if get_origin(annotation) is Literal:
+        return ", ".join(code(word) if word else "empty" for word in get_args(annotation))
+    names = {str: "text", int: "whole number", float: "number", Path: "path"}
+    if isinstance(annotation, UnionType) or annotation not in names:
+        raise TypeError(f"settings.md has no name for the type {annotation}")
+    return names[annotation]

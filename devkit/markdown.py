@@ -1,0 +1,20 @@
+"""Markdown of the generated reference pages."""
+
+GENERATED = "<!-- Made by `make docs` from {source}; do not edit. -->"
+"""The first line of a page that is generated as a whole."""
+
+
+def code(text: str) -> str:
+    """Text as code in a table cell; between two back-ticks if the text contains one."""
+    escaped = text.replace("|", "\\|")
+    return f"`` {escaped} ``" if "`" in text else f"`{escaped}`"
+
+
+def cell(text: str) -> str:
+    """Text in a table cell, escaped."""
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+
+
+def code_list(names: frozenset[str]) -> str:
+    """A sentence that lists names as code, sorted."""
+    return ", ".join(f"`{name}`" for name in sorted(names)) + "."
