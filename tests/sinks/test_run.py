@@ -68,6 +68,21 @@ def wait_until(condition: Callable[[], bool], deadline_s: float = DEADLINE_S) ->
         time.sleep(0.01)
 
 
+def pause_at_row(postgres: Postgres, table: str, n: int) -> None:
+    """Make the server sleep when it inserts the row with `n`, so that the batch with this row cannot end."""
+    postgres.sql(
+        f"CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.n = {n} THEN "
+        "PERFORM pg_sleep(600); END IF; RETURN NEW; END $$; "
+        f'CREATE TRIGGER pause BEFORE INSERT ON "{table}" FOR EACH ROW EXECUTE FUNCTION pause()'
+    )
+
+
+def end_pause(postgres: Postgres, table: str) -> None:
+    """End the sessions that sleep, which rolls them back, and drop the trigger."""
+    postgres.sql("SELECT pg_terminate_backend(pid, 30000) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
+    postgres.sql(f'DROP TRIGGER pause ON "{table}"; DROP FUNCTION pause()')
+
+
 def test_a_process_killed_during_a_batch_writes_each_row_once(
     broker: Broker, postgres: Postgres, redis: Redis, tmp_path: Path
 ) -> None:
@@ -91,13 +106,12 @@ def test_a_process_killed_during_a_batch_writes_each_row_once(
             ("shop", "postgresql", f"{source.table}_buckets", "idempotent"),
             ("cache", "redis", source.table, "idempotent"),
         }
+        pause_at_row(postgres, f"{source.table}_log", BACKLOG // 2)
         source.produce(BACKLOG)
-        writing = (
-            "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'lsql kill-%' "
-            f"AND state <> 'idle' AND query LIKE 'INSERT INTO \"{source.table}_log\"%'"
-        )
-        wait_until(lambda: int(postgres.sql(writing)) > 0)
+        paused = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+        wait_until(lambda: int(postgres.sql(paused)) > 0)
         runner.kill()
+        end_pause(postgres, f"{source.table}_log")
         assert len(postgres.rows(f"{source.table}_log")) < source.produced
 
         runner.start()
