@@ -1,7 +1,7 @@
 # The commands of contributors. `make` lists the targets.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup tools cluster-tools image layers test test-unit test-java test-streams test-differential test-kafka test-sinks test-browser test-cluster test-chart test-image cluster-up \
+.PHONY: help setup tools cluster-tools image layers test test-unit test-java test-streams test-differential test-kafka test-servers test-browser test-system test-cluster test-chart test-image cluster-up \
 	cluster-down docs charts lint format typecheck imports golden golden-states demo pictures bench bench-load bench-operators lock clean
 
 BIN := .venv/bin
@@ -29,7 +29,9 @@ cluster-tools: setup ## Build Kubernetes for the tests and install its Debian pa
 image: setup ## Build the image with podman; BASE_IMAGE=name uses another Debian trixie as base
 	@$(BIN)/python -m ci.tools.image
 
-test: setup lint typecheck imports test-java test-unit test-streams test-kafka test-sinks test-browser ## Linters, type checks and every layer of tests that needs no image
+test: setup lint typecheck imports test-java test-unit test-streams test-kafka ## Linters, type checks, and every layer of tests that needs only Python, Java and Maven
+
+test-system: test-servers test-browser test-cluster ## The layers that need root or packages of Debian: servers, browser, image, charts, Kubernetes
 
 test-unit: setup ## Run the tests that need no JVM and no broker
 	$(PYTEST) -n $(WORKERS) $(PURE) $(ARGS)
@@ -40,13 +42,14 @@ test-streams: setup ## Run the stream cases on Spark with memory sources, and co
 test-differential: setup ## Compare programs with Kafka Streams on random records for MINUTES=10 minutes
 	$(BIN)/python -m tests.differential --minutes $(or $(MINUTES),10) $(ARGS)
 
-test-kafka: setup ## Run the tests on real Kafka brokers, one with a Kerberos server
-	@ci/tools/kerberos.sh
-	$(PYTEST) -n $(WORKERS) --dist loadgroup tests/kafka $(ARGS)
+# These tests wait for brokers a fifth of their time, so one more process runs than in the other layers.
+test-kafka: setup ## Run the tests on real Kafka brokers and a real schema registry
+	$(PYTEST) -n $$(($(WORKERS) + 1)) --dist loadgroup tests/kafka $(ARGS)
 
-test-sinks: setup ## Run the tests of sinks on real servers: PostgreSQL and Redis from Debian
+test-servers: setup ## Run the tests on servers from Debian: PostgreSQL, Redis, a Kerberos server
 	@ci/tools/sink_servers.sh
-	$(PYTEST) -n $(WORKERS) --dist worksteal tests/sinks $(ARGS)
+	@ci/tools/kerberos.sh
+	$(PYTEST) -n $(WORKERS) --dist loadgroup tests/kerberos tests/sinks $(ARGS)
 
 test-browser: setup ## Run the tests of the pages in Chromium (from Debian; CHROMIUM=path names another)
 	@ci/tools/chromium.sh

@@ -101,5 +101,5 @@ def _program(name: str) -> str:
     folders = [str(path) for path in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
     found = shutil.which(name, path=":".join([*folders, os.environ.get("PATH", "")]))
     if found is None:
-        raise FileNotFoundError(f"{name} is missing: `make test-sinks` says how to install it")
+        raise FileNotFoundError(f"{name} is missing: `make test-servers` says how to install it")
     return found

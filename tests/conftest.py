@@ -13,12 +13,12 @@ from devkit.broker import Broker
 from devkit.goldens import Goldens
 
 ONE_PROCESS = {
-    "tests/kafka/test_kerberos.py",
     "tests/kafka/test_key_stores.py",
     "tests/kafka/test_lsql_test.py",
     "tests/kafka/test_refusals.py",
     "tests/kafka/test_run_stateless.py",
     "tests/kafka/test_security.py",
+    "tests/kerberos/test_kerberos.py",
     "tests/streams/test_function_examples.py",
 }
 """Files whose tests run in one process, because they share a server or a long computation."""
