@@ -88,7 +88,7 @@ class Helm:
         return int(json.loads(self.run("history", name, "--max=1", "--output=json"))[-1]["revision"])
 
     def run(self, *arguments: str | Path, stdin: str | None = None) -> str:
-        """Run Helm; returns its output. Raises HelmFailed, with the state of the cluster, if it ends with an error."""
+        """Run Helm; returns its output. Raises HelmFailed, with Helm's output, if it ends with an error."""
         argv = [str(self.program), *map(str, arguments), f"--namespace={self.kubectl.namespace}"]
         folders = {name: str(self.home) for name in ("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME")}
         env = {**os.environ, **folders, "KUBECONFIG": str(self.kubectl.kubeconfig)}

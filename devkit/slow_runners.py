@@ -50,27 +50,27 @@ class Answers:
 
 @contextmanager
 def runners(answers: Answers) -> Iterator[Callable[[ProcessorWorkload], str]]:
-    """The address of each processor, within the block."""
+    """Start the server; yields a function that returns the address of a processor."""
     ended = threading.Event()
-    counting = threading.Lock()
-    now = 0
+    count_lock = threading.Lock()
+    concurrent = 0
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            nonlocal now
+            nonlocal concurrent
             _, name, path = self.path.split("/", 2)
             answers.requests.append((self.command, self.path, self.headers.get("X-Forwarded-User", "")))
             if answers.silent(name):
                 ended.wait(60)
                 return
-            with counting:
-                now += 1
-                answers.max_concurrent = max(answers.max_concurrent, now)
+            with count_lock:
+                concurrent += 1
+                answers.max_concurrent = max(answers.max_concurrent, concurrent)
             try:
                 self._answer(path)
             finally:
-                with counting:
-                    now -= 1
+                with count_lock:
+                    concurrent -= 1
 
         do_POST = do_GET
 

@@ -122,9 +122,12 @@ def _join_source(name: ast.SourceName, source: NamedSource, number: int) -> Join
 
 
 def _check_names(name: ast.SourceName, sources: list[JoinSource]) -> None:
-    """Check that no two sources have the same name.
+    """Check the name of the last source, and remove from its aliases, in place, those of earlier sources.
 
-    A source can be joined with itself under an alias. The name without alias is then the first one.
+    A source can be joined with itself under an alias. The plain name then means the first one.
+
+    Raises:
+        LsqlError: NAME_DUPLICATE.
     """
     *before, last = sources
     alias = name.alias or name.name

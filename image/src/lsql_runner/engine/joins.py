@@ -78,7 +78,7 @@ def _side(side: JoinSide, relation: Relation) -> _Side:
 
 
 def _without_negative_zero(value: Column, kind: DataType) -> Column:
-    """The value with bytes that are equal if the values are: 0.0 and -0.0 are equal, their bytes differ."""
+    """The value with 0.0 in place of -0.0, which is equal but is packed to other bytes."""
     return F.when(value == F.lit(0), F.abs(value)).otherwise(value) if kind in (FLOAT, DOUBLE) else value
 
 

@@ -62,7 +62,7 @@ class Relation:
     """Removes failed rows before a stateful operator; not None if there is an origin."""
 
     def columns_for(self, exprs: Iterable[Expr]) -> dict[str, Column]:
-        """The columns that the expressions read, with only the necessary fields decoded."""
+        """All decoded columns, and `key` and `value` decoded as far as the expressions read them."""
         expressions = list(exprs)
         columns = dict(self.ready)
         for name, part in self.undecoded.items():

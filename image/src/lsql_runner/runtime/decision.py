@@ -71,9 +71,12 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
         else continue_from(plan, pinned.fingerprint)
     )
     generation, warnings = _generation(situation, continued, settings)
-    # An added query has no checkpoint until its first batch, which may be after another start.
-    before = () if pinned is None or continued.changes else pinned.added
-    added = (*continued.added, *(name for name in before if (generation, name) not in situation.saved.checkpoints))
+    # A query that an earlier start added has no checkpoint before its first batch: it still counts as added.
+    added_earlier = () if pinned is None or continued.changes else pinned.added
+    added = (
+        *continued.added,
+        *(name for name in added_earlier if (generation, name) not in situation.saved.checkpoints),
+    )
     starts = _starts(situation, continued.plan, generation, added, settings)
     actions = (*_missing_resources(situation), *_state_changes(situation, continued, generation, added, settings))
     return StartDecision(continued.plan, generation, starts, warnings, actions)
@@ -99,7 +102,10 @@ def _generation(situation: Situation, continued: Continuation, settings: Setting
 def _starts(
     situation: Situation, plan: Plan, generation: int, added: Collection[str], settings: Settings
 ) -> Mapping[Partition, int]:
-    """Where empty checkpoints begin: at the position of the group, unless lost state must be rebuilt."""
+    """The first offsets of empty checkpoints: the positions of the group, or none if lost state is rebuilt.
+
+    Without an offset, `auto.offset.reset` applies.
+    """
     saved = situation.saved
     expected = [query.name for query in plan.queries if query.stateful and query.name not in added]
     lost = any((generation, name) not in saved.checkpoints for name in expected)
@@ -112,7 +118,7 @@ def _starts(
 
 
 def _missing_resources(situation: Situation) -> tuple[Action, ...]:
-    """Schemas that are missing in the registry, and target topics that are missing on the brokers."""
+    """The actions that register missing schemas and create missing target topics."""
     registrations = (RegisterSchema(schema) for schema in situation.schemas if schema.id is None)
     missing = (topic for topic in situation.planned.plan.targets if topic not in situation.topics)
     return (*registrations, *(CreateTopic(target_request(situation.planned, topic)) for topic in missing))
@@ -121,9 +127,10 @@ def _missing_resources(situation: Situation) -> tuple[Action, ...]:
 def _state_changes(
     situation: Situation, continued: Continuation, generation: int, added: tuple[str, ...], settings: Settings
 ) -> tuple[Action, ...]:
+    """The actions on the state directory: delete checkpoints, save the program, delete old generations."""
     schemas = {source.topic: source for source in continued.plan.sources}
     drops = (DropCheckpoint(generation, query) for query in continued.dropped)
     pinned = Pinned(settings.sql, continued.fingerprint, schemas, generation, dict(situation.versions), added)
-    is_first = all(number >= generation for number in situation.saved.generations)
-    old = () if is_first else (DropOldGenerations(generation),)
+    has_older = any(number < generation for number in situation.saved.generations)
+    old = (DropOldGenerations(generation),) if has_older else ()
     return (*drops, PinProgram(pinned), *old)
