@@ -11,16 +11,16 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
+from confluent_kafka import Producer
 
 from bench.latency import Appended, Latencies, by_count, by_id
 from bench.machine import machine
-from bench.run import BenchFailed
+from bench.run import BenchFailed, read_topic
 from ci.tools.image import default_tag
 from ci.tools.ports import free_port
 from devkit.broker import Broker
@@ -35,7 +35,7 @@ _TICK_S = 0.005
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class LoadProgram:
     """INSERTs with `{source}` and `{target}`. Without windows a result has the `id` of its record; with windows the
     INSERTs count the records of each key, and `windows_ms` has the size of each window."""
 
@@ -45,11 +45,11 @@ class Program:
 
 
 PROGRAMS = {
-    "filter": Program(
+    "filter": LoadProgram(
         "filter and project",
         ("INSERT INTO {target} SELECT STREAM id, user FROM {source} WHERE speed >= 0",),
     ),
-    "two-windows": Program(
+    "two-windows": LoadProgram(
         "two windowed counts",
         (
             "INSERT INTO {target} SELECT STREAM COUNT(*) AS n FROM {source} WINDOW BY TUMBLE 10s",
@@ -122,7 +122,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _run(program: Program, rate: int, broker: Broker, image: str, options: argparse.Namespace) -> Result:
+def _run(program: LoadProgram, rate: int, broker: Broker, image: str, options: argparse.Namespace) -> Result:
     """One run with its own topics, application id and state directory."""
     name = f"load-{time.time_ns()}"
     source, targets = f"{name}-in", [f"{name}-out-{number}" for number in range(len(program.inserts))]
@@ -170,7 +170,7 @@ def _feed(
     container: Container, bootstrap: str, source: str, rate: int, options: argparse.Namespace
 ) -> tuple[Usage | None, float]:
     """Write records at the rate until the time is over or the container ends; its usage, and the seconds it ran."""
-    # More than one request in flight and no linger would queue requests of one record each in the client.
+    # Without linger and a bound on requests in flight, librdkafka queues requests of one record each in the client.
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 5, "max.in.flight": 5, "acks": "all"})
     begin = time.monotonic()
     sent, cpu_s, measured_from, private = 0, 0.0, 0.0, list[float]()
@@ -196,21 +196,21 @@ def _feed(
 
 
 def _latencies(
-    broker: Broker, program: Program, source: str, targets: Sequence[str], skip_s: float, deadline_s: float
+    broker: Broker, program: LoadProgram, source: str, targets: Sequence[str], skip_s: float, deadline_s: float
 ) -> Latencies:
     """The latencies of all records but those of the first `skip_s` seconds.
 
     Raises:
         BenchFailed: a record has no result within the deadline, or more than one.
     """
-    records = list(_records(broker, source))
+    records = _appended(broker, source)
     begin_ms = min(record.at_ms for record in records) + 1000 * skip_s
     deadline = time.monotonic() + deadline_s
     while True:
         try:
             found: list[tuple[Appended, int]] = []
             for number, target in enumerate(targets):
-                results = list(_records(broker, target))
+                results = _appended(broker, target)
                 size_ms = program.windows_ms[number] if program.windows_ms else None
                 found += by_id(records, results) if size_ms is None else by_count(records, results, size_ms)
             return Latencies(tuple(sorted(at_ms - record.at_ms for record, at_ms in found if record.at_ms >= begin_ms)))
@@ -220,27 +220,9 @@ def _latencies(
             time.sleep(0.5)
 
 
-def _records(broker: Broker, topic: str) -> Iterator[Appended]:
+def _appended(broker: Broker, topic: str) -> list[Appended]:
     """All records of the topic, in order within a partition."""
-    ends = {partition: end for partition, end in broker.end_offsets(topic).items() if end}
-    client = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": "bench-load", "enable.auto.commit": False})
-    deadline = time.monotonic() + 60 + sum(ends.values()) / 20_000
-    try:
-        client.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for partition in ends])
-        while ends:
-            if time.monotonic() > deadline:
-                raise BenchFailed(f"{topic} could not be read back in time")
-            for message in client.consume(10_000, timeout=0.5):
-                key, value, partition = message.key(), message.value(), message.partition() or 0
-                assert isinstance(key, bytes)
-                assert isinstance(value, bytes)
-                if partition not in ends:
-                    continue
-                if message.offset() == ends[partition] - 1:
-                    del ends[partition]
-                yield Appended(key, json.loads(value), message.timestamp()[1])
-    finally:
-        client.close()
+    return [Appended(key, json.loads(value), at_ms) for _, key, value, at_ms in read_topic(broker, topic)]
 
 
 def _line(result: Result) -> str:

@@ -101,7 +101,7 @@ _PASSING = (
 def _check_windows(name: str, broker: Broker, topic: str, expected: Expected) -> None:
     """Check that the last count of each key and window is correct."""
     last: dict[tuple[bytes, int], int] = {}
-    for _, key, value in _records(broker, topic):
+    for _, key, value, _ in read_topic(broker, topic):
         last[key[:-8], int.from_bytes(key[-8:], "big")] = json.loads(value)["n"]
     if last != expected.windows:
         wrong = Counter({k: n for k, n in expected.windows.items() if last.get(k) != n})
@@ -110,13 +110,17 @@ def _check_windows(name: str, broker: Broker, topic: str, expected: Expected) ->
 
 def _heads(broker: Broker, topic: str) -> tuple[tuple[object, ...], ...]:
     found: dict[int, list[object]] = {partition: [] for partition in broker.end_offsets(topic)}
-    for partition, key, value in _records(broker, topic, _HEAD):
+    for partition, key, value, _ in read_topic(broker, topic, _HEAD):
         found[partition].append((key.decode(), json.loads(value)))
     return tuple(tuple(records) for _, records in sorted(found.items()))
 
 
-def _records(broker: Broker, topic: str, limit: int | None = None) -> Iterator[tuple[int, bytes, bytes]]:
-    """Partition, key and value of all records of the topic, or of the first `limit` of each partition."""
+def read_topic(broker: Broker, topic: str, limit: int | None = None) -> Iterator[tuple[int, bytes, bytes, int]]:
+    """All records of the topic, or the first `limit` of each partition: partition, key, value, timestamp in ms.
+
+    Raises:
+        BenchFailed: the broker reports an error, or the records do not arrive in time.
+    """
     ends = broker.end_offsets(topic)
     left = {partition: end if limit is None else min(limit, end) for partition, end in ends.items() if end > 0}
     consumer = Consumer(
@@ -145,7 +149,7 @@ def _records(broker: Broker, topic: str, limit: int | None = None) -> Iterator[t
                 key, value = message.key(), message.value()
                 assert isinstance(key, bytes)
                 assert isinstance(value, bytes)
-                yield partition, key, value
+                yield partition, key, value, message.timestamp()[1]
                 if offset == left[partition] - 1:
                     del left[partition]
     finally:

@@ -60,7 +60,7 @@ class Shape:
     metadata: frozenset[str]
     """A subset of ALL_METADATA. `raw_key` is available while the key has the bytes of the source record."""
     undeclared: frozenset[str] = frozenset()
-    """`key` or `value` if its fields are not declared. A NULL in such a field is not an error."""
+    """`key`, `value`, or both: the parts whose fields are not declared. These fields may be NULL."""
 
 
 ALL_METADATA = frozenset({"topic", "partition", "offset", "ts", "headers", "raw_key"})

@@ -26,7 +26,7 @@ Kind = Literal["Deployment", "StatefulSet"]
 KINDS: tuple[Kind, ...] = ("Deployment", "StatefulSet")
 
 PROCESSOR_LABEL = ("lenses", "lenses-processor")
-"""Name and value of the label that makes a workload a processor, whoever created it."""
+"""The label of processors, name and value. The console lists every workload that has it."""
 LEGACY_LABEL = "lenses.io/app.type"
 """The label of the old public chart."""
 ID_LABEL = "lenses-id"
